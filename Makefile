@@ -1,0 +1,80 @@
+# Fulmen's build. `make help` lists what there is; docs/contributing.md says more.
+# Everything that is made lies in build/; `make deps` fetches there what the machine lacks.
+
+ROOT  := $(CURDIR)
+TOOLS := $(ROOT)/build/tools/bin
+GO    := $(TOOLS)/go
+MLX   ?=
+ONCE  ?=
+# How long each fuzz target runs in `make fuzz`, and how often the soak repeats.
+FUZZTIME ?= 20s
+
+export PATH := $(TOOLS):$(PATH)
+export MLX
+# What is built is what go.mod says: no other Go is fetched, and no version control is asked.
+export GOTOOLCHAIN := local
+export GOFLAGS := -buildvcs=false
+export CGO_ENABLED := 1
+# Compilers named on make's command line are the ones that cgo calls.
+ifneq ($(filter command line environment,$(origin CXX)),)
+export CC CXX
+endif
+
+# In the app bundle the worker finds MLX in Contents/Resources/mlx. Go refuses an @ in #cgo lines, so it is said here.
+ifeq ($(shell uname -s),Darwin)
+RANK_LDFLAGS := -ldflags '-extldflags "-Wl,-rpath,@executable_path/../Resources/mlx"'
+endif
+
+# The dependencies are asked for again when their list, their script or MLX= changed.
+DEPS := build/.deps
+ifneq ($(shell cat $(DEPS) 2>/dev/null),$(or $(MLX),default))
+DEPS_STALE := stale
+endif
+
+.DEFAULT_GOAL := help
+.PHONY: help deps build run test race fuzz lint generate check bench soak clean stale
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+
+deps: ## fetch MLX and whatever the machine lacks (Go, Node, a compiler) into build/; MLX=cuda13 for NVIDIA GPUs
+	@cmd/internal/deps/deps.sh
+
+$(DEPS): cmd/internal/deps/pins.txt cmd/internal/deps/deps.py cmd/internal/deps/deps.sh $(DEPS_STALE)
+	@cmd/internal/deps/deps.sh
+
+build: $(DEPS) ## build the programs into build/bin
+	@mkdir -p build/bin
+	$(GO) build $(RANK_LDFLAGS) -o build/bin/ ./cmd/fulmen-rank
+
+run: build ## measure this machine's GPU through MLX, with progress; ONCE=1 ends by itself
+	@$(GO) run ./cmd/internal/run $(if $(ONCE),-once)
+
+test: build race ## run every test
+	$(GO) test -timeout 20m ./...
+
+race: $(DEPS) ## run the tests under the race detector
+	$(GO) test -race -short -timeout 20m $$($(GO) list ./... | grep -v /cmd/internal/rules)
+
+fuzz: $(DEPS) ## run every fuzz target for FUZZTIME (20s)
+	@$(GO) run ./cmd/internal/rules/fuzzlist | while read -r package target; do \
+		$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$package" || exit 1; done
+
+lint: $(DEPS) ## check the house rules: vet, staticcheck, gofmt, imports, docs, pins
+	$(GO) test -count=1 ./cmd/internal/rules
+
+generate: $(DEPS) ## write the generated files again
+	$(GO) generate ./...
+
+check: build lint ## what to run before a commit: build, house rules, quick tests
+	$(GO) test -short -timeout 10m ./...
+
+bench: build ## measure speed against MLX Python; table here, numbers in build/bench.json
+	@$(GO) run ./cmd/internal/bench -out build/bench.json
+
+soak: build ## the long tests: fuzzing for minutes, leaks over many rounds
+	FULMEN_SOAK=1 $(GO) test -count=1 -timeout 60m ./...
+	@$(MAKE) fuzz FUZZTIME=3m
+
+clean: ## remove what was built; the fetched wheels stay in build/cache
+	rm -rf build/bin build/tools build/mlx build/bench.json $(DEPS)
