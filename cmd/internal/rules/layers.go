@@ -1,0 +1,143 @@
+package rules
+
+// layer is one rule about the imports of some packages. Patterns are import
+// paths; a pattern that ends in /... also covers what lies below. The words std
+// and external stand for the standard library and for other modules.
+//
+// A layer speaks of packages that may not exist yet, so that the first import of
+// a new package is already checked.
+type layer struct {
+	from   []string // the packages the rule is about
+	except []string // but not these
+	never  []string // they depend on none of these
+	only   []string // of what never does not settle, they import these alone; empty: anything
+	but    []string // allowed, though never covers it
+	direct bool     // look at their own imports only, not at what those need in turn
+	reason string
+}
+
+// owners are the packages that write facts. None of them knows another.
+var owners = []string{"cluster", "grant", "health", "job", "profile", "rank", "rdma", "relay"}
+
+// parts are the packages of the daemon that own no fact. Every folder of
+// daemon/internal is an owner or a part, so that a new one takes its place here.
+var parts = []string{"config", "ledger", "placement", "server", "store", "topology"}
+
+// pure are the packages that hold rules and nothing else: no I/O, no clock, no
+// chance. A test of the same state gives the same answer on every machine.
+var pure = []string{
+	"fulmen/app", // the menu model; what draws it lies in the folders below
+	"fulmen/daemon/internal/topology/...",
+	"fulmen/daemon/internal/placement/...",
+	"fulmen/daemon/internal/rdma/readiness/...",
+	"fulmen/daemon/internal/job/phase/...",
+}
+
+// ownersPath gives the import patterns of every owner, without those of skip.
+func ownersPath(skip string) []string {
+	var all []string
+	for _, o := range owners {
+		if o != skip {
+			all = append(all, "fulmen/daemon/internal/"+o+"/...")
+		}
+	}
+	return all
+}
+
+// layers is the table of import directions: cmd -> app | daemon -> server ->
+// owners -> ledger, store, topology, placement -> api, with native and mlxbridge
+// beside them.
+func layers() []layer {
+	clients := []string{"fulmen/cmd/fulmen/...", "fulmen/cmd/fulmen-app/...", "fulmen/app/..."}
+	public := []string{"fulmen/daemon/api/...", "fulmen/daemon/client/..."}
+	table := []layer{
+		{
+			from:   []string{"fulmen/..."},
+			except: []string{"fulmen/mlxbridge/...", "fulmen/cmd/fulmen-rank/...", "fulmen/cmd/internal/bench/..."},
+			never:  []string{"fulmen/mlxbridge/..."},
+			reason: "a hang or abort inside MLX may end the worker and nothing else",
+		}, {
+			from:   []string{"fulmen/daemon/api/..."},
+			only:   []string{"std", "fulmen/daemon/api/..."},
+			never:  []string{"external", "C"},
+			reason: "the contract is the bottom of everything, and its schema is made from it alone",
+		}, {
+			from:   []string{"fulmen/native/..."},
+			never:  []string{"fulmen/daemon/...", "fulmen/app/...", "fulmen/mlxbridge/...", "fulmen/cmd/..."},
+			reason: "a platform tells and does; it knows nothing of who asks",
+		}, {
+			from:   []string{"fulmen/mlxbridge/..."},
+			never:  []string{"fulmen/daemon/...", "fulmen/app/...", "fulmen/native/...", "fulmen/cmd/..."},
+			reason: "the binding is of use without Fulmen",
+		}, {
+			from:   clients,
+			never:  []string{"fulmen/daemon/...", "fulmen/native/..."},
+			but:    public,
+			reason: "clients are clients: a script with the public API can do all they can",
+		}, {
+			from:   []string{"fulmen/daemon/client/..."},
+			never:  []string{"fulmen/daemon/...", "fulmen/native/...", "fulmen/app/...", "fulmen/cmd/..."},
+			but:    public,
+			reason: "whatever the client needs, every client gets",
+		}, {
+			from:   []string{"fulmen/daemon/..."},
+			never:  []string{"fulmen/app/...", "fulmen/cmd/..."},
+			reason: "the daemon runs without a screen",
+		}, {
+			from:   []string{"fulmen/app/..."},
+			never:  []string{"fulmen/cmd/..."},
+			reason: "commands put parts together; no part needs a command",
+		}, {
+			from:   []string{"fulmen/daemon/internal/..."},
+			never:  []string{"fulmen/daemon", "fulmen/daemon/client/..."},
+			reason: "the parts are put together above them, and are no clients of themselves",
+		}, {
+			from:   ownersPath(""),
+			never:  []string{"fulmen/daemon/internal/server/..."},
+			reason: "the server calls the owners",
+		}, {
+			from: []string{"fulmen/daemon/internal/ledger/...", "fulmen/daemon/internal/store/...", "fulmen/daemon/internal/config/..."},
+			never: append(ownersPath(""), "fulmen/daemon/internal/server/...",
+				"fulmen/daemon/internal/topology/...", "fulmen/daemon/internal/placement/..."),
+			reason: "what keeps facts does not know what they mean",
+		}, {
+			from:   pure,
+			only:   []string{"std", "external", "fulmen/daemon/api/...", "fulmen/daemon/internal/topology/..."},
+			reason: "what decides takes plain values, so that a table of values tests it",
+		}, {
+			from: pure,
+			never: []string{
+				"os/...", "io/ioutil", "net/...", "syscall/...", "unsafe", "C", "log/...", "embed",
+				"math/rand/...", "crypto/rand", "database/sql/...", "golang.org/x/sys/...",
+			},
+			but:    []string{"net/netip"},
+			direct: true,
+			reason: "the same state gives the same answer on every node, whatever runs it",
+		}, {
+			from:   []string{"fulmen/..."},
+			except: []string{"fulmen/app/tray/..."},
+			never:  []string{"fyne.io/systray/..."},
+			direct: true,
+			reason: "one package draws the menu",
+		}, {
+			from:   []string{"fulmen/..."},
+			except: []string{"fulmen/app/mac/...", "fulmen/native/darwin/objc/..."},
+			never:  []string{"github.com/progrium/darwinkit/..."},
+			direct: true,
+			reason: "Objective-C is called from two packages only, and from none that must build without it",
+		}, {
+			from:   []string{"fulmen/..."},
+			except: []string{"fulmen/cmd/internal/..."},
+			never:  []string{"fulmen/cmd/internal/..."},
+			reason: "build and check tools are no part of what is shipped",
+		},
+	}
+	for _, o := range owners {
+		table = append(table, layer{
+			from:   []string{"fulmen/daemon/internal/" + o + "/..."},
+			never:  ownersPath(o),
+			reason: "owners of facts take readers and small interfaces from daemon.Run, never each other",
+		})
+	}
+	return table
+}

@@ -1,0 +1,36 @@
+package rules
+
+import (
+	"go/token"
+	"path"
+)
+
+// clockFunctions are the functions of the package time that look at a clock or
+// wait for one. The rest of it is arithmetic.
+var clockFunctions = map[string]bool{
+	"Now": true, "Since": true, "Until": true, "Sleep": true, "After": true, "AfterFunc": true,
+	"Tick": true, "NewTimer": true, "NewTicker": true,
+}
+
+// checkPure refuses the use of a clock in pure packages; what they import is
+// checked with the layers.
+func checkPure(t *Tree) ([]Problem, error) {
+	all, err := t.sources()
+	if err != nil {
+		return nil, err
+	}
+	var out []Problem
+	for _, s := range all {
+		p := &goPackage{ImportPath: path.Join(module, path.Dir(s.name))}
+		if s.isTest() || !matches(pure, p) {
+			continue
+		}
+		s.timeUses(clockFunctions, func(name string, pos token.Pos) {
+			out = append(out, Problem{
+				File: s.name, Line: s.line(pos), What: "time." + name + " in " + p.ImportPath + ", which decides and takes no clock",
+				Remedy: "take the time as an argument",
+			})
+		})
+	}
+	return out, nil
+}

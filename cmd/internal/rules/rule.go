@@ -1,0 +1,33 @@
+package rules
+
+// Rule is one house rule with its reason.
+type Rule struct {
+	// Name is the name of the subtest that runs the rule.
+	Name string
+	// Why is the reason the rule exists, for whoever breaks it.
+	Why string
+	// Check lists where the tree breaks the rule. An error means that the check
+	// itself could not be made.
+	Check func(t *Tree) ([]Problem, error)
+}
+
+// All is every house rule, the quick ones first.
+func All() []Rule {
+	return []Rule{
+		{"comments", "a reader learns a package from its comments: units, ranges, errors and where a fact comes from", checkComments},
+		{"imports", "dependencies point one way, so that a part can be understood, tested and replaced alone", checkImports},
+		{"pure", "packages that decide take no clock, so that the same state gives the same answer everywhere", checkPure},
+		{"length", "one concept a file; what has grown past the limit has become several", checkLength},
+		{"gofmt", "no time is spent on layout", checkFormat},
+		{"timing", "a test that sleeps is slow or flaky; a ticker polls, which needs a reason", checkTiming},
+		{"init", "importing a package changes nothing; what must be set up is set up by the caller", checkInit},
+		{"fuzz", "whatever reads bytes from outside is tried with bytes nobody thought of", checkFuzz},
+		{"pins", "the same commit builds the same thing in a year, from inputs that are checked", checkPins},
+		{"vocabulary", "the repository speaks of the product, works on any machine and with any mirror", checkVocabulary},
+		{"makefile", "a newcomer finds every command by `make help`", checkMakefile},
+		{"tidy", "go.mod says what is used, no more and no less", checkTidy},
+		{"generate", "generated files are what their generators write today", checkGenerate},
+		{"vet", "known mistakes are found by tools, not by people", checkVet},
+		{"staticcheck", "known mistakes are found by tools, not by people", checkStaticcheck},
+	}
+}

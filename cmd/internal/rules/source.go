@@ -1,0 +1,101 @@
+package rules
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path"
+	"sort"
+	"strings"
+)
+
+// source is one parsed Go file of the repository.
+type source struct {
+	name string
+	fset *token.FileSet
+	file *ast.File
+}
+
+// line gives the line of pos.
+func (s source) line(pos token.Pos) int {
+	return s.fset.Position(pos).Line
+}
+
+// isTest reports whether s is compiled into tests only.
+func (s source) isTest() bool {
+	return strings.HasSuffix(s.name, "_test.go")
+}
+
+// sources parses every Go file outside testdata, whatever platform it is for.
+// A file that does not parse is an error that names the place.
+func (t *Tree) sources() ([]source, error) {
+	var all []source
+	for _, name := range t.files {
+		if path.Ext(name) != ".go" || isTestdata(name) {
+			continue
+		}
+		text, err := t.read(name)
+		if err != nil {
+			return nil, err
+		}
+		fset := token.NewFileSet()
+		file, err := parser.ParseFile(fset, name, text, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			return nil, fmt.Errorf("parse: %w", err)
+		}
+		all = append(all, source{name, fset, file})
+	}
+	return all, nil
+}
+
+// byFolder groups the non-test files by folder, in order.
+func byFolder(all []source) (folders []string, files map[string][]source) {
+	files = map[string][]source{}
+	for _, s := range all {
+		if s.isTest() {
+			continue
+		}
+		dir := path.Dir(s.name)
+		if files[dir] == nil {
+			folders = append(folders, dir)
+		}
+		files[dir] = append(files[dir], s)
+	}
+	sort.Strings(folders)
+	return folders, files
+}
+
+// timeName gives the name under which s imports the package time, or "".
+func (s source) timeName() string {
+	for _, imp := range s.file.Imports {
+		if imp.Path.Value != `"time"` {
+			continue
+		}
+		if imp.Name != nil {
+			return imp.Name.Name
+		}
+		return "time"
+	}
+	return ""
+}
+
+// timeUses calls found for every use of a function of the package time that is
+// listed in names.
+func (s source) timeUses(names map[string]bool, found func(name string, pos token.Pos)) {
+	pkg := s.timeName()
+	if pkg == "" {
+		return
+	}
+	ast.Inspect(s.file, func(n ast.Node) bool {
+		sel, ok := n.(*ast.SelectorExpr)
+		if !ok {
+			return true
+		}
+		x, ok := sel.X.(*ast.Ident)
+		if ok && x.Name == pkg && names[sel.Sel.Name] {
+			found(sel.Sel.Name, sel.Pos())
+		}
+		return true
+	})
+}

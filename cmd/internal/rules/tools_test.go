@@ -1,0 +1,106 @@
+package rules
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+)
+
+func TestFindings(t *testing.T) {
+	is := is.New(t)
+	out := findings("go vet", "go vet ./...: exit status 1\n# fulmen/x\nvet: x/y.go:3:2: undefined: Z\n./main.go:10: unreachable code\n")
+	is.Equal(places(out), []string{"main.go:10", "x/y.go:3"})
+	is.Equal(out[0].What, "undefined: Z")
+
+	whole := findings("go vet", "go: no such tool\n")
+	is.Equal(len(whole), 1) // a failure that names no place is not lost
+	is.Equal(whole[0].What, "go: no such tool")
+}
+
+func TestMissingMLXSaysWhatToDo(t *testing.T) {
+	is := is.New(t)
+	files := map[string]string{"mlxbridge/x.go": "package mlxbridge\n"}
+	problems, err := checkVet(treeOf(t, files))
+	is.NoErr(err)
+	is.Equal(places(problems), []string{"build/mlx/current:0"})
+	is.Equal(problems[0].Remedy, "run make deps")
+}
+
+// TestToolsOnASmallModule runs the tools for real on a module with one fault for
+// each.
+func TestToolsOnASmallModule(t *testing.T) {
+	write := func(t *testing.T, files map[string]string) *Tree {
+		dir := t.TempDir()
+		for name, text := range files {
+			to := filepath.Join(dir, name)
+			if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(to, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		tree, err := newTree(os.DirFS(dir))
+		if err != nil {
+			t.Fatal(err)
+		}
+		tree.root = dir
+		return tree
+	}
+	const mod = "module small\n\ngo 1.26.0\n"
+	tests := []struct {
+		name  string
+		check func(*Tree) ([]Problem, error)
+		files map[string]string
+		want  []string
+	}{
+		{"vet", checkVet, map[string]string{
+			"go.mod": mod, "a.go": "package a\n\nimport \"fmt\"\n\nfunc f() { fmt.Printf(\"%d\", \"x\") }\n",
+		}, []string{"a.go:5"}},
+		{"vet is content", checkVet, map[string]string{"go.mod": mod, "a.go": "package a\n"}, nil},
+		{"tidy", checkTidy, map[string]string{
+			"go.mod": mod + "\nrequire small/b v0.0.0\n\nreplace small/b => ./b\n", "a.go": "package a\n", "b/go.mod": "module small/b\n",
+		}, []string{"go.mod:0"}},
+		{"generate", checkGenerate, map[string]string{
+			"go.mod": mod, "a.go": "package a\n\n//go:generate go run ./gen\n", "out.txt": "one\ntwo\n",
+			"gen/main.go": "package main\n\nimport \"os\"\n\nfunc main() { _ = os.WriteFile(\"out.txt\", []byte(\"one\\n2\\n\"), 0o644) }\n",
+		}, []string{"out.txt:2"}},
+		{"a generator that fails", checkGenerate, map[string]string{
+			"go.mod": mod, "a.go": "package a\n\n//go:generate go run ./gone\n",
+		}, []string{"a.go:3"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			is := is.New(t)
+			tree := write(t, tt.files)
+			problems, err := tt.check(tree)
+			is.NoErr(err)
+			is.Equal(places(problems), tt.want)
+			after, err := newTree(os.DirFS(tree.root))
+			is.NoErr(err)
+			is.Equal(after.files, tree.files) // a check leaves the repository as it is
+		})
+	}
+}
+
+func TestFuzzTargetsAreThoseThatBuildHere(t *testing.T) {
+	is := is.New(t)
+	tree, err := FindTree()
+	is.NoErr(err)
+	targets, err := tree.FuzzTargets()
+	is.NoErr(err)
+	byFile, err := tree.fuzzFunctions()
+	is.NoErr(err)
+	functions := 0
+	for _, f := range byFile {
+		functions += len(f)
+	}
+	is.True(len(targets) <= functions)
+	for _, f := range targets {
+		is.True(strings.HasPrefix(f.Package, module+"/"))
+		is.True(strings.HasPrefix(f.Name, "Fuzz"))
+	}
+}
