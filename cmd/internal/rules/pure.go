@@ -12,7 +12,7 @@ var clockFunctions = map[string]bool{
 	"Tick": true, "NewTimer": true, "NewTicker": true,
 }
 
-// checkPure refuses the use of a clock in pure packages; what they import is
+// checkPure refuses the use of a clock in packages that only compute; what they import is
 // checked with the layers.
 func checkPure(t *Tree) ([]Problem, error) {
 	all, err := t.sources()
@@ -22,12 +22,12 @@ func checkPure(t *Tree) ([]Problem, error) {
 	var out []Problem
 	for _, s := range all {
 		p := &goPackage{ImportPath: path.Join(module, path.Dir(s.name))}
-		if s.isTest() || !matches(pure, p) {
+		if s.isTest() || !matches(clockless, p) {
 			continue
 		}
 		s.timeUses(clockFunctions, func(name string, pos token.Pos) {
 			out = append(out, Problem{
-				File: s.name, Line: s.line(pos), What: "time." + name + " in " + p.ImportPath + ", which decides and takes no clock",
+				File: s.name, Line: s.line(pos), What: "time." + name + " in " + p.ImportPath + ", which only computes and takes no clock",
 				Remedy: "take the time as an argument",
 			})
 		})
