@@ -1,0 +1,59 @@
+package native
+
+import "errors"
+
+var (
+	// ErrUnsupported is matched by every refusal of something that this
+	// platform, version or machine cannot do. See [UnsupportedError].
+	ErrUnsupported = errors.New("not supported here")
+	// ErrPermission is matched when the system refused for want of privilege or consent.
+	ErrPermission = errors.New("the system refused permission")
+	// ErrNotFound is matched when the thing an action names does not exist (any more).
+	ErrNotFound = errors.New("no such thing on this machine")
+	// ErrStale is matched when somebody else changed what the action was based
+	// on. Read again, decide again, and retry within the caller's deadline.
+	ErrStale = errors.New("changed by somebody else meanwhile")
+	// ErrExists is matched when what the action would create is already there.
+	ErrExists = errors.New("already there")
+	// ErrClosed is matched by every use of a platform after it was closed.
+	ErrClosed = errors.New("the platform is closed")
+)
+
+// UnsupportedError is a refusal with its reason. It matches [ErrUnsupported].
+type UnsupportedError struct {
+	Feature Feature
+	Reason  Reason
+}
+
+// Error names the feature and the reason.
+func (e *UnsupportedError) Error() string {
+	return string(e.Feature) + " is " + ErrUnsupported.Error() + " (" + string(e.Reason) + ")"
+}
+
+// Is makes errors.Is(err, ErrUnsupported) true.
+func (e *UnsupportedError) Is(target error) bool { return target == ErrUnsupported }
+
+// Unsupported returns the refusal of one feature. An empty reason becomes
+// [ReasonNoPlatform], so that a refusal always says something.
+func Unsupported(feature Feature, why Reason) error {
+	if why == "" {
+		why = ReasonNoPlatform
+	}
+	return &UnsupportedError{Feature: feature, Reason: why}
+}
+
+// ActionError says which action on which thing failed. It unwraps to the cause,
+// so that errors.Is finds the sentinels above.
+type ActionError struct {
+	Action  Feature
+	Subject string // interface, bridge, unit or service that the action was about
+	Err     error
+}
+
+// Error reads "bridge_membership of en2: changed by somebody else meanwhile".
+func (e *ActionError) Error() string {
+	return string(e.Action) + " of " + e.Subject + ": " + e.Err.Error()
+}
+
+// Unwrap returns the cause.
+func (e *ActionError) Unwrap() error { return e.Err }

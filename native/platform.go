@@ -1,0 +1,60 @@
+package native
+
+import "errors"
+
+// Platform is everything a system offers to the daemon. It is a struct of small
+// interfaces and not one large one, so that a test or a simulation can replace
+// one part and keep the rest.
+type Platform struct {
+	// Name is "darwin", "linux", "sim" or, in tests, "memory".
+	Name string
+	// Simulated is true when its facts are not of a real machine.
+	Simulated bool
+
+	Facts      Facts
+	Clock      Clock
+	Discovery  Discovery
+	Supervisor Supervisor
+	Power      Power
+	Network    NetworkActions
+
+	// Closers are run in order by Close, which releases threads, descriptors
+	// and assertions.
+	Closers []func() error
+}
+
+// Complete returns the platform with every missing part replaced by one whose
+// every call is refused with [ErrUnsupported] and the reason
+// [ReasonNoPlatform]. Facts and Clock cannot be missing: nothing runs without
+// them, and their absence is the error.
+func (p Platform) Complete() (Platform, error) {
+	if p.Facts == nil {
+		return Platform{}, errors.New("the platform has no facts")
+	}
+	if p.Clock == nil {
+		return Platform{}, errors.New("the platform has no clock")
+	}
+	notPart := ReasonNoPlatform.With("not a part of " + p.Name)
+	if p.Discovery == nil {
+		p.Discovery = NoDiscovery{Reason: notPart}
+	}
+	if p.Supervisor == nil {
+		p.Supervisor = NoSupervisor{Reason: notPart}
+	}
+	if p.Power == nil {
+		p.Power = NoPower{Reason: notPart}
+	}
+	if p.Network == nil {
+		p.Network = NoNetworkActions{Reason: notPart}
+	}
+	return p, nil
+}
+
+// Close runs all closers and joins their errors.
+func (p Platform) Close() error {
+	var err error
+	for _, closer := range p.Closers {
+		err = errors.Join(err, closer())
+	}
+	return err
+}
