@@ -1,0 +1,165 @@
+// Arrays: from memory, to memory, their description, and their evaluation.
+#include "internal.hpp"
+
+#include <cstring>
+#include <vector>
+
+#include <mlx/allocator.h>
+#include <mlx/transforms.h>
+
+using namespace fulmen;
+
+namespace {
+
+// Copies a strided array to row-major memory. The innermost dimension runs in a
+// plain loop; the others count like an odometer.
+template <class Word>
+void copy_strided(Word* dst, const Word* src, const mx::array& a) {
+  const auto& shape = a.shape();
+  const auto& strides = a.strides();
+  int last = static_cast<int>(shape.size()) - 1;
+  int64_t index[FMLX_MAX_NDIM] = {};
+  const Word* row = src;
+  for (;;) {
+    for (int64_t i = 0; i < shape[last]; i++) {
+      *dst++ = row[i * strides[last]];
+    }
+    int dim = last - 1;
+    for (; dim >= 0; dim--) {
+      row += strides[dim];
+      if (++index[dim] < shape[dim]) {
+        break;
+      }
+      row -= strides[dim] * shape[dim];
+      index[dim] = 0;
+    }
+    if (dim < 0) {
+      return;
+    }
+  }
+}
+
+void copy_out(void* dst, const mx::array& a) {
+  const char* src = a.data<char>();
+  if (src == nullptr) {
+    throw Refusal(FMLX_ERR_MEMORY, "MLX could not allocate the array");
+  }
+  if (a.flags().row_contiguous || a.size() == 1) {
+    std::memcpy(dst, src, a.nbytes());
+    return;
+  }
+  switch (a.itemsize()) {
+    case 1:
+      return copy_strided(static_cast<uint8_t*>(dst),
+                          reinterpret_cast<const uint8_t*>(src), a);
+    case 2:
+      return copy_strided(static_cast<uint16_t*>(dst),
+                          reinterpret_cast<const uint16_t*>(src), a);
+    case 4:
+      return copy_strided(static_cast<uint32_t*>(dst),
+                          reinterpret_cast<const uint32_t*>(src), a);
+    default:
+      return copy_strided(static_cast<uint64_t*>(dst),
+                          reinterpret_cast<const uint64_t*>(src), a);
+  }
+}
+
+std::vector<mx::array> values(fmlx_array* const* arrays, size_t count) {
+  std::vector<mx::array> list;
+  list.reserve(count);
+  for (size_t i = 0; i < count; i++) {
+    list.push_back(arrays[i]->value);
+  }
+  return list;
+}
+
+} // namespace
+
+extern "C" {
+
+int fmlx_array_new(fmlx_array** out, char** error, const void* data,
+                   uint64_t nbytes, const int64_t* dims, int ndim, int dtype) {
+  return guard(error, [&] {
+    auto type = dtype_of(dtype);
+    auto shape = shape_of(dims, ndim);
+    require_fits(shape, type, byte_limit(mx::Device(mx::Device::cpu), 0));
+    uint64_t size = type.size();
+    for (auto dim : shape) {
+      size *= static_cast<uint64_t>(dim);
+    }
+    if (size != nbytes) {
+      throw Refusal(FMLX_ERR_SHAPE, std::to_string(nbytes) +
+                                        " bytes of data for a shape of " +
+                                        std::to_string(size) + " bytes");
+    }
+    auto memory = mx::allocator::malloc(nbytes);
+    auto buffer = memory.buffer();
+    if (nbytes > 0) {
+      void* dst = buffer.raw_ptr();
+      if (dst == nullptr) {
+        throw Refusal(FMLX_ERR_MEMORY, "MLX could not allocate the array");
+      }
+      std::memcpy(dst, data, nbytes);
+    }
+    *out = new fmlx_array(mx::array(std::move(memory), std::move(shape), type));
+  });
+}
+
+void fmlx_array_free(fmlx_array* array) {
+  guard(nullptr, [&] { delete array; });
+}
+
+void fmlx_array_free_many(fmlx_array** arrays, size_t count) {
+  // Newest first: a result goes before its inputs, so that no destructor has to
+  // walk a graph.
+  for (size_t i = count; i > 0; i--) {
+    fmlx_array_free(arrays[i - 1]);
+  }
+}
+
+void fmlx_array_query(fmlx_array_info* out, const fmlx_array* array) {
+  const auto& a = array->value;
+  out->ndim = static_cast<int32_t>(a.ndim());
+  out->dtype = code_of(a.dtype());
+  out->size = a.size();
+  for (int i = 0; i < out->ndim && i < FMLX_MAX_NDIM; i++) {
+    out->shape[i] = a.shape()[i];
+  }
+}
+
+int fmlx_array_read(void* dst, uint64_t nbytes, char** error,
+                    fmlx_array* array) {
+  return guard(error, [&] {
+    auto& a = array->value;
+    if (a.nbytes() != nbytes) {
+      throw Refusal(FMLX_ERR_SHAPE, "room for " + std::to_string(nbytes) +
+                                        " bytes, the array has " +
+                                        std::to_string(a.nbytes()));
+    }
+    a.eval();
+    if (nbytes > 0) {
+      copy_out(dst, a);
+    }
+  });
+}
+
+int fmlx_eval(char** error, fmlx_array* const* arrays, size_t count) {
+  return guard(error, [&] {
+    mx::eval(values(arrays, count));
+    for (size_t i = 0; i < count; i++) {
+      // Marks it as available, so that later reads change nothing in it and
+      // several threads may read it.
+      arrays[i]->value.wait();
+    }
+  });
+}
+
+int fmlx_eval_one(char** error, fmlx_array* array) {
+  return fmlx_eval(error, &array, 1);
+}
+
+int fmlx_async_eval(char** error, fmlx_array* const* arrays, size_t count) {
+  return guard(error, [&] { mx::async_eval(values(arrays, count)); });
+}
+
+} // extern "C"
