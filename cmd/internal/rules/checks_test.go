@@ -96,6 +96,10 @@ func TestSourceRulesFindViolations(t *testing.T) {
 			"a/a_test.go": "package a\n\nimport \"time\"\n\nfunc b() { time.Sleep(1) }\n",
 			"b/b_test.go": "package b\n\nimport \"other/time\"\n\nfunc b() { time.Sleep(1) }\n",
 		}, []string{"a/a.go:11", "a/a.go:7", "a/a_test.go:5"}},
+		{"virtual time", checkTiming, map[string]string{
+			"a/a_test.go": "package a\n\nimport (\n\t\"testing\"\n\t\"testing/synctest\"\n\t\"time\"\n)\n\nfunc TestA(t *testing.T) {\n" +
+				"\tsynctest.Test(t, func(t *testing.T) {\n\t\tgo func() { time.Sleep(1) }()\n\t})\n\ttime.Sleep(1)\n}\n",
+		}, []string{"a/a_test.go:13"}},
 		{"init functions", checkInit, map[string]string{
 			"a.go": "package a\n\nfunc init() {}\n\ntype t int\n\nfunc (t) init() {}\n",
 		}, []string{"a.go:3"}},

@@ -40,10 +40,6 @@ func (p *goPackage) own() bool {
 	return within(module, p.ImportPath)
 }
 
-// platforms are the builds whose imports are checked, on whatever machine the
-// check runs.
-var platforms = [][2]string{{"linux", "amd64"}, {"darwin", "arm64"}}
-
 // command runs a tool in the module root. Its error holds what the tool wrote.
 func command(root string, env []string, name string, args ...string) (string, error) {
 	cmd := exec.Command(name, args...)

@@ -1,7 +1,7 @@
 package rules
 
 import (
-	"go/token"
+	"go/ast"
 	"path"
 )
 
@@ -25,9 +25,9 @@ func checkPure(t *Tree) ([]Problem, error) {
 		if s.isTest() || !matches(clockless, p) {
 			continue
 		}
-		s.timeUses(clockFunctions, func(name string, pos token.Pos) {
+		s.uses("time", clockFunctions, func(sel *ast.SelectorExpr) {
 			out = append(out, Problem{
-				File: s.name, Line: s.line(pos), What: "time." + name + " in " + p.ImportPath + ", which only computes and takes no clock",
+				File: s.name, Line: s.line(sel.Pos()), What: "time." + sel.Sel.Name + " in " + p.ImportPath + ", which only computes and takes no clock",
 				Remedy: "take the time as an argument",
 			})
 		})

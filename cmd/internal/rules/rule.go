@@ -28,6 +28,7 @@ func All() []Rule {
 		{"tidy", "go.mod says what is used, no more and no less", checkTidy},
 		{"generate", "generated files are what their generators write today", checkGenerate},
 		{"vet", "known mistakes are found by tools, not by people", checkVet},
+		{"platforms", "a change made on Linux compiles on a Mac, and the other way round", checkPlatforms},
 		{"staticcheck", "known mistakes are found by tools, not by people", checkStaticcheck},
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"go/token"
 	"path"
 	"sort"
+	"strconv"
 	"strings"
 )
 
@@ -66,24 +67,24 @@ func byFolder(all []source) (folders []string, files map[string][]source) {
 	return folders, files
 }
 
-// timeName gives the name under which s imports the package time, or "".
-func (s source) timeName() string {
+// importName gives the name under which s imports the package at path, or "".
+func (s source) importName(at string) string {
 	for _, imp := range s.file.Imports {
-		if imp.Path.Value != `"time"` {
+		if imp.Path.Value != strconv.Quote(at) {
 			continue
 		}
 		if imp.Name != nil {
 			return imp.Name.Name
 		}
-		return "time"
+		return path.Base(at)
 	}
 	return ""
 }
 
-// timeUses calls found for every use of a function of the package time that is
-// listed in names.
-func (s source) timeUses(names map[string]bool, found func(name string, pos token.Pos)) {
-	pkg := s.timeName()
+// uses calls found for every mention of an exported name of the package at the
+// import path at that is listed in names.
+func (s source) uses(at string, names map[string]bool, found func(sel *ast.SelectorExpr)) {
+	pkg := s.importName(at)
 	if pkg == "" {
 		return
 	}
@@ -94,8 +95,24 @@ func (s source) timeUses(names map[string]bool, found func(name string, pos toke
 		}
 		x, ok := sel.X.(*ast.Ident)
 		if ok && x.Name == pkg && names[sel.Sel.Name] {
-			found(sel.Sel.Name, sel.Pos())
+			found(sel)
 		}
 		return true
 	})
+}
+
+// virtual reports whether pos lies between the parentheses of a synctest.Test,
+// where time passes without anybody waiting.
+func (s source) virtual(pos token.Pos) bool {
+	bubbles := map[*ast.SelectorExpr]bool{}
+	s.uses("testing/synctest", map[string]bool{"Test": true}, func(sel *ast.SelectorExpr) { bubbles[sel] = true })
+	inside := false
+	ast.Inspect(s.file, func(n ast.Node) bool {
+		if call, ok := n.(*ast.CallExpr); ok {
+			sel, ok := call.Fun.(*ast.SelectorExpr)
+			inside = inside || ok && bubbles[sel] && call.Lparen < pos && pos < call.Rparen
+		}
+		return !inside
+	})
+	return inside
 }

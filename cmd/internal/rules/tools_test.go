@@ -3,6 +3,7 @@ package rules
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -61,6 +62,12 @@ func TestToolsOnASmallModule(t *testing.T) {
 			"go.mod": mod, "a.go": "package a\n\nimport \"fmt\"\n\nfunc f() { fmt.Printf(\"%d\", \"x\") }\n",
 		}, []string{"a.go:5"}},
 		{"vet is content", checkVet, map[string]string{"go.mod": mod, "a.go": "package a\n"}, nil},
+		{"other platforms", checkPlatforms, map[string]string{
+			"go.mod":      "module fulmen\n\ngo 1.26.0\n",
+			"a.go":        "package a\n\nvar x int\n",
+			"a_darwin.go": "package a\n\nvar y = x + \"\"\n",
+			"a_linux.go":  "package a\n\nvar z = x + \"\"\n",
+		}, []string{map[string]string{"linux": "a_darwin.go:3", "darwin": "a_linux.go:3"}[runtime.GOOS]}},
 		{"tidy", checkTidy, map[string]string{
 			"go.mod": mod + "\nrequire small/b v0.0.0\n\nreplace small/b => ./b\n", "a.go": "package a\n", "b/go.mod": "module small/b\n",
 		}, []string{"go.mod:0"}},
