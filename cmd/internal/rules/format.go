@@ -3,16 +3,12 @@ package rules
 import (
 	"bytes"
 	"go/format"
-	"path"
 )
 
 // checkFormat refuses Go files that gofmt would change.
 func checkFormat(t *Tree) ([]Problem, error) {
 	var out []Problem
-	for _, name := range t.files {
-		if path.Ext(name) != ".go" || isTestdata(name) {
-			continue
-		}
+	for _, name := range t.goFiles() {
 		text, err := t.read(name)
 		if err != nil {
 			return nil, err

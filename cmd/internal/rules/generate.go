@@ -45,10 +45,7 @@ func checkGenerate(t *Tree) ([]Problem, error) {
 // directives finds the lines that tell go generate what to run.
 func (t *Tree) directives() ([]Problem, error) {
 	var out []Problem
-	for _, name := range t.files {
-		if path.Ext(name) != ".go" || isTestdata(name) {
-			continue
-		}
+	for _, name := range t.goFiles() {
 		lines, err := t.lines(name)
 		if err != nil {
 			return nil, err

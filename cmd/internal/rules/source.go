@@ -28,14 +28,22 @@ func (s source) isTest() bool {
 	return strings.HasSuffix(s.name, "_test.go")
 }
 
-// sources parses every Go file outside testdata, whatever platform it is for.
+// goFiles lists the Go files of packages, whatever platform they are for.
+func (t *Tree) goFiles() []string {
+	var names []string
+	for _, name := range t.files {
+		if path.Ext(name) == ".go" && !isTestdata(name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// sources parses every Go file of packages, whatever platform it is for.
 // A file that does not parse is an error that names the place.
 func (t *Tree) sources() ([]source, error) {
 	var all []source
-	for _, name := range t.files {
-		if path.Ext(name) != ".go" || isTestdata(name) {
-			continue
-		}
+	for _, name := range t.goFiles() {
 		text, err := t.read(name)
 		if err != nil {
 			return nil, err
