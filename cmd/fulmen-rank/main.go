@@ -1,0 +1,68 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"fulmen/cmd/fulmen-rank/internal/blas"
+	"fulmen/cmd/fulmen-rank/internal/life"
+	"fulmen/cmd/fulmen-rank/internal/report"
+	"fulmen/daemon/api/worker"
+	"fulmen/mlxbridge"
+)
+
+func main() {
+	// Not with os.Exit or a return: C++ destructors must not run while MLX's
+	// own threads may.
+	life.Exit(work(os.Args[1:]))
+}
+
+// work does what the command line says and gives the exit status: 0, 1 where
+// it failed, 2 for a wrong command line.
+func work(args []string) int {
+	request, err := parse(args)
+	if errors.Is(err, errHelp) {
+		return 0
+	}
+	if err == nil {
+		// From here on the program may start again in its own place, so
+		// nothing is reported before.
+		if problem := blas.Prefer(); problem != nil {
+			fmt.Fprintf(os.Stderr, "fulmen-rank: MLX keeps its own BLAS: %v\n", problem)
+		}
+	}
+	reporter := report.New(request.command)
+	if err == nil {
+		var result any
+		err = life.Do(context.Background(), request.deadline, reporter.Stage, func(ctx context.Context) error {
+			var err error
+			result, err = request.run(ctx, reporter)
+			return err
+		})
+		if err == nil {
+			err = reporter.Result(result)
+		}
+	}
+	if err == nil {
+		return 0
+	}
+	failure := explain(err)
+	reporter.Fail(failure)
+	return failure.ExitStatus()
+}
+
+// explain gives the protocol's form of an error.
+func explain(err error) *worker.Error {
+	var known *worker.Error
+	if errors.As(err, &known) {
+		return known
+	}
+	failure := &worker.Error{Reason: worker.ReasonMLX, Message: err.Error()}
+	if errors.Is(err, mlxbridge.ErrMemory) {
+		failure.Reason = worker.ReasonOutOfMemory
+		failure.Remedy = "close programs that use much memory, then try again"
+	}
+	return failure
+}
