@@ -85,6 +85,7 @@ void require_representable(double value, mx::Dtype dtype, const char* what);
 struct fmlx_array : fulmen::Counted {
   explicit fmlx_array(mlx::core::array&& value) : value(std::move(value)) {}
   mlx::core::array value;
+  bool failed = false; // its computation was started and did not succeed
 };
 
 struct fmlx_stream : fulmen::Counted {
