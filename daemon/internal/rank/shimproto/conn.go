@@ -1,0 +1,135 @@
+package shimproto
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"time"
+)
+
+// Conn is one side of a connection between daemon and shim: it sends S and
+// receives R. One goroutine may receive while others send.
+type Conn[S, R any] struct {
+	conn   net.Conn
+	lines  *bufio.Reader
+	decode func([]byte) (R, error)
+	encode func(S) ([]byte, error)
+
+	sending sync.Mutex
+}
+
+// DaemonConn is the daemon's side.
+type DaemonConn = Conn[Request, Reply]
+
+// ShimConn is the shim's side.
+type ShimConn = Conn[Reply, Request]
+
+// NewDaemonConn makes the daemon's side of a stream.
+func NewDaemonConn(conn net.Conn) *DaemonConn {
+	return newConn(conn, DecodeReply, func(r Request) ([]byte, error) { return Encode(r) })
+}
+
+// NewShimConn makes the shim's side of a stream.
+func NewShimConn(conn net.Conn) *ShimConn {
+	return newConn(conn, DecodeRequest, func(r Reply) ([]byte, error) { return Encode(r) })
+}
+
+func newConn[S, R any](conn net.Conn, decode func([]byte) (R, error), encode func(S) ([]byte, error)) *Conn[S, R] {
+	// One byte more than a line and its end, so that a full buffer without an
+	// end is a line too long.
+	return &Conn[S, R]{conn: conn, lines: bufio.NewReaderSize(conn, MaxLine+2), decode: decode, encode: encode}
+}
+
+// ReadError is a line that arrived whole and could not be understood. The
+// connection can go on: a shim answers with a refusal.
+type ReadError struct {
+	Line []byte
+	Err  error // [FieldError] or [UnknownTypeError]
+}
+
+// Error is the cause's.
+func (e *ReadError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *ReadError) Unwrap() error { return e.Err }
+
+// Send writes one message within the time given. After an error the stream may
+// hold a part of a line, so the connection is closed.
+//
+// The time runs on the system's socket clock, which may stop in sleep; it is
+// there to detect a reader that does not read, and no lease depends on it.
+func (c *Conn[S, R]) Send(m S, within time.Duration) error {
+	line, err := c.encode(m)
+	if err != nil {
+		return err
+	}
+	c.sending.Lock()
+	defer c.sending.Unlock()
+	if err := c.conn.SetWriteDeadline(time.Now().Add(within)); err != nil {
+		return err
+	}
+	if _, err := c.conn.Write(append(line, '\n')); err != nil {
+		return errors.Join(fmt.Errorf("send: %w", err), c.conn.Close())
+	}
+	return nil
+}
+
+// Receive reads the next message within the time given; 0 waits until the
+// connection ends or Close is called, for a side on which silence is normal.
+// It returns io.EOF when the other side closed between two messages,
+// io.ErrUnexpectedEOF when it did so inside one, a [ReadError] for a line that
+// makes no sense, and [ErrTooLong] for one that is too long, after which the
+// connection is closed. When the time is over the error is os.ErrDeadlineExceeded;
+// no byte is lost, and Receive can be called again.
+func (c *Conn[S, R]) Receive(within time.Duration) (R, error) {
+	var none R
+	var deadline time.Time
+	if within > 0 {
+		deadline = time.Now().Add(within)
+	}
+	if err := c.conn.SetReadDeadline(deadline); err != nil {
+		return none, err
+	}
+	line, err := c.readLine()
+	if err != nil {
+		return none, err
+	}
+	m, err := c.decode(line)
+	if errors.Is(err, ErrTooLong) {
+		return none, errors.Join(err, c.conn.Close())
+	}
+	if err != nil {
+		return none, &ReadError{Line: bytes.Clone(line), Err: err}
+	}
+	return m, nil
+}
+
+// readLine returns the next line without its end, valid until the next call.
+// It peeks, so that a deadline in the middle of a line keeps what has arrived.
+func (c *Conn[S, R]) readLine() ([]byte, error) {
+	for want := 1; ; want++ {
+		_, err := c.lines.Peek(want)
+		arrived, _ := c.lines.Peek(c.lines.Buffered())
+		if end := bytes.IndexByte(arrived, '\n'); end >= 0 {
+			line := arrived[:end]
+			c.lines.Discard(end + 1)
+			return line, nil
+		}
+		switch {
+		case len(arrived) > MaxLine:
+			return nil, errors.Join(ErrTooLong, c.conn.Close())
+		case errors.Is(err, io.EOF) && len(arrived) > 0:
+			return nil, io.ErrUnexpectedEOF
+		case err != nil:
+			return nil, err
+		}
+		want = len(arrived)
+	}
+}
+
+// Close ends the connection and whoever waits on it.
+func (c *Conn[S, R]) Close() error { return c.conn.Close() }

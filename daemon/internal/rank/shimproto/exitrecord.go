@@ -1,0 +1,154 @@
+package shimproto
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+
+	"fulmen/native"
+)
+
+// ExitRecord is how a rank ended: the content of exit.json. Exactly one of
+// Code, Signal and NotStarted is there.
+type ExitRecord struct {
+	Ref
+	Epoch int64 `json:"epoch"`
+	// PID was the program's; absent when it did not start.
+	PID int `json:"pid,omitzero"`
+
+	// Code is the exit status of a program that ended by itself, 0 to 255.
+	Code *int `json:"code,omitzero"`
+	// Signal is the name of the signal that ended it: "SIGKILL".
+	Signal string `json:"signal,omitzero"`
+	// CoreDumped is true when the system wrote a core file.
+	CoreDumped bool `json:"core_dumped,omitzero"`
+	// NotStarted says why the program could not be executed.
+	NotStarted *Cause `json:"not_started,omitzero"`
+
+	// Cause is the first reason for which the shim ended the group: a stop, a
+	// lease that ran out. Absent when the program ended by itself.
+	Cause *Cause `json:"cause,omitzero"`
+	// KilledAfterGrace is true when SIGTERM was not enough for some of the group.
+	KilledAfterGrace bool `json:"killed_after_grace,omitzero"`
+
+	StartedAt native.Timestamp `json:"started_at"`
+	EndedAt   native.Timestamp `json:"ended_at"`
+	// ElapsedS is the time between them, sleep included; the two times can
+	// disagree with it when the wall clock was set.
+	ElapsedS float64 `json:"elapsed_s"`
+	// Usage is of the program and its children that were waited for; absent
+	// when it did not start.
+	Usage *Usage `json:"usage,omitzero"`
+	// Logs are the rank's output files.
+	Logs []LogEnd `json:"logs,omitzero"`
+
+	// Extra holds the fields of the record itself that a newer version wrote.
+	Extra map[string]json.RawMessage `json:"-"`
+}
+
+// Usage is what the program used, as getrusage tells.
+type Usage struct {
+	UserS              float64 `json:"user_s"`
+	SystemS            float64 `json:"system_s"`
+	MaxRSSBytes        int64   `json:"max_rss_bytes"`
+	MajorFaults        int64   `json:"major_faults"`
+	VoluntarySwitches  int64   `json:"voluntary_switches"`
+	PreemptiveSwitches int64   `json:"preemptive_switches"`
+}
+
+// LogEnd is what became of one output stream.
+type LogEnd struct {
+	Stream string `json:"stream"` // "stdout" or "stderr"
+	File   string `json:"file"`   // its name in the rank's folder
+	// WrittenBytes is what the program wrote, KeptBytes what is in the file.
+	WrittenBytes int64 `json:"written_bytes"`
+	KeptBytes    int64 `json:"kept_bytes"`
+	// Problem is why output was lost other than by the cap ("no space left").
+	Problem string `json:"problem,omitzero"`
+}
+
+// Truncated reports whether the middle of the output is missing.
+func (l LogEnd) Truncated() bool { return l.KeptBytes < l.WrittenBytes }
+
+var signalName = regexp.MustCompile(`^SIG[A-Z0-9+]{1,12}$`)
+
+// Check returns a [FieldError] for the first thing that cannot be.
+func (r ExitRecord) Check() error {
+	if err := firstError(r.Ref.Check(), checkEpoch(r.Epoch)); err != nil {
+		return err
+	}
+	outcomes := 0
+	if r.Code != nil {
+		outcomes++
+		if *r.Code < 0 || *r.Code > 255 {
+			return badField("code", "%d is outside 0 to 255", *r.Code)
+		}
+	}
+	if r.Signal != "" {
+		outcomes++
+		if !signalName.MatchString(r.Signal) {
+			return badField("signal", "%.40q is not a name such as SIGKILL", r.Signal)
+		}
+	}
+	if r.NotStarted != nil {
+		outcomes++
+		if err := r.NotStarted.Check(); err != nil {
+			return within("not_started", err)
+		}
+	} else if err := checkPID(r.PID); err != nil {
+		return err
+	}
+	if outcomes != 1 {
+		return badField("code", "exactly one of code, signal and not_started must be there, not %d", outcomes)
+	}
+	if r.Cause != nil {
+		if err := r.Cause.Check(); err != nil {
+			return within("cause", err)
+		}
+	}
+	if r.ElapsedS < 0 {
+		return badField("elapsed_s", "is negative")
+	}
+	if err := r.Usage.check(); err != nil {
+		return within("usage", err)
+	}
+	return checkLogs(r.Logs)
+}
+
+func (u *Usage) check() error {
+	if u == nil {
+		return nil
+	}
+	for field, n := range map[string]int64{
+		"max_rss_bytes": u.MaxRSSBytes, "major_faults": u.MajorFaults,
+		"voluntary_switches": u.VoluntarySwitches, "preemptive_switches": u.PreemptiveSwitches,
+	} {
+		if n < 0 {
+			return badField(field, "is negative")
+		}
+	}
+	if u.UserS < 0 {
+		return badField("user_s", "is negative")
+	}
+	if u.SystemS < 0 {
+		return badField("system_s", "is negative")
+	}
+	return nil
+}
+
+func checkLogs(logs []LogEnd) error {
+	for i, l := range logs {
+		at := fmt.Sprintf("logs[%d]", i)
+		switch {
+		case l.Stream != "stdout" && l.Stream != "stderr":
+			return badField(at+".stream", "%.40q is neither stdout nor stderr", l.Stream)
+		case l.File == "":
+			return badField(at+".file", "empty")
+		case l.WrittenBytes < 0:
+			return badField(at+".written_bytes", "is negative")
+		case l.KeptBytes < 0 || l.KeptBytes > l.WrittenBytes:
+			return badField(at+".kept_bytes", "%d is outside 0 to %d", l.KeptBytes, l.WrittenBytes)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,113 @@
+package shimproto
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// Names of the two files in a rank's folder.
+const (
+	SpecFile = "spec.json"
+	ExitFile = "exit.json"
+)
+
+// maxFile is the longest spec or exit record that is read.
+const maxFile = 4 << 20
+
+// WriteSpec writes spec.json into the folder, for its owner's eyes only.
+func WriteSpec(folder string, s Spec) error {
+	if err := s.Check(); err != nil {
+		return err
+	}
+	return writeFile(filepath.Join(folder, SpecFile), s, s.Extra, 0o600)
+}
+
+// ReadSpec reads spec.json.
+func ReadSpec(folder string) (s Spec, err error) {
+	s.Extra, err = readFile(filepath.Join(folder, SpecFile), &s)
+	if err == nil {
+		err = s.Check()
+	}
+	return s, err
+}
+
+// WriteExit writes exit.json into the folder.
+func WriteExit(folder string, r ExitRecord) error {
+	if err := r.Check(); err != nil {
+		return err
+	}
+	return writeFile(filepath.Join(folder, ExitFile), r, r.Extra, 0o600)
+}
+
+// ReadExit reads exit.json. fs.ErrNotExist means that the rank has not ended,
+// or that its shim was killed: the supervisor knows which.
+func ReadExit(folder string) (r ExitRecord, err error) {
+	r.Extra, err = readFile(filepath.Join(folder, ExitFile), &r)
+	if err == nil {
+		err = r.Check()
+	}
+	return r, err
+}
+
+func readFile(path string, target any) (map[string]json.RawMessage, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, maxFile+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > maxFile {
+		return nil, fmt.Errorf("%s: %w", path, ErrTooLong)
+	}
+	extra, err := decodeObject(data, target)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if len(extra) == 0 {
+		extra = nil
+	}
+	return extra, nil
+}
+
+// writeFile replaces the file in one step, so that a crash at any moment leaves
+// the old one or the new one.
+func writeFile(path string, v any, extra map[string]json.RawMessage, mode os.FileMode) (err error) {
+	data, err := encodeObject("", v, extra)
+	if err != nil {
+		return err
+	}
+	if len(data) > maxFile {
+		return fmt.Errorf("%s: %w", path, ErrTooLong)
+	}
+	temp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(temp.Name()))
+		}
+	}()
+	_, err = temp.Write(append(data, '\n'))
+	err = errors.Join(err, temp.Chmod(mode), temp.Sync(), temp.Close())
+	if err != nil {
+		return err
+	}
+	if err = os.Rename(temp.Name(), path); err != nil {
+		return err
+	}
+	// The file is in place; a folder that cannot be synced (some file systems)
+	// costs durability over a power cut only.
+	if folder, openErr := os.Open(filepath.Dir(path)); openErr == nil {
+		folder.Sync()
+		folder.Close()
+	}
+	return nil
+}

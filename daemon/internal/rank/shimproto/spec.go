@@ -1,0 +1,110 @@
+package shimproto
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Spec is what a shim runs and how: the content of spec.json. The daemon writes
+// it, readable by its owner alone because it holds the values of the
+// environment, and it stays on this machine.
+type Spec struct {
+	Ref
+	Epoch int64 `json:"epoch"`
+	// SpecHash is the hash of the job's signed spec that this was made from, in
+	// hexadecimal; the shim records it and does not interpret it.
+	SpecHash string `json:"spec_hash"`
+
+	Program string   `json:"program"`       // absolute path
+	Args    []string `json:"args,omitzero"` // without the program's name
+	Env     []string `json:"env,omitzero"`  // "NAME=value"; nothing is inherited
+	Dir     string   `json:"dir"`           // absolute path
+	User    *User    `json:"user,omitzero"`
+	Stdin   Stdin    `json:"stdin"`
+
+	Socket string `json:"socket"` // absolute path, at most [MaxSocketPath] bytes
+	// Folder takes exit.json and the log files.
+	Folder string `json:"folder"` // absolute path
+	// LeaseS is the first lease, from the moment that the shim starts.
+	LeaseS float64 `json:"lease_s"`
+	// GraceS is between SIGTERM and SIGKILL when the lease runs out.
+	GraceS float64 `json:"grace_s"`
+	// LogHeadBytes and LogTailBytes are how much of the beginning and of the
+	// end of each stream is kept.
+	LogHeadBytes int64 `json:"log_head_bytes"`
+	LogTailBytes int64 `json:"log_tail_bytes"`
+
+	// Extra holds the fields of the spec itself that a newer version wrote.
+	Extra map[string]json.RawMessage `json:"-"`
+}
+
+// MaxSocketPath is the longest path of a Unix socket that macOS takes: 104
+// bytes with the closing zero.
+const MaxSocketPath = 103
+
+// User is the account that the program runs as. Without one it is the shim's
+// own. Whether an account may be used at all is decided by the daemon.
+type User struct {
+	Name   string   `json:"name"`
+	UID    uint32   `json:"uid"`
+	GID    uint32   `json:"gid"`
+	Groups []uint32 `json:"groups,omitzero"`
+}
+
+// Stdin is where the program's standard input comes from.
+type Stdin string
+
+// The kinds of input.
+const (
+	StdinNone   Stdin = "none"   // at its end from the beginning
+	StdinSocket Stdin = "socket" // what the daemon sends over a connection of its own
+)
+
+// Check returns a [FieldError] for the first thing that cannot be run.
+func (s Spec) Check() error {
+	if err := firstError(s.Ref.Check(), checkEpoch(s.Epoch),
+		checkPath("program", s.Program), checkPath("dir", s.Dir), checkPath("socket", s.Socket), checkPath("folder", s.Folder),
+		checkSeconds("lease_s", s.LeaseS, maxLeaseS), positive("lease_s", s.LeaseS), checkSeconds("grace_s", s.GraceS, maxGraceS),
+	); err != nil {
+		return err
+	}
+	if s.SpecHash == "" || strings.Trim(s.SpecHash, "0123456789abcdef") != "" {
+		return badField("spec_hash", "%.80q is not lower-case hexadecimal", s.SpecHash)
+	}
+	if len(s.Socket) > MaxSocketPath {
+		return badField("socket", "%d bytes is more than the %d that a socket's path can have", len(s.Socket), MaxSocketPath)
+	}
+	if slices.ContainsFunc(s.Args, hasZero) {
+		return badField("args", "holds a zero byte")
+	}
+	for _, pair := range s.Env {
+		if name, _, ok := strings.Cut(pair, "="); !ok || name == "" || hasZero(pair) {
+			// The value may be a secret: it is not quoted.
+			return badField("env", "an entry (%.40q) is not NAME=value", name)
+		}
+	}
+	if s.User != nil && s.User.Name == "" {
+		return badField("user.name", "empty")
+	}
+	if s.Stdin != StdinNone && s.Stdin != StdinSocket {
+		return badField("stdin", "%.40q is neither none nor socket", string(s.Stdin))
+	}
+	if s.LogHeadBytes < 0 {
+		return badField("log_head_bytes", "is negative")
+	}
+	if s.LogTailBytes < 0 {
+		return badField("log_tail_bytes", "is negative")
+	}
+	return nil
+}
+
+func checkPath(field, path string) error {
+	if !filepath.IsAbs(path) || filepath.Clean(path) != path || hasZero(path) {
+		return badField(field, "%.120q is not a clean absolute path", path)
+	}
+	return nil
+}
+
+func hasZero(s string) bool { return strings.ContainsRune(s, 0) }
