@@ -2,42 +2,35 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"net"
 	"os"
-	"path/filepath"
-	"strconv"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
 
+	"fulmen/cmd/internal/ring"
 	"fulmen/daemon/api/worker"
 )
 
 const (
 	// ranks is how many workers exchange data.
 	ranks = 2
-	// tries is how often the exchange is started. MLX's ring takes the ports
-	// by number, so another program can take one between the look and the
-	// start.
+	// tries is how often the exchange is started where a port was taken.
 	tries = 3
 )
 
 // exchange runs all_sum between two workers over loopback.
 func exchange(ctx context.Context, program string, screen *screen) error {
-	var err error
-	for range tries {
-		var result worker.AllReduce
-		if result, err = exchangeOnce(ctx, program, screen); err == nil {
+	for try := 1; ; try++ {
+		result, err := exchangeOnce(ctx, program, screen)
+		if err == nil {
 			printAllReduce(os.Stdout, result)
 			return nil
 		}
-		if !strings.Contains(err.Error(), "bind") {
-			break
+		if try == tries || !strings.Contains(err.Error(), "bind") {
+			return err
 		}
 	}
-	return err
 }
 
 func exchangeOnce(ctx context.Context, program string, screen *screen) (worker.AllReduce, error) {
@@ -46,16 +39,8 @@ func exchangeOnce(ctx context.Context, program string, screen *screen) (worker.A
 		return worker.AllReduce{}, err
 	}
 	defer os.RemoveAll(folder)
-	hosts, err := freePorts(ranks)
+	environments, err := ring.Environment(folder, ranks)
 	if err != nil {
-		return worker.AllReduce{}, err
-	}
-	hostfile := filepath.Join(folder, "hosts.json")
-	text, err := json.Marshal(hosts)
-	if err != nil {
-		return worker.AllReduce{}, err
-	}
-	if err := os.WriteFile(hostfile, text, 0o600); err != nil {
 		return worker.AllReduce{}, err
 	}
 	results := make([]worker.AllReduce, ranks)
@@ -67,8 +52,7 @@ func exchangeOnce(ctx context.Context, program string, screen *screen) (worker.A
 			if rank != 0 {
 				show = silent()
 			}
-			environment := []string{"MLX_HOSTFILE=" + hostfile, "MLX_RANK=" + strconv.Itoa(rank)}
-			err := start(ctx, program, environment, show, &results[rank], worker.CommandAllReduce,
+			err := start(ctx, program, environments[rank], show, &results[rank], worker.CommandAllReduce,
 				"-backend", "ring", "-min-bytes", "4096", "-max-bytes", "16777216")
 			if err != nil {
 				return fmt.Errorf("rank %d: %w", rank, err)
@@ -78,19 +62,4 @@ func exchangeOnce(ctx context.Context, program string, screen *screen) (worker.A
 	}
 	err = group.Wait()
 	return results[0], err
-}
-
-// freePorts gives each rank an address on loopback that is free now, in the
-// form of MLX's ring: a list of addresses for each rank.
-func freePorts(count int) ([][]string, error) {
-	var hosts [][]string
-	for range count {
-		listener, err := net.Listen("tcp4", "127.0.0.1:0")
-		if err != nil {
-			return nil, err
-		}
-		defer listener.Close() // all are held until each has its own
-		hosts = append(hosts, []string{listener.Addr().String()})
-	}
-	return hosts, nil
 }

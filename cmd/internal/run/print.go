@@ -38,8 +38,8 @@ func printGPU(out io.Writer, gpu worker.GPU) {
 			m.DType, m.N, flops(m.SpeedTFLOPS), m.Runs, m.SpreadRatio*100, unsettled(m.Timing))
 	}
 	for _, b := range gpu.Bandwidth {
-		fmt.Fprintf(table, "  sum %s, %s\t%.1f GB/s\tbest of %d, median %.1f %% slower%s\n",
-			b.DType, size(b.BufferBytes), b.ReadBytesPerS/1e9, b.Runs, b.SpreadRatio*100, unsettled(b.Timing))
+		fmt.Fprintf(table, "  sum %s, %s\t%s\tbest of %d, median %.1f %% slower%s\n",
+			b.DType, size(b.BufferBytes), rate(b.ReadBytesPerS), b.Runs, b.SpreadRatio*100, unsettled(b.Timing))
 	}
 	table.Flush()
 }
@@ -49,7 +49,7 @@ func printAllReduce(out io.Writer, result worker.AllReduce) {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(table, "  message\ttime\talgorithm\tbus\twrong\t")
 	for _, r := range result.Rows {
-		fmt.Fprintf(table, "  %s\t%.0f us\t%.2f GB/s\t%.2f GB/s\t%d\t\n", size(r.MessageBytes), r.TimeUS, r.AlgBytesPerS/1e9, r.BusBytesPerS/1e9, r.WrongCount)
+		fmt.Fprintf(table, "  %s\t%.0f us\t%s\t%s\t%d\t\n", size(r.MessageBytes), r.TimeUS, rate(r.AlgBytesPerS), rate(r.BusBytesPerS), r.WrongCount)
 	}
 	table.Flush()
 }
@@ -68,6 +68,15 @@ func flops(tflops float64) string {
 		return fmt.Sprintf("%.1f GFLOPS", tflops*1e3)
 	}
 	return fmt.Sprintf("%.2f TFLOPS", tflops)
+}
+
+// rate writes bytes per second in the decimal unit that suits them, as links
+// and memory are sold.
+func rate(bytesPerS float64) string {
+	if bytesPerS < 1e9 {
+		return fmt.Sprintf("%.0f MB/s", bytesPerS/1e6)
+	}
+	return fmt.Sprintf("%.2f GB/s", bytesPerS/1e9)
 }
 
 // size writes bytes in the binary unit that suits them; unknown where 0.
