@@ -54,33 +54,33 @@ func studio() native.Snapshot {
 		At: at, Platform: "sim", Simulated: true,
 		Identity: &native.Identity{
 			Name: "Studio 1", HostName: "studio-1", Model: "Mac15,14", ModelName: "Mac Studio", Chip: "Apple M3 Ultra",
-			OS: "macos", OSVersion: "26.2", OSBuild: "25C56", Arch: "arm64", CPUCores: new(28),
-			CoreLevels: []native.CoreLevel{{Name: "Performance", Cores: 20}, {Name: "Efficiency", Cores: 8}},
-			GPUCores:   new(60), UnifiedMemory: new(true), BootID: "5f0c",
+			OSName: "macOS", OSVersion: "26.2", OSBuild: "25C56", Architecture: "arm64", CPUCores: new(28),
+			CPUPerformanceCores: new(20), CPUEfficiencyCores: new(8), GPUCores: new(60), UnifiedMemory: new(true), BootedAt: at, BootID: "5f0c",
 			Unknown: native.Reasons{"hardware_id": native.ReasonNotInScenario},
 		},
 		Memory: &native.Memory{
 			TotalBytes: new(int64(256 << 30)), UsedBytes: new(int64(40 << 30)), WiredBytes: new(int64(8 << 30)),
 			AvailableBytes: new(int64(216 << 30)), SwapTotalBytes: new(int64(0)), SwapUsedBytes: new(int64(0)),
 			Pressure: native.PressureNormal, GPUWorkingSetBytes: new(int64(192 << 30)), GPUUsedBytes: new(int64(0)),
-			Unknown: native.Reasons{"compressed_bytes": native.ReasonSourceMalformed.With("compressor -1")},
+			Unknown: native.Reasons{"compressed_bytes": native.ReasonSourceMalformed.With("compressor -1"), "pressure_stall_ratio": native.ReasonNoPlatform},
 		},
 		System: &native.System{
-			GPUUseRatio: new(0.0), MachineWatts: new(12.5), Thermal: native.ThermalNominal, Power: native.PowerAC,
-			LowPowerMode: new(false), HighPowerMode: new(false),
-			Temperatures: []native.Temperature{{Name: "gpu", Celsius: 41.5}}, Fans: []native.Fan{{Name: "left", RPM: new(1250.0), MaxRPM: new(2900.0)}},
+			GPUUseRatio: new(0.0), SystemPowerWatts: new(12.5), ThermalState: native.ThermalNominal, PowerSource: native.PowerAC,
+			LowPowerMode: new(false), GPUTemperatureCelsius: new(41.5),
+			Temperatures: []native.Temperature{{Name: "Tg0D", TemperatureCelsius: 41.5}}, Fans: []native.Fan{{Name: "left", SpeedHz: new(20.5), MaxSpeedHz: new(48.25)}},
 			Unknown: native.Reasons{
-				"interval_s": native.ReasonNotYetRead, "cpu_use_ratio": native.ReasonNotYetRead, "gpu_hz": native.ReasonNotYetRead,
-				"cpu_watts": native.ReasonNotYetRead, "gpu_watts": native.ReasonNotYetRead, "package_watts": native.ReasonNotYetRead,
-				"battery_ratio": native.ReasonNoHardware,
+				"interval_s": native.ReasonNotYetRead, "cpu_use_ratio": native.ReasonNotYetRead, "gpu_frequency_hz": native.ReasonNotYetRead,
+				"cpu_power_watts": native.ReasonNotYetRead, "gpu_power_watts": native.ReasonNotYetRead, "package_power_watts": native.ReasonNotYetRead,
+				"cpu_temperature_celsius": native.ReasonReadFailed.With("AppleSMC: 132"),
+				"battery_ratio":           native.ReasonNoHardware,
 			},
 		},
 		Network: &native.Network{
 			Interfaces: []native.Interface{
-				{Name: "en0", Type: native.InterfaceEthernet, Index: 4, HardwareAddress: "02:00:00:00:00:01", Up: new(true), MTU: new(1500), SpeedBitsPerS: new(int64(10e9)),
-					Addresses: []native.InterfaceAddress{{Prefix: netip.MustParsePrefix("192.168.1.20/24"), Origin: native.OriginDHCP}}},
-				{Name: "en2", Type: native.InterfaceThunderbolt, Index: 6, Up: new(true), MTU: new(9000), Receptacle: new(1),
-					Addresses: []native.InterfaceAddress{{Prefix: netip.MustParsePrefix("fe80::1/64"), Origin: native.OriginLinkLocal}},
+				{Name: "en0", Type: native.InterfaceEthernet, Index: 4, HardwareAddress: "02:00:00:00:00:01", Up: new(true), Link: new(true), MTUBytes: new(int64(1500)), Expensive: new(false), SpeedBitsPerS: new(int64(10e9)),
+					Addresses: []native.InterfaceAddress{{Address: netip.MustParsePrefix("192.168.1.20/24"), Origin: native.OriginDHCP}}},
+				{Name: "en2", Type: native.InterfaceThunderbolt, Index: 6, DisplayName: "Thunderbolt 1", Up: new(true), Link: new(true), MTUBytes: new(int64(9000)), Expensive: new(false), Receptacle: new(1),
+					Addresses: []native.InterfaceAddress{{Address: netip.MustParsePrefix("fe80::1/64"), Origin: native.OriginLinkLocal}},
 					Unknown:   native.Reasons{"speed_bits_per_s": native.ReasonNoOS}},
 			},
 			Bridges: []native.Bridge{{Name: "bridge0", KernelMembers: []string{}, StoredMembers: []string{"en2"}, Active: new(false)}},
@@ -89,21 +89,21 @@ func studio() native.Snapshot {
 			PrimaryInterface: "en0",
 		},
 		Thunderbolt: &native.Thunderbolt{Ports: []native.Port{
-			{Receptacle: 1, Location: "back-left", DomainUUID: "A1", Capability: native.TB5, Status: native.PortPeer, Link: tb5, Devices: []native.Device{}, Interface: "en2",
-				Peers: []native.Peer{{DomainUUID: "B1", DeviceName: "Mac17,7", Link: tb5, Services: []native.PeerService{{ProtocolID: native.ProtocolIP, Version: 1}, {ProtocolID: native.ProtocolRDMA, Version: 1}}}}},
-			{Receptacle: 2, Location: "back-right", DomainUUID: "A2", Capability: native.TB5, Status: native.PortPeer, Link: tb5, Interface: "en3",
-				Devices: []native.Device{
-					{Route: "0x1", Vendor: "Acme", Model: "Hub 5", Link: tb5},
-					{Route: "0x301", Parent: "0x1", Link: tb4, Unknown: native.Reasons{"vendor": native.ReasonNoOS, "model": native.ReasonNoOS}},
+			{Receptacle: 1, Place: "back-left", DomainUUID: "A1", Capability: native.TB5, Status: native.PortPeer, Negotiated: tb5, Hubs: []native.Hub{}, Interface: "en2",
+				Peers: []native.Peer{{DomainUUID: "B1", Name: "Mac17,7", Vendor: "Apple Inc.", Negotiated: tb5, Services: []native.PeerService{{ProtocolID: native.ProtocolIP, Version: 1}, {ProtocolID: native.ProtocolRDMA, Version: 1}}}}},
+			{Receptacle: 2, Place: "back-right", DomainUUID: "A2", Capability: native.TB5, Status: native.PortPeer, Negotiated: tb5, Interface: "en3",
+				Hubs: []native.Hub{
+					{Route: "0x1", Vendor: "Acme", Name: "Hub 5", Negotiated: tb5},
+					{Route: "0x301", Parent: "0x1", Negotiated: tb4, Unknown: native.Reasons{"vendor": native.ReasonNoOS, "name": native.ReasonNoOS}},
 				},
-				Peers: []native.Peer{{DeviceName: "Mac16,9", Via: "0x301", Link: tb5, Services: []native.PeerService{}, Unknown: native.Reasons{"domain_uuid": native.ReasonSourceGone}}}},
-			{Receptacle: 3, DomainUUID: "A3", Capability: native.TB5, Status: native.PortEmpty, Link: &native.Link{State: native.LinkDown}, Devices: []native.Device{}, Peers: []native.Peer{}, Interface: "en4",
-				Unknown: native.Reasons{"location": native.ReasonNoHardware}},
+				Peers: []native.Peer{{Name: "Mac16,9", Vendor: "Apple Inc.", Hub: "0x301", Negotiated: tb5, Services: []native.PeerService{}, Unknown: native.Reasons{"domain_uuid": native.ReasonSourceGone}}}},
+			{Receptacle: 3, DomainUUID: "A3", Capability: native.TB5, Status: native.PortEmpty, Negotiated: &native.Link{State: native.LinkDown}, Hubs: []native.Hub{}, Peers: []native.Peer{}, Interface: "en4",
+				Unknown: native.Reasons{"place": native.ReasonNoHardware}},
 		}},
-		RDMA: &native.RDMA{Hardware: new(true), OS: new(true), Switch: native.RDMAOn, Devices: []native.RDMADevice{
-			{Name: "rdma_en2", Interface: "en2", PortState: native.RDMAPortActive, GIDs: []native.GID{
+		RDMA: &native.RDMA{HardwareCapable: new(true), OSCapable: new(true), Switch: native.RDMAOn, Devices: []native.RDMADevice{
+			{Name: "rdma_en2", Interface: "en2", PortState: native.RDMAPortActive, SpeedBitsPerS: new(int64(80e9)), MTUBytes: new(int64(4096)), GIDs: []native.GID{
 				{Index: 0, Address: netip.MustParseAddr("fe80::1")}, {Index: 1, Address: netip.MustParseAddr("::ffff:169.254.1.1")}}},
-			{Name: "rdma_en3", Interface: "en3", PortState: native.RDMAPortDown, Unknown: native.Reasons{"gids": native.ReasonReadFailed.With("ibv_query_gid: 22")}},
+			{Name: "rdma_en3", Interface: "en3", PortState: native.RDMAPortDown, Unknown: native.Reasons{"gids": native.ReasonReadFailed.With("ibv_query_gid: 22"), "speed_bits_per_s": native.ReasonNotConnected, "mtu_bytes": native.ReasonNotConnected}},
 		}},
 	}
 }
@@ -138,7 +138,7 @@ func TestGolden(t *testing.T) {
 	})
 	t.Run("unit", func(t *testing.T) {
 		golden(t, "unit", native.Unit{Label: "org.fulmen.rank.j4k2m9xq7.0", Program: "/Applications/Fulmen.app/Contents/MacOS/fulmend", Args: []string{"shim", "spec.json"}, Env: []string{"PATH=/usr/bin"},
-			Dir: "/", User: &native.Account{Name: "anna", UID: 501, GID: 20}, Socket: "/var/run/fulmen/j4k2m9xq7.2.0", ErrorLog: "/tmp/err"})
+			Dir: "/", User: &native.Account{Name: "ada", UID: 501, GID: 20}, Socket: "/var/run/fulmen/j4k2m9xq7.2.0", ErrorLog: "/tmp/err"})
 		golden(t, "unit-status", []native.UnitStatus{{Label: "org.fulmen.rank.j4k2m9xq7.0", State: native.UnitRunning, PID: 412, Socket: "/s"}, {Label: "b", State: native.UnitEnded}})
 	})
 	t.Run("undo", func(t *testing.T) {

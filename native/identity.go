@@ -3,7 +3,7 @@ package native
 // Identity is who and what the machine is. It changes rarely: a new name, a
 // system update.
 type Identity struct {
-	// Name is what its owner calls it ("Anna's Mac Studio"); any text.
+	// Name is what its owner calls it ("Ada's Mac Studio"); any text.
 	Name string `json:"name,omitzero"`
 	// HostName is the name it answers to on the local network, without domain.
 	HostName string `json:"host_name,omitzero"`
@@ -13,21 +13,28 @@ type Identity struct {
 	ModelName string `json:"model_name,omitzero"`
 	// Chip is the processor's marketing name ("Apple M3 Ultra").
 	Chip string `json:"chip,omitzero"`
-	// OS is "macos" or "linux"; OSVersion as the system prints it ("26.2", "12").
-	OS        string `json:"os,omitzero"`
+	// OSName is the system's name ("macOS", "Debian GNU/Linux"), OSVersion as
+	// it prints it ("26.2", "12").
+	OSName    string `json:"os_name,omitzero"`
 	OSVersion string `json:"os_version,omitzero"`
 	// OSBuild is the exact build ("25C56"; on Linux the kernel release).
 	OSBuild string `json:"os_build,omitzero"`
-	// Arch is "arm64" or "amd64".
-	Arch string `json:"arch,omitzero"`
+	// Architecture is as Go names it: "arm64", "amd64".
+	Architecture string `json:"architecture,omitzero"`
 	// CPUCores counts the cores that the system schedules on, of all kinds.
 	CPUCores *int `json:"cpu_cores,omitzero"`
-	// CoreLevels splits them, fastest kind first, where the system tells.
-	CoreLevels []CoreLevel `json:"core_levels,omitzero"`
+	// CPUPerformanceCores counts the fastest kind of them, CPUEfficiencyCores
+	// all slower kinds.
+	CPUPerformanceCores *int `json:"cpu_performance_cores,omitzero"`
+	CPUEfficiencyCores  *int `json:"cpu_efficiency_cores,omitzero"`
+	// GPUName is the GPU's name where it is not the chip's.
+	GPUName string `json:"gpu_name,omitzero" native:"optional"`
 	// GPUCores counts the cores of the GPU that MLX would use.
 	GPUCores *int `json:"gpu_cores,omitzero"`
 	// UnifiedMemory is true when CPU and GPU share one memory.
 	UnifiedMemory *bool `json:"unified_memory,omitzero"`
+	// BootedAt is when the system started, by the wall clock of then.
+	BootedAt Timestamp `json:"booted_at,omitzero"`
 	// BootID changes with every start of the system and with nothing else.
 	BootID string `json:"boot_id,omitzero"`
 	// HardwareID names this very machine (macOS: the platform UUID; Linux:
@@ -36,10 +43,4 @@ type Identity struct {
 	HardwareID string `json:"hardware_id,omitzero"`
 
 	Unknown Reasons `json:"unknown,omitzero"`
-}
-
-// CoreLevel is one kind of CPU core.
-type CoreLevel struct {
-	Name  string `json:"name"` // as the system names it: "Super", "Performance", "Efficiency"
-	Cores int    `json:"cores"`
 }

@@ -82,7 +82,7 @@ func TestPathSpeed(t *testing.T) {
 	is.True(ok)
 	peer := port.Peers[0]
 
-	hubs, err := port.Hubs(peer)
+	hubs, err := port.Chain(peer)
 	is.NoErr(err)
 	is.Equal(len(hubs), 2)
 	is.Equal(hubs[0].Route, "0x1") // nearest the port first
@@ -95,16 +95,16 @@ func TestPathSpeed(t *testing.T) {
 	is.True(known)
 	is.Equal(speed.String(), "80 Gb/s")
 
-	port.Devices[0].Link = nil
+	port.Hubs[0].Negotiated = nil
 	_, known = port.PathSpeed(peer)
 	is.True(!known) // one unknown hop makes the path unknown
 
-	port.Devices[0].Parent = "0x301"
-	_, err = port.Hubs(peer)
+	port.Hubs[0].Parent = "0x301"
+	_, err = port.Chain(peer)
 	is.True(err != nil) // a circle ends
-	peer.Via = "0x9"
-	_, err = port.Hubs(peer)
-	is.True(err != nil) // a device that is not there
+	peer.Hub = "0x9"
+	_, err = port.Chain(peer)
+	is.True(err != nil) // a hub that is not there
 }
 
 func TestOffers(t *testing.T) {

@@ -27,6 +27,10 @@ type Memory struct {
 
 	Pressure Pressure `json:"pressure,omitzero"`
 
+	// PressureStallRatio is the part of the last 10 s in which some task waited
+	// for memory (0 to 1); only Linux knows it.
+	PressureStallRatio *float64 `json:"pressure_stall_ratio,omitzero"`
+
 	// GPUWorkingSetBytes is how much the system recommends a GPU program to
 	// hold at most; placement compares with this, not with the total.
 	GPUWorkingSetBytes *int64 `json:"gpu_working_set_bytes,omitzero"`

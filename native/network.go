@@ -59,15 +59,21 @@ func (n Network) BridgeOf(name string) (Bridge, bool) {
 type Interface struct {
 	Name string        `json:"name"`
 	Type InterfaceType `json:"type"`
+	// DisplayName is what the system shows to people ("Thunderbolt 2").
+	DisplayName string `json:"display_name,omitzero" native:"optional"`
 	// Index is the kernel's number of it, valid until it goes away.
 	Index int `json:"index,omitzero"`
 	// HardwareAddress is the MAC in colon form; it stays on the machine unless
 	// a person exports it.
 	HardwareAddress string             `json:"hardware_address,omitzero" native:"optional"`
 	Addresses       []InterfaceAddress `json:"addresses,omitzero"`
-	// Up is true when the link carries traffic, not merely when it is configured.
-	Up  *bool `json:"up,omitzero"`
-	MTU *int  `json:"mtu,omitzero"`
+	// Up is true when it is switched on, Link when something answers at the
+	// other end.
+	Up       *bool  `json:"up,omitzero"`
+	Link     *bool  `json:"link,omitzero"`
+	MTUBytes *int64 `json:"mtu_bytes,omitzero"`
+	// Expensive is true when the system counts its traffic as costly.
+	Expensive *bool `json:"expensive,omitzero"`
 	// SpeedBitsPerS is what the driver says it negotiated; for Thunderbolt the
 	// port's own negotiated link is the better number.
 	SpeedBitsPerS *int64 `json:"speed_bits_per_s,omitzero"`
@@ -92,8 +98,10 @@ const (
 // InterfaceAddress is one address with its prefix length. IPv6 link-local
 // addresses are without zone here: the interface is known.
 type InterfaceAddress struct {
-	Prefix netip.Prefix  `json:"prefix"`
-	Origin AddressOrigin `json:"origin"`
+	Address netip.Prefix  `json:"address"`
+	Origin  AddressOrigin `json:"origin"`
+	// Tentative is true while the system still checks that it is unique.
+	Tentative bool `json:"tentative,omitzero"`
 }
 
 // Bridge is a software bridge. What the kernel runs and what is stored for the

@@ -26,12 +26,12 @@ const (
 // RDMA is what the machine can do and what it offers. Reading it never opens a
 // protection domain or queue pair: Apple's driver leaks them.
 type RDMA struct {
-	// Hardware is true when the machine has ports that could carry RDMA at all.
-	Hardware *bool `json:"hardware,omitzero"`
-	// OS is true when this version of the system has the driver.
-	OS      *bool        `json:"os,omitzero"`
-	Switch  RDMASwitch   `json:"switch,omitzero"`
-	Devices []RDMADevice `json:"devices,omitzero"`
+	// HardwareCapable is true when the machine has ports that could carry RDMA.
+	HardwareCapable *bool `json:"hardware_capable,omitzero"`
+	// OSCapable is true when this version of the system has the driver.
+	OSCapable *bool        `json:"os_capable,omitzero"`
+	Switch    RDMASwitch   `json:"switch,omitzero"`
+	Devices   []RDMADevice `json:"devices,omitzero"`
 
 	Unknown Reasons `json:"unknown,omitzero"`
 }
@@ -42,6 +42,10 @@ type RDMADevice struct {
 	Interface string        `json:"interface,omitzero"`  // "en5"
 	PortState RDMAPortState `json:"port_state,omitzero"` // active only when both ends have it on
 	GIDs      []GID         `json:"gids,omitzero"`
+	// SpeedBitsPerS is width times lane speed as the device states them, and
+	// MTUBytes its active path MTU.
+	SpeedBitsPerS *int64 `json:"speed_bits_per_s,omitzero"`
+	MTUBytes      *int64 `json:"mtu_bytes,omitzero"`
 	// Holder is the process that has the device open, where the system tells.
 	Holder string `json:"holder,omitzero" native:"optional"`
 

@@ -29,36 +29,44 @@ type System struct {
 	// IntervalS is the time in seconds that the means below cover.
 	IntervalS *float64 `json:"interval_s,omitzero"`
 
-	CPUUseRatio   *float64 `json:"cpu_use_ratio,omitzero"` // 0 to 1 over all cores
-	GPUUseRatio   *float64 `json:"gpu_use_ratio,omitzero"` // 0 to 1
-	GPUHz         *int64   `json:"gpu_hz,omitzero"`        // while it was busy
-	CPUWatts      *float64 `json:"cpu_watts,omitzero"`
-	GPUWatts      *float64 `json:"gpu_watts,omitzero"`
-	PackageWatts  *float64 `json:"package_watts,omitzero"`  // the chip: CPU, GPU, memory, neural engine
-	MachineWatts  *float64 `json:"machine_watts,omitzero"`  // the whole machine
-	BatteryRatio  *float64 `json:"battery_ratio,omitzero"`  // 0 to 1, where there is a battery
-	LowPowerMode  *bool    `json:"low_power_mode,omitzero"` // chosen by a person, slows the GPU
-	HighPowerMode *bool    `json:"high_power_mode,omitzero"`
-
-	Thermal      ThermalState  `json:"thermal,omitzero"`
-	Power        PowerSource   `json:"power,omitzero"`
+	CPUUseRatio *float64 `json:"cpu_use_ratio,omitzero"` // 0 to 1 over all cores
+	GPUUseRatio *float64 `json:"gpu_use_ratio,omitzero"` // 0 to 1
+	// GPUFrequencyHz is the GPU's mean clock while it was busy.
+	GPUFrequencyHz *float64 `json:"gpu_frequency_hz,omitzero"`
+	CPUPowerWatts  *float64 `json:"cpu_power_watts,omitzero"`
+	GPUPowerWatts  *float64 `json:"gpu_power_watts,omitzero"`
+	// PackagePowerWatts is the chip's: CPU, GPU, memory, neural engine.
+	PackagePowerWatts *float64 `json:"package_power_watts,omitzero"`
+	// SystemPowerWatts is the whole machine's.
+	SystemPowerWatts *float64 `json:"system_power_watts,omitzero"`
+	// The hottest sensor of each.
+	CPUTemperatureCelsius *float64 `json:"cpu_temperature_celsius,omitzero"`
+	GPUTemperatureCelsius *float64 `json:"gpu_temperature_celsius,omitzero"`
+	// Temperatures are all sensors that have a name.
 	Temperatures []Temperature `json:"temperatures,omitzero"`
-	Fans         []Fan         `json:"fans,omitzero"` // empty, not absent, on a machine without fans
+	// Fans is empty, not absent, on a machine without fans.
+	Fans         []Fan        `json:"fans,omitzero"`
+	ThermalState ThermalState `json:"thermal_state,omitzero"`
+	PowerSource  PowerSource  `json:"power_source,omitzero"`
+	// BatteryRatio is the charge (0 to 1) where there is a battery.
+	BatteryRatio *float64 `json:"battery_ratio,omitzero"`
+	// LowPowerMode is chosen by a person and slows the GPU.
+	LowPowerMode *bool `json:"low_power_mode,omitzero"`
 
 	Unknown Reasons `json:"unknown,omitzero"`
 }
 
-// Temperature is the mean of one group of sensors.
+// Temperature is one sensor's reading.
 type Temperature struct {
-	Name    string  `json:"name"` // "cpu", "gpu", else as the system names the sensor
-	Celsius float64 `json:"celsius"`
+	Name               string  `json:"name"` // as the system gives it
+	TemperatureCelsius float64 `json:"temperature_celsius"`
 }
 
-// Fan is one fan's speed in revolutions per minute.
+// Fan is one fan's speed in revolutions per second.
 type Fan struct {
-	Name   string   `json:"name"`
-	RPM    *float64 `json:"rpm,omitzero"`
-	MaxRPM *float64 `json:"max_rpm,omitzero"`
+	Name       string   `json:"name"`
+	SpeedHz    *float64 `json:"speed_hz,omitzero"`
+	MaxSpeedHz *float64 `json:"max_speed_hz,omitzero"`
 
 	Unknown Reasons `json:"unknown,omitzero"`
 }

@@ -44,18 +44,21 @@ func (t Thunderbolt) Port(receptacle int) (Port, bool) {
 type Port struct {
 	// Receptacle is the number printed by the system, from 1.
 	Receptacle int `json:"receptacle"`
-	// Location is its place on the case, as the device tree says ("back-left").
-	Location string `json:"location,omitzero"`
+	// Place is where it is on the case, as the device tree says ("back-left").
+	Place string `json:"place,omitzero"`
+	// BesideEthernet is true for the one next to the Ethernet socket, which
+	// some report not to carry RDMA on a Mac Studio.
+	BesideEthernet *bool `json:"beside_ethernet,omitzero" native:"optional"`
 	// DomainUUID is this port's own domain. It matches ends of cables and
 	// identifies nothing beyond that.
 	DomainUUID string `json:"domain_uuid,omitzero"`
 	// Capability is the best the port can do.
 	Capability ThunderboltVersion `json:"capability,omitzero"`
 	Status     PortStatus         `json:"status,omitzero"`
-	// Link is what is negotiated with whatever is plugged in directly.
-	Link *Link `json:"link,omitzero"`
-	// Devices are the routers below the port, at any depth.
-	Devices []Device `json:"devices,omitzero"`
+	// Negotiated is the link with whatever is plugged in directly.
+	Negotiated *Link `json:"negotiated,omitzero"`
+	// Hubs are the hubs, docks and other routers below the port, at any depth.
+	Hubs []Hub `json:"hubs,omitzero"`
 	// Peers are the computers below it; several behind one hub are possible.
 	Peers []Peer `json:"peers,omitzero"`
 	// Interface is the port's network interface ("en5"), read and never computed.
@@ -64,17 +67,17 @@ type Port struct {
 	Unknown Reasons `json:"unknown,omitzero"`
 }
 
-// Device is a hub, dock or other router between a port and what hangs below it.
-type Device struct {
+// Hub is a hub, dock or other router between a port and what hangs below it.
+type Hub struct {
 	// Route is its route string in hexadecimal: one byte per hop, the lowest
-	// byte nearest the host ("0x301" is port 3 of the device on port 1).
+	// byte nearest the host ("0x301" is port 3 of the hub on port 1).
 	Route string `json:"route"`
-	// Parent is the route of the device above it; "" when that is the host.
+	// Parent is the route of the hub above it; "" when that is the host.
 	Parent string `json:"parent,omitzero" native:"optional"`
 	Vendor string `json:"vendor,omitzero"`
-	Model  string `json:"model,omitzero"`
-	// Link is its upstream link, transmit meaning away from this machine.
-	Link *Link `json:"link,omitzero"`
+	Name   string `json:"name,omitzero"` // of the product
+	// Negotiated is its upstream link, transmit meaning away from this machine.
+	Negotiated *Link `json:"negotiated,omitzero"`
 
 	Unknown Reasons `json:"unknown,omitzero"`
 }
@@ -83,15 +86,16 @@ type Device struct {
 type Peer struct {
 	// DomainUUID is the peer port's own domain.
 	DomainUUID string `json:"domain_uuid,omitzero"`
-	// DeviceName is what the peer announces: a Mac's model identifier, a Linux
+	// Name is what the peer announces: a Mac's model identifier, a Linux
 	// machine's host name.
-	DeviceName string `json:"device_name,omitzero"`
-	// Via is the route of the last device before the peer; "" when direct.
-	Via string `json:"via,omitzero" native:"optional"`
-	// Link is the last hop, transmit meaning towards the peer. When direct it
-	// is the port's own.
-	Link     *Link         `json:"link,omitzero"`
-	Services []PeerService `json:"services,omitzero"`
+	Name   string `json:"name,omitzero"`
+	Vendor string `json:"vendor,omitzero"`
+	// Hub is the route of the last hub before the peer; "" when direct.
+	Hub string `json:"hub,omitzero" native:"optional"`
+	// Negotiated is the last hop, transmit meaning towards the peer. When
+	// direct it is the port's own.
+	Negotiated *Link         `json:"negotiated,omitzero"`
+	Services   []PeerService `json:"services,omitzero"`
 
 	Unknown Reasons `json:"unknown,omitzero"`
 }
@@ -111,21 +115,21 @@ func (p Peer) Offers(protocol uint32) (offered, known bool) {
 	return slices.ContainsFunc(p.Services, func(s PeerService) bool { return s.ProtocolID == protocol }), true
 }
 
-// Hubs returns the devices between the port and the peer, nearest the port
-// first. A route that names no device, or a circle, is an error: the facts were
+// Chain returns the hubs between the port and the peer, nearest the port
+// first. A route that names no hub, or a circle, is an error: the facts were
 // torn or malformed.
-func (p Port) Hubs(peer Peer) ([]Device, error) {
-	var chain []Device
-	for route := peer.Via; route != ""; {
-		if len(chain) == len(p.Devices) {
-			return nil, fmt.Errorf("receptacle %d: the devices above route %s form a circle", p.Receptacle, peer.Via)
+func (p Port) Chain(peer Peer) ([]Hub, error) {
+	var chain []Hub
+	for route := peer.Hub; route != ""; {
+		if len(chain) == len(p.Hubs) {
+			return nil, fmt.Errorf("receptacle %d: the hubs above route %s form a circle", p.Receptacle, peer.Hub)
 		}
-		i := slices.IndexFunc(p.Devices, func(d Device) bool { return d.Route == route })
+		i := slices.IndexFunc(p.Hubs, func(d Hub) bool { return d.Route == route })
 		if i < 0 {
-			return nil, fmt.Errorf("receptacle %d: no device at route %s", p.Receptacle, route)
+			return nil, fmt.Errorf("receptacle %d: no hub at route %s", p.Receptacle, route)
 		}
-		chain = append(chain, p.Devices[i])
-		route = p.Devices[i].Parent
+		chain = append(chain, p.Hubs[i])
+		route = p.Hubs[i].Parent
 	}
 	slices.Reverse(chain)
 	return chain, nil
@@ -134,16 +138,16 @@ func (p Port) Hubs(peer Peer) ([]Device, error) {
 // PathSpeed returns the speed of the slowest hop to the peer, each way. It is
 // false when any hop's speed is unknown, for a guess would be worse.
 func (p Port) PathSpeed(peer Peer) (LinkSpeed, bool) {
-	hubs, err := p.Hubs(peer)
-	if err != nil || p.Link == nil || peer.Link == nil {
+	hubs, err := p.Chain(peer)
+	if err != nil || p.Negotiated == nil || peer.Negotiated == nil {
 		return LinkSpeed{}, false
 	}
-	speed := p.Link.Speed().Min(peer.Link.Speed())
+	speed := p.Negotiated.Speed().Min(peer.Negotiated.Speed())
 	for _, hub := range hubs {
-		if hub.Link == nil {
+		if hub.Negotiated == nil {
 			return LinkSpeed{}, false
 		}
-		speed = speed.Min(hub.Link.Speed())
+		speed = speed.Min(hub.Negotiated.Speed())
 	}
 	return speed, true
 }

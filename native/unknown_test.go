@@ -20,7 +20,7 @@ func TestCheckUnknown(t *testing.T) {
 		"no list is absent":          {func(s *native.Snapshot) { s.Thunderbolt.Ports = nil }, []string{"thunderbolt.ports: absent without a reason"}},
 		"present and called unknown": {func(s *native.Snapshot) { s.Memory.Unknown.Add("used_bytes", native.ReasonReadFailed) }, []string{"memory.used_bytes: present and yet called unknown"}},
 		"no such field":              {func(s *native.Snapshot) { s.RDMA.Unknown.Add("gid", native.ReasonReadFailed) }, []string{"rdma.gid: a reason for a field that does not exist"}},
-		"deep in a list":             {func(s *native.Snapshot) { s.Thunderbolt.Ports[1].Devices[1].Unknown = nil }, []string{"thunderbolt.ports[1].devices[1].model: absent without a reason", "thunderbolt.ports[1].devices[1].vendor: absent without a reason"}},
+		"deep in a list":             {func(s *native.Snapshot) { s.Thunderbolt.Ports[1].Hubs[1].Unknown = nil }, []string{"thunderbolt.ports[1].hubs[1].name: absent without a reason", "thunderbolt.ports[1].hubs[1].vendor: absent without a reason"}},
 		"an empty reason is none":    {func(s *native.Snapshot) { s.Identity.Unknown["hardware_id"] = "" }, []string{"identity.hardware_id: absent without a reason"}},
 		"an area left out":           {func(s *native.Snapshot) { s.RDMA = nil }, []string{"rdma: asked for, absent without a reason"}},
 		"an area explained":          {func(s *native.Snapshot) { s.RDMA = nil; s.Unknown.Add("rdma", native.ReasonNoHardware) }, nil},

@@ -17,10 +17,10 @@ func facts() native.Snapshot {
 		Memory: &native.Memory{TotalBytes: new(int64(1 << 30)), Pressure: native.PressureNormal, Unknown: native.Reasons{
 			"used_bytes": native.ReasonNotYetRead, "wired_bytes": native.ReasonNotYetRead, "compressed_bytes": native.ReasonNotYetRead,
 			"available_bytes": native.ReasonNotYetRead, "swap_total_bytes": native.ReasonNotYetRead, "swap_used_bytes": native.ReasonNotYetRead,
-			"gpu_working_set_bytes": native.ReasonNoHardware, "gpu_used_bytes": native.ReasonNoHardware}},
+			"pressure_stall_ratio": native.ReasonNotYetRead, "gpu_working_set_bytes": native.ReasonNoHardware, "gpu_used_bytes": native.ReasonNoHardware}},
 		Network: &native.Network{
 			Interfaces: []native.Interface{{Name: "en2", Type: native.InterfaceThunderbolt, Index: 6, Addresses: []native.InterfaceAddress{},
-				Up: new(true), MTU: new(1500), SpeedBitsPerS: new(int64(80e9))}},
+				Up: new(true), Link: new(true), MTUBytes: new(int64(1500)), Expensive: new(false), SpeedBitsPerS: new(int64(80e9))}},
 			Bridges:  []native.Bridge{{Name: "bridge0", KernelMembers: []string{"en2", "en3"}, StoredMembers: []string{"en2", "en3"}, Active: new(true)}},
 			Services: []native.NetworkService{}, PrimaryInterface: "en0",
 		},
@@ -80,7 +80,7 @@ func TestPortOutOfTheBridgeAndBack(t *testing.T) {
 	is.NoErr(err)
 	is.Equal(s.Network.Services, []native.NetworkService{service})
 	en2, _ := s.Network.Interface("en2")
-	is.Equal(en2.Addresses[0].Prefix, spec.Address)
+	is.Equal(en2.Addresses[0].Address, spec.Address)
 	_, inBridge := s.Network.BridgeOf("en2")
 	is.True(!inBridge)
 

@@ -41,7 +41,7 @@ func (m *Machine) createService(spec native.ServiceSpec) (native.NetworkService,
 		Enabled: true, IPv4: native.OriginManual, Addresses: []netip.Prefix{spec.Address},
 	}
 	m.facts.Network.Services = append(m.facts.Network.Services, service)
-	iface.Addresses = append(iface.Addresses, native.InterfaceAddress{Prefix: spec.Address, Origin: native.OriginManual})
+	iface.Addresses = append(iface.Addresses, native.InterfaceAddress{Address: spec.Address, Origin: native.OriginManual})
 	return service, nil
 }
 
@@ -70,7 +70,7 @@ func (m *Machine) deleteService(expected native.NetworkService) error {
 	}
 	m.facts.Network.Services = slices.Delete(m.facts.Network.Services, i, i+1)
 	iface.Addresses = slices.DeleteFunc(iface.Addresses, func(a native.InterfaceAddress) bool {
-		return slices.Contains(expected.Addresses, a.Prefix)
+		return slices.Contains(expected.Addresses, a.Address)
 	})
 	return nil
 }
@@ -96,7 +96,7 @@ func (m *Machine) setBridgeMember(bridge, name string, member bool) error {
 	if i < 0 {
 		return native.ErrNotFound
 	}
-	if member && slices.ContainsFunc(iface.Addresses, func(a native.InterfaceAddress) bool { return a.Prefix.Addr().Is4() }) {
+	if member && slices.ContainsFunc(iface.Addresses, func(a native.InterfaceAddress) bool { return a.Address.Addr().Is4() }) {
 		return fmt.Errorf("the kernel takes no member that has an address: %w", native.ErrStale)
 	}
 	b := &m.facts.Network.Bridges[i]

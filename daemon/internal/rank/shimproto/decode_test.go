@@ -54,7 +54,7 @@ func TestStrict(t *testing.T) {
 		{"renew", `30`, `1e999`, "field lease_s: is a number 1e999, not a number"},
 		{"stop", `"reason":"stopped_by_person",`, ``, "field cause.reason: missing"},
 		{"stop", `stopped_by_person`, `Stopped by person`, `field cause.reason: "Stopped by person" is not in snake_case`},
-		{"stop", `anna stopped it`, ``, "field cause.message: empty"},
+		{"stop", `ada stopped it`, ``, "field cause.message: empty"},
 		{"stop", `"grace_s":10`, `"grace_s":-1`, "field grace_s: -1 s is outside 0 to 3600"},
 		{"greeting", `"phase":"running"`, `"phase":"walking"`, `field phase: "walking" is not a phase of a shim`},
 		{"greeting", `"speaks":1`, `"speaks":2`, "field speaks: 2 is outside 1 to 1"},

@@ -30,7 +30,7 @@ func requests() map[string]Request {
 	return map[string]Request{
 		"hello":  Hello{RequestHeader: header(1), Ref: ref, Versions: Versions{Newest: 2, Oldest: 1}, PID: 77},
 		"renew":  Renew{RequestHeader: header(2), LeaseS: 30},
-		"stop":   Stop{RequestHeader: header(3), GraceS: 10, Cause: Cause{Reason: "stopped_by_person", Message: "anna stopped it"}},
+		"stop":   Stop{RequestHeader: header(3), GraceS: 10, Cause: Cause{Reason: "stopped_by_person", Message: "ada stopped it"}},
 		"status": Query{RequestHeader: header(4)},
 	}
 }
@@ -59,7 +59,7 @@ func records() map[string]ExitRecord {
 
 func spec() Spec {
 	return Spec{Ref: ref, Epoch: 3, SpecHash: "9f2c", Program: "/usr/bin/python3", Args: []string{"train.py", "--lr=1e-4"}, Env: []string{"MLX_RANK=1", "EMPTY="},
-		Dir: "/Users/anna/work", User: &User{Name: "anna", UID: 501, GID: 20, Groups: []uint32{20, 12}}, Stdin: StdinNone,
+		Dir: "/Users/ada/work", User: &User{Name: "ada", UID: 501, GID: 20, Groups: []uint32{20, 12}}, Stdin: StdinNone,
 		Socket: "/var/run/fulmen/j4k2m9xq7.2.1", Folder: "/var/lib/fulmen/jobs/j4k2m9xq7/2/1", LeaseS: 30, GraceS: 10, LogHeadBytes: 1 << 20, LogTailBytes: 15 << 20}
 }
 
