@@ -1,0 +1,92 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+)
+
+// server is a program that does operations on request: mlxops or its twin.
+type server struct {
+	name    string
+	process *exec.Cmd
+	in      io.WriteCloser
+	out     *bufio.Scanner
+	stderr  strings.Builder
+}
+
+func startServer(ctx context.Context, name string, environment []string, command ...string) (*server, error) {
+	s := &server{name: name, process: exec.CommandContext(ctx, command[0], command[1:]...)}
+	s.process.Env = append(os.Environ(), environment...)
+	s.process.Stderr = &s.stderr
+	var err error
+	if s.in, err = s.process.StdinPipe(); err != nil {
+		return nil, err
+	}
+	out, err := s.process.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	s.out = bufio.NewScanner(out)
+	return s, s.process.Start()
+}
+
+// do asks for count operations and gives the seconds that one took.
+func (s *server) do(operation string, count int) (float64, error) {
+	if _, err := fmt.Fprintf(s.in, "%s %d\n", operation, count); err != nil {
+		return 0, s.lost(err)
+	}
+	if !s.out.Scan() {
+		return 0, s.lost(s.out.Err())
+	}
+	seconds, err := strconv.ParseFloat(s.out.Text(), 64)
+	return seconds / float64(count), err
+}
+
+// lost is the error of a server that answers no more, with its last words.
+func (s *server) lost(err error) error {
+	s.in.Close()
+	if ended := s.process.Wait(); ended != nil {
+		err = ended
+	}
+	return fmt.Errorf("%s ended: %v: %s", s.name, err, strings.TrimSpace(s.stderr.String()))
+}
+
+func (s *server) close() {
+	s.in.Close()
+	_ = s.process.Wait()
+}
+
+// pairs asks two servers for the same in turn, count times each, and gives the
+// seconds that one operation took on each. The order alternates, so that
+// neither always runs on what the other left.
+func pairs(a, b *server, operation string, count, rounds int) (first, second []float64, err error) {
+	for _, s := range []*server{a, b} { // inputs are made, caches are warm
+		if _, err := s.do(operation, max(count/4, 1)); err != nil {
+			return nil, nil, err
+		}
+	}
+	for round := range rounds {
+		order := []*server{a, b}
+		if round%2 == 1 {
+			order = []*server{b, a}
+		}
+		for _, s := range order {
+			took, err := s.do(operation, count)
+			if err != nil {
+				return nil, nil, err
+			}
+			if s == a {
+				first = append(first, took)
+			} else {
+				second = append(second, took)
+			}
+		}
+	}
+	return first, second, nil
+}
