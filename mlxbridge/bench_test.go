@@ -15,12 +15,7 @@ func BenchmarkCgoCall(b *testing.B) {
 // benchScope is a scope on a CPU stream of its own, and two arrays of ones in it.
 func benchScope(b *testing.B, shape []int) (*Scope, *Array, *Array) {
 	b.Helper()
-	s, err := NewStream(Device{CPU, 0})
-	if err != nil {
-		b.Fatal(err)
-	}
-	sc := NewScope(s)
-	b.Cleanup(sc.Close)
+	sc := cpuScope(b)
 	x, err := sc.Full(shape, 1, Float32)
 	if err != nil {
 		b.Fatal(err)

@@ -2,6 +2,7 @@
 // threads, and a caller's calls may come from any of them.
 #include "internal.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -177,10 +178,17 @@ int fmlx_slice(fmlx_array** out, char** error, const fmlx_array* a,
         throw Refusal(FMLX_ERR_ARGUMENT, "a slice's step is 0");
       }
     }
+    auto steps = bounds_of(step, ndim, "step");
+    for (int i = 0; i < ndim; i++) {
+      // MLX rounds up by adding the step, which overflows for a large one. A
+      // step as long as the dimension already takes one element at most.
+      int32_t length = std::max(a->value.shape(i), 1);
+      steps[i] = std::clamp(steps[i], -length, length);
+    }
     give(out,
          mx::slice(a->value, bounds_of(start, ndim, "start"),
-                   bounds_of(stop, ndim, "stop"),
-                   bounds_of(step, ndim, "step"), stream->value),
+                   bounds_of(stop, ndim, "stop"), std::move(steps),
+                   stream->value),
          stream->limit());
   });
 }
