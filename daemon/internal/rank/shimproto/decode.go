@@ -159,7 +159,7 @@ func joinPath(path, name string) string {
 func plain(err error, want reflect.Type) string {
 	var wrong *json.UnmarshalTypeError
 	if errors.As(err, &wrong) && want != nil {
-		return fmt.Sprintf("is a %s, not a %s", wrong.Value, kindName(want))
+		return fmt.Sprintf("is %s, not a %s", wrong.Value, kindName(want))
 	}
 	return err.Error()
 }

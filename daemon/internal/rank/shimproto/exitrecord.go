@@ -119,19 +119,17 @@ func (u *Usage) check() error {
 	if u == nil {
 		return nil
 	}
-	for field, n := range map[string]int64{
-		"max_rss_bytes": u.MaxRSSBytes, "major_faults": u.MajorFaults,
-		"voluntary_switches": u.VoluntarySwitches, "preemptive_switches": u.PreemptiveSwitches,
+	for _, field := range []struct {
+		name  string
+		value float64
+	}{
+		{"user_s", u.UserS}, {"system_s", u.SystemS},
+		{"max_rss_bytes", float64(u.MaxRSSBytes)}, {"major_faults", float64(u.MajorFaults)},
+		{"voluntary_switches", float64(u.VoluntarySwitches)}, {"preemptive_switches", float64(u.PreemptiveSwitches)},
 	} {
-		if n < 0 {
-			return badField(field, "is negative")
+		if field.value < 0 {
+			return badField(field.name, "is negative")
 		}
-	}
-	if u.UserS < 0 {
-		return badField("user_s", "is negative")
-	}
-	if u.SystemS < 0 {
-		return badField("system_s", "is negative")
 	}
 	return nil
 }

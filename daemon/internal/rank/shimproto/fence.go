@@ -6,7 +6,8 @@ import (
 )
 
 // Fence decides whom a shim obeys. It is pure: the shim keeps it and asks it
-// about every request before acting.
+// about every request before acting, one at a time: it is not for concurrent
+// use.
 type Fence struct {
 	ref   Ref
 	epoch int64

@@ -41,6 +41,7 @@ func replies() map[string]Reply {
 		"status-answer":   Status{Re: 4, Epoch: 3, Phase: PhaseRunning, PID: 412, LeaseLeftS: 29.75, Logs: []LogEnd{{Stream: "stdout", File: "out.1", WrittenBytes: 5, KeptBytes: 5}}},
 		"status-starting": Status{Epoch: 3, Phase: PhaseStarting, LeaseLeftS: 30},
 		"status-ending":   Status{Epoch: 3, Phase: PhaseEnding, PID: 412, Cause: &left},
+		"exit-usage":      Exit{Record: records()["exit-code"]},
 		"exit":            Exit{Record: records()["exit-signal"]},
 		"refused":         Refusal{Re: 2, Epoch: 4, Reason: RefuseStaleEpoch, Message: "epoch 3 is over, this is epoch 4"},
 	}
