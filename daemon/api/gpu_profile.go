@@ -1,0 +1,49 @@
+package api
+
+// GPUProfile is the value of a gpu-profile document: what the node's GPU was
+// measured to give, by MLX in a worker. On a node without a GPU it is the CPU,
+// and Device says so.
+type GPUProfile struct {
+	// MeasuredAt is when the measurement ended.
+	MeasuredAt Time `json:"measured_at,omitzero"`
+	// Device is what was measured.
+	Device MLXDevice `json:"device,omitempty"`
+	// DeviceName is its name.
+	DeviceName string `json:"device_name,omitempty"`
+	// FP16TFLOPS is the best fp16 square matrix product, in 10^12 operations a second.
+	FP16TFLOPS *float64 `json:"fp16_tflops,omitempty"`
+	// FP16Timing is how the runs of FP16TFLOPS agreed.
+	FP16Timing *Timing `json:"fp16_timing,omitempty"`
+	// FP32TFLOPS is the same in fp32, where it was measured.
+	FP32TFLOPS *float64 `json:"fp32_tflops,omitempty"`
+	// FP32Timing is how the runs of FP32TFLOPS agreed.
+	FP32Timing *Timing `json:"fp32_timing,omitempty"`
+	// MatrixSize is the side of the square matrices.
+	MatrixSize int `json:"matrix_size,omitempty"`
+	// MemoryBytesPerS is the best streaming sum over a buffer well past the caches.
+	MemoryBytesPerS *int64 `json:"memory_bytes_per_s,omitempty"`
+	// MemoryTiming is how the runs of MemoryBytesPerS agreed.
+	MemoryTiming *Timing `json:"memory_timing,omitempty"`
+	// BufferBytes is the size of that buffer.
+	BufferBytes int64 `json:"buffer_bytes,omitempty"`
+	// TookS is how long the whole measurement took.
+	TookS float64 `json:"took_s,omitempty"`
+	// Conditions are the circumstances.
+	Conditions MeasureConditions `json:"conditions"`
+	// Failure is the last failure, if it is newer than MeasuredAt.
+	Failure *MeasureFailure `json:"failure,omitempty"`
+	// History are earlier results, the newest first, at most HistoryLength.
+	History []GPUResult `json:"history,omitempty"`
+}
+
+// GPUResult is one earlier measurement of a GPU.
+type GPUResult struct {
+	// MeasuredAt is when it ended.
+	MeasuredAt Time `json:"measured_at"`
+	// FP16TFLOPS is as in GPUProfile.
+	FP16TFLOPS float64 `json:"fp16_tflops"`
+	// MemoryBytesPerS is as in GPUProfile.
+	MemoryBytesPerS int64 `json:"memory_bytes_per_s"`
+	// Conditions are the circumstances.
+	Conditions MeasureConditions `json:"conditions"`
+}

@@ -1,0 +1,134 @@
+package api
+
+func jobMethods() []MethodInfo {
+	return []MethodInfo{
+		method[JobSubmitParams, JobSubmitResult]("job.submit", ClassUser, "",
+			"Signs a spec and accepts it as a job. The same request_id gives the same job again."),
+		method[JobPlanParams, JobPlanResult]("job.plan", ClassUser, "",
+			"Where a spec would run now, or for every set of nodes the first thing that stops it. Changes nothing."),
+		method[JobPreflightParams, JobPreflightResult]("job.preflight", ClassUser, "",
+			"What each node has of what a program needs: account, directory, interpreter, versions, disk."),
+		method[JobListParams, JobListResult]("job.list", ClassRead, "",
+			"Jobs. Of other people's jobs only the program's name, the nodes and the resources are given."),
+		method[JobSelect, JobGetResult]("job.get", ClassUser, "",
+			"One job with its ranks."),
+		method[JobSelect, JobWatchResult]("job.watch", ClassUser, "job.changed",
+			"job.get, and every change after, ending with exactly one that is terminal."),
+		method[JobLogsParams, JobLogsResult]("job.logs", ClassUser, "job.output",
+			"What ranks printed, and with follow what they print from now on."),
+		method[JobInputParams, Empty]("job.input", ClassUser, "",
+			"Gives input to a job, or says that there is no more."),
+		method[JobResizeParams, Empty]("job.resize", ClassUser, "",
+			"Tells a job's pseudo-terminal its size."),
+		method[JobStopParams, Empty]("job.stop", ClassUser, "",
+			"Ends a job: SIGTERM, the grace, SIGKILL; with kill at once."),
+		method[JobSelect, JobSubmitResult]("job.retry", ClassUser, "",
+			"Submits the spec of a job that has ended once more, as a new job."),
+		method[JobSelect, Empty]("job.take_over", ClassUser, "",
+			"Makes this node the home of a job whose home is gone and that no majority can take over."),
+		method[JobDeleteParams, Empty]("job.delete", ClassUser, "",
+			"Forgets a job that has ended, with its ranks, grants and files, and by its policy its output."),
+	}
+}
+
+// JobSelect names a job.
+type JobSelect struct {
+	// Job is the id.
+	Job JobID `json:"job"`
+}
+
+// JobSubmitParams is a job to run.
+type JobSubmitParams struct {
+	// Request is what is wanted.
+	Request JobRequest `json:"request"`
+	// Environment are the values of Program.Variables. They are kept in memory only.
+	Environment map[string]string `json:"environment,omitempty"`
+}
+
+// JobSubmitResult is the job accepted.
+type JobSubmitResult struct {
+	// Job is its id.
+	Job JobID `json:"job"`
+	// Existing says that the request_id was submitted before.
+	Existing bool `json:"existing,omitempty"`
+}
+
+// JobPlanParams is a job that could be run.
+type JobPlanParams struct {
+	// Request is what is wanted.
+	Request JobRequest `json:"request"`
+}
+
+// JobPlanResult is where it would run, or why not.
+type JobPlanResult struct {
+	// Plan is the best plan; absent where there is none.
+	Plan *Plan `json:"plan,omitempty"`
+	// Rejections are the sets of nodes that cannot, each with the first thing that stops it.
+	Rejections []PlanRejection `json:"rejections,omitempty"`
+	// Remedies are the single changes that would make it possible, the least first.
+	Remedies []Cause `json:"remedies,omitempty"`
+}
+
+// JobPreflightParams is a program to be looked for.
+type JobPreflightParams struct {
+	// Program is the program.
+	Program Program `json:"program"`
+	// Nodes are the nodes; empty = all that are reached.
+	Nodes []NodeRef `json:"nodes,omitempty"`
+}
+
+// JobPreflightResult is what each node has.
+type JobPreflightResult struct {
+	// Nodes are the nodes' answers.
+	Nodes []Preflight `json:"nodes"`
+	// Differences are what would stop the program.
+	Differences []Cause `json:"differences,omitempty"`
+}
+
+// Preflight is what one node has of what a program needs.
+type Preflight struct {
+	// Node is the node.
+	Node NodeID `json:"node"`
+	// Directory is where the program would start.
+	Directory string `json:"directory,omitempty"`
+	// Interpreter is what would run it.
+	Interpreter string `json:"interpreter,omitempty"`
+	// Versions are those of python, mlx and packages, by name.
+	Versions map[string]string `json:"versions,omitempty"`
+	// DiskFreeBytes is what is free where the program would start.
+	DiskFreeBytes *int64 `json:"disk_free_bytes,omitempty"`
+	// Problems are what is missing there.
+	Problems []Cause `json:"problems,omitempty"`
+}
+
+// JobListParams says which jobs.
+type JobListParams struct {
+	// Ended includes jobs that have ended.
+	Ended bool `json:"ended,omitempty"`
+	// Mine leaves out those of others.
+	Mine bool `json:"mine,omitempty"`
+	// Labels must all be the job's.
+	Labels map[string]string `json:"labels,omitempty"`
+}
+
+// JobListResult lists jobs.
+type JobListResult struct {
+	// Jobs are ordered by submission, the newest first.
+	Jobs []JobSummary `json:"jobs"`
+}
+
+// JobStopParams ends a job.
+type JobStopParams struct {
+	// Job is the job.
+	Job JobID `json:"job"`
+	// Kill skips the grace.
+	Kill bool `json:"kill,omitempty"`
+}
+
+// JobDeleteParams forgets a job.
+type JobDeleteParams struct {
+	// Job is the job.
+	Job JobID `json:"job"`
+	// Output overrides the spec's policy.
+	Output OutputPolicy `json:"output,omitempty"`
+}

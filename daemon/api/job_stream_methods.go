@@ -1,0 +1,115 @@
+package api
+
+// JobGetResult is a job with its ranks.
+type JobGetResult struct {
+	// Job is the job's document.
+	Job Document `json:"job"`
+	// Ranks are the documents of its current attempt's ranks, ordered by rank.
+	Ranks []Document `json:"ranks"`
+}
+
+// JobWatchResult is JobGetResult with the subscription that continues it.
+type JobWatchResult struct {
+	// Sub names the subscription.
+	Sub Subscription `json:"sub"`
+	JobGetResult
+}
+
+// JobChanged is what changed of a job.
+type JobChanged struct {
+	// Sub names the subscription.
+	Sub Subscription `json:"sub"`
+	// N numbers the notifications of the subscription, from 1.
+	N uint64 `json:"n"`
+	// Put are the changed documents: the job and its ranks.
+	Put []Document `json:"put,omitempty"`
+	// Terminal says that the job has ended and nothing follows; also sent for a job that had ended before.
+	Terminal bool `json:"terminal,omitempty"`
+	// ExitCode is the job's own; in the terminal one only.
+	ExitCode *int `json:"exit_code,omitempty"`
+}
+
+// JobLogsParams says which output.
+type JobLogsParams struct {
+	// Job is the job.
+	Job JobID `json:"job"`
+	// Attempt is the attempt; 0 = the current one.
+	Attempt int `json:"attempt,omitempty"`
+	// Ranks are the ranks; empty = all.
+	Ranks []int `json:"ranks,omitempty"`
+	// Follow goes on with what is printed later, over all attempts.
+	Follow bool `json:"follow,omitempty"`
+	// TailBytes begins that far before the end of each stream; 0 = at the beginning.
+	TailBytes int64 `json:"tail_bytes,omitempty"`
+}
+
+// JobLogsResult is the subscription by which the output comes.
+type JobLogsResult struct {
+	// Sub names the subscription.
+	Sub Subscription `json:"sub"`
+}
+
+// JobOutput is a piece of what a rank printed.
+type JobOutput struct {
+	// Sub names the subscription.
+	Sub Subscription `json:"sub"`
+	// N numbers the notifications of the subscription, from 1.
+	N uint64 `json:"n"`
+	OutputPiece
+	// Terminal says that all streams have ended and nothing follows.
+	Terminal bool `json:"terminal,omitempty"`
+}
+
+// OutputPiece is a piece of one stream of one rank.
+type OutputPiece struct {
+	// Attempt is the attempt.
+	Attempt int `json:"attempt"`
+	// Rank is the rank.
+	Rank int `json:"rank"`
+	// Stream is where it was printed.
+	Stream OutputStream `json:"stream,omitempty"`
+	// OffsetBytes is where the piece begins in the stream.
+	OffsetBytes int64 `json:"offset_bytes"`
+	// SkippedBytes is what was dropped just before the piece.
+	SkippedBytes int64 `json:"skipped_bytes,omitempty"`
+	// Data is the piece, base64.
+	Data []byte `json:"data,omitempty"`
+}
+
+// JobInputParams is input for a job.
+type JobInputParams struct {
+	// Job is the job.
+	Job JobID `json:"job"`
+	// OffsetBytes is where the piece begins in all input so far, so that a repeated piece counts once.
+	OffsetBytes int64 `json:"offset_bytes"`
+	// Data is the piece, base64.
+	Data []byte `json:"data,omitempty"`
+	// End says that there is no more.
+	End bool `json:"end,omitempty"`
+}
+
+// JobResizeParams is the size of a terminal.
+type JobResizeParams struct {
+	// Job is the job.
+	Job JobID `json:"job"`
+	// Rows counts the lines.
+	Rows int `json:"rows"`
+	// Columns counts the characters of a line.
+	Columns int `json:"columns"`
+}
+
+// OutputStream is where a rank printed.
+type OutputStream string
+
+const (
+	// StreamOut is standard output.
+	StreamOut OutputStream = "out"
+	// StreamErr is standard error.
+	StreamErr OutputStream = "err"
+)
+
+// Values lists the streams.
+func (OutputStream) Values() []string { return words(StreamOut, StreamErr) }
+
+// Valid reports whether the stream belongs to this version.
+func (s OutputStream) Valid() bool { return known(s) }

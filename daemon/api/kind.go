@@ -1,0 +1,113 @@
+package api
+
+import (
+	"reflect"
+	"sync"
+)
+
+// Kind says what a document is about. A node passes on kinds it does not know.
+type Kind string
+
+const (
+	// KindIdentity is who a node is: name, model, chip, system, MLX.
+	KindIdentity Kind = "identity"
+	// KindMemory is a node's memory now.
+	KindMemory Kind = "memory"
+	// KindSystem is a node's load, power, temperatures and fans now.
+	KindSystem Kind = "system"
+	// KindNetwork is a node's network interfaces.
+	KindNetwork Kind = "network"
+	// KindThunderbolt is one receptacle and what hangs on it.
+	KindThunderbolt Kind = "thunderbolt"
+	// KindRDMA is one receptacle's RDMA: what could be, what is switched on, the device.
+	KindRDMA Kind = "rdma"
+	// KindReach is one address at which a peer answered with the right identity.
+	KindReach Kind = "reach"
+	// KindSharing is what a node lends, to whom and when.
+	KindSharing Kind = "sharing"
+	// KindGPUProfile is the measurement of a node's GPU.
+	KindGPUProfile Kind = "gpu-profile"
+	// KindLinkProfile is the measurement of one path to a peer.
+	KindLinkProfile Kind = "link-profile"
+	// KindJob is a job, written by its home.
+	KindJob Kind = "job"
+	// KindRank is one process of a job, written by the node it runs on.
+	KindRank Kind = "rank"
+	// KindGrant is what a node has granted to one rank or measurement.
+	KindGrant Kind = "grant"
+	// KindCondition is one health condition that only the node itself can know.
+	KindCondition Kind = "condition"
+	// KindRDMAChange is a node's record of what it changed for one cable.
+	KindRDMAChange Kind = "rdma-change"
+	// KindNodeState is what a node says of itself: awake, asleep, stopping.
+	KindNodeState Kind = "node-state"
+	// KindPending is a Mac that asks to be paired. It never leaves the node.
+	KindPending Kind = "pending"
+)
+
+// KindInfo is a row of the table of kinds.
+type KindInfo struct {
+	// Kind is the key.
+	Kind Kind
+	// Value is the struct type of the document's value.
+	Value reflect.Type
+	// Name is the rule of the document's name.
+	Name NameRule
+	// Replicated says that every member gets it.
+	Replicated bool
+	// Persisted says that it outlives a restart of its node; the others are learnt anew.
+	Persisted bool
+	// Live says that it moves while watched, by subscription and not by gossip.
+	Live bool
+}
+
+// Kinds lists every kind this version knows.
+func Kinds() []KindInfo {
+	return []KindInfo{
+		{Kind: KindIdentity, Value: reflect.TypeFor[Identity](), Name: NameEmpty, Replicated: true},
+		{Kind: KindMemory, Value: reflect.TypeFor[Memory](), Name: NameEmpty, Replicated: true, Live: true},
+		{Kind: KindSystem, Value: reflect.TypeFor[System](), Name: NameEmpty, Replicated: true, Live: true},
+		{Kind: KindNetwork, Value: reflect.TypeFor[Network](), Name: NameEmpty, Replicated: true},
+		{Kind: KindThunderbolt, Value: reflect.TypeFor[Thunderbolt](), Name: NameReceptacle, Replicated: true},
+		{Kind: KindRDMA, Value: reflect.TypeFor[RDMA](), Name: NameReceptacle, Replicated: true},
+		{Kind: KindReach, Value: reflect.TypeFor[Reach](), Name: NamePeerAddress, Replicated: true},
+		{Kind: KindSharing, Value: reflect.TypeFor[Sharing](), Name: NameEmpty, Replicated: true, Persisted: true},
+		{Kind: KindGPUProfile, Value: reflect.TypeFor[GPUProfile](), Name: NameEmpty, Replicated: true, Persisted: true},
+		{Kind: KindLinkProfile, Value: reflect.TypeFor[LinkProfile](), Name: NamePath, Replicated: true, Persisted: true},
+		{Kind: KindJob, Value: reflect.TypeFor[Job](), Name: NameJob, Replicated: true, Persisted: true},
+		{Kind: KindRank, Value: reflect.TypeFor[Rank](), Name: NameRank, Replicated: true, Persisted: true},
+		{Kind: KindGrant, Value: reflect.TypeFor[Grant](), Name: NameHolder, Replicated: true, Persisted: true},
+		{Kind: KindCondition, Value: reflect.TypeFor[Condition](), Name: NameCondition, Replicated: true},
+		{Kind: KindRDMAChange, Value: reflect.TypeFor[RDMAChange](), Name: NameLink, Replicated: true, Persisted: true},
+		{Kind: KindNodeState, Value: reflect.TypeFor[NodeState](), Name: NameEmpty, Replicated: true},
+		{Kind: KindPending, Value: reflect.TypeFor[Pending](), Name: NameNode},
+	}
+}
+
+// LookupKind finds a kind's row; false for a kind of another version.
+func LookupKind(k Kind) (KindInfo, bool) {
+	info, ok := kindIndex()[k]
+	return info, ok
+}
+
+// kindIndex is built at the first look-up and never changes.
+var kindIndex = sync.OnceValue(func() map[Kind]KindInfo {
+	index := make(map[Kind]KindInfo)
+	for _, info := range Kinds() {
+		index[info.Kind] = info
+	}
+	return index
+})
+
+// Values lists the kinds.
+func (Kind) Values() []string {
+	all := Kinds()
+	out := make([]string, len(all))
+	for i, info := range all {
+		out[i] = string(info.Kind)
+	}
+	return out
+}
+
+// Valid reports whether the kind belongs to this version.
+func (k Kind) Valid() bool { _, ok := LookupKind(k); return ok }

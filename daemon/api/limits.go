@@ -1,0 +1,41 @@
+package api
+
+// Limits that both sides of a connection know.
+const (
+	// MaxMessageBytes is the largest message read from a client or sent to one.
+	MaxMessageBytes = 1 << 20
+	// MaxBatch is the most requests in one batch.
+	MaxBatch = 32
+	// MaxValueBytes is the largest value of a document, so that several fit a message.
+	MaxValueBytes = 256 << 10
+	// MaxSpecBytes is the largest spec of a job, so that it fits its document with a plan.
+	MaxSpecBytes = 64 << 10
+	// MaxPairingBytes is the most that an unpaired peer may send in all.
+	MaxPairingBytes = 64 << 10
+	// MaxHalfOpen is the most connections of unpaired peers at once.
+	MaxHalfOpen = 16
+	// MaxCodeTries is how many wrong codes end a pairing code, from all addresses together.
+	MaxCodeTries = 3
+	// MaxPaths is the most verified paths used to one peer.
+	MaxPaths = 3
+	// MaxSideChannelBytes is the most that a side channel carries, far above what an initialisation needs.
+	MaxSideChannelBytes = 1 << 20
+	// MaxMeshRanks is the most ranks of a JACCL mesh.
+	MaxMeshRanks = 8
+	// MaxExactNodes is the most nodes for which a plan is proven best.
+	MaxExactNodes = 16
+	// MaxCountedAttempts is the most attempts that a spec may ask for before the handshake has been passed.
+	MaxCountedAttempts = 3
+	// MaxFreeRestarts is how often in FreeRestartWindow an attempt that no rank joined is repeated uncounted.
+	MaxFreeRestarts = 8
+	// MinRDMABitsPerS is what a cable must exceed for RDMA.
+	MinRDMABitsPerS = 40_000_000_000
+	// HistoryLength is how many earlier results a profile keeps.
+	HistoryLength = 32
+	// GPUBusyRatio is the use of the GPU by others above which jobs and measurements wait.
+	GPUBusyRatio = 0.1
+	// LinkDropRatio is how far below its median a wired link must fall, LinkDropRuns times in a row, to be reported.
+	LinkDropRatio = 0.2
+	// LinkDropRuns is that number of times.
+	LinkDropRuns = 3
+)

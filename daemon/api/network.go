@@ -1,0 +1,119 @@
+package api
+
+import "net/netip"
+
+// Network is the value of a network document: the node's interfaces and what
+// is behind them.
+type Network struct {
+	// Interfaces are all interfaces, ordered by name.
+	Interfaces []Interface `json:"interfaces"`
+	// PrimaryInterface is the one with the default route.
+	PrimaryInterface string `json:"primary_interface,omitempty"`
+}
+
+// Interface is one network interface.
+type Interface struct {
+	// Name is the system's, such as en5.
+	Name string `json:"name"`
+	// DisplayName is what the system shows to people, such as Thunderbolt 2.
+	DisplayName string `json:"display_name,omitempty"`
+	// Type is by what the system says it is, never by its addresses.
+	Type InterfaceType `json:"type"`
+	// Up says whether it is administratively up.
+	Up bool `json:"up"`
+	// Link says whether something answers at the other end; absent where the system does not tell.
+	Link *bool `json:"link,omitempty"`
+	// MTUBytes is the largest packet.
+	MTUBytes *int64 `json:"mtu_bytes,omitempty"`
+	// SpeedBitsPerS is what the interface negotiated.
+	SpeedBitsPerS *int64 `json:"speed_bits_per_s,omitempty"`
+	// Addresses are all its addresses.
+	Addresses []InterfaceAddress `json:"addresses,omitempty"`
+	// Bridge is the bridge it belongs to now, by the kernel.
+	Bridge string `json:"bridge,omitempty"`
+	// BridgeConfigured is the bridge it belongs to by the stored preferences.
+	BridgeConfigured string `json:"bridge_configured,omitempty"`
+	// Members are a bridge's members.
+	Members []string `json:"members,omitempty"`
+	// Receptacle is the Thunderbolt receptacle it belongs to.
+	Receptacle Receptacle `json:"receptacle,omitempty"`
+	// Service is the network service that configures it.
+	Service *NetworkService `json:"service,omitempty"`
+	// Expensive says that the system counts its traffic as costly.
+	Expensive *bool `json:"expensive,omitempty"`
+	// Trusted says that this node's configuration trusts the network for unencrypted job traffic.
+	Trusted bool `json:"trusted,omitempty"`
+}
+
+// InterfaceAddress is one address of an interface.
+type InterfaceAddress struct {
+	// Address is the address with the length of its network, such as 169.254.3.1/30.
+	Address netip.Prefix `json:"address"`
+	// Origin is how it came about.
+	Origin AddressOrigin `json:"origin,omitempty"`
+	// Tentative says that the system still checks that it is unique.
+	Tentative bool `json:"tentative,omitempty"`
+}
+
+// NetworkService is a configured network service of macOS, or its like.
+type NetworkService struct {
+	// ID is the system's identifier.
+	ID string `json:"id"`
+	// Name is what the system shows to people.
+	Name string `json:"name"`
+	// Active says whether it is switched on.
+	Active bool `json:"active"`
+	// Ours says that Fulmen made it.
+	Ours bool `json:"ours,omitempty"`
+}
+
+// InterfaceType is what a network interface is.
+type InterfaceType string
+
+const (
+	// InterfaceWiFi is wireless LAN.
+	InterfaceWiFi InterfaceType = "wifi"
+	// InterfaceEthernet is wired LAN.
+	InterfaceEthernet InterfaceType = "ethernet"
+	// InterfaceThunderbolt is IP over a Thunderbolt cable.
+	InterfaceThunderbolt InterfaceType = "thunderbolt"
+	// InterfaceBridge joins other interfaces.
+	InterfaceBridge InterfaceType = "bridge"
+	// InterfaceVPN is a tunnel that says it is one.
+	InterfaceVPN InterfaceType = "vpn"
+	// InterfaceLoopback is the machine itself.
+	InterfaceLoopback InterfaceType = "loopback"
+	// InterfaceUnknown is what the system does not tell.
+	InterfaceUnknown InterfaceType = "unknown"
+)
+
+// Values lists the types.
+func (InterfaceType) Values() []string {
+	return words(InterfaceWiFi, InterfaceEthernet, InterfaceThunderbolt, InterfaceBridge, InterfaceVPN,
+		InterfaceLoopback, InterfaceUnknown)
+}
+
+// Valid reports whether the type belongs to this version.
+func (t InterfaceType) Valid() bool { return known(t) }
+
+// AddressOrigin is how an address came about.
+type AddressOrigin string
+
+const (
+	// AddressManual was set by a person or by Fulmen.
+	AddressManual AddressOrigin = "manual"
+	// AddressDHCP was leased.
+	AddressDHCP AddressOrigin = "dhcp"
+	// AddressAutomatic was made by the system: IPv6 autoconfiguration.
+	AddressAutomatic AddressOrigin = "automatic"
+	// AddressLinkLocal was taken by the system itself because nobody gave one; it may come late and change.
+	AddressLinkLocal AddressOrigin = "link_local"
+)
+
+// Values lists the origins.
+func (AddressOrigin) Values() []string {
+	return words(AddressManual, AddressDHCP, AddressAutomatic, AddressLinkLocal)
+}
+
+// Valid reports whether the origin belongs to this version.
+func (o AddressOrigin) Valid() bool { return known(o) }

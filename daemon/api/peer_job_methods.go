@@ -1,0 +1,225 @@
+package api
+
+import (
+	"encoding/json"
+	"net/netip"
+)
+
+// PeerJobParams is a job, or a wish about one.
+type PeerJobParams struct {
+	// Wish is what is wanted.
+	Wish JobWish `json:"wish"`
+	// Job is the job.
+	Job JobID `json:"job"`
+	// By is who wants it.
+	By Principal `json:"by"`
+	// Spec is the exact bytes of the spec; to submit only.
+	Spec json.RawMessage `json:"spec,omitempty"`
+	// SpecSig is its signature; to submit only.
+	SpecSig []byte `json:"spec_sig,omitempty"`
+	// Environment are the values of its variables; to submit only. Kept in memory only.
+	Environment map[string]string `json:"environment,omitempty"`
+	// Kill skips the grace; to stop only.
+	Kill bool `json:"kill,omitempty"`
+}
+
+// JobWish is what a person wants of a job's home.
+type JobWish string
+
+const (
+	// WishSubmit makes the node the home of a new job.
+	WishSubmit JobWish = "submit"
+	// WishStop ends the job.
+	WishStop JobWish = "stop"
+	// WishDelete forgets it.
+	WishDelete JobWish = "delete"
+)
+
+// Values lists the wishes.
+func (JobWish) Values() []string { return words(WishSubmit, WishStop, WishDelete) }
+
+// Valid reports whether the wish belongs to this version.
+func (w JobWish) Valid() bool { return known(w) }
+
+// PeerPreflightParams is a program to be looked for.
+type PeerPreflightParams struct {
+	// Principal is for whom.
+	Principal Principal `json:"principal"`
+	// Program is the program.
+	Program Program `json:"program"`
+	// Environment are the values of its variables.
+	Environment map[string]string `json:"environment,omitempty"`
+}
+
+// PeerHolderParams names who holds a grant.
+type PeerHolderParams struct {
+	// Holder is the grant's name: a rank or a measurement.
+	Holder string `json:"holder"`
+	// Epoch is the home's; a lower one than known is refused.
+	Epoch uint64 `json:"epoch,omitempty"`
+}
+
+// PeerGrantParams is what is asked for.
+type PeerGrantParams struct {
+	PeerHolderParams
+	// Principal is for whom.
+	Principal Principal `json:"principal,omitzero"`
+	// GPU is how the GPU is wanted.
+	GPU GPUShare `json:"gpu"`
+	// MemoryBytes is what is wanted of the GPU's working set.
+	MemoryBytes int64 `json:"memory_bytes,omitempty"`
+	// Receptacles are those whose RDMA device is wanted.
+	Receptacles []Receptacle `json:"receptacles,omitempty"`
+	// WaitS is how long to wait in line; 0 = answer at once.
+	WaitS float64 `json:"wait_s,omitempty"`
+}
+
+// PeerStartParams is a rank to start.
+type PeerStartParams struct {
+	// Rank is the rank.
+	Rank RankRef `json:"rank"`
+	// Epoch is the home's; a lower one than known is refused.
+	Epoch uint64 `json:"epoch"`
+	// Spec is the exact bytes of the spec.
+	Spec json.RawMessage `json:"spec"`
+	// SpecSig is its signature.
+	SpecSig []byte `json:"spec_sig"`
+	// Plan is the attempt's plan.
+	Plan Plan `json:"plan"`
+	// Environment are the values of the spec's variables.
+	Environment map[string]string `json:"environment,omitempty"`
+	// LeaseS is how long the rank lives without being renewed.
+	LeaseS float64 `json:"lease_s"`
+}
+
+// PeerRenewParams renews a lease.
+type PeerRenewParams struct {
+	// Job is the job.
+	Job JobID `json:"job"`
+	// Attempt is the attempt.
+	Attempt int `json:"attempt"`
+	// Epoch is the home's; a lower one than known is refused.
+	Epoch uint64 `json:"epoch"`
+	// LeaseS is how long it holds from now.
+	LeaseS float64 `json:"lease_s"`
+}
+
+// PeerRenewResult is how the ranks are.
+type PeerRenewResult struct {
+	// Ranks are the job's ranks on the node that have not ended.
+	Ranks []int `json:"ranks"`
+}
+
+// PeerEndParams says which ranks to end.
+type PeerEndParams struct {
+	// Job is the job.
+	Job JobID `json:"job"`
+	// Attempt is the attempt.
+	Attempt int `json:"attempt"`
+	// Ranks are the ranks; empty = all on the node.
+	Ranks []int `json:"ranks,omitempty"`
+	// Epoch is the home's; a lower one than known is refused.
+	Epoch uint64 `json:"epoch"`
+	// Reason is why.
+	Reason Reason `json:"reason"`
+	// GraceS is how long between SIGTERM and SIGKILL; 0 = SIGKILL at once.
+	GraceS float64 `json:"grace_s"`
+}
+
+// PeerInputParams is input for a rank.
+type PeerInputParams struct {
+	// Rank is the rank.
+	Rank RankRef `json:"rank"`
+	// OffsetBytes is where the piece begins in all input so far.
+	OffsetBytes int64 `json:"offset_bytes"`
+	// Data is the piece, base64.
+	Data []byte `json:"data,omitempty"`
+	// End says that there is no more.
+	End bool `json:"end,omitempty"`
+	// Rows is the terminal's height, where it changed.
+	Rows int `json:"rows,omitempty"`
+	// Columns is the terminal's width, where it changed.
+	Columns int `json:"columns,omitempty"`
+}
+
+// PeerOutputParams says which output.
+type PeerOutputParams struct {
+	// Rank is the rank.
+	Rank RankRef `json:"rank"`
+	// By is who wants it.
+	By Principal `json:"by"`
+	// OutBytes is where to begin in standard output.
+	OutBytes int64 `json:"out_bytes,omitempty"`
+	// ErrBytes is where to begin in standard error.
+	ErrBytes int64 `json:"err_bytes,omitempty"`
+	// Follow goes on with what is printed later.
+	Follow bool `json:"follow,omitempty"`
+}
+
+// PeerOutputResult is the subscription by which the output comes.
+type PeerOutputResult struct {
+	// Sub names the subscription.
+	Sub Subscription `json:"sub"`
+}
+
+// PeerMeasureParams is a measurement of a path.
+type PeerMeasureParams struct {
+	// Measurement is its id.
+	Measurement MeasureID `json:"measurement"`
+	// Transport is what carries the bytes.
+	Transport Transport `json:"transport"`
+	// Sink is the called node's address; sockets only.
+	Sink netip.Addr `json:"sink,omitzero"`
+	// Link is the cable; RDMA only.
+	Link LinkID `json:"link,omitzero"`
+	// MaxBytes is the most that will be sent, both ways together.
+	MaxBytes int64 `json:"max_bytes"`
+	// DeadlineS is how long it may take.
+	DeadlineS float64 `json:"deadline_s"`
+}
+
+// PeerMeasureResult is leave to measure.
+type PeerMeasureResult struct {
+	// Token opens the measurement's connections, once each.
+	Token []byte `json:"token"`
+	// Port is where they go.
+	Port int `json:"port"`
+}
+
+// PeerRDMAParams is one step of a change of a cable, the same change at both ends.
+type PeerRDMAParams struct {
+	// Step is what to do.
+	Step RDMAChangeStep `json:"step"`
+	// Link is the cable.
+	Link LinkID `json:"link"`
+	// Change tells one change of a cable from the next.
+	Change string `json:"change"`
+	// By is who asked.
+	By Principal `json:"by"`
+	// Taken are the networks that the caller cannot use; to plan only.
+	Taken []netip.Prefix `json:"taken,omitempty"`
+	// Address is what this end is given; to plan only.
+	Address netip.Prefix `json:"address,omitzero"`
+}
+
+// RDMAChangeStep is what one end asks the other to do.
+type RDMAChangeStep string
+
+const (
+	// RDMAPlan records what is there and what will be done.
+	RDMAPlan RDMAChangeStep = "plan"
+	// RDMAApply does it.
+	RDMAApply RDMAChangeStep = "apply"
+	// RDMACommit says that both ends are done and proved.
+	RDMACommit RDMAChangeStep = "commit"
+	// RDMARollback puts back.
+	RDMARollback RDMAChangeStep = "rollback"
+)
+
+// Values lists the steps, in order.
+func (RDMAChangeStep) Values() []string {
+	return words(RDMAPlan, RDMAApply, RDMACommit, RDMARollback)
+}
+
+// Valid reports whether the step belongs to this version.
+func (s RDMAChangeStep) Valid() bool { return known(s) }

@@ -1,0 +1,167 @@
+package api
+
+import (
+	"encoding/json"
+	"reflect"
+)
+
+// PeerMethods lists what members of the cluster can call. Every name begins
+// with peer., and none is in Methods.
+func PeerMethods() []MethodInfo {
+	return []MethodInfo{
+		method[PeerHello, PeerHello]("peer.hello", ClassPeer, "",
+			"Who each side is and what it has: the first call on a connection for calls."),
+		method[PeerPutParams, PeerPutResult]("peer.put", ClassPeer, "",
+			"Documents that are new or changed. Each is checked by its writer's signature, whoever brings it."),
+		method[PeerDigestParams, PeerDigestResult]("peer.digest", ClassPeer, "",
+			"Compares what both sides have, node by node, and gives what the caller lacks."),
+		method[PeerPullParams, PeerPullResult]("peer.pull", ClassPeer, "",
+			"Documents by key."),
+		method[PeerRosterParams, PeerRosterResult]("peer.roster", ClassPeer, "",
+			"Entries of the roster that the caller lacks; those that it brings are taken over."),
+		method[PeerWatchParams, PeerWatchResult]("peer.watch", ClassPeer, "peer.changed",
+			"The node's own documents of kinds that move only while watched, until the connection ends."),
+		method[PeerUnwatch, Empty]("peer.unwatch", ClassPeer, "",
+			"Ends a subscription."),
+		method[PeerJobParams, Empty]("peer.job", ClassPeer, "",
+			"Hands a job to its home: a new one, or a person's wish about it. The principal must be of the calling node."),
+		method[PeerPreflightParams, Preflight]("peer.preflight", ClassPeer, "",
+			"What the node has of what a program needs, as the principal's mapped account."),
+		method[PeerGrantParams, Grant]("peer.grant", ClassPeer, "",
+			"Asks for what a rank or a measurement needs; waits in line or says why not."),
+		method[PeerHolderParams, Empty]("peer.release", ClassPeer, "",
+			"Gives a grant back."),
+		method[PeerStartParams, Empty]("peer.start", ClassPeer, "",
+			"Starts a rank that has its grant. The node checks signature, principal, spec hash and epoch first."),
+		method[PeerRenewParams, PeerRenewResult]("peer.renew", ClassPeer, "",
+			"Renews the lease of a job's ranks on the node."),
+		method[PeerEndParams, Empty]("peer.end", ClassPeer, "",
+			"Ends ranks of an attempt."),
+		method[PeerInputParams, Empty]("peer.input", ClassPeer, "",
+			"Gives a rank input, or the size of its terminal."),
+		method[PeerOutputParams, PeerOutputResult]("peer.output", ClassPeer, "peer.printed",
+			"What a rank printed, and with follow what it prints from now on."),
+		method[PeerMeasureParams, PeerMeasureResult]("peer.measure", ClassPeer, "",
+			"Announces a measurement of a path; the answer has the one-time token for its connections."),
+		method[PeerRDMAParams, RDMAChange]("peer.rdma", ClassPeer, "",
+			"One step of a change of a cable at the node's end, if its own policy allows."),
+	}
+}
+
+// PeerNotifications lists what a node sends to a member by itself, after that
+// one asked for it.
+func PeerNotifications() []NotificationInfo {
+	return []NotificationInfo{
+		{"peer.changed", reflect.TypeFor[StateChanged](), "Documents of a subscription that changed."},
+		{"peer.printed", reflect.TypeFor[JobOutput](), "A piece of what a rank printed."},
+	}
+}
+
+// PeerHello is who a node is.
+type PeerHello struct {
+	// Cluster is its cluster; another one ends the connection.
+	Cluster ClusterID `json:"cluster"`
+	// Protocol is the newest protocol that it speaks.
+	Protocol int `json:"protocol"`
+	// ProtocolMin is the oldest.
+	ProtocolMin int `json:"protocol_min"`
+	// Version is its version of Fulmen.
+	Version string `json:"version"`
+	// Interface is by which of its interfaces the connection came in.
+	Interface string `json:"interface,omitempty"`
+	// RosterSHA256 is the hash of the last entry of its roster.
+	RosterSHA256 string `json:"roster_sha256"`
+	// At is its wall clock, to find clocks that differ.
+	At Time `json:"at"`
+}
+
+// PeerPutParams is documents.
+type PeerPutParams struct {
+	// Docs are the documents.
+	Docs []Document `json:"docs"`
+}
+
+// PeerPutResult is what became of them.
+type PeerPutResult struct {
+	// Refused are those that were not taken, and why.
+	Refused []Cause `json:"refused,omitempty"`
+}
+
+// PeerDigestParams is what the caller has.
+type PeerDigestParams struct {
+	// Have is the newest version that the caller has of each node's documents.
+	Have []NodeVersion `json:"have"`
+	// Versions are the versions of single documents, of nodes whose SHA256 differed before.
+	Versions []KeyVersion `json:"versions,omitempty"`
+}
+
+// NodeVersion is the newest version of a node's documents.
+type NodeVersion struct {
+	// Node is the writer.
+	Node NodeID `json:"node"`
+	Version
+	// Count is how many of the node's documents there are, deleted ones included.
+	Count int `json:"count"`
+	// SHA256 is over the node's keys and versions, sorted, so that a gap is found.
+	SHA256 string `json:"sha256"`
+}
+
+// PeerDigestResult is what the caller lacks, and what it has that is newer.
+type PeerDigestResult struct {
+	// Docs are small documents that the caller lacks.
+	Docs []Document `json:"docs,omitempty"`
+	// Offer are large ones, to be pulled.
+	Offer []KeyVersion `json:"offer,omitempty"`
+	// Want are the nodes of which the caller has more.
+	Want []NodeVersion `json:"want,omitempty"`
+}
+
+// PeerPullParams says which documents.
+type PeerPullParams struct {
+	// Keys are their keys.
+	Keys []Key `json:"keys"`
+}
+
+// PeerPullResult is the documents that are there.
+type PeerPullResult struct {
+	// Docs are the documents.
+	Docs []Document `json:"docs"`
+	// More says that not all fitted the message.
+	More bool `json:"more,omitempty"`
+}
+
+// PeerRosterParams is what the caller has and brings.
+type PeerRosterParams struct {
+	// Have are the hashes of the entries that the caller has, newest first, thinning out towards the oldest.
+	Have []string `json:"have"`
+	// Entries are entries that it brings.
+	Entries []json.RawMessage `json:"entries,omitempty"`
+}
+
+// PeerRosterResult is what the caller lacks.
+type PeerRosterResult struct {
+	// Entries are the entries, the oldest first, as the bytes that were signed.
+	Entries []json.RawMessage `json:"entries,omitempty"`
+	// More says that not all fitted the message.
+	More bool `json:"more,omitempty"`
+}
+
+// PeerWatchParams says which kinds.
+type PeerWatchParams struct {
+	// Kinds are the kinds, of those that move only while watched.
+	Kinds []Kind `json:"kinds"`
+}
+
+// PeerWatchResult is a snapshot and the subscription that continues it.
+type PeerWatchResult struct {
+	// Sub names the subscription.
+	Sub Subscription `json:"sub"`
+	// Docs are the documents.
+	Docs []Document `json:"docs"`
+}
+
+// PeerUnwatch ends a subscription.
+type PeerUnwatch struct {
+	// Sub names the subscription.
+	Sub Subscription `json:"sub"`
+}

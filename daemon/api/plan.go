@@ -1,0 +1,86 @@
+package api
+
+// Plan is where a job's attempt runs and over what its ranks talk. The same
+// state gives the same plan on every node.
+type Plan struct {
+	// SpecSHA256 is the spec that it fulfils.
+	SpecSHA256 string `json:"spec_sha256"`
+	// Backend is the one chosen; never auto.
+	Backend Backend `json:"backend"`
+	// Shape is how the ranks are joined.
+	Shape PlanShape `json:"shape"`
+	// Ranks are the processes, ordered by rank.
+	Ranks []PlanRank `json:"ranks"`
+	// Links are the cables and paths used, each pair of ranks together.
+	Links []PlanLink `json:"links,omitempty"`
+	// Devices is JACCL's matrix: for each rank, for each other rank, the names of the
+	// RDMA devices on the first that lead to the second. The diagonal is null.
+	Devices [][][]string `json:"devices,omitempty"`
+	// Hosts is the ring's host file: for each rank the addresses with port at which the one before finds it.
+	Hosts [][]string `json:"hosts,omitempty"`
+	// ProvenBest says that no better plan exists; false above MaxExactNodes nodes.
+	ProvenBest bool `json:"proven_best"`
+	// Unencrypted says that the ranks' traffic crosses a network without encryption.
+	Unencrypted bool `json:"unencrypted,omitempty"`
+	// Used are the versions of the documents that the plan rests on.
+	Used []KeyVersion `json:"used,omitempty"`
+	// Notes are what a person should know about it.
+	Notes []Cause `json:"notes,omitempty"`
+}
+
+// PlanRank is one process of a plan.
+type PlanRank struct {
+	// Rank is its number, from 0.
+	Rank int `json:"rank"`
+	// Node is where it runs.
+	Node NodeID `json:"node"`
+	// MemoryBytes is what it is granted of the GPU's working set.
+	MemoryBytes int64 `json:"memory_bytes"`
+	// GPU is how it gets the GPU.
+	GPU GPUShare `json:"gpu"`
+	// Receptacles are those whose RDMA device it is granted.
+	Receptacles []Receptacle `json:"receptacles,omitempty"`
+}
+
+// PlanLink is one connection between two ranks.
+type PlanLink struct {
+	// From is the lower rank.
+	From int `json:"from"`
+	// To is the higher rank.
+	To int `json:"to"`
+	// Kind is what it is made of.
+	Kind LinkKind `json:"kind"`
+	// Link is the cable, where it is one.
+	Link LinkID `json:"link,omitzero"`
+	// BitsPerS is the slower direction that the plan counts with.
+	BitsPerS *int64 `json:"bits_per_s,omitempty"`
+	// Measured says that BitsPerS was measured; otherwise it was negotiated.
+	Measured bool `json:"measured,omitempty"`
+}
+
+// PlanRejection is a set of nodes that cannot run a job, and the first thing that stops it.
+type PlanRejection struct {
+	// Nodes is the set.
+	Nodes []NodeID `json:"nodes"`
+	// Backend is the one that was tried.
+	Backend Backend `json:"backend"`
+	Cause
+}
+
+// PlanShape is how the ranks of a plan are joined.
+type PlanShape string
+
+const (
+	// ShapeSingle is one rank alone.
+	ShapeSingle PlanShape = "single"
+	// ShapeMesh joins every rank to every other.
+	ShapeMesh PlanShape = "mesh"
+	// ShapeRing joins every rank to the next, and the last to the first.
+	ShapeRing PlanShape = "ring"
+)
+
+// Values lists the shapes.
+func (PlanShape) Values() []string { return words(ShapeSingle, ShapeMesh, ShapeRing) }
+
+// Valid reports whether the shape belongs to this version.
+func (s PlanShape) Valid() bool { return known(s) }

@@ -1,0 +1,47 @@
+package api
+
+// Protocols. A version n talks to n and n-1; fields and kinds that it does not
+// know are kept and passed on.
+const (
+	// Protocol is the newest peer protocol that this version speaks.
+	Protocol = 1
+	// ProtocolMin is the oldest.
+	ProtocolMin = 1
+	// ALPN is what TLS between peers negotiates.
+	ALPN = "fulmen/1"
+	// JSONRPCVersion is the value of jsonrpc in every message.
+	JSONRPCVersion = "2.0"
+	// ServiceType is the DNS-SD type announced.
+	ServiceType = "_fulmen._tcp"
+	// ServiceKeyProtocol is the TXT key of the protocol's major number.
+	ServiceKeyProtocol = "p"
+	// ServiceKeyID is the TXT key of an id that rotates daily and that members alone recognise.
+	ServiceKeyID = "i"
+)
+
+// Ports, both TCP. Where one is taken the next free one is used, and written
+// to APIFile and to the runtime folder; 0 in the configuration means any.
+const (
+	// APIPort is the local API's, on 127.0.0.1 only.
+	APIPort = 7731
+	// PeerPort is the one for peers.
+	PeerPort = 7732
+)
+
+// Paths of the local HTTP server. There are no others.
+const (
+	// PathAPI is the WebSocket of the API.
+	PathAPI = "/v1"
+	// PathSchema is the JSON Schema of the API.
+	PathSchema = "/schema"
+	// PathDashboard is the dashboard's page.
+	PathDashboard = "/"
+	// PathAssets is the folder of what the page loads.
+	PathAssets = "/assets/"
+	// PathMetrics is for Prometheus; with a token, or over the Unix socket.
+	PathMetrics = "/metrics"
+)
+
+// LinkScheme is the scheme of the links by which the dashboard hands an action
+// that needs an administrator to the app.
+const LinkScheme = "fulmen"

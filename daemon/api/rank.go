@@ -1,0 +1,104 @@
+package api
+
+// Rank is the value of a rank document, written by the node it runs on: one
+// process of a job's attempt.
+type Rank struct {
+	// Job is the job.
+	Job JobID `json:"job"`
+	// Attempt is the attempt, from 1.
+	Attempt int `json:"attempt"`
+	// Rank is the number, from 0.
+	Rank int `json:"rank"`
+	// Epoch is the home's epoch under which it was started; a lower one is refused.
+	Epoch uint64 `json:"epoch"`
+	// SpecSHA256 is the spec that the node checked.
+	SpecSHA256 string `json:"spec_sha256"`
+	// Phase is where it is.
+	Phase RankPhase `json:"phase"`
+	// PhaseSince is when it got there.
+	PhaseSince Time `json:"phase_since"`
+	// Reason is why it is there, where that needs saying.
+	Reason Reason `json:"reason,omitempty"`
+	// Message is the reason as one sentence for a person.
+	Message string `json:"message,omitempty"`
+	// PID is the program's process id.
+	PID int `json:"pid,omitempty"`
+	// Handshake is the progress of joining the group; absent for a ring.
+	Handshake *Handshake `json:"handshake,omitempty"`
+	// SpawnedAt is when the program was started.
+	SpawnedAt Time `json:"spawned_at,omitzero"`
+	// EndedAt is when it ended.
+	EndedAt Time `json:"ended_at,omitzero"`
+	// Exit is how it ended; absent while it runs, and where that is not known.
+	Exit *Exit `json:"exit,omitempty"`
+	// Usage is what it used.
+	Usage *Usage `json:"usage,omitempty"`
+	// Output is how much it printed.
+	Output *OutputSize `json:"output,omitempty"`
+	// Ports are the published ports on which the program listens now.
+	Ports []int `json:"ports,omitempty"`
+}
+
+// Handshake is how far a rank has come in joining its group.
+type Handshake struct {
+	// State is where it is.
+	State HandshakeState `json:"state"`
+	// Missing are the ranks that rank 0 still waits for; on rank 0 only.
+	Missing []int `json:"missing,omitempty"`
+	// CarriedBytes is what its side channel has carried.
+	CarriedBytes int64 `json:"carried_bytes"`
+}
+
+// Exit is how a process ended.
+type Exit struct {
+	// Code is its exit code; absent where a signal ended it.
+	Code *int `json:"code,omitempty"`
+	// Signal is the number of the signal that ended it.
+	Signal int `json:"signal,omitempty"`
+	// OutOfMemory says that the system ended it for its use of memory.
+	OutOfMemory bool `json:"out_of_memory,omitempty"`
+}
+
+// Usage is what a process and its children used, as the system counts it at the end.
+type Usage struct {
+	// UserS is processor time in the program.
+	UserS float64 `json:"user_s"`
+	// SystemS is processor time in the system.
+	SystemS float64 `json:"system_s"`
+	// MaxResidentBytes is the most memory held at once.
+	MaxResidentBytes int64 `json:"max_resident_bytes"`
+}
+
+// OutputSize is how much a rank printed and how much of it is kept.
+type OutputSize struct {
+	// OutBytes is what came on standard output.
+	OutBytes int64 `json:"out_bytes"`
+	// ErrBytes is what came on standard error.
+	ErrBytes int64 `json:"err_bytes"`
+	// DroppedBytes is what was dropped between the head and the tail that are kept.
+	DroppedBytes int64 `json:"dropped_bytes,omitempty"`
+}
+
+// HandshakeState is how far a rank has come in joining its group.
+type HandshakeState string
+
+const (
+	// HandshakeNone has not dialled yet.
+	HandshakeNone HandshakeState = "none"
+	// HandshakeHeld has dialled and is held until rank 0 listens.
+	HandshakeHeld HandshakeState = "held"
+	// HandshakeListening is rank 0, waiting for the others.
+	HandshakeListening HandshakeState = "listening"
+	// HandshakeConnected is connected to rank 0.
+	HandshakeConnected HandshakeState = "connected"
+	// HandshakeJoined has completed it.
+	HandshakeJoined HandshakeState = "joined"
+)
+
+// Values lists the states, in order.
+func (HandshakeState) Values() []string {
+	return words(HandshakeNone, HandshakeHeld, HandshakeListening, HandshakeConnected, HandshakeJoined)
+}
+
+// Valid reports whether the state belongs to this version.
+func (s HandshakeState) Valid() bool { return known(s) }

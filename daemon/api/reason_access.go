@@ -1,0 +1,63 @@
+package api
+
+// Reasons: who may do what.
+const (
+	// ReasonNoToken: no token was shown.
+	ReasonNoToken Reason = "no_token"
+	// ReasonBadToken: the token is not known.
+	ReasonBadToken Reason = "bad_token"
+	// ReasonExpiredToken: the token has expired.
+	ReasonExpiredToken Reason = "expired_token"
+	// ReasonBadOrigin: the request comes from another web page.
+	ReasonBadOrigin Reason = "bad_origin"
+	// ReasonBadHost: the request names another host.
+	ReasonBadHost Reason = "bad_host"
+	// ReasonAdminRequired: only an administrator may do this.
+	ReasonAdminRequired Reason = "admin_required"
+	// ReasonNotYourJob: the job belongs to somebody else.
+	ReasonNotYourJob Reason = "not_your_job"
+	// ReasonPeerNotAllowed: a peer may not call this.
+	ReasonPeerNotAllowed Reason = "peer_not_allowed"
+	// ReasonNotAMember: the caller is not a member of this cluster.
+	ReasonNotAMember Reason = "not_a_member"
+	// ReasonTooManyClients: too many clients are connected.
+	ReasonTooManyClients Reason = "too_many_clients"
+	// ReasonSlowClient: the client did not read for too long and was disconnected.
+	ReasonSlowClient Reason = "slow_client"
+)
+
+// accessReasons are the rows about who may do what.
+func accessReasons() []ReasonInfo {
+	return []ReasonInfo{
+		{Reason: ReasonNoToken, Code: CodeUnauthenticated,
+			Text:   "No token was shown.",
+			Remedy: "Use the token in api.json, or make one with `fulmen token create`."},
+		{Reason: ReasonBadToken, Code: CodeUnauthenticated,
+			Text:   "The token is not known.",
+			Remedy: "Make a new one with `fulmen token create`."},
+		{Reason: ReasonExpiredToken, Code: CodeUnauthenticated,
+			Text:   "The token has expired.",
+			Remedy: "Make a new one with `fulmen token create`."},
+		{Reason: ReasonBadOrigin, Code: CodeDenied,
+			Text:   "The request comes from another web page.",
+			Remedy: "Open the dashboard from `fulmen dashboard`."},
+		{Reason: ReasonBadHost, Code: CodeDenied,
+			Text:   "The request names another host.",
+			Remedy: "Use 127.0.0.1 or localhost with the daemon's port."},
+		{Reason: ReasonAdminRequired, Code: CodeDenied,
+			Text:   "Only an administrator may do this.",
+			Remedy: "Repeat it with `sudo`, or confirm it in the menu bar."},
+		{Reason: ReasonNotYourJob, Code: CodeDenied,
+			Text: "The job belongs to somebody else."},
+		{Reason: ReasonPeerNotAllowed, Code: CodeDenied,
+			Text: "A peer may not call this."},
+		{Reason: ReasonNotAMember, Code: CodeDenied,
+			Text: "The caller is not a member of this cluster."},
+		{Reason: ReasonTooManyClients, Code: CodeExhausted,
+			Text:   "Too many clients are connected.",
+			Remedy: "Close some of them."},
+		{Reason: ReasonSlowClient, Code: CodeExhausted,
+			Text:   "The client did not read for too long and was disconnected.",
+			Remedy: "Connect again and take a new snapshot."},
+	}
+}

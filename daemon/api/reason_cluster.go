@@ -1,0 +1,164 @@
+package api
+
+// Reasons: membership, pairing and the paths between nodes.
+const (
+	// ReasonWrongCode: the code is wrong.
+	ReasonWrongCode Reason = "wrong_code"
+	// ReasonCodeExpired: the code is no longer valid.
+	ReasonCodeExpired Reason = "code_expired"
+	// ReasonCodeUsedUp: too many wrong codes were tried.
+	ReasonCodeUsedUp Reason = "code_used_up"
+	// ReasonPairingNotOpen: the other Mac is not waiting for a new one.
+	ReasonPairingNotOpen Reason = "pairing_not_open"
+	// ReasonPairingBusy: another Mac is being added.
+	ReasonPairingBusy Reason = "pairing_busy"
+	// ReasonConfirmationFailed: the two Macs could not confirm each other: somebody may be in between.
+	ReasonConfirmationFailed Reason = "confirmation_failed"
+	// ReasonInviteUsed: the invitation was used already.
+	ReasonInviteUsed Reason = "invite_used"
+	// ReasonInviteExpired: the invitation has expired.
+	ReasonInviteExpired Reason = "invite_expired"
+	// ReasonAlreadyMember: the Mac is a member already.
+	ReasonAlreadyMember Reason = "already_member"
+	// ReasonMemberOfAnotherCluster: the Mac belongs to another cluster.
+	ReasonMemberOfAnotherCluster Reason = "member_of_another_cluster"
+	// ReasonRemoved: the Mac was removed from the cluster.
+	ReasonRemoved Reason = "removed"
+	// ReasonKeyOnOtherHardware: the identity was made on another machine and was set aside.
+	ReasonKeyOnOtherHardware Reason = "key_on_other_hardware"
+	// ReasonDuplicateIdentity: two machines answer with the same identity.
+	ReasonDuplicateIdentity Reason = "duplicate_identity"
+	// ReasonNeverHeardOf: the node has not been heard from since this daemon started.
+	ReasonNeverHeardOf Reason = "never_heard_of"
+	// ReasonUnreachable: the node does not answer on any path.
+	ReasonUnreachable Reason = "unreachable"
+	// ReasonSuspect: the node has just stopped answering.
+	ReasonSuspect Reason = "suspect"
+	// ReasonAsleep: the Mac is asleep.
+	ReasonAsleep Reason = "asleep"
+	// ReasonRestarting: the Mac is restarting and may be waiting at FileVault.
+	ReasonRestarting Reason = "restarting"
+	// ReasonShuttingDown: the Mac said that it is shutting down.
+	ReasonShuttingDown Reason = "shutting_down"
+	// ReasonLeft: the Mac left the cluster.
+	ReasonLeft Reason = "left"
+	// ReasonLidClosed: the Mac sleeps because its lid was closed.
+	ReasonLidClosed Reason = "lid_closed"
+	// ReasonNoPath: no verified path leads to the node.
+	ReasonNoPath Reason = "no_path"
+	// ReasonWrongIdentity: another node answers at this address.
+	ReasonWrongIdentity Reason = "wrong_identity"
+	// ReasonNetworkIsolatesClients: this network does not let Macs see each other.
+	ReasonNetworkIsolatesClients Reason = "network_isolates_clients"
+	// ReasonLocalNetworkDenied: macOS does not let Fulmen use the local network.
+	ReasonLocalNetworkDenied Reason = "local_network_denied"
+	// ReasonFirewallBlocks: the firewall refuses all incoming connections.
+	ReasonFirewallBlocks Reason = "firewall_blocks"
+	// ReasonProtocolTooOld: the other side speaks an older protocol than this version can.
+	ReasonProtocolTooOld Reason = "protocol_too_old"
+	// ReasonProtocolTooNew: the other side speaks a newer protocol than this version can.
+	ReasonProtocolTooNew Reason = "protocol_too_new"
+	// ReasonVersionSkew: the nodes run different versions of Fulmen.
+	ReasonVersionSkew Reason = "version_skew"
+	// ReasonClockSkew: the clocks of two nodes differ by more than a minute.
+	ReasonClockSkew Reason = "clock_skew"
+	// ReasonRosterConflict: the rosters of two nodes contradict each other.
+	ReasonRosterConflict Reason = "roster_conflict"
+	// ReasonNameTaken: another node has this name.
+	ReasonNameTaken Reason = "name_taken"
+)
+
+// clusterReasons are the rows about membership, pairing and the paths between nodes.
+func clusterReasons() []ReasonInfo {
+	return []ReasonInfo{
+		{Reason: ReasonWrongCode, Code: CodeDenied,
+			Text:   "The code is wrong.",
+			Remedy: "Read the code on the other Mac again."},
+		{Reason: ReasonCodeExpired, Code: CodePrecondition,
+			Text:   "The code is no longer valid.",
+			Remedy: "Open Add a Mac again for a new one."},
+		{Reason: ReasonCodeUsedUp, Code: CodeExhausted,
+			Text:   "Too many wrong codes were tried.",
+			Remedy: "Open Add a Mac again for a new one."},
+		{Reason: ReasonPairingNotOpen, Code: CodePrecondition,
+			Text:   "The other Mac is not waiting for a new one.",
+			Remedy: "Open Add a Mac there."},
+		{Reason: ReasonPairingBusy, Code: CodeConflict,
+			Text:   "Another Mac is being added.",
+			Remedy: "Wait until it is done, or cancel it."},
+		{Reason: ReasonConfirmationFailed, Code: CodeDenied,
+			Text:   "The two Macs could not confirm each other: somebody may be in between.",
+			Remedy: "Try again on a cable or a network you trust."},
+		{Reason: ReasonInviteUsed, Code: CodeConflict,
+			Text:   "The invitation was used already.",
+			Remedy: "Make a new one with `fulmen invite`."},
+		{Reason: ReasonInviteExpired, Code: CodePrecondition,
+			Text:   "The invitation has expired.",
+			Remedy: "Make a new one with `fulmen invite`."},
+		{Reason: ReasonAlreadyMember, Code: CodeConflict,
+			Text: "The Mac is a member already."},
+		{Reason: ReasonMemberOfAnotherCluster, Code: CodeConflict, Severity: SeverityWarning,
+			Text:   "The Mac belongs to another cluster.",
+			Remedy: "Remove it from that one first."},
+		{Reason: ReasonRemoved, Code: CodeDenied, Severity: SeverityWarning,
+			Text:   "The Mac was removed from the cluster.",
+			Remedy: "Pair it again to bring it back with a new key."},
+		{Reason: ReasonKeyOnOtherHardware, Code: CodePrecondition, Severity: SeverityWarning,
+			Text:   "The identity was made on another machine and was set aside.",
+			Remedy: "Pair this Mac again."},
+		{Reason: ReasonDuplicateIdentity, Code: CodeConflict, Severity: SeverityError,
+			Text:   "Two machines answer with the same identity.",
+			Remedy: "Pair the one that was cloned again."},
+		{Reason: ReasonNeverHeardOf, Code: CodeUnreachable,
+			Text: "The node has not been heard from since this daemon started."},
+		{Reason: ReasonUnreachable, Code: CodeUnreachable, Severity: SeverityWarning, Unknown: true,
+			Text:   "The node does not answer on any path.",
+			Remedy: "Check that it is on, awake and connected."},
+		{Reason: ReasonSuspect, Code: CodeUnreachable,
+			Text: "The node has just stopped answering."},
+		{Reason: ReasonAsleep, Code: CodeUnreachable, Severity: SeverityInfo, Unknown: true,
+			Text:   "The Mac is asleep.",
+			Remedy: "Wake it, or let Fulmen keep it awake in Settings."},
+		{Reason: ReasonRestarting, Code: CodeUnreachable, Severity: SeverityInfo, Unknown: true,
+			Text:   "The Mac is restarting and may be waiting at FileVault.",
+			Remedy: "Enter the password there."},
+		{Reason: ReasonShuttingDown, Code: CodeUnreachable, Severity: SeverityInfo,
+			Text: "The Mac said that it is shutting down."},
+		{Reason: ReasonLeft, Code: CodeUnreachable, Severity: SeverityInfo,
+			Text: "The Mac left the cluster."},
+		{Reason: ReasonLidClosed, Code: CodeUnreachable, Severity: SeverityInfo,
+			Text:   "The Mac sleeps because its lid was closed.",
+			Remedy: "Open the lid, or connect power and a display."},
+		{Reason: ReasonNoPath, Code: CodeUnreachable,
+			Text:   "No verified path leads to the node.",
+			Remedy: "Join the Macs by cable, or put them in one network."},
+		{Reason: ReasonWrongIdentity, Code: CodeDenied, Severity: SeverityWarning,
+			Text: "Another node answers at this address."},
+		{Reason: ReasonNetworkIsolatesClients, Code: CodeUnreachable, Severity: SeverityWarning,
+			Text:   "This network does not let Macs see each other.",
+			Remedy: "Join by cable, or name the address of the other Mac."},
+		{Reason: ReasonLocalNetworkDenied, Code: CodeDenied, Severity: SeverityError,
+			Text:   "macOS does not let Fulmen use the local network.",
+			Remedy: "Allow it in System Settings, Privacy & Security, Local Network."},
+		{Reason: ReasonFirewallBlocks, Code: CodeUnreachable, Severity: SeverityWarning,
+			Text:   "The firewall refuses all incoming connections.",
+			Remedy: "Allow Fulmen in System Settings, Network, Firewall."},
+		{Reason: ReasonProtocolTooOld, Code: CodeUnsupported, Severity: SeverityWarning,
+			Text:   "The other side speaks an older protocol than this version can.",
+			Remedy: "Update Fulmen there."},
+		{Reason: ReasonProtocolTooNew, Code: CodeUnsupported, Severity: SeverityWarning,
+			Text:   "The other side speaks a newer protocol than this version can.",
+			Remedy: "Update Fulmen here."},
+		{Reason: ReasonVersionSkew, Severity: SeverityInfo,
+			Text:   "The nodes run different versions of Fulmen.",
+			Remedy: "Update the older ones."},
+		{Reason: ReasonClockSkew, Severity: SeverityWarning,
+			Text:   "The clocks of two nodes differ by more than a minute.",
+			Remedy: "Set the time automatically in System Settings."},
+		{Reason: ReasonRosterConflict, Code: CodeConflict, Severity: SeverityError,
+			Text:   "The rosters of two nodes contradict each other.",
+			Remedy: "Remove and pair again the Mac that is named."},
+		{Reason: ReasonNameTaken, Code: CodeConflict,
+			Text: "Another node has this name."},
+	}
+}

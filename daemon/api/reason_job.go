@@ -1,0 +1,221 @@
+package api
+
+// Reasons: placing and keeping jobs.
+const (
+	// ReasonPrincipalUnmapped: the Mac does not say as which account this person's jobs run there.
+	ReasonPrincipalUnmapped Reason = "principal_unmapped"
+	// ReasonAccountForbidden: jobs never run as this account.
+	ReasonAccountForbidden Reason = "account_forbidden"
+	// ReasonJobsNotShared: the Mac does not accept jobs of others.
+	ReasonJobsNotShared Reason = "jobs_not_shared"
+	// ReasonOnBattery: the Mac accepts jobs on power only.
+	ReasonOnBattery Reason = "on_battery"
+	// ReasonNotIdle: the Mac accepts jobs only when nobody uses it.
+	ReasonNotIdle Reason = "not_idle"
+	// ReasonSpecAltered: the job's spec does not fit its signature.
+	ReasonSpecAltered Reason = "spec_altered"
+	// ReasonSpecConflict: the spec asks for things that exclude each other.
+	ReasonSpecConflict Reason = "spec_conflict"
+	// ReasonTooManyRanks: the backend cannot have that many ranks.
+	ReasonTooManyRanks Reason = "too_many_ranks"
+	// ReasonNotEnoughNodes: there are not enough nodes that qualify.
+	ReasonNotEnoughNodes Reason = "not_enough_nodes"
+	// ReasonNodeExcluded: the spec excludes the node.
+	ReasonNodeExcluded Reason = "node_excluded"
+	// ReasonNodeUnreachable: a node that the job needs does not answer.
+	ReasonNodeUnreachable Reason = "node_unreachable"
+	// ReasonNotEnoughMemory: the GPU's working set on the node is too small or taken.
+	ReasonNotEnoughMemory Reason = "not_enough_memory"
+	// ReasonGPUBusy: another job holds the GPU.
+	ReasonGPUBusy Reason = "gpu_busy"
+	// ReasonGPUUsedByOtherProgram: another program uses the GPU.
+	ReasonGPUUsedByOtherProgram Reason = "gpu_used_by_other_program"
+	// ReasonNoMesh: the nodes are not all joined to each other by ready cables.
+	ReasonNoMesh Reason = "no_mesh"
+	// ReasonNoRing: the nodes cannot be put in a ring with the same number of cables on every edge.
+	ReasonNoRing Reason = "no_ring"
+	// ReasonNoBackend: no backend can join these nodes.
+	ReasonNoBackend Reason = "no_backend"
+	// ReasonBackendUnsupported: MLX on a node does not have the backend.
+	ReasonBackendUnsupported Reason = "backend_unsupported"
+	// ReasonMLXVersionsDiffer: the nodes have different versions of MLX.
+	ReasonMLXVersionsDiffer Reason = "mlx_versions_differ"
+	// ReasonMLXTooOld: this MLX computes jaccl-ring's all_gather wrongly.
+	ReasonMLXTooOld Reason = "mlx_too_old"
+	// ReasonPythonVersionsDiffer: the nodes have different versions of Python.
+	ReasonPythonVersionsDiffer Reason = "python_versions_differ"
+	// ReasonPackageVersionsDiffer: the nodes have different versions of a package.
+	ReasonPackageVersionsDiffer Reason = "package_versions_differ"
+	// ReasonInterpreterMissing: the interpreter is not on the node.
+	ReasonInterpreterMissing Reason = "interpreter_missing"
+	// ReasonProgramMissing: the program is not on the node.
+	ReasonProgramMissing Reason = "program_missing"
+	// ReasonProgramNotExecutable: the program cannot be executed on the node.
+	ReasonProgramNotExecutable Reason = "program_not_executable"
+	// ReasonDirectoryMissing: the directory is not on the node.
+	ReasonDirectoryMissing Reason = "directory_missing"
+	// ReasonMacOSPrivacy: macOS does not let the program read the folder.
+	ReasonMacOSPrivacy Reason = "macos_privacy"
+	// ReasonDiskFull: the disk is full.
+	ReasonDiskFull Reason = "disk_full"
+	// ReasonSyncTooLarge: the folder is larger than --sync copies.
+	ReasonSyncTooLarge Reason = "sync_too_large"
+	// ReasonSyncLeavesFolder: a link in the folder points outside.
+	ReasonSyncLeavesFolder Reason = "sync_leaves_folder"
+	// ReasonPrepareFailed: the preparation command failed on a node.
+	ReasonPrepareFailed Reason = "prepare_failed"
+	// ReasonPreflightFailed: the nodes are not alike enough to run the program.
+	ReasonPreflightFailed Reason = "preflight_failed"
+	// ReasonGrantRefused: a node did not grant what the plan needs.
+	ReasonGrantRefused Reason = "grant_refused"
+	// ReasonStaleEpoch: the job has a newer home; this one stopped acting.
+	ReasonStaleEpoch Reason = "stale_epoch"
+	// ReasonHomeLost: the node that keeps the job is gone and no majority can take over.
+	ReasonHomeLost Reason = "home_lost"
+	// ReasonNoMajority: less than half of the cluster is in sight.
+	ReasonNoMajority Reason = "no_majority"
+	// ReasonTakenOver: another node took the job over.
+	ReasonTakenOver Reason = "taken_over"
+	// ReasonWaitingForRanks: the end of an earlier attempt's ranks is not known yet.
+	ReasonWaitingForRanks Reason = "waiting_for_ranks"
+	// ReasonRetriesSpent: all attempts failed.
+	ReasonRetriesSpent Reason = "retries_spent"
+	// ReasonStoppedByPerson: a person stopped the job.
+	ReasonStoppedByPerson Reason = "stopped_by_person"
+	// ReasonClientGone: the terminal that the job was attached to was closed.
+	ReasonClientGone Reason = "client_gone"
+	// ReasonJobEnded: the job has ended.
+	ReasonJobEnded Reason = "job_ended"
+	// ReasonJobRunning: the job has not ended.
+	ReasonJobRunning Reason = "job_running"
+	// ReasonJobDeleted: the job was deleted.
+	ReasonJobDeleted Reason = "job_deleted"
+	// ReasonOutputDropped: that part of the output was dropped; head and tail are kept.
+	ReasonOutputDropped Reason = "output_dropped"
+)
+
+// jobReasons are the rows about placing and keeping jobs.
+func jobReasons() []ReasonInfo {
+	return []ReasonInfo{
+		{Reason: ReasonPrincipalUnmapped, Code: CodeDenied,
+			Text:   "The Mac does not say as which account this person's jobs run there.",
+			Remedy: "Map the person there with `fulmen users`."},
+		{Reason: ReasonAccountForbidden, Code: CodeDenied,
+			Text:   "Jobs never run as this account.",
+			Remedy: "Map the person to an account other than root."},
+		{Reason: ReasonJobsNotShared, Code: CodeDenied,
+			Text:   "The Mac does not accept jobs of others.",
+			Remedy: "Change it there in Settings, Sharing."},
+		{Reason: ReasonOnBattery, Code: CodePrecondition,
+			Text:   "The Mac accepts jobs on power only.",
+			Remedy: "Connect power."},
+		{Reason: ReasonNotIdle, Code: CodePrecondition,
+			Text: "The Mac accepts jobs only when nobody uses it."},
+		{Reason: ReasonSpecAltered, Code: CodeDenied,
+			Text:   "The job's spec does not fit its signature.",
+			Remedy: "Submit it again."},
+		{Reason: ReasonSpecConflict, Code: CodeInvalid,
+			Text: "The spec asks for things that exclude each other."},
+		{Reason: ReasonTooManyRanks, Code: CodeInvalid,
+			Text:   "The backend cannot have that many ranks.",
+			Remedy: "JACCL's mesh ends at 8 ranks; use jaccl-ring or ring."},
+		{Reason: ReasonNotEnoughNodes, Code: CodePrecondition,
+			Text: "There are not enough nodes that qualify."},
+		{Reason: ReasonNodeExcluded, Code: CodePrecondition,
+			Text: "The spec excludes the node."},
+		{Reason: ReasonNodeUnreachable, Code: CodeUnreachable,
+			Text:   "A node that the job needs does not answer.",
+			Remedy: "Check that it is on, awake and connected."},
+		{Reason: ReasonNotEnoughMemory, Code: CodeExhausted,
+			Text:   "The GPU's working set on the node is too small or taken.",
+			Remedy: "Ask for less memory a rank, or wait."},
+		{Reason: ReasonGPUBusy, Code: CodeConflict,
+			Text: "Another job holds the GPU."},
+		{Reason: ReasonGPUUsedByOtherProgram, Code: CodeConflict,
+			Text:   "Another program uses the GPU.",
+			Remedy: "Quit it, or wait."},
+		{Reason: ReasonNoMesh, Code: CodePrecondition,
+			Text:   "The nodes are not all joined to each other by ready cables.",
+			Remedy: "Add the missing cables, or use jaccl-ring."},
+		{Reason: ReasonNoRing, Code: CodePrecondition,
+			Text:   "The nodes cannot be put in a ring with the same number of cables on every edge.",
+			Remedy: "Add the missing cables."},
+		{Reason: ReasonNoBackend, Code: CodePrecondition,
+			Text:   "No backend can join these nodes.",
+			Remedy: "The causes name what is missing for each."},
+		{Reason: ReasonBackendUnsupported, Code: CodeUnsupported,
+			Text: "MLX on a node does not have the backend."},
+		{Reason: ReasonMLXVersionsDiffer, Code: CodePrecondition,
+			Text:   "The nodes have different versions of MLX.",
+			Remedy: "Install the same version, or pass --allow-mixed."},
+		{Reason: ReasonMLXTooOld, Code: CodeUnsupported,
+			Text:   "This MLX computes jaccl-ring's all_gather wrongly.",
+			Remedy: "Update MLX to 0.32.4 or later."},
+		{Reason: ReasonPythonVersionsDiffer, Code: CodePrecondition,
+			Text:   "The nodes have different versions of Python.",
+			Remedy: "Install the same version, or pass --allow-mixed."},
+		{Reason: ReasonPackageVersionsDiffer, Code: CodePrecondition,
+			Text:   "The nodes have different versions of a package.",
+			Remedy: "Install the same version, or pass --allow-mixed."},
+		{Reason: ReasonInterpreterMissing, Code: CodeNotFound,
+			Text:   "The interpreter is not on the node.",
+			Remedy: "Install it there, or name another with --python."},
+		{Reason: ReasonProgramMissing, Code: CodeNotFound,
+			Text:   "The program is not on the node.",
+			Remedy: "Copy it there, or pass --sync."},
+		{Reason: ReasonProgramNotExecutable, Code: CodeDenied,
+			Text: "The program cannot be executed on the node."},
+		{Reason: ReasonDirectoryMissing, Code: CodeNotFound,
+			Text:   "The directory is not on the node.",
+			Remedy: "Copy it there, or pass --sync."},
+		{Reason: ReasonMacOSPrivacy, Code: CodeDenied,
+			Text:   "macOS does not let the program read the folder.",
+			Remedy: "Allow it in System Settings, Privacy & Security, Files & Folders, or use another folder."},
+		{Reason: ReasonDiskFull, Code: CodeExhausted, Severity: SeverityError,
+			Text:   "The disk is full.",
+			Remedy: "Free some space."},
+		{Reason: ReasonSyncTooLarge, Code: CodeExhausted,
+			Text:   "The folder is larger than --sync copies.",
+			Remedy: "Exclude what is not needed in .gitignore."},
+		{Reason: ReasonSyncLeavesFolder, Code: CodeInvalid,
+			Text:   "A link in the folder points outside.",
+			Remedy: "Replace the link by what it points to."},
+		{Reason: ReasonPrepareFailed, Code: CodePrecondition,
+			Text:   "The preparation command failed on a node.",
+			Remedy: "Its output is in the logs."},
+		{Reason: ReasonPreflightFailed, Code: CodePrecondition,
+			Text:   "The nodes are not alike enough to run the program.",
+			Remedy: "The causes name each difference."},
+		{Reason: ReasonGrantRefused, Code: CodeConflict,
+			Text: "A node did not grant what the plan needs."},
+		{Reason: ReasonStaleEpoch, Code: CodeConflict,
+			Text: "The job has a newer home; this one stopped acting."},
+		{Reason: ReasonHomeLost, Code: CodeUnreachable, Severity: SeverityWarning,
+			Text:   "The node that keeps the job is gone and no majority can take over.",
+			Remedy: "Wait for it, or run `fulmen job take-over`."},
+		{Reason: ReasonNoMajority, Code: CodePrecondition,
+			Text:   "Less than half of the cluster is in sight.",
+			Remedy: "Wait, or let a person take over."},
+		{Reason: ReasonTakenOver, Code: CodeConflict,
+			Text: "Another node took the job over."},
+		{Reason: ReasonWaitingForRanks, Code: CodeDeadline,
+			Text: "The end of an earlier attempt's ranks is not known yet."},
+		{Reason: ReasonRetriesSpent, Code: CodeExhausted,
+			Text:   "All attempts failed.",
+			Remedy: "The causes give each attempt's reason."},
+		{Reason: ReasonStoppedByPerson, Code: CodeCancelled,
+			Text: "A person stopped the job."},
+		{Reason: ReasonClientGone, Code: CodeCancelled,
+			Text:   "The terminal that the job was attached to was closed.",
+			Remedy: "Use --detach for jobs that go on."},
+		{Reason: ReasonJobEnded, Code: CodeConflict,
+			Text: "The job has ended."},
+		{Reason: ReasonJobRunning, Code: CodeConflict,
+			Text:   "The job has not ended.",
+			Remedy: "Stop it first."},
+		{Reason: ReasonJobDeleted, Code: CodeNotFound,
+			Text: "The job was deleted."},
+		{Reason: ReasonOutputDropped, Code: CodeNotFound,
+			Text: "That part of the output was dropped; head and tail are kept."},
+	}
+}

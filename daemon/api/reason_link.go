@@ -1,0 +1,96 @@
+package api
+
+// Reasons: cables, ports and networks.
+const (
+	// ReasonLinkTooSlow: the cable negotiated 40 Gb/s or less; RDMA needs more.
+	ReasonLinkTooSlow Reason = "link_too_slow"
+	// ReasonLinkBelowPorts: the cable negotiated less than both ports can.
+	ReasonLinkBelowPorts Reason = "link_below_ports"
+	// ReasonLinkBelowHistory: the link is slower than its own history.
+	ReasonLinkBelowHistory Reason = "link_below_history"
+	// ReasonLinkFlapping: the link keeps going up and down.
+	ReasonLinkFlapping Reason = "link_flapping"
+	// ReasonLinkDown: the link is down.
+	ReasonLinkDown Reason = "link_down"
+	// ReasonLinkGone: the cable was pulled.
+	ReasonLinkGone Reason = "link_gone"
+	// ReasonLinkChanged: the cable was moved or negotiated anew.
+	ReasonLinkChanged Reason = "link_changed"
+	// ReasonNotThunderbolt5: the port or the cable is not Thunderbolt 5.
+	ReasonNotThunderbolt5 Reason = "not_thunderbolt_5"
+	// ReasonHubBetween: a hub on the way is the slowest part.
+	ReasonHubBetween Reason = "hub_between"
+	// ReasonPeerUnknown: the Mac at the other end does not run Fulmen.
+	ReasonPeerUnknown Reason = "peer_unknown"
+	// ReasonBridgeLoop: bridged Thunderbolt cables form a loop, which floods the network.
+	ReasonBridgeLoop Reason = "bridge_loop"
+	// ReasonInBridge: the interface belongs to a bridge.
+	ReasonInBridge Reason = "in_bridge"
+	// ReasonAddressLost: the interface lost its address.
+	ReasonAddressLost Reason = "address_lost"
+	// ReasonNoAddress: the interface has no address.
+	ReasonNoAddress Reason = "no_address"
+	// ReasonAddressConflict: two machines use the same address.
+	ReasonAddressConflict Reason = "address_conflict"
+	// ReasonNetworkNotTrusted: the network is neither Thunderbolt, named in the request, nor trusted.
+	ReasonNetworkNotTrusted Reason = "network_not_trusted"
+	// ReasonLinkBusy: the link is being changed or measured.
+	ReasonLinkBusy Reason = "link_busy"
+	// ReasonMuted: the cable's warnings were muted by a person.
+	ReasonMuted Reason = "muted"
+)
+
+// linkReasons are the rows about cables, ports and networks.
+func linkReasons() []ReasonInfo {
+	return []ReasonInfo{
+		{Reason: ReasonLinkTooSlow, Code: CodePrecondition, Severity: SeverityWarning,
+			Text:   "The cable negotiated 40 Gb/s or less; RDMA needs more.",
+			Remedy: "Use a Thunderbolt 5 cable in Thunderbolt 5 ports."},
+		{Reason: ReasonLinkBelowPorts, Severity: SeverityWarning,
+			Text:   "The cable negotiated less than both ports can.",
+			Remedy: "Reseat it; then swap it with its neighbour to tell the cable from the port."},
+		{Reason: ReasonLinkBelowHistory, Severity: SeverityWarning,
+			Text:   "The link is slower than its own history.",
+			Remedy: "Swap the cable with its neighbour to tell the cable from the port."},
+		{Reason: ReasonLinkFlapping, Severity: SeverityWarning,
+			Text:   "The link keeps going up and down.",
+			Remedy: "Reseat the cable, or replace it."},
+		{Reason: ReasonLinkDown, Code: CodeUnreachable, Severity: SeverityWarning, Unknown: true,
+			Text:   "The link is down.",
+			Remedy: "Check both ends of the cable."},
+		{Reason: ReasonLinkGone, Code: CodeNotFound,
+			Text:   "The cable was pulled.",
+			Remedy: "Plug it in again."},
+		{Reason: ReasonLinkChanged, Code: CodeConflict,
+			Text: "The cable was moved or negotiated anew."},
+		{Reason: ReasonNotThunderbolt5, Code: CodeUnsupported,
+			Text:   "The port or the cable is not Thunderbolt 5.",
+			Remedy: "Use Thunderbolt 5 ports and a Thunderbolt 5 cable."},
+		{Reason: ReasonHubBetween, Code: CodePrecondition,
+			Text:   "A hub on the way is the slowest part.",
+			Remedy: "Join the two Macs directly."},
+		{Reason: ReasonPeerUnknown, Code: CodeNotFound, Severity: SeverityInfo,
+			Text:   "The Mac at the other end does not run Fulmen.",
+			Remedy: "Install Fulmen there and pair it."},
+		{Reason: ReasonBridgeLoop, Code: CodePrecondition, Severity: SeverityError,
+			Text:   "Bridged Thunderbolt cables form a loop, which floods the network.",
+			Remedy: "Take one Mac out of the Thunderbolt Bridge."},
+		{Reason: ReasonInBridge, Code: CodePrecondition,
+			Text:   "The interface belongs to a bridge.",
+			Remedy: "Enable RDMA on the cable to take it out, or set Thunderbolt Bridge inactive."},
+		{Reason: ReasonAddressLost, Code: CodeUnreachable, Severity: SeverityWarning, Unknown: true,
+			Text: "The interface lost its address."},
+		{Reason: ReasonNoAddress, Code: CodePrecondition, Unknown: true,
+			Text: "The interface has no address."},
+		{Reason: ReasonAddressConflict, Code: CodeConflict, Severity: SeverityWarning,
+			Text: "Two machines use the same address."},
+		{Reason: ReasonNetworkNotTrusted, Code: CodeDenied,
+			Text:   "The network is neither Thunderbolt, named in the request, nor trusted.",
+			Remedy: "Name it with --network, or trust it in the configuration."},
+		{Reason: ReasonLinkBusy, Code: CodeConflict,
+			Text:   "The link is being changed or measured.",
+			Remedy: "Repeat it when that is done."},
+		{Reason: ReasonMuted,
+			Text: "The cable's warnings were muted by a person."},
+	}
+}

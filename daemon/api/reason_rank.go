@@ -1,0 +1,101 @@
+package api
+
+// Reasons: the life of a rank.
+const (
+	// ReasonNeverJoined: the rank ended without having joined the group.
+	ReasonNeverJoined Reason = "never_joined"
+	// ReasonHandshakeTimeout: not every rank joined in time.
+	ReasonHandshakeTimeout Reason = "handshake_timeout"
+	// ReasonStartingTimeout: the rank did not start in time.
+	ReasonStartingTimeout Reason = "starting_timeout"
+	// ReasonSilentTooLong: no rank printed anything for as long as the spec allows.
+	ReasonSilentTooLong Reason = "silent_too_long"
+	// ReasonRunTooLong: the job ran longer than the spec allows.
+	ReasonRunTooLong Reason = "run_too_long"
+	// ReasonRankFailed: a rank ended with an error.
+	ReasonRankFailed Reason = "rank_failed"
+	// ReasonRankKilled: a rank was ended by a signal.
+	ReasonRankKilled Reason = "rank_killed"
+	// ReasonRankCrashed: a rank crashed.
+	ReasonRankCrashed Reason = "rank_crashed"
+	// ReasonRankOutOfMemory: the system ended a rank for its use of memory.
+	ReasonRankOutOfMemory Reason = "rank_out_of_memory"
+	// ReasonRankLost: what became of the rank is not known.
+	ReasonRankLost Reason = "rank_lost"
+	// ReasonLeaseExpired: the lease was not renewed in time.
+	ReasonLeaseExpired Reason = "lease_expired"
+	// ReasonNodeLost: a node of the job was lost.
+	ReasonNodeLost Reason = "node_lost"
+	// ReasonNodeAsleep: a node of the job went to sleep.
+	ReasonNodeAsleep Reason = "node_asleep"
+	// ReasonPeerRankFailed: the rank was ended because another one failed.
+	ReasonPeerRankFailed Reason = "peer_rank_failed"
+	// ReasonStrayConnection: something that is no rank of the job connected to its side channel.
+	ReasonStrayConnection Reason = "stray_connection"
+	// ReasonWrongRankNumber: the program reported another rank than it was given.
+	ReasonWrongRankNumber Reason = "wrong_rank_number"
+	// ReasonDuplicateRank: the rank connected twice.
+	ReasonDuplicateRank Reason = "duplicate_rank"
+	// ReasonSideChannelLimit: the side channel carried more than an initialisation needs.
+	ReasonSideChannelLimit Reason = "side_channel_limit"
+	// ReasonPortTaken: the port is held by another program.
+	ReasonPortTaken Reason = "port_taken"
+	// ReasonSpawnFailed: the system could not start the program.
+	ReasonSpawnFailed Reason = "spawn_failed"
+	// ReasonSupervisorUnavailable: the system's supervisor does not answer.
+	ReasonSupervisorUnavailable Reason = "supervisor_unavailable"
+)
+
+// rankReasons are the rows about the life of a rank.
+func rankReasons() []ReasonInfo {
+	return []ReasonInfo{
+		{Reason: ReasonNeverJoined, Code: CodePrecondition,
+			Text:   "The rank ended without having joined the group.",
+			Remedy: "Call mx.distributed.init() in every rank, or pass --allow-solo."},
+		{Reason: ReasonHandshakeTimeout, Code: CodeDeadline,
+			Text:   "Not every rank joined in time.",
+			Remedy: "The message names who is missing."},
+		{Reason: ReasonStartingTimeout, Code: CodeDeadline,
+			Text: "The rank did not start in time."},
+		{Reason: ReasonSilentTooLong, Code: CodeDeadline,
+			Text: "No rank printed anything for as long as the spec allows."},
+		{Reason: ReasonRunTooLong, Code: CodeDeadline,
+			Text: "The job ran longer than the spec allows."},
+		{Reason: ReasonRankFailed,
+			Text:   "A rank ended with an error.",
+			Remedy: "Its output is in the logs."},
+		{Reason: ReasonRankKilled,
+			Text: "A rank was ended by a signal."},
+		{Reason: ReasonRankCrashed,
+			Text:   "A rank crashed.",
+			Remedy: "Its output is in the logs."},
+		{Reason: ReasonRankOutOfMemory, Code: CodeExhausted,
+			Text:   "The system ended a rank for its use of memory.",
+			Remedy: "Ask for more memory a rank, or use more nodes."},
+		{Reason: ReasonRankLost, Code: CodeUnreachable,
+			Text: "What became of the rank is not known."},
+		{Reason: ReasonLeaseExpired, Code: CodeDeadline,
+			Text: "The lease was not renewed in time."},
+		{Reason: ReasonNodeLost, Code: CodeUnreachable,
+			Text: "A node of the job was lost."},
+		{Reason: ReasonNodeAsleep, Code: CodeUnreachable,
+			Text: "A node of the job went to sleep."},
+		{Reason: ReasonPeerRankFailed, Code: CodeCancelled,
+			Text: "The rank was ended because another one failed."},
+		{Reason: ReasonStrayConnection, Code: CodeDenied,
+			Text: "Something that is no rank of the job connected to its side channel."},
+		{Reason: ReasonWrongRankNumber, Code: CodeInvalid,
+			Text:   "The program reported another rank than it was given.",
+			Remedy: "Do not change MLX_RANK in the program."},
+		{Reason: ReasonDuplicateRank, Code: CodeConflict,
+			Text: "The rank connected twice."},
+		{Reason: ReasonSideChannelLimit, Code: CodeExhausted,
+			Text: "The side channel carried more than an initialisation needs."},
+		{Reason: ReasonPortTaken, Code: CodeConflict,
+			Text: "The port is held by another program."},
+		{Reason: ReasonSpawnFailed, Code: CodeInternal,
+			Text: "The system could not start the program."},
+		{Reason: ReasonSupervisorUnavailable, Code: CodeUnsupported,
+			Text: "The system's supervisor does not answer."},
+	}
+}

@@ -1,0 +1,51 @@
+package api
+
+import (
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+)
+
+// SpecSigningBytes is what the signature of a job's spec covers:
+// "fulmen-spec-1", the cluster id (32 characters), 4 bytes of big-endian
+// length, and the spec's exact bytes.
+func SpecSigningBytes(cluster ClusterID, spec json.RawMessage) []byte {
+	b := make([]byte, 0, len(SpecContext)+ClusterIDLength+4+len(spec))
+	return appendText(append(append(b, SpecContext...), cluster...), string(spec))
+}
+
+// SpecSHA256 is the hash by which plans and ranks name a spec, lower-case hex.
+func SpecSHA256(spec json.RawMessage) string {
+	sum := sha256.Sum256(spec)
+	return hex.EncodeToString(sum[:])
+}
+
+// SignSpec encodes a spec in the stable form and signs it with the key of the
+// principal's node.
+func SignSpec(cluster ClusterID, key ed25519.PrivateKey, spec JobSpec) (raw json.RawMessage, sig []byte, err error) {
+	if NodeIDFromKey(key.Public().(ed25519.PublicKey)) != spec.Principal.Node {
+		return nil, nil, NewError(ReasonNotTheWriter, spec.Principal.String())
+	}
+	if raw, err = json.Marshal(spec); err != nil {
+		return nil, nil, err
+	}
+	return raw, ed25519.Sign(key, SpecSigningBytes(cluster, raw)), nil
+}
+
+// VerifySpec checks that the job's spec is whole, that the key of its
+// principal's node signed it, and that the document's copies of its fields and
+// hash fit. It returns the spec.
+func (j *Job) VerifySpec(cluster ClusterID, key ed25519.PublicKey) (JobSpec, error) {
+	var spec JobSpec
+	if CheckStable(j.Spec) != nil || json.Unmarshal(j.Spec, &spec) != nil {
+		return JobSpec{}, NewError(ReasonSpecAltered, string(spec.Job))
+	}
+	switch {
+	case j.SpecSHA256 != SpecSHA256(j.Spec), j.Principal != spec.Principal,
+		len(key) != ed25519.PublicKeySize, NodeIDFromKey(key) != spec.Principal.Node,
+		!ed25519.Verify(key, SpecSigningBytes(cluster, j.Spec), j.SpecSig):
+		return JobSpec{}, NewError(ReasonSpecAltered, string(spec.Job))
+	}
+	return spec, nil
+}

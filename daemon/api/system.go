@@ -1,0 +1,94 @@
+package api
+
+// System is the value of a system document: load, power and heat now. It moves
+// every second while watched.
+type System struct {
+	// GPUUseRatio is the part of the time in which the GPU was busy.
+	GPUUseRatio *float64 `json:"gpu_use_ratio,omitempty"`
+	// GPUFrequencyHz is the GPU's mean clock while busy.
+	GPUFrequencyHz *float64 `json:"gpu_frequency_hz,omitempty"`
+	// GPUPowerWatts is the GPU's power.
+	GPUPowerWatts *float64 `json:"gpu_power_watts,omitempty"`
+	// GPUTemperatureCelsius is the hottest sensor of the GPU.
+	GPUTemperatureCelsius *float64 `json:"gpu_temperature_celsius,omitempty"`
+	// CPUUseRatio is the part of all cores' time in which they were busy.
+	CPUUseRatio *float64 `json:"cpu_use_ratio,omitempty"`
+	// CPUPowerWatts is the processor cores' power.
+	CPUPowerWatts *float64 `json:"cpu_power_watts,omitempty"`
+	// CPUTemperatureCelsius is the hottest sensor of the processor cores.
+	CPUTemperatureCelsius *float64 `json:"cpu_temperature_celsius,omitempty"`
+	// PackagePowerWatts is the whole chip's power.
+	PackagePowerWatts *float64 `json:"package_power_watts,omitempty"`
+	// SystemPowerWatts is the whole machine's power.
+	SystemPowerWatts *float64 `json:"system_power_watts,omitempty"`
+	// Temperatures are all sensors that have a name.
+	Temperatures []Temperature `json:"temperatures,omitempty"`
+	// ThermalState is the system's own verdict.
+	ThermalState ThermalState `json:"thermal_state,omitempty"`
+	// Fans are all fans; an empty list that is present means a machine without any.
+	Fans []Fan `json:"fans,omitzero"`
+	// PowerSource is what the machine runs on.
+	PowerSource PowerSource `json:"power_source,omitempty"`
+	// BatteryRatio is the battery's charge.
+	BatteryRatio *float64 `json:"battery_ratio,omitempty"`
+	// LowPowerMode says whether the system saves energy on request.
+	LowPowerMode *bool `json:"low_power_mode,omitempty"`
+}
+
+// Temperature is one sensor's reading.
+type Temperature struct {
+	// Name is the sensor's, as the system gives it.
+	Name string `json:"name"`
+	// TemperatureCelsius is the reading.
+	TemperatureCelsius float64 `json:"temperature_celsius"`
+}
+
+// Fan is one fan's reading.
+type Fan struct {
+	// Name is the fan's place or number.
+	Name string `json:"name"`
+	// SpeedHz is revolutions per second; screens show 60 times that as rpm.
+	SpeedHz float64 `json:"speed_hz"`
+	// MaxSpeedHz is the fastest it can turn.
+	MaxSpeedHz *float64 `json:"max_speed_hz,omitempty"`
+}
+
+// ThermalState is how hot a system says it is.
+type ThermalState string
+
+const (
+	// ThermalNominal is no limit by heat.
+	ThermalNominal ThermalState = "nominal"
+	// ThermalFair is warm, fans audible.
+	ThermalFair ThermalState = "fair"
+	// ThermalSerious is slowed down by heat.
+	ThermalSerious ThermalState = "serious"
+	// ThermalCritical is slowed down much.
+	ThermalCritical ThermalState = "critical"
+)
+
+// Values lists the states, from the best to the worst.
+func (ThermalState) Values() []string {
+	return words(ThermalNominal, ThermalFair, ThermalSerious, ThermalCritical)
+}
+
+// Valid reports whether the state belongs to this version.
+func (t ThermalState) Valid() bool { return known(t) }
+
+// PowerSource is what a machine runs on.
+type PowerSource string
+
+const (
+	// PowerMains is the wall socket.
+	PowerMains PowerSource = "mains"
+	// PowerBattery is the machine's own battery.
+	PowerBattery PowerSource = "battery"
+	// PowerUPS is an uninterruptible supply that has lost the mains.
+	PowerUPS PowerSource = "ups"
+)
+
+// Values lists the sources.
+func (PowerSource) Values() []string { return words(PowerMains, PowerBattery, PowerUPS) }
+
+// Valid reports whether the source belongs to this version.
+func (p PowerSource) Valid() bool { return known(p) }

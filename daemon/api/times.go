@@ -1,0 +1,60 @@
+package api
+
+import "time"
+
+// Defaults of the configuration. Durations run on a clock that counts sleep,
+// never on the wall clock.
+const (
+	// DefaultLease is how long a group of ranks lives without being renewed.
+	DefaultLease = 30 * time.Second
+	// DefaultLeaseRenewal is how often the home renews it.
+	DefaultLeaseRenewal = 5 * time.Second
+	// DefaultBeat is how often the nodes of one job beat each other.
+	DefaultBeat = 500 * time.Millisecond
+	// DefaultBeatLost is the silence after which such a node is lost.
+	DefaultBeatLost = 2 * time.Second
+	// DefaultHandshake bounds the time until all ranks have joined.
+	DefaultHandshake = 60 * time.Second
+	// DefaultStarting bounds preparing and spawning.
+	DefaultStarting = 60 * time.Second
+	// DefaultGrace is what ranks get between SIGTERM and SIGKILL when a person stops a job.
+	DefaultGrace = 10 * time.Second
+	// DefaultFailedGrace is the same for the rest of a group of which a rank failed.
+	DefaultFailedGrace = 2 * time.Second
+	// DefaultDrain is what the daemon gets to end in order.
+	DefaultDrain = 5 * time.Second
+	// DefaultPreflight bounds the check of all nodes before anything starts.
+	DefaultPreflight = 2 * time.Second
+	// DefaultGPUTTL is how old a GPU's measurement may be when somebody looks.
+	DefaultGPUTTL = time.Hour
+	// DefaultSocketTTL is the same for a path over sockets.
+	DefaultSocketTTL = 5 * time.Minute
+	// DefaultRDMATTL is the age from which RDMA's numbers are shown as old; they are not measured by themselves.
+	DefaultRDMATTL = 6 * time.Hour
+)
+
+// Fixed times, the same for everybody.
+const (
+	// LeaseSafety times the lease, plus the grace, after the last renewal is when ranks out of sight count as ended.
+	LeaseSafety = 1.05
+	// TombstoneTTL is how long a deleted document is kept; a node away longer drops foreign documents first.
+	TombstoneTTL = 30 * 24 * time.Hour
+	// CodeTTL is how long a pairing code counts.
+	CodeTTL = 5 * time.Minute
+	// BrowserSecretTTL is how long the one-time secret of the dashboard counts.
+	BrowserSecretTTL = 30 * time.Second
+	// WriteDeadline is what a client gets to read a message before it is disconnected.
+	WriteDeadline = 10 * time.Second
+	// PairingDeadline bounds an unpaired peer's exchange.
+	PairingDeadline = 5 * time.Second
+	// MemoryPeriod is how often memory is read while watched.
+	MemoryPeriod = 500 * time.Millisecond
+	// SystemPeriod is how often load and power are read while watched.
+	SystemPeriod = time.Second
+	// SafetyNetPeriod is how often the hardware is read again without an event, to catch a lost one.
+	SafetyNetPeriod = 60 * time.Second
+	// HintSettle is the quiet after the last hint at which facts are read once more.
+	HintSettle = 150 * time.Millisecond
+	// FreeRestartWindow is the time in which MaxFreeRestarts may happen.
+	FreeRestartWindow = 30 * time.Second
+)
