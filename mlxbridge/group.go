@@ -21,7 +21,9 @@ func Available(backend string) bool {
 
 // Group is a group of processes that communicate. Its collectives run on a stream
 // of its own, on the CPU for ring, jaccl and mpi and on the GPU for nccl, in the
-// order in which they are evaluated, which must be the same on every rank.
+// order in which they are evaluated, which must be the same on every rank. Arrays
+// of one Eval that do not depend on each other are computed in an order of MLX's
+// own choice, so a Send and a Recv that a neighbour waits for get an Eval each.
 //
 // The order of the end: close the scopes with arrays of the group, or at least
 // evaluate them, then close the group. Close waits for the group's work.

@@ -10,6 +10,9 @@
 #include <string_view>
 #include <typeinfo>
 
+#include <pthread.h>
+#include <signal.h>
+
 #include <mlx/distributed/distributed.h>
 #include <mlx/distributed/distributed_impl.h>
 #include <mlx/distributed/ops.h>
@@ -41,6 +44,39 @@ mx::Device communication_device(const dist::Group& group) {
              std::string_view::npos;
   return mx::Device(gpu ? mx::Device::gpu : mx::Device::cpu);
 }
+
+// Keeps SIGPIPE from this thread and from the threads that are made meanwhile.
+// The ring's threads write to sockets without asking for EPIPE; in a Go process
+// the signal would end it as soon as a peer has gone, instead of the collective
+// failing.
+class PipesBlocked {
+ public:
+  PipesBlocked() {
+    sigemptyset(&pipe_);
+    sigaddset(&pipe_, SIGPIPE);
+    pending_before_ = pending();
+    pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+  }
+  ~PipesBlocked() {
+    if (!pending_before_ && pending()) {
+      int signal;
+      sigwait(&pipe_, &signal);
+    }
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  PipesBlocked(const PipesBlocked&) = delete;
+  PipesBlocked& operator=(const PipesBlocked&) = delete;
+
+ private:
+  static bool pending() {
+    sigset_t set;
+    sigpending(&set);
+    return sigismember(&set, SIGPIPE) == 1;
+  }
+  sigset_t pipe_;
+  sigset_t before_;
+  bool pending_before_;
+};
 
 } // namespace
 
@@ -80,6 +116,7 @@ int fmlx_group_new(fmlx_group** out, char** error, const char* backend,
       throw Refusal(FMLX_ERR_UNSUPPORTED,
                     "this machine has no distributed backend " + name);
     }
+    PipesBlocked blocked;
     auto group = dist::init(strict, name);
     if (strict && is_stand_in(group)) {
       throw Refusal(FMLX_ERR_MLX, "the backend " + name + " is not configured");
