@@ -23,10 +23,10 @@ const ringDeadline = 60 * time.Second
 // inUse is how a rank's error says that its port was taken.
 const inUse = "Couldn't bind socket"
 
-// startRing plays a scenario in a ring of processes on the loopback interface, and
+// startRing runs a command in a ring of processes on the loopback interface, and
 // fails the test unless all succeed. MLX opens the ports itself, so another process
 // may take one between the choice and the use; then all starts again with others.
-func startRing(t *testing.T, ranks int, scenario string) {
+func startRing(t *testing.T, ranks int, command func(context.Context) *exec.Cmd) {
 	t.Helper()
 	if !Available("ring") {
 		t.Skip("this MLX has no ring backend")
@@ -34,7 +34,7 @@ func startRing(t *testing.T, ranks int, scenario string) {
 	ctx, cancel := context.WithTimeout(t.Context(), ringDeadline)
 	defer cancel()
 	for {
-		err := ringOnce(ctx, t.TempDir(), ranks, scenario)
+		err := ringOnce(ctx, t.TempDir(), ranks, command)
 		if err == nil {
 			return
 		}
@@ -47,7 +47,7 @@ func startRing(t *testing.T, ranks int, scenario string) {
 
 // ringOnce runs the ring and returns the first failure; one rank's end by failure
 // ends the others.
-func ringOnce(ctx context.Context, folder string, ranks int, scenario string) error {
+func ringOnce(ctx context.Context, folder string, ranks int, command func(context.Context) *exec.Cmd) error {
 	hostfile := filepath.Join(folder, "hosts.json")
 	if err := writeHostfile(hostfile, ranks); err != nil {
 		return err
@@ -58,7 +58,8 @@ func ringOnce(ctx context.Context, folder string, ranks int, scenario string) er
 	var once sync.Once
 	var wait sync.WaitGroup
 	for rank := range ranks {
-		cmd := child(ctx, scenario, fmt.Sprintf("MLX_RANK=%d", rank), "MLX_HOSTFILE="+hostfile, "FULMEN_TEST_FOLDER="+folder)
+		cmd := command(ctx)
+		cmd.Env = append(cmd.Environ(), fmt.Sprintf("MLX_RANK=%d", rank), "MLX_HOSTFILE="+hostfile, "FULMEN_TEST_FOLDER="+folder)
 		var out bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &out
 		wait.Go(func() {
@@ -90,15 +91,20 @@ func writeHostfile(path string, ranks int) error {
 	return os.WriteFile(path, data, 0o600)
 }
 
+// playing is the command for a scenario.
+func playing(scenario string) func(context.Context) *exec.Cmd {
+	return func(ctx context.Context) *exec.Cmd { return child(ctx, scenario) }
+}
+
 func TestRing(t *testing.T) {
 	for _, ranks := range []int{2, 3} {
 		for _, scenario := range []string{"collectives", "barrier"} {
-			t.Run(fmt.Sprintf("%s/%d", scenario, ranks), func(t *testing.T) { startRing(t, ranks, scenario) })
+			t.Run(fmt.Sprintf("%s/%d", scenario, ranks), func(t *testing.T) { startRing(t, ranks, playing(scenario)) })
 		}
 	}
 }
 
-func TestRingLosesPeer(t *testing.T) { startRing(t, 2, "lost-peer") }
+func TestRingLosesPeer(t *testing.T) { startRing(t, 2, playing("lost-peer")) }
 
 // A port that is taken is an error that the launcher can tell from others.
 func TestRingPortInUse(t *testing.T) {

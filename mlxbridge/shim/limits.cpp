@@ -111,11 +111,11 @@ void require_fits(const mx::Shape& shape, mx::Dtype dtype, uint64_t limit) {
   int64_t size = 1;
   int64_t span = dtype.size(); // the same with empty dimensions taken as 1
   for (auto dim : shape) {
-    size *= dim; // cannot overflow: 0 or at most the span
     if (__builtin_mul_overflow(span, static_cast<int64_t>(dim > 0 ? dim : 1),
                                &span)) {
       throw Refusal(FMLX_ERR_SHAPE, "the shape's size does not fit 64 bits");
     }
+    size *= dim; // at most the span, so it fits as well
   }
   uint64_t bytes = static_cast<uint64_t>(size) * dtype.size();
   if (bytes > limit) {
