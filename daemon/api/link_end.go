@@ -29,7 +29,9 @@ func ParseLinkEnd(s string) (LinkEnd, error) {
 }
 
 // Valid reports whether both parts are set and canonical.
-func (e LinkEnd) Valid() bool { return e.Receptacle > 0 && e.Node.Valid() }
+func (e LinkEnd) Valid() bool {
+	return e.Receptacle >= 1 && e.Receptacle <= MaxReceptacle && e.Node.Valid()
+}
 
 // Compare orders by node id, then by receptacle as a number.
 func (e LinkEnd) Compare(o LinkEnd) int {

@@ -37,12 +37,12 @@ func ParseNodeID(s string) (NodeID, error) {
 	const field = "node id"
 	folded := foldCrockford(s)
 	switch {
-	case len(folded) != NodeIDLength:
-		return "", malformed(field, s, fmt.Sprintf("has %d characters instead of %d", len([]rune(folded)), NodeIDLength),
-			"copy the whole id, four groups of four, as `fulmen nodes` shows it")
 	case !isCrockford(folded):
 		return "", malformed(field, s, "holds a character that no id has",
 			"use digits and the letters a to z without i, l, o and u")
+	case len(folded) != NodeIDLength:
+		return "", malformed(field, s, fmt.Sprintf("has %d characters instead of %d", len(folded), NodeIDLength),
+			"copy the whole id, four groups of four, as `fulmen nodes` shows it")
 	case !nodeIDChecks(folded):
 		return "", malformed(field, s, "the check character does not fit: something was mistyped or swapped",
 			"compare it group by group with the other screen")

@@ -1,18 +1,20 @@
 package api
 
-import (
-	"math"
-	"strconv"
-)
+import "strconv"
+
+// MaxReceptacle is the highest number of a receptacle.
+const MaxReceptacle = 255
 
 // Receptacle is the number of a Thunderbolt socket of a Mac, 1 to 255, as the
 // system itself numbers it. Where it sits on the case is a fact of the
 // thunderbolt document. Zero is no receptacle.
-type Receptacle uint8
+//
+// It is no uint8: encoding/json writes a slice of those as base64.
+type Receptacle int
 
 // ParseReceptacle reads a receptacle number.
 func ParseReceptacle(s string) (Receptacle, error) {
-	n, err := parseCount("receptacle", s, 1, math.MaxUint8)
+	n, err := parseCount("receptacle", s, 1, MaxReceptacle)
 	return Receptacle(n), err
 }
 
