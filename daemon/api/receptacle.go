@@ -8,9 +8,7 @@ const MaxReceptacle = 255
 // Receptacle is the number of a Thunderbolt socket of a Mac, 1 to 255, as the
 // system itself numbers it. Where it sits on the case is a fact of the
 // thunderbolt document. Zero is no receptacle.
-//
-// It is no uint8: encoding/json writes a slice of those as base64.
-type Receptacle int
+type Receptacle int // not uint8: encoding/json writes a slice of those as base64
 
 // ParseReceptacle reads a receptacle number.
 func ParseReceptacle(s string) (Receptacle, error) {

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+)
+
+const (
+	apiFolder = "../../../daemon/api"
+	committed = "../../../docs/reference.md"
+)
+
+func TestReferenceIsFresh(t *testing.T) {
+	is := is.New(t)
+	want, err := render(apiFolder)
+	is.NoErr(err)
+	got, err := os.ReadFile(committed)
+	is.NoErr(err)
+	if string(got) != string(want) {
+		t.Errorf("%s is stale: run go generate ./daemon/api", committed)
+	}
+}
+
+// Nothing is explained by an empty cell, and every link leads somewhere.
+func TestReferenceIsComplete(t *testing.T) {
+	is := is.New(t)
+	raw, err := render(apiFolder)
+	is.NoErr(err)
+	text := string(raw)
+	for _, m := range regexp.MustCompile(`\(#([a-z0-9-]+)\)`).FindAllStringSubmatch(text, -1) {
+		if !strings.Contains(text, `<a id="`+m[1]+`">`) {
+			t.Errorf("a link leads to %s, which is not there", m[1])
+		}
+	}
+	for line := range strings.Lines(text) {
+		isReason := strings.Count(line, " | ") >= 5 // whose last column is a remedy, and may be empty
+		if strings.HasPrefix(line, "| ") && strings.HasSuffix(line, "|  |\n") && !isReason && !strings.Contains(line, "](#type-") {
+			t.Errorf("no explanation: %s", line)
+		}
+	}
+	src, err := readSource(apiFolder)
+	is.NoErr(err)
+	for _, k := range api.Kinds() {
+		is.True(strings.Contains(text, "### "+string(k.Kind)+"\n"))
+		for _, f := range src.fieldsOf(k.Value) {
+			if f.doc == "" {
+				t.Errorf("%s: %s has no comment", k.Kind, f.name)
+			}
+		}
+	}
+}
+
+func TestFieldsOf(t *testing.T) {
+	is := is.New(t)
+	src, err := readSource(apiFolder)
+	is.NoErr(err)
+	byName := map[string]field{}
+	for _, f := range src.fieldsOf(reflect.TypeFor[api.Memory]()) {
+		byName[f.name] = f
+	}
+	f := byName["total_bytes"]
+	is.Equal(f, field{name: "total_bytes", typ: "integer", unit: "bytes", doc: "The physical memory.", optional: true})
+	is.Equal(byName["pressure"].typ, "[Pressure](#type-pressure)")
+	names := []string{}
+	for _, f := range src.fieldsOf(reflect.TypeFor[api.KeyVersion]()) {
+		names = append(names, f.name)
+	}
+	is.Equal(strings.Join(names, " "), "node kind name inc seq") // embedded fields stand in place
+}
+
+func TestWithoutName(t *testing.T) {
+	is := is.New(t)
+	is.Equal(withoutName("Peer", "Peer is the other end."), "The other end.")
+	is.Equal(withoutName("JobQueued", "JobQueued waits."), "Waits.")
+	is.Equal(withoutName("X", ""), "")
+}
+
+func TestReadSourceErrors(t *testing.T) {
+	is := is.New(t)
+	_, err := readSource(filepath.Join(t.TempDir(), "none"))
+	is.True(err != nil)
+	dir := t.TempDir()
+	is.NoErr(os.WriteFile(filepath.Join(dir, "a.go"), []byte("package a\nconst A, B = 1, 2\n"), 0o600))
+	_, err = readSource(dir)
+	is.True(err != nil && strings.Contains(err.Error(), "one constant a line"))
+}

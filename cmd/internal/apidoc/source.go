@@ -1,0 +1,137 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/printer"
+	"go/token"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// source is what reflection cannot tell: comments, and constants in the order
+// in which they are written.
+type source struct {
+	types  map[string]string            // by type
+	fields map[string]map[string]string // by type and field
+	blocks map[string][]block           // constants by file
+}
+
+// block is a group of constants with the comment above it.
+type block struct {
+	doc    string
+	consts []constant
+}
+
+type constant struct {
+	name, typ, value, doc string
+}
+
+// readSource parses the Go files of a folder, tests left out.
+func readSource(dir string) (*source, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	s := &source{types: map[string]string{}, fields: map[string]map[string]string{}, blocks: map[string][]block{}}
+	for _, entry := range entries {
+		name := entry.Name()
+		if entry.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		fset := token.NewFileSet()
+		file, err := parser.ParseFile(fset, filepath.Join(dir, name), nil, parser.ParseComments)
+		if err != nil {
+			return nil, err
+		}
+		for _, decl := range file.Decls {
+			if gen, ok := decl.(*ast.GenDecl); ok {
+				if err := s.declaration(fset, name, gen); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	return s, nil
+}
+
+func (s *source) declaration(fset *token.FileSet, file string, gen *ast.GenDecl) error {
+	group := block{doc: oneLine(gen.Doc)}
+	for _, spec := range gen.Specs {
+		switch spec := spec.(type) {
+		case *ast.TypeSpec:
+			s.types[spec.Name.Name] = gen.Doc.Text()
+			if st, ok := spec.Type.(*ast.StructType); ok {
+				s.fields[spec.Name.Name] = fieldDocs(st)
+			}
+		case *ast.ValueSpec:
+			if gen.Tok != token.CONST || !spec.Names[0].IsExported() {
+				continue
+			}
+			if len(spec.Names) != 1 || len(spec.Values) != 1 {
+				return fmt.Errorf("%s: %s: one constant a line", file, spec.Names[0].Name)
+			}
+			c := constant{name: spec.Names[0].Name, doc: oneLine(spec.Doc)}
+			if c.doc == "" {
+				c.doc = group.doc
+			}
+			if ident, ok := spec.Type.(*ast.Ident); ok {
+				c.typ = ident.Name
+			}
+			var value bytes.Buffer
+			if err := printer.Fprint(&value, fset, spec.Values[0]); err != nil {
+				return err
+			}
+			c.value = value.String()
+			group.consts = append(group.consts, c)
+		}
+	}
+	if len(group.consts) > 0 {
+		s.blocks[file] = append(s.blocks[file], group)
+	}
+	return nil
+}
+
+func fieldDocs(st *ast.StructType) map[string]string {
+	docs := map[string]string{}
+	for _, f := range st.Fields.List {
+		for _, name := range f.Names {
+			docs[name.Name] = oneLine(f.Doc)
+		}
+	}
+	return docs
+}
+
+// words are the constants of an enum with their comments, by value.
+func (s *source) words(typ string) map[string]string {
+	docs := map[string]string{}
+	for _, blocks := range s.blocks {
+		for _, b := range blocks {
+			for _, c := range b.consts {
+				if c.typ == typ {
+					docs[strings.Trim(c.value, `"`)] = withoutName(c.name, c.doc)
+				}
+			}
+		}
+	}
+	return docs
+}
+
+// oneLine is a comment without its line breaks.
+func oneLine(c *ast.CommentGroup) string { return strings.Join(strings.Fields(c.Text()), " ") }
+
+// withoutName takes the name off the beginning of a comment and begins it with a capital.
+func withoutName(name, doc string) string {
+	doc = strings.TrimPrefix(strings.TrimPrefix(doc, name), ":")
+	for _, verb := range []string{" is ", " are "} {
+		doc = strings.TrimPrefix(doc, verb)
+	}
+	doc = strings.TrimSpace(doc)
+	if doc == "" {
+		return doc
+	}
+	return strings.ToUpper(doc[:1]) + doc[1:]
+}
