@@ -21,7 +21,7 @@ var owners = []string{"cluster", "grant", "health", "job", "profile", "rank", "r
 
 // parts are the packages of the daemon that own no fact. Every folder of
 // daemon/internal is an owner or a part, so that a new one takes its place here.
-var parts = []string{"config", "ledger", "placement", "server", "store", "topology"}
+var parts = []string{"config", "home", "ledger", "placement", "server", "store", "topology"}
 
 // pure are the packages that hold rules and nothing else: no I/O, no clock, no
 // chance. A test of the same state gives the same answer on every machine.
@@ -107,7 +107,7 @@ func layers() []layer {
 			never:  []string{"fulmen/daemon/internal/server/..."},
 			reason: "the server calls the owners",
 		}, {
-			from: []string{"fulmen/daemon/internal/ledger/...", "fulmen/daemon/internal/store/...", "fulmen/daemon/internal/config/..."},
+			from: []string{"fulmen/daemon/internal/ledger/...", "fulmen/daemon/internal/store/...", "fulmen/daemon/internal/config/...", "fulmen/daemon/internal/home/..."},
 			never: append(ownersPath(""), "fulmen/daemon/internal/server/...",
 				"fulmen/daemon/internal/topology/...", "fulmen/daemon/internal/placement/..."),
 			reason: "what keeps facts does not know what they mean",
