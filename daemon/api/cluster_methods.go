@@ -9,7 +9,7 @@ func clusterMethods() []MethodInfo {
 		method[ClusterJoinParams, ClusterJoinResult]("cluster.join", ClassAdmin, "",
 			"Joins the cluster of a Mac that shows a code, or the one that made an invitation."),
 		method[ClusterAnswerParams, Empty]("cluster.answer", ClassAdmin, "",
-			"What a person does with a Mac that asks: look away, put off, or take it up again."),
+			"What a person does with a Mac that asks: enter its code, look away, put off, or take it up again."),
 		method[ClusterInviteParams, ClusterInviteResult]("cluster.invite", ClassAdmin, "",
 			"Makes an invitation of one line for a Mac without a screen. It is a secret and works once."),
 		method[ClusterRemoveParams, ClusterRemoveResult]("cluster.remove", ClassAdmin, "",
@@ -93,8 +93,10 @@ type ClusterJoinResult struct {
 type ClusterAnswerParams struct {
 	// Node is the Mac that asks.
 	Node NodeID `json:"node"`
-	// State is ignored, later or asking.
-	State PendingState `json:"state"`
+	// State is ignored, later or asking; empty with Code.
+	State PendingState `json:"state,omitempty"`
+	// Code is the one that the asking Mac shows; with it that Mac is added.
+	Code string `json:"code,omitempty"`
 	// Account is as which local account its people's jobs may run here; empty = nobody's may.
 	Account string `json:"account,omitempty"`
 }

@@ -14,7 +14,7 @@ func daemonMethods() []MethodInfo {
 			"Changes keys of the configuration, all or none; comments of the file stay."),
 		method[Empty, DaemonDoctorResult]("daemon.doctor", ClassRead, "",
 			"Checks the installation and this node, each check with what to do."),
-		method[Empty, DaemonReportResult]("daemon.report", ClassAdmin, "",
+		method[Empty, DaemonReportResult]("daemon.report", ClassUser, "",
 			"What helps to find a fault, without serials, addresses of hardware, network names and user names. It is shown and saved, never sent."),
 		method[DaemonLogsParams, DaemonLogsResult]("daemon.logs", ClassAdmin, "daemon.logged",
 			"The daemon's log, and with follow what is added from now on."),

@@ -2,10 +2,12 @@ package api
 
 import "slices"
 
-// Enum is a closed set of words on the wire. Values lists the set, in the
-// order in which people read it. A reader keeps a word it does not know: it
-// comes from a newer version.
-type Enum interface{ Values() []string }
+// Enum is a closed set of words on the wire. A reader keeps a word it does not
+// know: it comes from a newer version.
+type Enum interface {
+	// Values lists the set, in the order in which people read it.
+	Values() []string
+}
 
 // words is how an enum lists its constants.
 func words[T ~string](all ...T) []string {

@@ -31,9 +31,9 @@ func TestErrorIsAndAs(t *testing.T) {
 	is.True(errors.Is(sum, ReasonLinkTooSlow)) // also found among the causes
 	is.Equal(sum.Data.Causes[0].Remedy, e.Data.Remedy)
 
-	private := AsError(errors.New("open /Users/anna/secret"))
+	private := AsError(errors.New("open /Users/ada/secret"))
 	is.Equal(private.Code, CodeInternal)
-	is.True(!strings.Contains(private.Error(), "anna")) // private text does not leave
+	is.True(!strings.Contains(private.Error(), "ada")) // private text does not leave
 	is.Equal(AsError(nil), nil)
 	is.Equal(NewError("no_such_reason", "").Code, CodeInternal)
 }

@@ -41,7 +41,7 @@ type JobSpec struct {
 
 // Program is what a job's ranks execute and in what surroundings.
 type Program struct {
-	// Command is the program and its arguments. Empty for a built-in one.
+	// Command is the program and its arguments; of a built-in one the arguments alone.
 	Command []string `json:"command,omitempty"`
 	// Builtin names a program of Fulmen's own.
 	Builtin Builtin `json:"builtin,omitempty"`
@@ -49,6 +49,8 @@ type Program struct {
 	Directory string `json:"directory,omitempty"`
 	// Home is the submitter's home directory, by which such paths are recognised.
 	Home string `json:"home,omitempty"`
+	// Interpreter is what runs the program, instead of the one that the account's login shell would find.
+	Interpreter string `json:"interpreter,omitempty"`
 	// Environment is the Python environment to use (venv or conda), as a path.
 	Environment string `json:"environment,omitempty"`
 	// Variables are the names of the environment variables that are passed.

@@ -17,6 +17,10 @@ type Reach struct {
 	Source netip.Addr `json:"source,omitzero"`
 	// PeerInterface is the peer's interface, as the peer says.
 	PeerInterface string `json:"peer_interface,omitempty"`
+	// Kind is what the path is made of, the last that was known: a source that falls silent does not make it unknown.
+	Kind LinkKind `json:"kind"`
+	// KindAt is when Kind was last confirmed.
+	KindAt Time `json:"kind_at,omitzero"`
 	// VerifiedAt is when the identity was last proved.
 	VerifiedAt Time `json:"verified_at"`
 	// State says whether the path carries packets now.

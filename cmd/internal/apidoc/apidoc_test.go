@@ -58,6 +58,32 @@ func TestReferenceIsComplete(t *testing.T) {
 	}
 }
 
+// The page of rules speaks of every kind and code that the types have.
+func TestContractsNameEverything(t *testing.T) {
+	is := is.New(t)
+	raw, err := os.ReadFile("../../../docs/contracts.md")
+	is.NoErr(err)
+	words := map[string]bool{}
+	for _, w := range regexp.MustCompile(`[a-z][a-z0-9_-]*`).FindAllString(string(raw), -1) {
+		words[w] = true
+	}
+	for _, k := range api.Kinds() {
+		if !words[string(k.Kind)] {
+			t.Errorf("contracts.md does not name the kind %s", k.Kind)
+		}
+	}
+	for _, c := range api.Codes() {
+		if !words[c.String()] {
+			t.Errorf("contracts.md does not name the code %s", c)
+		}
+	}
+	for _, p := range append(api.JobPhase("").Values(), api.RankPhase("").Values()...) {
+		if !words[p] {
+			t.Errorf("contracts.md does not name the phase %s", p)
+		}
+	}
+}
+
 func TestFieldsOf(t *testing.T) {
 	is := is.New(t)
 	src, err := readSource(apiFolder)
