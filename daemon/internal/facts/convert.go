@@ -1,0 +1,147 @@
+package facts
+
+import (
+	"reflect"
+	"strings"
+
+	"fulmen/daemon/api"
+	"fulmen/native"
+)
+
+// reasons gives a document's reasons for those of the platform that concern
+// fields which the document has. Details stay here, in the log: they can name
+// files and devices of this machine.
+func reasons(from native.Reasons, value any) map[string]api.Reason {
+	to := map[string]api.Reason{}
+	addReasons(to, "", from, value)
+	return to
+}
+
+// addReasons adds the reasons of an inner struct, each field with a prefix.
+func addReasons(to map[string]api.Reason, prefix string, from native.Reasons, value any) {
+	fields := reflect.TypeOf(value)
+	for i := range fields.NumField() {
+		name, _, _ := strings.Cut(fields.Field(i).Tag.Get("json"), ",")
+		if why, missing := from[name]; missing {
+			to[prefix+name] = api.Reason(why.Key())
+		}
+	}
+}
+
+// identity makes the value of the identity document.
+func identity(from native.Identity, static Static) (api.Identity, map[string]api.Reason) {
+	name := from.Name
+	if name == "" {
+		name = from.HostName
+	}
+	to := api.Identity{
+		PublicKey: static.PublicKey, FulmenVersion: static.FulmenVersion, Protocol: static.Protocol, StartedAt: static.StartedAt,
+		Name: name, ShortName: static.ShortName(name), Platform: api.Platform(platformFamily()), Architecture: from.Architecture,
+		Model: from.Model, ModelName: from.ModelName, Chip: from.Chip,
+		OSName: from.OSName, OSVersion: from.OSVersion, OSBuild: from.OSBuild,
+		CPUCores: from.CPUCores, CPUPerformanceCores: from.CPUPerformanceCores, CPUEfficiencyCores: from.CPUEfficiencyCores,
+		GPUName: from.GPUName, GPUCores: from.GPUCores, UnifiedMemory: from.UnifiedMemory,
+	}
+	if at := from.BootedAt; !at.IsZero() {
+		to.BootedAt = api.TimeOf(at.Time)
+	}
+	return to, reasons(from.Unknown, to)
+}
+
+// memory makes the value of the memory document.
+func memory(from native.Memory) (api.Memory, map[string]api.Reason) {
+	to := api.Memory{
+		TotalBytes: from.TotalBytes, UsedBytes: from.UsedBytes, AvailableBytes: from.AvailableBytes,
+		WiredBytes: from.WiredBytes, CompressedBytes: from.CompressedBytes,
+		SwapTotalBytes: from.SwapTotalBytes, SwapUsedBytes: from.SwapUsedBytes,
+		Pressure: api.Pressure(from.Pressure), PressureStallRatio: from.PressureStallRatio,
+		GPUWorkingSetBytes: from.GPUWorkingSetBytes, GPUUsedBytes: from.GPUUsedBytes,
+	}
+	return to, reasons(from.Unknown, to)
+}
+
+// system makes the value of the system document.
+func system(from native.System) (api.System, map[string]api.Reason) {
+	to := api.System{
+		GPUUseRatio: from.GPUUseRatio, GPUFrequencyHz: from.GPUFrequencyHz, GPUPowerWatts: from.GPUPowerWatts,
+		GPUTemperatureCelsius: from.GPUTemperatureCelsius,
+		CPUUseRatio:           from.CPUUseRatio, CPUPowerWatts: from.CPUPowerWatts, CPUTemperatureCelsius: from.CPUTemperatureCelsius,
+		PackagePowerWatts: from.PackagePowerWatts, SystemPowerWatts: from.SystemPowerWatts,
+		ThermalState: api.ThermalState(from.ThermalState), PowerSource: powerSource(from.PowerSource),
+		BatteryRatio: from.BatteryRatio, LowPowerMode: from.LowPowerMode,
+	}
+	for _, sensor := range from.Temperatures {
+		to.Temperatures = append(to.Temperatures, api.Temperature(sensor))
+	}
+	why := reasons(from.Unknown, to)
+	if from.Fans != nil {
+		to.Fans = []api.Fan{}
+	}
+	for _, fan := range from.Fans {
+		if fan.SpeedHz == nil { // a fan that does not turn is told; one that does not tell is not
+			why["fans."+fan.Name] = api.Reason(fan.Unknown["speed_hz"].Key())
+			continue
+		}
+		to.Fans = append(to.Fans, api.Fan{Name: fan.Name, SpeedHz: *fan.SpeedHz, MaxSpeedHz: fan.MaxSpeedHz})
+	}
+	return to, why
+}
+
+// powerSource translates the one word that differs.
+func powerSource(from native.PowerSource) api.PowerSource {
+	if from == native.PowerAC {
+		return api.PowerMains
+	}
+	return api.PowerSource(from)
+}
+
+// network makes the value of the network document. Hardware addresses stay on
+// the machine.
+func network(from native.Network) (api.Network, map[string]api.Reason) {
+	to := api.Network{Interfaces: []api.Interface{}, PrimaryInterface: from.PrimaryInterface}
+	why := reasons(from.Unknown, to)
+	for _, i := range from.Interfaces {
+		one := api.Interface{
+			Name: i.Name, DisplayName: i.DisplayName, Type: api.InterfaceType(i.Type), Up: i.Up != nil && *i.Up, Link: i.Link,
+			MTUBytes: i.MTUBytes, SpeedBitsPerS: i.SpeedBitsPerS, Expensive: i.Expensive,
+		}
+		if i.Receptacle != nil {
+			one.Receptacle = api.Receptacle(*i.Receptacle)
+		}
+		for _, a := range i.Addresses {
+			address := api.InterfaceAddress{Address: a.Address, Tentative: a.Tentative}
+			if a.Origin != native.OriginUnknown {
+				address.Origin = api.AddressOrigin(a.Origin)
+			}
+			one.Addresses = append(one.Addresses, address)
+		}
+		bridges(&one, from.Bridges)
+		for _, service := range from.Services {
+			if service.Interface == i.Name {
+				one.Service = &api.NetworkService{ID: service.ID, Name: service.Name, Active: service.Enabled}
+			}
+		}
+		addReasons(why, "interfaces."+i.Name+".", i.Unknown, one)
+		to.Interfaces = append(to.Interfaces, one)
+	}
+	return to, why
+}
+
+// bridges notes an interface's place in bridges, or a bridge's members.
+func bridges(one *api.Interface, all []native.Bridge) {
+	for _, bridge := range all {
+		if bridge.Name == one.Name {
+			one.Members = bridge.KernelMembers
+		}
+		for _, member := range bridge.KernelMembers {
+			if member == one.Name {
+				one.Bridge = bridge.Name
+			}
+		}
+		for _, member := range bridge.StoredMembers {
+			if member == one.Name {
+				one.BridgeConfigured = bridge.Name
+			}
+		}
+	}
+}

@@ -1,0 +1,175 @@
+package facts
+
+import (
+	"context"
+	"log/slog"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"fulmen/daemon/api"
+	"fulmen/native"
+)
+
+const (
+	// Settle is how long after the last hint an area is read again.
+	Settle = 150 * time.Millisecond
+	// Longest is how long an area that hints without a pause may go unread.
+	Longest = time.Second
+	// MemoryEvery and SystemEvery are the paces while somebody watches.
+	MemoryEvery = 500 * time.Millisecond
+	SystemEvery = time.Second
+	// readDeadline bounds one reading of one area.
+	readDeadline = 5 * time.Second
+)
+
+// Owner publishes the facts of this machine.
+type Owner struct {
+	platform  native.Facts
+	documents Documents
+	static    Static
+	log       *slog.Logger
+
+	// hints is where the platform's callback leaves what it was told; the
+	// callback must not wait.
+	mu      sync.Mutex
+	hinted  map[native.Area]bool
+	watched map[api.Kind]bool
+	wake    chan struct{}
+}
+
+// New makes the owner; Run does its work.
+func New(platform native.Facts, documents Documents, static Static, log *slog.Logger) *Owner {
+	return &Owner{
+		platform: platform, documents: documents, static: static, log: log,
+		hinted: map[native.Area]bool{}, watched: map[api.Kind]bool{}, wake: make(chan struct{}, 1),
+	}
+}
+
+// Watched tells whether anybody watches documents of a kind. Kinds that move
+// by themselves do so while somebody does.
+func (o *Owner) Watched(kind api.Kind, yes bool) {
+	o.mu.Lock()
+	o.watched[kind] = yes
+	o.mu.Unlock()
+	o.nudge()
+}
+
+// hint is the platform's callback.
+func (o *Owner) hint(h native.Hint) {
+	o.mu.Lock()
+	o.hinted[h.Area] = true
+	o.mu.Unlock()
+	o.nudge()
+}
+
+func (o *Owner) nudge() {
+	select {
+	case o.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Run publishes until the context ends. The first facts, name and memory, are
+// published before anything slower is read.
+func (o *Owner) Run(ctx context.Context) error {
+	stop, err := o.platform.Watch(o.hint)
+	if err != nil {
+		o.log.Warn("the platform announces no changes", "error", err)
+		stop = func() error { return nil }
+	}
+	defer stop()
+	schedule := newSchedule()
+	for _, area := range areas() {
+		o.read(ctx, area)
+	}
+	for ctx.Err() == nil {
+		hinted, paced := o.take()
+		now := time.Now()
+		for _, area := range schedule.due(now, hinted, paced) {
+			o.read(ctx, area)
+		}
+		o.wait(ctx, schedule.next(now))
+	}
+	return ctx.Err()
+}
+
+// areas are those that this owner reads, quickest first.
+func areas() []native.Area {
+	return []native.Area{native.AreaIdentity, native.AreaMemory, native.AreaNetwork, native.AreaSystem}
+}
+
+// take gives the hints since the last time, and the areas that move by
+// themselves now, with their pace.
+func (o *Owner) take() (hinted []native.Area, paced map[native.Area]time.Duration) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for area := range o.hinted {
+		if slices.Contains(areas(), area) {
+			hinted = append(hinted, area)
+		}
+	}
+	clear(o.hinted)
+	paced = map[native.Area]time.Duration{}
+	if o.watched[api.KindMemory] {
+		paced[native.AreaMemory] = MemoryEvery
+	}
+	if o.watched[api.KindSystem] {
+		paced[native.AreaSystem] = SystemEvery
+	}
+	return hinted, paced
+}
+
+// wait sleeps until there is something to do: for ever, where at is zero and
+// nothing is hinted.
+func (o *Owner) wait(ctx context.Context, at time.Time) {
+	var due <-chan time.Time
+	if !at.IsZero() {
+		timer := time.NewTimer(time.Until(at))
+		defer timer.Stop()
+		due = timer.C
+	}
+	select {
+	case <-ctx.Done():
+	case <-o.wake:
+	case <-due:
+	}
+}
+
+// read reads one area and publishes it. An area that cannot be read keeps its
+// last document; the log has the cause.
+func (o *Owner) read(ctx context.Context, area native.Area) {
+	ctx, cancel := context.WithTimeout(ctx, readDeadline)
+	defer cancel()
+	snapshot, err := o.platform.Snapshot(ctx, area)
+	if err == nil && !snapshot.Has(area) {
+		o.log.Debug("an area is not told", "area", area, "reason", snapshot.Unknown[string(area)])
+		return
+	}
+	if err == nil {
+		err = o.publish(area, snapshot)
+	}
+	if err != nil && ctx.Err() == nil {
+		o.log.Error("facts could not be published", "area", area, "error", err)
+	}
+}
+
+func (o *Owner) publish(area native.Area, snapshot native.Snapshot) error {
+	var value any
+	var unknown map[string]api.Reason
+	switch area {
+	case native.AreaIdentity:
+		value, unknown = identity(*snapshot.Identity, o.static)
+	case native.AreaMemory:
+		value, unknown = memory(*snapshot.Memory)
+	case native.AreaSystem:
+		value, unknown = system(*snapshot.System)
+	case native.AreaNetwork:
+		value, unknown = network(*snapshot.Network)
+	}
+	return o.documents.Put(api.Kind(area), "", value, unknown)
+}
+
+// platformFamily is the system that this program was built for.
+func platformFamily() string { return runtime.GOOS }

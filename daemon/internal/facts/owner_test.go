@@ -1,0 +1,177 @@
+package facts
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+	"fulmen/native"
+	"fulmen/native/nativetest"
+)
+
+// shelf keeps what was published, with its time.
+type shelf struct {
+	mu   sync.Mutex
+	puts []put
+}
+
+type put struct {
+	at      time.Time
+	kind    api.Kind
+	value   any
+	unknown map[string]api.Reason
+}
+
+func (s *shelf) Put(kind api.Kind, name string, value any, unknown map[string]api.Reason) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.puts = append(s.puts, put{time.Now(), kind, value, unknown})
+	return nil
+}
+
+// of gives the published documents of a kind, and forgets all.
+func (s *shelf) of(kind api.Kind) []put {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var list []put
+	for _, p := range s.puts {
+		if p.kind == kind {
+			list = append(list, p)
+		}
+	}
+	s.puts = nil
+	return list
+}
+
+func machine() native.Snapshot {
+	total, link := int64(64<<30), true
+	return native.Snapshot{
+		Identity: &native.Identity{Name: "Ada's Mac", Architecture: "arm64", Unknown: native.Reasons{"gpu_cores": native.ReasonNoPlatform.With("no GPU"), "host_name": native.ReasonReadFailed}},
+		Memory:   &native.Memory{TotalBytes: &total, Pressure: native.PressureNormal},
+		System:   &native.System{PowerSource: native.PowerAC},
+		Network:  &native.Network{Interfaces: []native.Interface{{Name: "en0", Type: native.InterfaceEthernet, Link: &link}}},
+	}
+}
+
+// running starts an owner in a bubble; it ends with the bubble's test.
+func running(t *testing.T) (*Owner, *nativetest.Machine, *shelf) {
+	platform := nativetest.NewMachine(nativetest.NewClock(time.Now()), machine())
+	published := &shelf{}
+	owner := New(platform, published, Static{FulmenVersion: "0.1", ShortName: func(string) string { return "adas-mac" }}, slog.New(slog.DiscardHandler))
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		owner.Run(ctx)
+		close(done)
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-done
+	})
+	synctest.Wait()
+	return owner, platform, published
+}
+
+func TestFirstFacts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		_, _, published := running(t)
+		published.mu.Lock()
+		var order []api.Kind
+		for _, p := range published.puts {
+			order = append(order, p.kind)
+		}
+		published.mu.Unlock()
+		is.Equal(order, []api.Kind{api.KindIdentity, api.KindMemory, api.KindNetwork, api.KindSystem}) // name and memory first
+	})
+}
+
+func TestNothingMovesUnwatched(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		_, _, published := running(t)
+		published.of(api.KindMemory)
+		time.Sleep(24 * time.Hour)
+		synctest.Wait()
+		is.Equal(len(published.of(api.KindMemory)), 0)
+	})
+}
+
+func TestLiveKindsMoveWhileWatched(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		owner, _, published := running(t)
+		published.of("")
+		owner.Watched(api.KindMemory, true)
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		is.Equal(len(published.of(api.KindMemory)), 21) // one at once, then two a second
+		owner.Watched(api.KindMemory, false)
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		is.Equal(len(published.of(api.KindMemory)), 0)
+	})
+}
+
+func TestHintIsReadAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		_, platform, published := running(t)
+		published.of("")
+		before := time.Now()
+		platform.Change(func(s *native.Snapshot) { s.Network.Interfaces[0].Name = "en9" }, native.AreaNetwork)
+		synctest.Wait()
+		first := published.of(api.KindNetwork)
+		is.Equal(len(first), 1)
+		is.Equal(first[0].at, before) // no delay
+		is.Equal(first[0].value.(api.Network).Interfaces[0].Name, "en9")
+		time.Sleep(time.Second)
+		synctest.Wait()
+		again := published.of(api.KindNetwork)
+		is.Equal(len(again), 1)
+		is.Equal(again[0].at.Sub(before), Settle)
+	})
+}
+
+func TestConversions(t *testing.T) {
+	is := is.New(t)
+	from := machine()
+	value, unknown := identity(*from.Identity, Static{ShortName: func(string) string { return "adas-mac" }})
+	is.Equal(value.Name, "Ada's Mac")
+	is.Equal(value.ShortName, "adas-mac")
+	is.Equal(unknown, map[string]api.Reason{"gpu_cores": api.ReasonNotSupportedByPlatform}) // fields of the document only, no details
+
+	heat, _ := system(native.System{PowerSource: native.PowerAC, Fans: []native.Fan{}})
+	is.Equal(heat.PowerSource, api.PowerMains)
+	is.True(heat.Fans != nil) // a machine without fans says so
+
+	speed := 30.0
+	heat, unknown = system(native.System{Fans: []native.Fan{{Name: "left", SpeedHz: &speed}, {Name: "right", Unknown: native.Reasons{"speed_hz": native.ReasonReadFailed}}}})
+	is.Equal(len(heat.Fans), 1)
+	is.Equal(unknown["fans.right"], api.ReasonReadFailed)
+
+	link := true
+	net, unknown := network(native.Network{
+		Interfaces: []native.Interface{{Name: "bridge0", Type: native.InterfaceBridge}, {Name: "en1", Type: native.InterfaceThunderbolt, Link: &link,
+			HardwareAddress: "82:00:00:00:00:01", Addresses: []native.InterfaceAddress{{Origin: native.OriginUnknown}}, Unknown: native.Reasons{"speed_bits_per_s": native.ReasonNoOS}}},
+		Bridges:  []native.Bridge{{Name: "bridge0", KernelMembers: []string{"en1"}, StoredMembers: []string{"en1", "en2"}}},
+		Services: []native.NetworkService{{ID: "A", Name: "Thunderbolt 1", Interface: "en1", Enabled: true}},
+	})
+	is.Equal(net.Interfaces[0].Members, []string{"en1"})
+	is.Equal(net.Interfaces[1].Bridge, "bridge0")
+	is.Equal(net.Interfaces[1].BridgeConfigured, "bridge0")
+	is.Equal(net.Interfaces[1].Service.ID, "A")
+	is.Equal(net.Interfaces[1].Addresses[0].Origin, api.AddressOrigin("")) // unknown is left out
+	is.Equal(unknown, map[string]api.Reason{"interfaces.en1.speed_bits_per_s": api.ReasonNotSupportedByOS})
+	text, err := json.Marshal(net)
+	is.NoErr(err)
+	is.True(!strings.Contains(string(text), "82:00")) // hardware addresses stay here
+}
