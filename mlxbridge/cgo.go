@@ -68,4 +68,5 @@ func dims(list []int) (*C.int64_t, C.int) {
 	return (*C.int64_t)(unsafe.Pointer(unsafe.SliceData(list))), C.int(len(list))
 }
 
-var _ [unsafe.Sizeof(C.int64_t(0)) - unsafe.Sizeof(int(0))]struct{} // int has 64 bits
+// Does not compile where int has another size than int64_t.
+var _ = [1]struct{}{}[unsafe.Sizeof(C.int64_t(0))-unsafe.Sizeof(int(0))]

@@ -9,7 +9,7 @@ import "runtime"
 
 // Eval computes the arrays and waits for them. An error of the computation, such
 // as a peer that went away during a collective, is returned here. A wait for a
-// peer has no limit of its own.
+// peer has no limit of its own, and MLX does not always notice that it went away.
 func (sc *Scope) Eval(arrays ...*Array) error {
 	if err := sc.check("eval", arrays...); err != nil {
 		return err

@@ -37,7 +37,7 @@ type Group struct {
 // If nothing is configured, strict makes that an error; otherwise the group has
 // one rank. A backend that this machine does not have is ErrUnsupported either
 // way. MLX keeps one group for each backend until the last group is closed:
-// another InitGroup gives the same ranks.
+// another InitGroup gives the same ranks. One goroutine at a time makes groups.
 func InitGroup(backend string, strict bool) (*Group, error) {
 	name := C.CString(backend)
 	defer C.free(unsafe.Pointer(name))
@@ -137,7 +137,7 @@ func (sc *Scope) Barrier(g *Group) error {
 		return err
 	}
 	var text *C.char
-	if rc := C.fmlx_barrier(&text, g.h, sc.stream.h); rc != C.FMLX_OK {
+	if rc := C.fmlx_barrier(&text, g.h); rc != C.FMLX_OK {
 		return failure("barrier", rc, text)
 	}
 	return nil

@@ -1,6 +1,7 @@
 package mlxbridge
 
 import (
+	"math"
 	"runtime"
 	"sync"
 	"testing"
@@ -207,12 +208,17 @@ func TestCreateAndFreeLeaveMemoryFlat(t *testing.T) {
 				}
 			}
 			work(10_000)
-			handles, before := liveHandles(), residentBytes(t)
-			work(100_000)
+			handles := liveHandles()
+			// Go's own heap may still find its size in one round; a leak grows in all.
+			grown := int64(math.MaxInt64)
+			for round := 0; round < 3 && grown >= 2<<20; round++ {
+				before := residentBytes(t)
+				work(100_000)
+				grown = residentBytes(t) - before
+				t.Logf("resident memory grew by %d bytes", grown)
+			}
+			is.True(grown < 2<<20)            // 20 bytes an array
 			is.True(liveHandles() <= handles) // other tests' may have been collected
-			grown := residentBytes(t) - before
-			t.Logf("resident memory grew by %d bytes", grown)
-			is.True(grown < 2<<20) // 20 bytes an array
 		})
 	}
 }

@@ -8,35 +8,23 @@ import "C"
 // ActiveMemory is how many bytes of arrays MLX holds; cached buffers do not
 // count.
 func ActiveMemory() (uint64, error) {
-	var out C.uint64_t
-	var text *C.char
-	rc := C.fmlx_memory_active(&out, &text)
-	return bytesOf("active_memory", out, rc, text)
+	return bytesOf("active_memory", func(out *C.uint64_t, text **C.char) C.int { return C.fmlx_memory_active(out, text) })
 }
 
 // PeakMemory is the most bytes that were active since the start or since
 // ResetPeakMemory.
 func PeakMemory() (uint64, error) {
-	var out C.uint64_t
-	var text *C.char
-	rc := C.fmlx_memory_peak(&out, &text)
-	return bytesOf("peak_memory", out, rc, text)
+	return bytesOf("peak_memory", func(out *C.uint64_t, text **C.char) C.int { return C.fmlx_memory_peak(out, text) })
 }
 
 // CacheMemory is how many bytes of freed buffers MLX keeps for later arrays.
 func CacheMemory() (uint64, error) {
-	var out C.uint64_t
-	var text *C.char
-	rc := C.fmlx_memory_cache(&out, &text)
-	return bytesOf("cache_memory", out, rc, text)
+	return bytesOf("cache_memory", func(out *C.uint64_t, text **C.char) C.int { return C.fmlx_memory_cache(out, text) })
 }
 
 // MemoryLimit is the present limit of SetMemoryLimit in bytes.
 func MemoryLimit() (uint64, error) {
-	var out C.uint64_t
-	var text *C.char
-	rc := C.fmlx_memory_limit(&out, &text)
-	return bytesOf("memory_limit", out, rc, text)
+	return bytesOf("memory_limit", func(out *C.uint64_t, text **C.char) C.int { return C.fmlx_memory_limit(out, text) })
 }
 
 // ResetPeakMemory sets PeakMemory to zero.
@@ -60,34 +48,33 @@ func ClearCache() error {
 // SetMemoryLimit sets the limit in bytes that MLX tries to keep active memory
 // under, and that no array may exceed here. It returns the previous limit.
 func SetMemoryLimit(bytes uint64) (uint64, error) {
-	var previous C.uint64_t
-	var text *C.char
-	rc := C.fmlx_memory_set_limit(&previous, &text, C.uint64_t(bytes))
-	return bytesOf("set_memory_limit", previous, rc, text)
+	return bytesOf("set_memory_limit", func(out *C.uint64_t, text **C.char) C.int {
+		return C.fmlx_memory_set_limit(out, text, C.uint64_t(bytes))
+	})
 }
 
 // SetCacheLimit sets how many bytes of freed buffers are kept; 0 keeps none. It
 // returns the previous limit.
 func SetCacheLimit(bytes uint64) (uint64, error) {
-	var previous C.uint64_t
-	var text *C.char
-	rc := C.fmlx_memory_set_cache_limit(&previous, &text, C.uint64_t(bytes))
-	return bytesOf("set_cache_limit", previous, rc, text)
+	return bytesOf("set_cache_limit", func(out *C.uint64_t, text **C.char) C.int {
+		return C.fmlx_memory_set_cache_limit(out, text, C.uint64_t(bytes))
+	})
 }
 
 // SetWiredLimit sets how many bytes Metal keeps resident, at most the system's
 // own limit. It returns the previous limit; without Metal it is ErrUnsupported.
 func SetWiredLimit(bytes uint64) (uint64, error) {
-	var previous C.uint64_t
-	var text *C.char
-	rc := C.fmlx_memory_set_wired_limit(&previous, &text, C.uint64_t(bytes))
-	return bytesOf("set_wired_limit", previous, rc, text)
+	return bytesOf("set_wired_limit", func(out *C.uint64_t, text **C.char) C.int {
+		return C.fmlx_memory_set_wired_limit(out, text, C.uint64_t(bytes))
+	})
 }
 
 // bytesOf is the result of a call that gives a count of bytes.
-func bytesOf(op string, bytes C.uint64_t, status C.int, text *C.char) (uint64, error) {
-	if status != C.FMLX_OK {
-		return 0, failure(op, status, text)
+func bytesOf(op string, call func(out *C.uint64_t, text **C.char) C.int) (uint64, error) {
+	var out C.uint64_t
+	var text *C.char
+	if rc := call(&out, &text); rc != C.FMLX_OK {
+		return 0, failure(op, rc, text)
 	}
-	return uint64(bytes), nil
+	return uint64(out), nil
 }

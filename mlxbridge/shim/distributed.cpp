@@ -195,7 +195,7 @@ int fmlx_recv(fmlx_array** out, char** error, const int64_t* dims, int ndim,
   });
 }
 
-int fmlx_barrier(char** error, fmlx_group* group, const fmlx_stream*) {
+int fmlx_barrier(char** error, fmlx_group* group) {
   return guard(error, [&] {
     // MLX has no barrier: a sum that needs a word of everybody is one.
     mx::eval(dist::all_sum(mx::array(1), group->value, group->stream));

@@ -218,7 +218,7 @@ int fmlx_recv(fmlx_array** out, char** error, const int64_t* shape, int ndim,
               int dtype, int source, fmlx_group* group,
               const fmlx_stream* stream);
 // Returns when every rank of the group has come to it.
-int fmlx_barrier(char** error, fmlx_group* group, const fmlx_stream* stream);
+int fmlx_barrier(char** error, fmlx_group* group);
 
 // ---- for tests ----
 

@@ -1,7 +1,8 @@
-// Calls every function of the C interface but fmlx_test_abort, also where it fails, so that a run
-// under the address, leak and undefined-behaviour sanitizers sees all of the shim.
-// Usage: driver [ring | leak]. With "ring" it joins the ring of the environment; with
-// "leak" it leaves an array behind, to show that this would be seen.
+// Calls every function of the C interface but fmlx_test_abort, also where it
+// fails, so that a run under the address, leak and undefined-behaviour sanitizers
+// sees all of the shim. Usage: driver [ring | leak]. With "ring" it joins the ring
+// of the environment; with "leak" it leaves an array behind, to show that this
+// would be seen.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -245,7 +246,7 @@ void group(fmlx_stream* stream, bool ring) {
     CHECK(out[5] == left + 1);
     fmlx_array_free(b);
   }
-  GOOD(fmlx_barrier(&error, group, stream));
+  GOOD(fmlx_barrier(&error, group));
   fmlx_array_free(a);
   fmlx_group_free(group);
   fmlx_group_free(nullptr);
