@@ -1,5 +1,7 @@
 package api
 
+import "encoding/json"
+
 // Plan is where a job's attempt runs and over what its ranks talk. The same
 // state gives the same plan on every node.
 type Plan struct {
@@ -22,8 +24,8 @@ type Plan struct {
 	ProvenBest bool `json:"proven_best"`
 	// Unencrypted says that the ranks' traffic crosses a network without encryption.
 	Unencrypted bool `json:"unencrypted,omitempty"`
-	// Used are the versions of the documents that the plan rests on.
-	Used []KeyVersion `json:"used,omitempty"`
+	// Used are the documents that the plan rests on, with the values it counted with.
+	Used []PlanInput `json:"used,omitempty"`
 	// Notes are what a person should know about it.
 	Notes []Cause `json:"notes,omitempty"`
 }
@@ -56,6 +58,14 @@ type PlanLink struct {
 	BitsPerS *int64 `json:"bits_per_s,omitempty"`
 	// Measured says that BitsPerS was measured; otherwise it was negotiated.
 	Measured bool `json:"measured,omitempty"`
+}
+
+// PlanInput is one version of a document that a plan rests on. Live values are
+// overwritten within a second, so those that counted are kept here.
+type PlanInput struct {
+	KeyVersion
+	// Facts are the fields of the value that counted, by name.
+	Facts map[string]json.RawMessage `json:"facts,omitempty"`
 }
 
 // PlanRejection is a set of nodes that cannot run a job, and the first thing that stops it.
