@@ -1,0 +1,64 @@
+package token
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"strconv"
+	"unicode"
+	"unicode/utf8"
+
+	"fulmen/daemon/api"
+)
+
+const (
+	// prefix begins every token, so that tools that look for leaked secrets, and
+	// people, know one when they see it.
+	prefix = "fulmen_"
+	// secretBytes is 256 bits.
+	secretBytes = 32
+	// maxName bounds a token's name, in bytes.
+	maxName = 64
+
+	// reasonNoSuchToken: no token of the caller has this name.
+	reasonNoSuchToken api.Reason = "no_such_token"
+	// reasonTooManyTokens: a user has as many tokens as one may have.
+	reasonTooManyTokens api.Reason = "too_many_tokens"
+)
+
+func newText() string {
+	var b [secretBytes]byte
+	rand.Read(b[:]) // never fails: Go ends the program instead
+	return prefix + base64.RawURLEncoding.EncodeToString(b[:])
+}
+
+func checkName(name string) error {
+	problem := ""
+	switch {
+	case name == "":
+		problem = "is empty"
+	case len(name) > maxName:
+		problem = "is longer than " + strconv.Itoa(maxName) + " bytes"
+	case !utf8.ValidString(name):
+		problem = "is not UTF-8"
+	default:
+		for _, r := range name {
+			if !unicode.IsPrint(r) {
+				problem = "holds a character that cannot be printed"
+			}
+		}
+	}
+	if problem == "" {
+		return nil
+	}
+	return api.Errorf(api.ReasonBadValue, "name", "The name of a token %s.", problem)
+}
+
+func noSuchToken(name string) error {
+	return &api.Error{Code: api.CodeNotFound, Message: "You have no token with the name " + strconv.Quote(name) + ".",
+		Data: api.ErrorData{Reason: reasonNoSuchToken, Subject: name, Remedy: "`fulmen token list` lists them."}}
+}
+
+func tooMany() error {
+	return &api.Error{Code: api.CodeExhausted, Message: "You have as many tokens as one may have.",
+		Data: api.ErrorData{Reason: reasonTooManyTokens, Remedy: "Revoke those that you no longer use."}}
+}
