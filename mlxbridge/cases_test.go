@@ -90,6 +90,7 @@ func opCases() []opCase {
 		if dt != Bool && dt != Complex64 {
 			add(dt, opCase{Op: "arange", Dtype: name, Numbers: []float64{1, 12, 3}})
 			add(dt, opCase{Op: "arange", Dtype: name, Numbers: []float64{5, 1, 2}})
+			add(dt, opCase{Op: "arange", Dtype: name, Numbers: []float64{120, 121, 200}})
 		}
 		for _, to := range Dtypes() {
 			add(dt, opCase{Op: "astype", Dtype: to.String(), In: []tensor{nonNegative(sample(dt, 1, 2, 5))}})

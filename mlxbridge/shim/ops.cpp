@@ -93,8 +93,12 @@ int fmlx_arange(fmlx_array** out, char** error, double start, double stop,
                    stream->limit());
       require_representable(start, type, "start");
       require_representable(start + step * (count - 1), type, "last element");
-      // MLX's kernel adds the step in the dtype itself, from the first two.
-      require_representable(start + step, type, "second element");
+    }
+    if (count == 1) {
+      // MLX converts the second element, too, which need not be representable.
+      give(out, mx::full(mx::Shape{1}, mx::array(start, type), type, stream->value),
+           stream->limit());
+      return;
     }
     give(out, mx::arange(start, stop, step, type, stream->value),
          stream->limit());
