@@ -1,0 +1,239 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+	bolt "go.etcd.io/bbolt"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/home/hometest"
+)
+
+// sample is a database with whatever bbolt has: inner pages, long values, a
+// bucket that is part of another's page, free pages.
+func sample(t testing.TB) []byte {
+	t.Helper()
+	path := pathOf(t)
+	s := opened(t, path, options())
+	err := s.Update(func(w Writer) error {
+		for i := range 300 {
+			if err := w.Put("jobs", fmt.Sprintf("job %03d", i), bytes.Repeat([]byte{byte(i)}, 60)); err != nil {
+				return err
+			}
+		}
+		return errors.Join(w.Put("jobs", "long", bytes.Repeat([]byte("long"), 3000)), w.Put("links", "one", []byte("small")))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 5 {
+		if err := s.Delete("jobs", fmt.Sprintf("job %03d", 50*i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// asides are the files that were set aside.
+func asides(t testing.TB, path string) []string {
+	t.Helper()
+	names, err := filepath.Glob(path + ".damaged-*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+func TestDamagedFileIsSetAside(t *testing.T) {
+	good := sample(t)
+	random := make([]byte, 50000)
+	rand.NewChaCha8([32]byte{1}).Read(random)
+	tests := map[string][]byte{
+		"random":                random,
+		"text":                  []byte("this is no database, and the file of somebody\n"),
+		"one byte":              {0},
+		"zeroes":                make([]byte, len(good)),
+		"half":                  good[:len(good)/2],
+		"one page":              good[:4096],
+		"beginning overwritten": append(make([]byte, 10000), good[10000:]...),
+		"end overwritten":       append(bytes.Clone(good[:len(good)/2]), make([]byte, len(good)/2)...),
+		"one bit of a value":    bytes.Replace(good, []byte("longlong"), []byte("longlonf"), 1),
+	}
+	for name, text := range tests {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			path := pathOf(t)
+			is.NoErr(os.WriteFile(path, text, 0o600))
+			s := opened(t, path, options())
+			is.True(s.Aside() != nil)
+			is.Equal(asides(t, path), []string{s.Aside().Path})
+			kept, err := os.ReadFile(s.Aside().Path)
+			is.NoErr(err)
+			is.True(bytes.Equal(kept, text)) // not a byte is lost
+			c := s.Aside().Condition()
+			is.Equal(c.Code, api.ReasonStateCorrupt)
+			is.True(strings.Contains(c.Text, s.Aside().Path)) // named
+			is.NoErr(s.Put("jobs", "a", []byte("new")))
+			is.NoErr(s.Close())
+			s = opened(t, path, options())
+			is.Equal(s.Aside(), nil) // said once
+			is.Equal(all(t, s, "jobs"), map[string]string{"a": "new"})
+		})
+	}
+}
+
+func TestSecondDamageKeepsTheFirst(t *testing.T) {
+	is := is.New(t)
+	path := pathOf(t)
+	for i := range 3 {
+		is.NoErr(os.WriteFile(path, fmt.Append(nil, "broken ", i), 0o600))
+		is.NoErr(opened(t, path, options()).Close())
+	}
+	var kept []string
+	for _, name := range asides(t, path) {
+		text, err := os.ReadFile(name)
+		is.NoErr(err)
+		kept = append(kept, string(text))
+	}
+	is.Equal(len(kept), 3) // within the same second, too
+	is.True(kept[0] != kept[1] && kept[1] != kept[2])
+}
+
+func TestForeignFilesAreSetAside(t *testing.T) {
+	foreign := map[string]func(path string) error{
+		"a folder": func(path string) error { return os.MkdirAll(filepath.Join(path, "inside"), 0o700) },
+		"a link":   func(path string) error { return os.Symlink("elsewhere", path) },
+		"another's": func(path string) error {
+			db, err := bolt.Open(path, 0o600, nil)
+			if err != nil {
+				return err
+			}
+			return errors.Join(db.Update(func(tx *bolt.Tx) error {
+				_, err := tx.CreateBucket([]byte("jobs"))
+				return err
+			}), db.Close())
+		},
+		"nested": func(path string) error {
+			db, err := bolt.Open(path, 0o600, nil)
+			if err != nil {
+				return err
+			}
+			return errors.Join(db.Update(func(tx *bolt.Tx) error {
+				b, err := tx.CreateBucket([]byte("jobs"))
+				if err == nil {
+					_, err = b.CreateBucket([]byte("more"))
+				}
+				return err
+			}), db.Close())
+		},
+	}
+	for name, make := range foreign {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			path := pathOf(t)
+			is.NoErr(make(path))
+			s := opened(t, path, options())
+			is.True(s.Aside() != nil)
+			_, err := os.Lstat(s.Aside().Path)
+			is.NoErr(err)
+			is.NoErr(s.Put("jobs", "a", nil))
+		})
+	}
+}
+
+func TestTornLastWriteIsNoDamage(t *testing.T) {
+	is := is.New(t)
+	good := sample(t)
+	for page := range 2 { // the description that a power cut tore is one of two
+		path := pathOf(t)
+		torn := bytes.Clone(good)
+		copy(torn[page*os.Getpagesize()+40:], make([]byte, 64))
+		is.NoErr(os.WriteFile(path, torn, 0o600))
+		s := opened(t, path, options())
+		is.Equal(s.Aside(), nil)
+		is.True(len(all(t, s, "jobs")) >= 296)
+		is.NoErr(s.Put("jobs", "after", nil))
+	}
+}
+
+func TestEmptyFileIsNoDatabase(t *testing.T) {
+	is := is.New(t)
+	path := pathOf(t)
+	is.NoErr(os.WriteFile(path, nil, 0o600))
+	s := opened(t, path, options())
+	is.True(s.Aside() != nil) // Fulmen never leaves one: who emptied it should be known
+	is.NoErr(s.Put("jobs", "a", nil))
+}
+
+func TestFileCutWhileInUse(t *testing.T) {
+	is := is.New(t)
+	path := pathOf(t)
+	is.NoErr(os.WriteFile(path, sample(t), 0o600))
+	s := opened(t, path, options())
+	is.NoErr(os.Truncate(path, 0))
+	err := s.ForEach("jobs", "", func(string, []byte) error { return nil })
+	is.True(errors.Is(err, api.ReasonStateCorrupt)) // and the process lives
+	is.True(errors.Is(s.Put("jobs", "a", nil), api.ReasonStateCorrupt))
+	is.NoErr(s.Close())
+	s = opened(t, path, options())
+	is.NoErr(s.Put("jobs", "a", nil))
+}
+
+func TestFullDisk(t *testing.T) {
+	is := is.New(t)
+	disk := hometest.SmallDisk(t, 1<<18)
+	path := filepath.Join(disk, "state.db")
+	s := opened(t, path, options())
+	acknowledged, err := 0, error(nil)
+	for err == nil {
+		if err = s.Put("jobs", fmt.Sprintf("%04d", acknowledged), bytes.Repeat([]byte("x"), 3000)); err == nil {
+			acknowledged++
+		}
+	}
+	is.True(errors.Is(err, api.ReasonDiskFull))
+	is.True(acknowledged > 5)
+	is.Equal(len(all(t, s, "jobs")), acknowledged)
+	is.True(errors.Is(s.Compact(), api.ReasonDiskFull)) // no room for a second file
+	is.NoErr(s.Delete("jobs", "0000"))                  // making room is possible
+	is.NoErr(s.Put("jobs", "after", nil))
+	is.NoErr(s.Close())
+	s = opened(t, path, options())
+	is.Equal(s.Aside(), nil)
+	is.Equal(len(all(t, s, "jobs")), acknowledged)
+}
+
+func TestNewDatabaseOnFullDisk(t *testing.T) {
+	is := is.New(t)
+	disk := hometest.SmallDisk(t, 1<<14)
+	path := filepath.Join(disk, "state.db")
+	_, err := Open(t.Context(), path, options())
+	is.True(errors.Is(err, api.ReasonDiskFull))
+	_, err = os.Stat(path)
+	is.True(errors.Is(err, os.ErrNotExist)) // not half of one
+}
+
+func TestReadOnlyDisk(t *testing.T) {
+	is := is.New(t)
+	disk := hometest.SmallDisk(t, 1<<20)
+	path := filepath.Join(disk, "state.db")
+	is.NoErr(opened(t, path, options()).Close())
+	hometest.MakeReadOnly(t, disk)
+	_, err := Open(t.Context(), path, options())
+	is.True(errors.Is(err, api.ReasonStateReadOnly))
+	is.Equal(asides(t, path), nil)
+}

@@ -1,0 +1,57 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+
+	bolt "go.etcd.io/bbolt/errors"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/home"
+)
+
+// misuse is a fault of the caller, which no person can mend.
+func misuse(format string, args ...any) error {
+	return fmt.Errorf("%w [store: %s]", api.NewError(api.ReasonInternal, ""), fmt.Sprintf(format, args...))
+}
+
+// corrupt is a database that turned out to be damaged while in use.
+func corrupt(path string, problem any) error {
+	e := api.Errorf(api.ReasonStateCorrupt, path, "The database %s is damaged: %v.", path, problem)
+	e.Data.Remedy = "Restart the daemon: it sets the file aside, keeps it, and begins a new one."
+	return e
+}
+
+// newer is a database that a later version of Fulmen has changed in a way that
+// this one cannot read. It is left as it is.
+func newer(path, bucket string, has, known int) error {
+	return &api.Error{
+		Code: api.CodeUnsupported,
+		Message: fmt.Sprintf("The database %s was written by a newer Fulmen: %s has version %d, this one knows %d.",
+			path, bucket, has, known),
+		Data: api.ErrorData{Reason: api.ReasonVersionSkew, Subject: path,
+			Remedy: "Install the newer version again, or move the file away to begin a new one."},
+	}
+}
+
+// explain makes bbolt's errors fit for a person.
+func (s *Store) explain(err error, doing string) error {
+	switch {
+	case errors.Is(err, bolt.ErrMaxSizeReached):
+		e := api.Errorf(api.ReasonDiskFull, s.path, "The database %s has reached its limit of %d bytes.", s.path, s.options.MaxBytes)
+		e.Data.Remedy = "Raise limits.database_bytes, or delete old jobs."
+		return fmt.Errorf("%w [%w]", e, err)
+	case errors.Is(err, bolt.ErrInvalid), errors.Is(err, bolt.ErrChecksum), errors.Is(err, bolt.ErrVersionMismatch):
+		return corrupt(s.path, err)
+	}
+	return home.Explain(err, doing, s.path)
+}
+
+// harmless reports whether the database is as good as before after a commit
+// failed with err. After any other failure, of fsync above all, the kernel may
+// have dropped what it could not write, and nobody knows what is on the disk.
+func harmless(err error) bool {
+	return errors.Is(err, bolt.ErrMaxSizeReached) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) ||
+		errors.Is(err, syscall.EROFS)
+}

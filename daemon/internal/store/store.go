@@ -1,0 +1,151 @@
+package store
+
+import (
+	"errors"
+	"os"
+	"sync"
+
+	bolt "go.etcd.io/bbolt"
+
+	"fulmen/daemon/internal/home"
+)
+
+// Store is an open database. Its methods may be called by many goroutines.
+// Each of Get, Put, Delete and ForEach on it is a transaction of its own.
+//
+// A function given to View, Update or ForEach must not call the Store's own
+// methods: it would wait for itself.
+type Store struct {
+	path    string
+	options Options
+	aside   *Aside
+	lock    *home.Lock
+
+	use sync.RWMutex // held for reading in transactions, for writing where the file is exchanged
+	db  *bolt.DB
+	// file is bbolt's, to let go of it where bbolt itself cannot any more.
+	file *os.File
+
+	mu     sync.Mutex
+	broken error // why the database is not used any more
+}
+
+var _ Writer = (*Store)(nil)
+
+// View reads in one transaction: what f sees is of one moment.
+func (s *Store) View(f func(Reader) error) error {
+	return s.transact(false, func(t *transaction) error { return f(t) })
+}
+
+// Update writes in one transaction. If f returns nil, all it did is on the disk
+// when Update returns nil; otherwise, and if the process dies, none of it is.
+// Writers wait for each other.
+func (s *Store) Update(f func(Writer) error) error {
+	return s.transact(true, func(t *transaction) error { return f(t) })
+}
+
+// Get returns a record, and whether there is one.
+func (s *Store) Get(bucket, key string) (value []byte, found bool, err error) {
+	err = s.View(func(r Reader) error {
+		value, found, err = r.Get(bucket, key)
+		return err
+	})
+	return value, found, err
+}
+
+// ForEach calls f for every record whose key begins with prefix.
+func (s *Store) ForEach(bucket, prefix string, f func(key string, value []byte) error) error {
+	return s.View(func(r Reader) error { return r.ForEach(bucket, prefix, f) })
+}
+
+// Put writes a record.
+func (s *Store) Put(bucket, key string, value []byte) error {
+	return s.Update(func(w Writer) error { return w.Put(bucket, key, value) })
+}
+
+// Delete removes a record.
+func (s *Store) Delete(bucket, key string) error {
+	return s.Update(func(w Writer) error { return w.Delete(bucket, key) })
+}
+
+// Close waits for transactions, and lets go of the file. A second Close does
+// nothing.
+func (s *Store) Close() error {
+	s.use.Lock()
+	defer s.use.Unlock()
+	if s.db == nil {
+		return nil
+	}
+	err := s.closeFile()
+	s.db = nil
+	return errors.Join(err, s.lock.Release())
+}
+
+// closeFile closes the database; one in which bbolt panicked is only let go of,
+// because bbolt's own Close may wait for a lock that the panic left locked.
+func (s *Store) closeFile() error {
+	if s.failure() != nil {
+		return s.file.Close()
+	}
+	return guard(s.db.Close)
+}
+
+func (s *Store) transact(writable bool, f func(*transaction) error) error {
+	s.use.RLock()
+	defer s.use.RUnlock()
+	if err := s.failure(); err != nil {
+		return err
+	}
+	if s.db == nil {
+		return misuse("the database is closed")
+	}
+	var tx *bolt.Tx
+	err := guard(func() (err error) {
+		tx, err = s.db.Begin(writable)
+		return err
+	})
+	if err != nil {
+		return s.judge(err, "read")
+	}
+	// After a commit this does nothing. It also runs when f panics.
+	defer guard(tx.Rollback)
+	if err := f(&transaction{store: s, tx: tx}); err != nil || !writable {
+		return err
+	}
+	// What f saw broken is not committed, even if f took no notice.
+	if err := s.failure(); err != nil {
+		return err
+	}
+	if err := guard(tx.Commit); err != nil {
+		if !harmless(err) {
+			return s.fail(s.judge(err, "write"))
+		}
+		return s.explain(err, "write")
+	}
+	return nil
+}
+
+// judge makes an error of bbolt fit for a person; after a panic the database is
+// not used any more.
+func (s *Store) judge(err error, doing string) error {
+	if p, ok := errors.AsType[*panicked](err); ok {
+		return s.fail(corrupt(s.path, p))
+	}
+	return s.explain(err, doing)
+}
+
+// fail has all later transactions refused with the first failure.
+func (s *Store) fail(err error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.broken == nil {
+		s.broken = err
+	}
+	return err
+}
+
+func (s *Store) failure() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.broken
+}
