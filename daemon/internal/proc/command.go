@@ -1,0 +1,77 @@
+package proc
+
+import (
+	"strings"
+	"time"
+
+	"fulmen/daemon/api/worker"
+)
+
+// Defaults of a [Command].
+const (
+	// DefaultDeadline bounds a whole run. The worker's own deadline is the
+	// same, and it can say in what it was; so give it a shorter one.
+	DefaultDeadline = 10 * time.Minute
+	// DefaultSilence is the longest time without a message, the first one
+	// included: starting MLX on a cold disk takes seconds, a step of a
+	// measurement less.
+	DefaultSilence = 30 * time.Second
+	// DefaultGrace is what the worker gets between SIGTERM and SIGKILL. It
+	// promises to end within one second.
+	DefaultGrace = 3 * time.Second
+)
+
+// Command is one run of a worker.
+type Command struct {
+	// Who begins the sentences about it; "The worker" where empty.
+	Who string
+	// Path is the program. It is not looked up in PATH.
+	Path string
+	// Args are its arguments, without its own name.
+	Args []string
+	// Env is its whole environment: it inherits nothing. [Environment] makes one.
+	Env []string
+	// Dir is its working directory; this process's own where empty.
+	Dir string
+	// Deadline, Silence and Grace are the defaults where zero.
+	Deadline, Silence, Grace time.Duration
+	// Started, if set, is called once with the process id, before any progress.
+	Started func(pid int)
+	// Progress, if set, gets the latest progress. Calls come one at a time and
+	// never after Run has returned. What comes while one is under way is
+	// replaced by what comes after it, so a slow receiver delays neither the
+	// worker nor the reading of its messages; but Run waits for the last call.
+	Progress func(worker.Progress)
+}
+
+func (c Command) withDefaults() Command {
+	if c.Who == "" {
+		c.Who = "The worker"
+	}
+	for _, d := range []struct {
+		value *time.Duration
+		def   time.Duration
+	}{{&c.Deadline, DefaultDeadline}, {&c.Silence, DefaultSilence}, {&c.Grace, DefaultGrace}} {
+		if *d.value <= 0 {
+			*d.value = d.def
+		}
+	}
+	return c
+}
+
+// Environment chooses the named variables of environ, which has the form of
+// os.Environ, in the order of names. A name that ends in * stands for all that
+// begin with what is before it.
+func Environment(environ []string, names ...string) []string {
+	var out []string
+	for _, name := range names {
+		prefix, any := strings.CutSuffix(name, "*")
+		for _, entry := range environ {
+			key, _, ok := strings.Cut(entry, "=")
+			if ok && (key == name || any && strings.HasPrefix(key, prefix)) {
+				out = append(out, entry)
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,51 @@
+package proc
+
+import (
+	"regexp"
+	"strings"
+)
+
+// evidence is what a process printed that tells how it died. The worker is a Go
+// program: a fault or an abort inside C++ ends it with status 2 and a trace
+// that begins with the signal, not by the signal itself. It is looked at only
+// where a process ended without a last word.
+type evidence struct {
+	signal string // "SIGSEGV", where the trace names one
+	line   string // the line that says most
+	memory bool   // it speaks of memory that was not to be had
+}
+
+var (
+	// "SIGABRT: abort", or "[signal SIGSEGV: segmentation violation code=...".
+	tracedSignal = regexp.MustCompile(`^(?:\[signal )?(SIG[A-Z0-9]{2,10}): `)
+	// A panic and a fatal error of Go, an exception of C++, a library that the
+	// dynamic loader misses (on Linux, on macOS).
+	telling = regexp.MustCompile(`^panic: |^fatal error: |^\s*what\(\):  |^libc\+\+abi: |error while loading shared libraries: |Library not loaded: `)
+	// What Go, the C++ library, the C library and Metal say.
+	noMemory = regexp.MustCompile(`bad_alloc|(?i:out of memory|cannot allocate memory|insufficient memory)`)
+)
+
+// examine looks for evidence. The first line that tells something counts, else
+// the last one before the trace.
+func examine(o Output) evidence {
+	var e evidence
+	last := ""
+	for line := range strings.Lines(o.String()) {
+		line = strings.TrimRight(line, "\r\n")
+		if m := tracedSignal.FindStringSubmatch(line); m != nil && e.signal == "" {
+			e.signal = m[1]
+		}
+		if e.signal == "" && strings.TrimSpace(line) != "" {
+			last = line
+		}
+		if e.line == "" && telling.MatchString(line) {
+			e.line = line
+		}
+		e.memory = e.memory || noMemory.MatchString(line)
+	}
+	if e.line == "" {
+		e.line = last
+	}
+	e.line = clean(e.line, maxQuote)
+	return e
+}

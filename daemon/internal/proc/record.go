@@ -1,0 +1,55 @@
+package proc
+
+import (
+	"time"
+
+	"fulmen/daemon/api/worker"
+)
+
+// Record is what became of one run, with the evidence.
+type Record struct {
+	// Outcome is what became of it.
+	Outcome Outcome
+	// Sentence says it to a person, complete by itself.
+	Sentence string
+	// Guess is true where the outcome is probable, not certain; the sentence
+	// then says so.
+	Guess bool
+	// Word is its last word: a result or an error; nil where it had none.
+	Word *worker.Message
+	// Doing is the stage that it told last, cleaned for a screen; "" where none.
+	Doing string
+	// Logs are its first remarks, at most 64.
+	Logs []worker.Log
+
+	// PID was its process id; 0 where it was not started.
+	PID int
+	// ExitCode is its exit status; -1 where a signal ended it or it was not started.
+	ExitCode int
+	// Signal is the name of the signal that ended it: "SIGSEGV"; "" where none did.
+	Signal string
+	// CoreDumped says that the system wrote a core file.
+	CoreDumped bool
+	// KilledAfterGrace says that it did not end by itself when it should have,
+	// and got SIGKILL from here.
+	KilledAfterGrace bool
+	// PipesHeld says that a process that had left the group still held the
+	// pipes when the worker had ended; they were closed on this side.
+	PipesHeld bool
+	// Stuck says that even SIGKILL did not end it, as inside a driver. It is
+	// reaped whenever it ends.
+	Stuck bool
+	// StartErr is why it could not be started.
+	StartErr error
+
+	// StartedAt and EndedAt are on the wall clock, for people.
+	StartedAt, EndedAt time.Time
+	// Took is the time between them, sleep included.
+	Took time.Duration
+	// User and System are the processor time that it used.
+	User, System time.Duration
+	// MaxRSSBytes is the most memory that it had resident.
+	MaxRSSBytes int64
+	// Stdout and Stderr are the beginning and the end of what it printed.
+	Stdout, Stderr Output
+}
