@@ -17,8 +17,9 @@ const (
 	Settle = 150 * time.Millisecond
 	// Longest is how long an area that hints without a pause may go unread.
 	Longest = time.Second
-	// MemoryEvery and SystemEvery are the paces while somebody watches.
+	// MemoryEvery is the pace of memory while somebody watches.
 	MemoryEvery = 500 * time.Millisecond
+	// SystemEvery is the pace of load, power and heat while somebody watches.
 	SystemEvery = time.Second
 	// readDeadline bounds one reading of one area.
 	readDeadline = 5 * time.Second
