@@ -1,0 +1,106 @@
+package linux
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"fulmen/native"
+)
+
+// platformName is what every document of this platform calls itself.
+const platformName = "linux"
+
+// machine answers native.Facts from the files of a tree and the kernel's tables
+// of links.
+type machine struct {
+	tree  tree
+	clock native.Clock
+	// links dumps the kernel's interfaces, addresses and default routes.
+	links func() (tables, error)
+	// sources are what announces changes.
+	sources []hintSource
+
+	stalls stalls
+
+	system sampler
+
+	mu      sync.Mutex
+	closed  bool
+	watches []*watch
+}
+
+// Snapshot reads the areas.
+func (m *machine) Snapshot(ctx context.Context, areas ...native.Area) (native.Snapshot, error) {
+	s := native.Snapshot{At: native.Stamp(m.clock.Now()), Platform: platformName}
+	if err := m.usable(ctx); err != nil {
+		return native.Snapshot{}, err
+	}
+	for _, area := range slices.Compact(slices.Sorted(slices.Values(areas))) {
+		m.read(&s, area)
+		if err := m.usable(ctx); err != nil {
+			return native.Snapshot{}, err
+		}
+	}
+	return s, nil
+}
+
+func (m *machine) read(s *native.Snapshot, area native.Area) {
+	switch area {
+	case native.AreaIdentity:
+		s.Identity = m.tree.identity()
+	case native.AreaMemory:
+		memory := m.tree.memory()
+		m.setPressure(memory)
+		s.Memory = memory
+	case native.AreaSystem:
+		s.System = m.system.read(m.tree, m.clock.Boot())
+	case native.AreaNetwork:
+		network, err := m.tree.network(m.links)
+		if err != nil {
+			s.Unknown.Add(string(area), native.ReasonReadFailed.With("rtnetlink: "+err.Error()))
+			return
+		}
+		s.Network = network
+	case native.AreaThunderbolt, native.AreaRDMA:
+		s.Unknown.Add(string(area), notRead(area))
+	default:
+		s.Unknown.Add(string(area), native.ReasonNoPlatform.With("no such area"))
+	}
+}
+
+// notRead is why an area that Linux would tell of is absent.
+func notRead(area native.Area) native.Reason {
+	return native.ReasonNoPlatform.With(string(area) + " is not read on Linux")
+}
+
+// usable is nil as long as the platform may be asked.
+func (m *machine) usable(ctx context.Context) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return native.ErrClosed
+	}
+	return ctx.Err()
+}
+
+// close ends every watch.
+func (m *machine) close() error {
+	m.mu.Lock()
+	m.closed = true
+	watches := slices.Clone(m.watches)
+	m.mu.Unlock()
+	var err error
+	for _, w := range watches {
+		err = errors.Join(err, w.stop())
+	}
+	return err
+}
+
+// forget drops a watch that has ended.
+func (m *machine) forget(w *watch) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.watches = slices.DeleteFunc(m.watches, func(other *watch) bool { return other == w })
+}

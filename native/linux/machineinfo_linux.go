@@ -1,0 +1,71 @@
+package linux
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"slices"
+
+	"golang.org/x/sys/unix"
+
+	"fulmen/native"
+)
+
+// machineInfo hears of changes of /etc/machine-info, where the pretty name is.
+// The folder is watched and not the file, which may not exist yet and is
+// replaced when it is written.
+type machineInfo struct{ descriptor }
+
+func openMachineInfo(etc string) ([]listener, error) {
+	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
+	if err != nil {
+		return nil, refused(native.AreaIdentity, "inotify", err)
+	}
+	const changes = unix.IN_CLOSE_WRITE | unix.IN_MOVED_TO | unix.IN_MOVED_FROM | unix.IN_DELETE
+	if _, err := unix.InotifyAddWatch(fd, etc, changes|unix.IN_ONLYDIR); err != nil {
+		return nil, errors.Join(refused(native.AreaIdentity, "inotify", err), unix.Close(fd))
+	}
+	return []listener{machineInfo{descriptor(fd)}}, nil
+}
+
+func (machineInfo) interest() int16 { return unix.POLLIN }
+
+func (m machineInfo) ready(_ int16, emit func(source, subject string)) error {
+	var names []string
+	buffer := make([]byte, 4096)
+	for {
+		n, err := unix.Read(int(m.descriptor), buffer)
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if errors.Is(err, unix.EAGAIN) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		names = append(names, parseInotify(buffer[:n])...)
+	}
+	// An event without a name is about the folder, or says that others were lost.
+	if slices.Contains(names, "machine-info") || slices.Contains(names, "") {
+		emit("inotify.changed", "machine-info")
+	}
+	return nil
+}
+
+// parseInotify gives the name of each event. An event is a header of 16 bytes
+// (watch, mask, cookie, length of the name) and the name, padded with zeros.
+func parseInotify(data []byte) []string {
+	var names []string
+	for len(data) >= unix.SizeofInotifyEvent {
+		size := uint64(binary.NativeEndian.Uint32(data[12:]))
+		data = data[unix.SizeofInotifyEvent:]
+		if size > uint64(len(data)) {
+			break
+		}
+		name, _, _ := bytes.Cut(data[:size], []byte{0})
+		names = append(names, string(name))
+		data = data[size:]
+	}
+	return names
+}

@@ -1,0 +1,26 @@
+package linux
+
+import (
+	"os"
+
+	"fulmen/native"
+)
+
+// New returns this machine as a platform. It holds no descriptor and no
+// goroutine until somebody watches. The error is that of a missing clock.
+func New(options Options) (native.Platform, error) {
+	o, err := options.withDefaults()
+	if err != nil {
+		return native.Platform{}, err
+	}
+	m := &machine{
+		tree:    tree{proc: os.DirFS(o.Proc), sys: os.DirFS(o.Sys), etc: os.DirFS(o.Etc)},
+		clock:   o.Clock,
+		links:   dumpTables,
+		sources: kernelSources(o),
+		stalls:  stalls{hold: stallHold},
+	}
+	return native.Platform{
+		Name: platformName, Facts: m, Clock: o.Clock, Closers: []func() error{m.close},
+	}.Complete()
+}
