@@ -21,10 +21,9 @@ func gpuSensors() []string {
 
 // setHeat reads every sensor and fan that has a driver.
 func (t tree) setHeat(sys *native.System) {
-	none := native.ReasonNoHardware.With("no hwmon sensors")
 	folders := t.names("sys/class/hwmon")
 	if len(folders) == 0 {
-		sys.Unknown.Add("fans", none)
+		sys.Unknown.Add("fans", native.ReasonNoHardware.With("no hwmon sensors"))
 	} else {
 		sys.Fans = []native.Fan{}
 	}
@@ -44,7 +43,7 @@ func (t tree) setHeat(sys *native.System) {
 		}
 	}
 	if len(sys.Temperatures) == 0 {
-		sys.Unknown.Add("temperatures", none)
+		sys.Unknown.Add("temperatures", native.ReasonNoHardware.With("no temperature sensors"))
 	}
 	if sys.CPUTemperatureCelsius == nil {
 		sys.Unknown.Add("cpu_temperature_celsius", native.ReasonNoHardware.With("no sensor of a known processor driver"))

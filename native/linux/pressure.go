@@ -69,7 +69,6 @@ func (m *machine) setPressure(memory *native.Memory) {
 	if err != nil || ratios.some == nil {
 		why := native.ReasonSourceMalformed.With("pressure: no avg10")
 		if err != nil {
-			// A kernel booted with psi=0 has the file and refuses to read it.
 			why = reason("pressure", err, native.ReasonNoOS.With("the kernel keeps no pressure-stall information"))
 		}
 		memory.Unknown.Add("pressure", why)

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io/fs"
 	"math"
-	"os"
 	"path"
 	"strconv"
 	"strings"
@@ -87,10 +86,13 @@ func reason(name string, err error, missing native.Reason) native.Reason {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return missing
-	case errors.Is(err, fs.ErrPermission) && os.Geteuid() != 0:
+	case errors.Is(err, syscall.EACCES):
+		// The file's mode, which does not stop root.
 		return native.ReasonNeedsRoot.With(file)
 	case errors.Is(err, fs.ErrPermission):
 		return native.ReasonPermission.With(file)
+	case errors.Is(err, syscall.EOPNOTSUPP):
+		return native.ReasonNoOS.With(file + ": switched off in this kernel")
 	case errors.Is(err, syscall.EROFS):
 		return native.ReasonPermission.With(file + ": read-only")
 	case errors.As(err, &malformed):

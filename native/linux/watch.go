@@ -45,6 +45,7 @@ type watch struct {
 }
 
 // Watch arms every source that works here. The capabilities say which do not.
+// stop must not be called by the callback, for whose end it waits.
 func (m *machine) Watch(hint func(native.Hint)) (stop func() error, err error) {
 	w := &watch{machine: m, hint: hint, done: make(chan struct{})}
 	m.mu.Lock()
@@ -52,7 +53,7 @@ func (m *machine) Watch(hint func(native.Hint)) (stop func() error, err error) {
 	if m.closed {
 		return nil, native.ErrClosed
 	}
-	var refusals error
+	refusals := native.Unsupported(native.HintsFeature(native.AreaIdentity), native.ReasonNoPlatform.With("nothing to hear from"))
 	for _, source := range m.sources {
 		opened, err := source.open(m)
 		refusals = errors.Join(refusals, err)
