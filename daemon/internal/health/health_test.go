@@ -6,7 +6,6 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -94,28 +93,16 @@ func (b *board) Put(kind api.Kind, name string, value any, _ map[string]api.Reas
 		b.fails--
 		return errors.New("the disk is full")
 	}
-	d := api.Document{Kind: kind, Name: name, Node: "2zqmjtxkr8bgh4vc", Inc: 1, Seq: 1, At: api.TimeOf(time.Unix(1, 0))}
+	d := api.Document{Kind: kind, Name: name, Node: "cpv0cwypxp44qw0p", Inc: 1, Seq: 1, At: api.TimeOf(time.Unix(1, 0))}
 	if err := d.SetValue(value); err != nil {
 		return err
 	}
-	if err := kindCheck(d); err != nil {
+	if err := d.Check(); err != nil {
 		return err
 	}
 	b.puts++
 	b.docs[name] = value.(api.Condition)
 	return nil
-}
-
-func kindCheck(d api.Document) error {
-	if reflect.TypeFor[api.Condition]() != mustKind(d.Kind).Value {
-		return errors.New("not a condition document")
-	}
-	return mustKind(d.Kind).Name.Check(d.Name)
-}
-
-func mustKind(k api.Kind) api.KindInfo {
-	info, _ := api.LookupKind(k)
-	return info
 }
 
 func (b *board) Delete(_ api.Kind, name string) error {

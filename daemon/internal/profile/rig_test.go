@@ -1,0 +1,241 @@
+package profile
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/api/worker"
+	"fulmen/daemon/internal/proc"
+	"fulmen/native/nativetest"
+)
+
+// patience bounds everything that a test waits for.
+const patience = time.Minute
+
+// The test binary is the worker too: started with this variable, it behaves as
+// the variable's value says.
+const asFake = "FULMEN_FAKE_WORKER"
+
+func TestMain(m *testing.M) {
+	if mode := os.Getenv(asFake); mode != "" {
+		fake(mode)
+	}
+	os.Exit(m.Run())
+}
+
+// fake is a worker that measures nothing.
+func fake(mode string) {
+	out := worker.NewWriter(os.NewFile(worker.FD, "messages"))
+	say := func(m worker.Message) {
+		m.Command = worker.CommandGPU
+		if err := out.Write(m); err != nil {
+			panic(err)
+		}
+	}
+	say(worker.Message{Type: worker.TypeProgress, Progress: &worker.Progress{Stage: "matmul float16", DoneRatio: 0.5}})
+	switch mode {
+	case "good":
+		value, err := json.Marshal(sampleGPU())
+		if err != nil {
+			panic(err)
+		}
+		say(worker.Message{Type: worker.TypeResult, Value: value})
+	case "crash":
+		panic(syscall.Exec("/bin/sh", []string{"sh", "-c", "kill -SEGV $$"}, nil))
+	case "hang":
+		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+	case "nonsense":
+		say(worker.Message{Type: worker.TypeResult, Value: []byte(`{"device":{"type":"cpu"},"matmul":[]}`)})
+	}
+	os.Exit(0)
+}
+
+// sampleGPU is what a worker on a CPU tells.
+func sampleGPU() worker.GPU {
+	timing := worker.Timing{WarmUpS: 0.5, Settled: true, Runs: 12, BestS: 0.01, MedianS: 0.0101, SpreadRatio: 0.01}
+	return worker.GPU{
+		Device: worker.Device{Type: "cpu", Name: "AMD EPYC", Architecture: "x86_64"}, MLXVersion: "0.32.4",
+		BLAS: &worker.BLAS{Name: "reference"},
+		MatMul: []worker.MatMul{
+			{DType: "float16", N: 512, SpeedTFLOPS: 0.0044, Timing: timing},
+			{DType: "float32", N: 1024, SpeedTFLOPS: 0.159, Timing: timing},
+		},
+		Bandwidth: []worker.Bandwidth{
+			{DType: "float16", BufferBytes: 256 << 20, ReadBytesPerS: 2_064_302_686.8, Timing: timing},
+			{DType: "float32", BufferBytes: 1 << 30, ReadBytesPerS: 11e9, Timing: timing},
+		},
+		ElapsedS: 10.2,
+	}
+}
+
+// recordOf is a worker's end with a result.
+func recordOf(t *testing.T, g worker.GPU) proc.Record {
+	t.Helper()
+	value, err := json.Marshal(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return proc.Record{Outcome: proc.OK, Word: &worker.Message{Type: worker.TypeResult, Value: value}}
+}
+
+// rig is a profiler with what a node around it would be.
+type rig struct {
+	*Profiler
+	t     *testing.T
+	clock *nativetest.Clock
+
+	mu      sync.Mutex
+	now     api.MeasureConditions
+	docs    []api.GPUProfile
+	unknown map[string]api.Reason
+	holds   map[api.Reason]string // conditions, with their details
+	putErr  error
+
+	// Workers that started wait here for their end, unless it is nil.
+	ends     chan proc.Record
+	started  chan proc.Command
+	together int // workers now
+	most     int // workers at once, at most
+	count    int
+}
+
+const testNode api.NodeID = "cpv0cwypxp44qw0p"
+
+// newRig makes one whose workers end as the test says, on ends.
+func newRig(t *testing.T, change ...func(*Config)) *rig {
+	t.Helper()
+	r := &rig{
+		t: t, clock: nativetest.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)), holds: map[api.Reason]string{},
+		ends: make(chan proc.Record), started: make(chan proc.Command, 64), now: api.MeasureConditions{OSBuild: "25C56"},
+	}
+	cfg := Config{
+		Node: testNode, Clock: r.clock, Documents: r, Conditions: r, Launch: r.launch, Worker: "fulmen-rank",
+		Circumstances: func(context.Context) (api.MeasureConditions, map[string]api.Reason) {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			return r.now, map[string]api.Reason{"thermal_state": api.ReasonNotSupportedByPlatform}
+		},
+	}
+	for _, c := range change {
+		c(&cfg)
+	}
+	r.Profiler = New(cfg)
+	t.Cleanup(r.Close)
+	return r
+}
+
+func (r *rig) launch(ctx context.Context, c proc.Command) proc.Record {
+	r.mu.Lock()
+	r.together++
+	r.count++
+	r.most = max(r.most, r.together)
+	r.mu.Unlock()
+	defer func() {
+		r.mu.Lock()
+		r.together--
+		r.mu.Unlock()
+	}()
+	r.started <- c
+	select {
+	case record := <-r.ends:
+		return record
+	case <-ctx.Done():
+		return proc.Record{Outcome: proc.Cancelled, Sentence: c.Who + " was ended on request."}
+	}
+}
+
+func (r *rig) Put(kind api.Kind, name string, value any, unknown map[string]api.Reason) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.putErr != nil {
+		return r.putErr
+	}
+	if kind != api.KindGPUProfile || name != "" {
+		return fmt.Errorf("%s %q is not the profile", kind, name)
+	}
+	r.docs, r.unknown = append(r.docs, value.(api.GPUProfile)), unknown
+	return nil
+}
+
+func (r *rig) Raise(code api.Reason, _, detail string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.holds[code] = detail
+	return nil
+}
+
+func (r *rig) Clear(code api.Reason, _ string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.holds, code)
+	return nil
+}
+
+// codes lists the conditions that hold.
+func (r *rig) codes() []api.Reason {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Sorted(maps.Keys(r.holds))
+}
+
+// doc is the document as it is.
+func (r *rig) doc() api.GPUProfile {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.docs) == 0 {
+		r.t.Fatal("no document was published")
+	}
+	return r.docs[len(r.docs)-1]
+}
+
+// caller is somebody with an account here.
+func caller(user string) Caller {
+	return Caller{Principal: api.Principal{User: user, Node: testNode}}
+}
+
+// begin asks for a measurement.
+func (r *rig) begin(by Caller) *Watch {
+	r.t.Helper()
+	w, err := r.MeasureGPU(r.t.Context(), by, api.MeasureGPUParams{})
+	is.New(r.t).NoErr(err)
+	return w
+}
+
+// end lets the worker that runs end so.
+func (r *rig) end(record proc.Record) {
+	<-r.started
+	r.ends <- record
+}
+
+// last reads a watch to its end, which must come once.
+func last(t *testing.T, w *Watch) api.Measurement {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	for {
+		m, terminal, err := w.Next(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !terminal {
+			continue
+		}
+		if _, _, err = w.Next(ctx); !errors.Is(err, io.EOF) {
+			t.Fatal("something followed the end")
+		}
+		return m
+	}
+}
