@@ -1,0 +1,126 @@
+package ledger
+
+import (
+	"slices"
+
+	"fulmen/daemon/api"
+)
+
+// Interest is one live thing that somebody watches. Kinds that move by
+// themselves do not count: nobody starts or stops anything for them.
+type Interest struct {
+	// Kind is the live kind; empty = every kind.
+	Kind api.Kind
+	// Node is the node; empty = every node.
+	Node api.NodeID
+}
+
+// interestSet counts who watches what. Ledger.mu guards it.
+type interestSet struct {
+	counts  map[Interest]int
+	waiting []*InterestWatcher
+}
+
+// each visits every live thing that the filter asks for.
+func (f *Filter) each(visit func(Interest)) {
+	kinds, nodes := []api.Kind{""}, f.Nodes
+	if len(f.Kinds) > 0 {
+		kinds = slices.DeleteFunc(slices.Clone(f.Kinds), func(k api.Kind) bool { return !isLive(k) })
+	}
+	if len(nodes) == 0 {
+		nodes = []api.NodeID{""}
+	}
+	for _, k := range kinds {
+		for _, n := range nodes {
+			visit(Interest{k, n})
+		}
+	}
+}
+
+func (s *interestSet) add(f *Filter) {
+	if s.counts == nil {
+		s.counts = map[Interest]int{}
+	}
+	isNew := false
+	f.each(func(i Interest) {
+		isNew = isNew || s.counts[i] == 0
+		s.counts[i]++
+	})
+	if isNew {
+		s.signal()
+	}
+}
+
+func (s *interestSet) remove(f *Filter) {
+	isLast := false
+	f.each(func(i Interest) {
+		if s.counts[i]--; s.counts[i] == 0 {
+			delete(s.counts, i)
+			isLast = true
+		}
+	})
+	if isLast {
+		s.signal()
+	}
+}
+
+func (s *interestSet) signal() {
+	for _, w := range s.waiting {
+		select {
+		case w.c <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// Interested reports whether somebody watches documents of the node of a live kind.
+func (l *Ledger) Interested(kind api.Kind, node api.NodeID) bool {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	c := l.interest.counts
+	return c[Interest{kind, node}] > 0 || c[Interest{kind, ""}] > 0 || c[Interest{"", node}] > 0 || c[Interest{}] > 0
+}
+
+// Interests is everything that somebody watches, ordered by kind and node.
+func (l *Ledger) Interests() []Interest {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	all := make([]Interest, 0, len(l.interest.counts))
+	for i := range l.interest.counts {
+		all = append(all, i)
+	}
+	slices.SortFunc(all, func(a, b Interest) int {
+		return api.Key{Kind: a.Kind, Name: string(a.Node)}.Compare(api.Key{Kind: b.Kind, Name: string(b.Node)})
+	})
+	return all
+}
+
+// InterestWatcher tells when the first watcher of something came or the last
+// one left. As with every hint the truth is read after it, with Interested: a
+// watcher that left and came again at once may have made one hint or none.
+type InterestWatcher struct {
+	ledger *Ledger
+	c      chan struct{}
+}
+
+// WatchInterest begins with one hint, so that a single loop reads the state at
+// the start as well.
+func (l *Ledger) WatchInterest() *InterestWatcher {
+	w := &InterestWatcher{ledger: l, c: make(chan struct{}, 1)}
+	w.c <- struct{}{}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.interest.waiting = append(l.interest.waiting, w)
+	return w
+}
+
+// C has a token after interest began or ended. It is never closed.
+func (w *InterestWatcher) C() <-chan struct{} { return w.c }
+
+// Close ends the hints. It may be repeated.
+func (w *InterestWatcher) Close() {
+	l := w.ledger
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.interest.waiting = slices.DeleteFunc(l.interest.waiting, func(o *InterestWatcher) bool { return o == w })
+}

@@ -1,0 +1,67 @@
+package ledger
+
+import (
+	"testing"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+)
+
+// hinted reports whether there is a hint, and takes it.
+func hinted(w *InterestWatcher) bool {
+	select {
+	case <-w.C():
+		return true
+	default:
+		return false
+	}
+}
+
+func TestInterestEdges(t *testing.T) {
+	is := is.New(t)
+	r := newRig(t, func(o *Options) { o.Queue = 1 })
+	hints := r.WatchInterest()
+	defer hints.Close()
+	memory := Filter{Kinds: []api.Kind{api.KindMemory, api.KindMemory, api.KindNetwork}}
+	is.True(hinted(hints)) // the state at the start
+	is.True(!r.Interested(api.KindMemory, testNode(1)))
+
+	_, first := r.Watch(WatchOptions{Filter: memory})
+	is.True(hinted(hints)) // the first one came
+	is.True(r.Interested(api.KindMemory, testNode(1)))
+	is.True(r.Interested(api.KindMemory, testNode(2)))
+	is.True(!r.Interested(api.KindSystem, testNode(1)))
+	_, second := r.Watch(WatchOptions{Filter: memory})
+	is.True(!hinted(hints))
+	first.Close()
+	first.Close()
+	is.True(!hinted(hints))
+	is.Equal(r.Interests(), []Interest{{Kind: api.KindMemory}})
+	second.Close()
+	is.True(hinted(hints)) // the last one left
+	is.True(!r.Interested(api.KindMemory, testNode(1)))
+
+	_, passive := r.Watch(WatchOptions{Passive: true})
+	defer passive.Close()
+	_, still := r.Watch(WatchOptions{Filter: Filter{Kinds: []api.Kind{api.KindNetwork}}})
+	defer still.Close()
+	is.True(!hinted(hints)) // neither moves anything
+
+	_, all := r.Watch(WatchOptions{Filter: Filter{Nodes: []api.NodeID{testNode(2)}}})
+	is.True(hinted(hints))
+	is.True(r.Interested(api.KindSystem, testNode(2)))
+	is.True(!r.Interested(api.KindSystem, testNode(1)))
+	for i := range 2 { // a watcher that lags has left
+		_, err := r.PutForeign(signed(t, 2, api.Document{Kind: api.KindThunderbolt, Name: string(rune('1' + i)), Inc: 1, Seq: uint64(i + 1)}))
+		is.NoErr(err)
+	}
+	is.True(hinted(hints))
+	is.Equal(len(r.Interests()), 0)
+	all.Close()
+	is.True(!hinted(hints))
+	hints.Close()
+	_, late := r.Watch(WatchOptions{})
+	defer late.Close()
+	is.True(!hinted(hints))
+}

@@ -1,0 +1,189 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"fulmen/daemon/api"
+)
+
+// Ledger is all documents that a node holds. Every method may be called from
+// any goroutine.
+type Ledger struct {
+	store   Store
+	members Members
+	now     func() time.Time
+	queue   int
+	author  *author
+
+	// saving is held by whoever changes persisted documents, from the check to
+	// the publication, so that disk and memory change in the same order. What is
+	// not persisted never waits for it.
+	saving sync.Mutex
+
+	mu       sync.RWMutex
+	entries  map[api.Key]*entry
+	watchers []*Watcher
+	interest interestSet
+	taps     tapSet
+	lagged   laggedList
+	sweptAt  time.Time
+	skipped  []error
+}
+
+// entry is a key's latest version.
+type entry struct {
+	rec *Record
+	// heldSince is when a deletion arrived, zero where it was loaded.
+	heldSince time.Time
+}
+
+// Open loads the persisted documents and gives the ledger and the one handle
+// that writes the node's own. Errors are those of Counter and Store; documents
+// that were loaded and break a rule are left out, and Skipped tells them.
+func Open(o Options) (*Ledger, *Writer, error) {
+	l := &Ledger{store: o.Store, members: o.Members, now: o.Now, queue: o.Queue, entries: map[api.Key]*entry{}}
+	if l.now == nil {
+		l.now = time.Now
+	}
+	if l.queue <= 0 {
+		l.queue = DefaultQueue
+	}
+	if o.Counter == nil {
+		return nil, nil, errors.New("ledger: no counter for versions")
+	}
+	var err error
+	if l.author, err = newAuthor(o.Key, o.Cluster, o.Counter); err != nil {
+		return nil, nil, err
+	}
+	l.sweptAt = l.now()
+	if err := l.load(); err != nil {
+		return nil, nil, err
+	}
+	return l, &Writer{ledger: l, name: "daemon"}, nil
+}
+
+// Node is the node whose ledger it is.
+func (l *Ledger) Node() api.NodeID { return l.author.node }
+
+// Cluster is what documents are signed for now.
+func (l *Ledger) Cluster() api.ClusterID {
+	l.author.era.RLock()
+	defer l.author.era.RUnlock()
+	return l.author.cluster
+}
+
+// Skipped says which documents could not be loaded, and why.
+func (l *Ledger) Skipped() []error { return slices.Clone(l.skipped) }
+
+// Get is the latest version of one document; false if there is none or it was deleted.
+func (l *Ledger) Get(k api.Key) (*Record, bool) {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	e, ok := l.entries[k]
+	if !ok || e.rec.doc.Deleted {
+		return nil, false
+	}
+	return e.rec, true
+}
+
+// List is the documents that the filter covers, as they are at one moment,
+// ordered by node, kind and name.
+func (l *Ledger) List(f Filter) []*Record {
+	f = f.clean()
+	l.mu.RLock()
+	found := l.collect(&f)
+	l.mu.RUnlock()
+	return sortRecords(found)
+}
+
+// collect gathers what the filter shows; the caller holds mu.
+func (l *Ledger) collect(f *Filter) []*Record {
+	found := make([]*Record, 0, 16)
+	for k, e := range l.entries {
+		if f.shows(&k, e.rec) {
+			found = append(found, e.rec)
+		}
+	}
+	return found
+}
+
+func sortRecords(all []*Record) []*Record {
+	slices.SortFunc(all, func(a, b *Record) int { return a.Key().Compare(b.Key()) })
+	return all
+}
+
+// version is the version held of a key, zero if none. The caller holds mu.
+func (l *Ledger) version(k api.Key) api.Version {
+	if e, ok := l.entries[k]; ok {
+		return e.rec.Version()
+	}
+	return api.Version{}
+}
+
+// commit takes documents over where they are newer than what is held, and
+// hands them to the watchers, all in one step. What was overtaken is dropped.
+func (l *Ledger) commit(docs []api.Document, by string) {
+	now := l.now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	items := make([]item, 0, len(docs))
+	for i := range docs {
+		k := docs[i].Key()
+		if docs[i].Version().Compare(l.version(k)) <= 0 {
+			continue
+		}
+		e := &entry{rec: &Record{doc: docs[i]}}
+		if docs[i].Deleted {
+			e.heldSince = now
+		}
+		l.entries[k] = e
+		items = append(items, item{key: k, rec: e.rec, isLive: isLive(k.Kind), since: now})
+	}
+	l.publish(items, by, now)
+}
+
+// publish hands items to every watcher; the caller holds mu.
+func (l *Ledger) publish(items []item, by string, now time.Time) {
+	if len(items) == 0 {
+		return
+	}
+	// Backwards, because a watcher that lags is taken out of the list on the way.
+	for i := len(l.watchers) - 1; i >= 0; i-- {
+		w := l.watchers[i]
+		if !w.offer(items) {
+			l.detach(w)
+			l.lagged.add(w.info(now))
+			l.taps.add(TapEvent{At: now, Type: TapLagged, By: w.name})
+		}
+	}
+	if l.taps.none() {
+		return
+	}
+	for _, it := range items {
+		l.taps.add(it.tapEvent(by, now))
+	}
+}
+
+// save writes to the store what is persisted of docs.
+func (l *Ledger) save(docs []api.Document, forget []api.Key) error {
+	if l.store == nil {
+		return nil
+	}
+	put := make([]api.Document, 0, len(docs))
+	for i := range docs {
+		if isPersisted(docs[i].Kind) {
+			put = append(put, docs[i])
+		}
+	}
+	if len(put) == 0 && len(forget) == 0 {
+		return nil
+	}
+	if err := l.store.Save(put, forget); err != nil {
+		return fmt.Errorf("save documents: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,62 @@
+package ledger
+
+import (
+	"fmt"
+
+	"fulmen/daemon/api"
+)
+
+// load takes over what the store has. Own documents that were signed for
+// another cluster, as after a crash between joining and signing, or that are
+// newer than the counter, as after the counter was lost, are signed again.
+func (l *Ledger) load() error {
+	if l.store == nil {
+		return nil
+	}
+	docs, err := l.store.Load()
+	if err != nil {
+		return fmt.Errorf("load documents: %w", err)
+	}
+	now := l.now()
+	var own []api.Document
+	var newest api.Version
+	resign := false
+	for i := range docs {
+		d := &docs[i]
+		if err := d.Check(); err != nil {
+			l.skipped = append(l.skipped, err)
+			continue
+		}
+		if !isPersisted(d.Kind) {
+			l.skipped = append(l.skipped, api.Errorf(api.ReasonMalformedDocument, d.Key().String(), "%s: the kind is not kept", d.Key()))
+			continue
+		}
+		e := &entry{rec: &Record{doc: *d}}
+		if d.Deleted && d.At.After(now) {
+			e.heldSince = now // its writer's clock is ahead
+		}
+		l.entries[d.Key()] = e
+		if d.Node != l.author.node {
+			continue
+		}
+		own = append(own, *d)
+		if d.Version().Compare(newest) > 0 {
+			newest = d.Version()
+		}
+		resign = resign || d.Verify(l.author.cluster, l.author.public()) != nil
+	}
+	if !resign && newest.Compare(l.author.given()) <= 0 {
+		return nil
+	}
+	if err := l.author.raise(newest.Inc); err != nil {
+		return err
+	}
+	if own, err = l.author.stamp(own); err != nil {
+		return err
+	}
+	if err := l.save(own, nil); err != nil {
+		return err
+	}
+	l.commit(own, "load")
+	return nil
+}

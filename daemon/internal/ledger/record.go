@@ -1,0 +1,70 @@
+package ledger
+
+import (
+	"encoding/json"
+	"sync"
+
+	"fulmen/daemon/api"
+)
+
+// Record is one version of one document as the ledger holds it. It never
+// changes and is shared by all readers.
+type Record struct {
+	doc    api.Document
+	once   sync.Once
+	json   json.RawMessage
+	failed error
+}
+
+// Document is the document. What its fields point to is shared with every
+// other reader and must not be changed.
+func (r *Record) Document() api.Document { return r.doc }
+
+// Key says which document it is a version of.
+func (r *Record) Key() api.Key { return r.doc.Key() }
+
+// Version orders it among the documents of its node.
+func (r *Record) Version() api.Version { return r.doc.Version() }
+
+// Deleted reports whether it marks the end of its key.
+func (r *Record) Deleted() bool { return r.doc.Deleted }
+
+// Decode reads the value into a struct of its kind.
+func (r *Record) Decode(into any) error { return r.doc.Decode(into) }
+
+// JSON is the document as it goes over the wire. It is encoded when first
+// asked for; the bytes are shared and must not be changed.
+func (r *Record) JSON() (json.RawMessage, error) {
+	r.once.Do(func() { r.json, r.failed = r.doc.MarshalJSON() })
+	return r.json, r.failed
+}
+
+// envelopeBytes is what the fixed fields of a document take at most on the
+// wire: their names, two counters of 16 digits, a node id, a time and a
+// signature.
+const envelopeBytes = 384
+
+// SizeBytes bounds the length of JSON from above without encoding.
+func (r *Record) SizeBytes() int {
+	// Every byte of a name may be written as a \u escape of six.
+	n := envelopeBytes + len(r.doc.Kind) + 6*len(r.doc.Name) + len(r.doc.Value)
+	for field, reason := range r.doc.Unknown {
+		n += 6*len(field) + len(reason) + 6
+	}
+	for field, raw := range r.doc.Extra {
+		n += len(field) + len(raw) + 4
+	}
+	return n
+}
+
+// isLive reports whether the kind moves all the time while it is watched.
+func isLive(k api.Kind) bool {
+	info, _ := api.LookupKind(k)
+	return info.Live
+}
+
+// isPersisted reports whether documents of the kind outlive a restart.
+func isPersisted(k api.Kind) bool {
+	info, _ := api.LookupKind(k)
+	return info.Persisted
+}

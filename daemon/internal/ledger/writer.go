@@ -1,0 +1,158 @@
+package ledger
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+
+	"fulmen/daemon/api"
+)
+
+// Writer writes the node's own documents; there is no other way to. Open gives
+// one for every kind, Owner narrows it down for the package that owns some.
+type Writer struct {
+	ledger *Ledger
+	name   string
+	kinds  []api.Kind // empty = all
+}
+
+// Owner is a writer for some kinds, called by a name that the tap shows.
+func (w *Writer) Owner(name string, kinds ...api.Kind) *Writer {
+	return &Writer{ledger: w.ledger, name: name, kinds: slices.Clone(kinds)}
+}
+
+// Put publishes drafts, of different keys, in one step, and for persisted kinds
+// after one save. When it returns without an error, every reader will get them
+// or something newer. An error means that none was published: a kind that is
+// not the writer's (not_the_writer), a draft that breaks a rule, or what the
+// Store or the Counter said.
+//
+// A draft that says nothing new, byte by byte and reason by reason, is not
+// published: readers are not woken, nothing is signed or saved, and At stays
+// when it was first read. Owners may so read and put at every hint. Where the
+// time itself is the news, as with a repeated measurement, Draft.Again says so.
+func (w *Writer) Put(drafts ...Draft) error {
+	l := w.ledger
+	l.sweep()
+	docs, err := w.documents(drafts)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(drafts, func(d Draft) bool { return isPersisted(d.Kind) }) {
+		l.saving.Lock()
+		defer l.saving.Unlock()
+	}
+	l.author.era.RLock()
+	defer l.author.era.RUnlock()
+	if docs = l.news(docs, drafts); len(docs) == 0 {
+		return nil
+	}
+	if docs, err = l.author.stamp(docs); err != nil {
+		return err
+	}
+	if err := l.save(docs, nil); err != nil {
+		return err
+	}
+	l.commit(docs, w.name)
+	return nil
+}
+
+// Delete ends a key; one that is not held stays as it is.
+func (w *Writer) Delete(kind api.Kind, name string) error {
+	return w.Put(Draft{Kind: kind, Name: name, Delete: true})
+}
+
+// Rejoin signs everything that the node has written again, for another
+// cluster and in a new incarnation. Documents of other nodes stay until Forget.
+func (w *Writer) Rejoin(cluster api.ClusterID) error {
+	if !cluster.Valid() {
+		return api.Errorf(api.ReasonBadValue, "cluster", "cluster id %q is not valid", string(cluster))
+	}
+	l := w.ledger
+	l.saving.Lock()
+	defer l.saving.Unlock()
+	l.author.era.Lock()
+	defer l.author.era.Unlock()
+	before := l.author.cluster
+	l.author.cluster = cluster
+	if err := l.restate(0, nil); err != nil {
+		l.author.cluster = before
+		return err
+	}
+	return nil
+}
+
+// documents turns drafts into documents after asking whether the writer may.
+func (w *Writer) documents(drafts []Draft) ([]api.Document, error) {
+	now := api.TimeOf(w.ledger.now())
+	docs := make([]api.Document, len(drafts))
+	for i := range drafts {
+		d := &drafts[i]
+		key := api.Key{Node: w.ledger.Node(), Kind: d.Kind, Name: d.Name}
+		if len(w.kinds) > 0 && !slices.Contains(w.kinds, d.Kind) {
+			return nil, api.Errorf(api.ReasonNotTheWriter, key.String(), "%s is not a kind that %s writes", d.Kind, w.name)
+		}
+		for j := range i {
+			if docs[j].Key() == key {
+				return nil, api.Errorf(api.ReasonBadValue, key.String(), "%s is there twice", key)
+			}
+		}
+		doc, err := d.document(now)
+		if err != nil {
+			return nil, err
+		}
+		doc.Node = w.ledger.Node()
+		docs[i] = doc
+	}
+	return docs, nil
+}
+
+// news leaves out the documents that say nothing new.
+func (l *Ledger) news(docs []api.Document, drafts []Draft) []api.Document {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	kept := docs[:0]
+	for i := range docs {
+		if drafts[i].Again || l.isNews(&docs[i]) {
+			kept = append(kept, docs[i])
+		}
+	}
+	return kept
+}
+
+func (l *Ledger) isNews(d *api.Document) bool {
+	held, ok := l.entries[d.Key()]
+	if !ok || held.rec.doc.Deleted {
+		return !d.Deleted
+	}
+	have := &held.rec.doc
+	return d.Deleted || have.Simulated != d.Simulated || !bytes.Equal(have.Value, d.Value) || !maps.Equal(have.Unknown, d.Unknown)
+}
+
+// restate stamps own documents again and publishes them: the one with the key,
+// or with nil all of them, in an incarnation above the given one. The caller
+// holds saving, and era alone.
+func (l *Ledger) restate(above uint64, only *api.Key) error {
+	var docs []api.Document
+	l.mu.RLock()
+	for k, e := range l.entries {
+		if k.Node == l.author.node && (only == nil || k == *only) {
+			docs = append(docs, e.rec.doc)
+		}
+	}
+	l.mu.RUnlock()
+	if only == nil {
+		if err := l.author.raise(above); err != nil {
+			return err
+		}
+	}
+	docs, err := l.author.stamp(docs)
+	if err != nil {
+		return err
+	}
+	if err := l.save(docs, nil); err != nil {
+		return err
+	}
+	l.commit(docs, "restate")
+	return nil
+}
