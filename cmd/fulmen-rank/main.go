@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime/debug"
 
 	"fulmen/cmd/fulmen-rank/internal/blas"
 	"fulmen/cmd/fulmen-rank/internal/life"
@@ -14,6 +15,9 @@ import (
 )
 
 func main() {
+	// A fault inside MLX ends the process with its signal, and with the traces of
+	// Go's threads on standard error, not with Go's exit status.
+	debug.SetTraceback("crash")
 	// Not with os.Exit or a return: C++ destructors must not run while MLX's
 	// own threads may.
 	life.Exit(work(os.Args[1:]))
