@@ -1,0 +1,93 @@
+package config
+
+import (
+	"log/slog"
+	"net/netip"
+	"time"
+)
+
+// Config is a complete configuration: what the file says, and the defaults for
+// the rest. It is a value; nobody changes one that is in force.
+type Config struct {
+	API     API
+	Peers   Peers
+	Network Network
+	Log     Log
+	Times   Times
+	Measure Measure
+	Limits  Limits
+	Paths   Paths
+}
+
+// API is the local API.
+type API struct {
+	// Port on 127.0.0.1; 0 = any that is free.
+	Port int
+}
+
+// Peers is how other nodes are reached.
+type Peers struct {
+	// Port where peers connect; 0 = any that is free.
+	Port int
+	// Addresses are HOST or HOST:PORT of nodes that discovery does not find.
+	Addresses []string
+}
+
+// Network is what this node thinks of its networks.
+type Network struct {
+	// Trusted are networks on which the unencrypted traffic of jobs may go.
+	Trusted []netip.Prefix
+}
+
+// Log is what is written to the log.
+type Log struct {
+	// Level is the least that is written.
+	Level slog.Level
+	// Levels are those of single packages that have one of their own.
+	Levels map[string]slog.Level
+}
+
+// LevelOf is the least that is written for a package.
+func (l Log) LevelOf(pkg string) slog.Level {
+	if level, ok := l.Levels[pkg]; ok {
+		return level
+	}
+	return l.Level
+}
+
+// Times are how long things last and wait.
+type Times struct {
+	Lease, LeaseRenewal time.Duration
+	Beat, BeatLost      time.Duration
+	Preflight, Starting time.Duration
+	Handshake           time.Duration
+	Grace, FailedGrace  time.Duration
+	Drain               time.Duration
+}
+
+// Measure says how old measurements may be.
+type Measure struct {
+	GPUTTL, SocketTTL, RDMATTL time.Duration
+}
+
+// Limits bound what the daemon spends.
+type Limits struct {
+	// Clients is the most connections of clients at once.
+	Clients int
+	// OutboxBytes is the most that waits for one client to read it.
+	OutboxBytes int
+	// DatabaseBytes is the size that the database may reach.
+	DatabaseBytes int
+	// LogBytes is the size at which the log is begun anew, the old one kept once.
+	LogBytes int
+}
+
+// Paths are places that are not where they are by default; empty = there.
+type Paths struct {
+	// State is the folder of the key, the database and the jobs.
+	State string
+	// Logs is the folder of the daemon's log.
+	Logs string
+	// Worker is the program that measures.
+	Worker string
+}

@@ -1,0 +1,17 @@
+// Package config owns the configuration: which keys there are, what they may be
+// and are by default, how the file is read, changed and watched.
+//
+// The file is TOML and read strictly. A key that is not known, or a value that
+// is not allowed, is an error with line and column that names the nearest key
+// (package text knows where things stand, package nearest what was meant).
+//
+// [Live] keeps the configuration in force. A saved file is read at once, by
+// events of its folder. A change comes in two phases: every subscriber verifies
+// the next configuration, and if all agree, all commit it. If anything is wrong
+// the configuration stays what it was, and [Status] says why. Keys that need a
+// restart keep their value until then.
+//
+// [Edit] changes keys in the text and leaves everything else of it as it is.
+// [Fields] is the table that all of this, the example and docs/configuration.md
+// are made from.
+package config
