@@ -2,14 +2,13 @@ package main
 
 import (
 	"os"
-	"path/filepath"
-	"reflect"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/matryer/is"
 
+	"fulmen/cmd/internal/apidoc/model"
 	"fulmen/daemon/api"
 )
 
@@ -46,13 +45,13 @@ func TestReferenceIsComplete(t *testing.T) {
 			t.Errorf("no explanation: %s", line)
 		}
 	}
-	src, err := readSource(apiFolder)
+	src, err := model.Read(apiFolder)
 	is.NoErr(err)
 	for _, k := range api.Kinds() {
 		is.True(strings.Contains(text, "### "+string(k.Kind)+"\n"))
-		for _, f := range src.fieldsOf(k.Value) {
-			if f.doc == "" {
-				t.Errorf("%s: %s has no comment", k.Kind, f.name)
+		for _, f := range src.Fields(k.Value) {
+			if f.Doc == "" {
+				t.Errorf("%s: %s has no comment", k.Kind, f.Name)
 			}
 		}
 	}
@@ -82,39 +81,4 @@ func TestContractsNameEverything(t *testing.T) {
 			t.Errorf("contracts.md does not name the phase %s", p)
 		}
 	}
-}
-
-func TestFieldsOf(t *testing.T) {
-	is := is.New(t)
-	src, err := readSource(apiFolder)
-	is.NoErr(err)
-	byName := map[string]field{}
-	for _, f := range src.fieldsOf(reflect.TypeFor[api.Memory]()) {
-		byName[f.name] = f
-	}
-	f := byName["total_bytes"]
-	is.Equal(f, field{name: "total_bytes", typ: "integer", unit: "bytes", doc: "The physical memory.", optional: true})
-	is.Equal(byName["pressure"].typ, "[Pressure](#type-pressure)")
-	names := []string{}
-	for _, f := range src.fieldsOf(reflect.TypeFor[api.KeyVersion]()) {
-		names = append(names, f.name)
-	}
-	is.Equal(strings.Join(names, " "), "node kind name inc seq") // embedded fields stand in place
-}
-
-func TestWithoutName(t *testing.T) {
-	is := is.New(t)
-	is.Equal(withoutName("Peer", "Peer is the other end."), "The other end.")
-	is.Equal(withoutName("JobQueued", "JobQueued waits."), "Waits.")
-	is.Equal(withoutName("X", ""), "")
-}
-
-func TestReadSourceErrors(t *testing.T) {
-	is := is.New(t)
-	_, err := readSource(filepath.Join(t.TempDir(), "none"))
-	is.True(err != nil)
-	dir := t.TempDir()
-	is.NoErr(os.WriteFile(filepath.Join(dir, "a.go"), []byte("package a\nconst A, B = 1, 2\n"), 0o600))
-	_, err = readSource(dir)
-	is.True(err != nil && strings.Contains(err.Error(), "one constant a line"))
 }

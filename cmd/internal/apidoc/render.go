@@ -9,25 +9,24 @@ import (
 	"slices"
 	"strings"
 
+	"fulmen/cmd/internal/apidoc/model"
 	"fulmen/daemon/api"
 )
 
 // page is the reference being written.
 type page struct {
 	bytes.Buffer
-	src     *source
-	structs map[string]reflect.Type
-	enums   map[string]reflect.Type
+	src   *model.Source
+	types model.Types
 }
 
 // render makes the reference from the source in a folder.
 func render(dir string) ([]byte, error) {
-	src, err := readSource(dir)
+	src, err := model.Read(dir)
 	if err != nil {
 		return nil, err
 	}
-	p := &page{src: src, structs: map[string]reflect.Type{}, enums: map[string]reflect.Type{}}
-	p.collect()
+	p := &page{src: src, types: model.Collect(roots()...)}
 	p.line("# Reference")
 	p.line("")
 	p.line("<!-- Written by `go generate ./daemon/api`; edit the comments there. -->")
@@ -73,7 +72,7 @@ func (p *page) table(heads ...string) {
 func (p *page) heading(level int, t reflect.Type, text string) {
 	p.line("")
 	if t != nil {
-		p.line(`<a id="%s"></a>`, anchor(t))
+		p.line(`<a id="%s"></a>`, model.Anchor(t))
 		p.line("")
 	}
 	p.line("%s %s", strings.Repeat("#", level), text)
@@ -82,30 +81,28 @@ func (p *page) heading(level int, t reflect.Type, text string) {
 
 // comment writes a type's comment as paragraphs, its diagrams kept.
 func (p *page) comment(t reflect.Type) {
-	text := strings.TrimSpace(p.src.types[t.Name()])
+	text := p.src.Doc(t)
 	p.line("%s", strings.ReplaceAll(text, "\n\t", "\n    "))
 }
 
 func (p *page) fields(t reflect.Type) {
-	fields := p.src.fieldsOf(t)
+	fields := p.src.Fields(t)
 	if len(fields) == 0 {
 		return
 	}
 	p.table("field", "type", "unit", "what")
 	for _, f := range fields {
-		name := "`" + f.name + "`"
-		if f.optional {
+		name := "`" + f.Name + "`"
+		if f.Optional {
 			name += " ○"
 		}
-		p.row(name, f.typ, f.unit, f.doc)
+		p.row(name, typeText(f.Type), unitText(f.Unit), f.Doc)
 	}
 }
 
-func (p *page) collect() {
-	all := []reflect.Type{reflect.TypeFor[api.Document](), reflect.TypeFor[api.JobSpec](), reflect.TypeFor[api.Error](),
-		reflect.TypeFor[api.Request](), reflect.TypeFor[api.Response](), reflect.TypeFor[api.PeerConn](),
-		reflect.TypeFor[api.APIAddress](), reflect.TypeFor[api.MethodClass](), reflect.TypeFor[api.NameRule](),
-		reflect.TypeFor[api.Severity]()}
+// roots are the types that the reference explains, with all that lies below them.
+func roots() []reflect.Type {
+	all := model.Loose()
 	for _, k := range api.Kinds() {
 		all = append(all, k.Value)
 	}
@@ -115,14 +112,12 @@ func (p *page) collect() {
 	for _, n := range slices.Concat(api.Notifications(), api.PeerNotifications()) {
 		all = append(all, n.Params)
 	}
-	for _, t := range all {
-		collect(t, p.structs, p.enums)
-	}
+	return all
 }
 
 func (p *page) ids() {
 	p.heading(2, nil, "Ids and other single words")
-	for _, t := range idTypes() {
+	for _, t := range model.WordTypes() {
 		p.heading(3, t, t.Name())
 		p.comment(t)
 	}
@@ -130,8 +125,8 @@ func (p *page) ids() {
 
 func (p *page) structTypes() {
 	p.heading(2, nil, "Structures")
-	for _, name := range slices.Sorted(maps.Keys(p.structs)) {
-		t := p.structs[name]
+	for _, name := range slices.Sorted(maps.Keys(p.types.Structs)) {
+		t := p.types.Structs[name]
 		if p.isKindValue(t) {
 			continue
 		}
@@ -147,13 +142,13 @@ func (p *page) isKindValue(t reflect.Type) bool {
 
 func (p *page) enumTypes() {
 	p.heading(2, nil, "Sets of words")
-	for _, name := range slices.Sorted(maps.Keys(p.enums)) {
-		t := p.enums[name]
+	for _, name := range slices.Sorted(maps.Keys(p.types.Enums)) {
+		t := p.types.Enums[name]
 		p.heading(3, t, name)
 		p.comment(t)
 		p.table("word", "what")
-		docs := p.src.words(name)
-		for _, w := range reflect.Zero(t).Interface().(api.Enum).Values() {
+		docs := p.src.Words(t)
+		for _, w := range model.Values(t) {
 			p.row("`"+w+"`", docs[w])
 		}
 	}

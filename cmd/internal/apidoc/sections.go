@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"fulmen/cmd/internal/apidoc/model"
 	"fulmen/daemon/api"
 )
 
@@ -13,7 +14,7 @@ func (p *page) kinds() {
 	p.line("The envelope of all is [Document](#type-document).")
 	p.table("kind", "name", "sent to members", "outlives a restart", "moves only while watched")
 	for _, k := range api.Kinds() {
-		p.row("["+string(k.Kind)+"](#"+anchor(k.Value)+")", string(k.Name), tick(k.Replicated), tick(k.Persisted), tick(k.Live))
+		p.row("["+string(k.Kind)+"](#"+model.Anchor(k.Value)+")", string(k.Name), tick(k.Replicated), tick(k.Persisted), tick(k.Live))
 	}
 	for _, k := range api.Kinds() {
 		p.heading(3, k.Value, string(k.Kind))
@@ -67,7 +68,7 @@ func (p *page) errors() {
 	p.heading(2, nil, "Errors")
 	p.line("The code says what a program does next, the reason says exactly what it is. A call's error is [Error](#type-error).")
 	p.table("code", "name", "what")
-	docs := p.src.words("Code")
+	docs := p.src.Words(reflect.TypeFor[api.Code]())
 	for _, c := range api.Codes() {
 		n := strconv.Itoa(int(c))
 		p.row(n, "`"+c.String()+"`", docs[n])
@@ -91,13 +92,13 @@ func (p *page) phases() {
 	p.heading(2, nil, "Phases")
 	p.heading(3, nil, "Of a job")
 	p.table("phase", "what", "next")
-	docs := p.src.words("JobPhase")
+	docs := p.src.Words(reflect.TypeFor[api.JobPhase]())
 	for _, i := range api.JobPhases() {
 		p.row("`"+string(i.Phase)+"`", docs[string(i.Phase)], nextText(i.Next))
 	}
 	p.heading(3, nil, "Of a rank")
 	p.table("phase", "what", "next")
-	docs = p.src.words("RankPhase")
+	docs = p.src.Words(reflect.TypeFor[api.RankPhase]())
 	for _, i := range api.RankPhases() {
 		p.row("`"+string(i.Phase)+"`", docs[string(i.Phase)], nextText(i.Next))
 	}
@@ -123,11 +124,11 @@ func (p *page) constants() {
 		{"macos.go", "Names on macOS"}, {"message.go", "Codes that JSON-RPC reserves"},
 	} {
 		p.heading(3, nil, file.title)
-		for _, b := range p.src.blocks[file.name] {
-			p.line("%s", b.doc)
+		for _, b := range p.src.Blocks(file.name) {
+			p.line("%s", b.Doc)
 			p.table("name", "value", "what")
-			for _, c := range b.consts {
-				p.row(c.name, "`"+c.value+"`", withoutName(c.name, c.doc))
+			for _, c := range b.Consts {
+				p.row(c.Name, "`"+c.Value+"`", model.WithoutName(c.Name, c.Doc))
 			}
 			p.line("")
 		}

@@ -1,4 +1,4 @@
-package main
+package model
 
 import (
 	"bytes"
@@ -9,34 +9,26 @@ import (
 	"go/token"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 )
 
-// source is what reflection cannot tell: comments, and constants in the order
+// Source is what reflection cannot tell: comments, and constants in the order
 // in which they are written.
-type source struct {
+type Source struct {
 	types  map[string]string            // by type
 	fields map[string]map[string]string // by type and field
-	blocks map[string][]block           // constants by file
+	blocks map[string][]Block           // constants by file
 }
 
-// block is a group of constants with the comment above it.
-type block struct {
-	doc    string
-	consts []constant
-}
-
-type constant struct {
-	name, typ, value, doc string
-}
-
-// readSource parses the Go files of a folder, tests left out.
-func readSource(dir string) (*source, error) {
+// Read parses the Go files of a folder, tests left out. It refuses constants
+// that share a line, because their comment could be of either.
+func Read(dir string) (*Source, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
 	}
-	s := &source{types: map[string]string{}, fields: map[string]map[string]string{}, blocks: map[string][]block{}}
+	s := &Source{types: map[string]string{}, fields: map[string]map[string]string{}, blocks: map[string][]Block{}}
 	for _, entry := range entries {
 		name := entry.Name()
 		if entry.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
@@ -58,8 +50,8 @@ func readSource(dir string) (*source, error) {
 	return s, nil
 }
 
-func (s *source) declaration(fset *token.FileSet, file string, gen *ast.GenDecl) error {
-	group := block{doc: oneLine(gen.Doc)}
+func (s *Source) declaration(fset *token.FileSet, file string, gen *ast.GenDecl) error {
+	group := Block{Doc: oneLine(gen.Doc)}
 	for _, spec := range gen.Specs {
 		switch spec := spec.(type) {
 		case *ast.TypeSpec:
@@ -74,9 +66,9 @@ func (s *source) declaration(fset *token.FileSet, file string, gen *ast.GenDecl)
 			if len(spec.Names) != 1 || len(spec.Values) != 1 {
 				return fmt.Errorf("%s: %s: one constant a line", file, spec.Names[0].Name)
 			}
-			c := constant{name: spec.Names[0].Name, doc: oneLine(spec.Doc)}
-			if c.doc == "" {
-				c.doc = group.doc
+			c := Constant{Name: spec.Names[0].Name, Doc: oneLine(spec.Doc)}
+			if c.Doc == "" {
+				c.Doc = group.Doc
 			}
 			if ident, ok := spec.Type.(*ast.Ident); ok {
 				c.typ = ident.Name
@@ -85,11 +77,11 @@ func (s *source) declaration(fset *token.FileSet, file string, gen *ast.GenDecl)
 			if err := printer.Fprint(&value, fset, spec.Values[0]); err != nil {
 				return err
 			}
-			c.value = value.String()
-			group.consts = append(group.consts, c)
+			c.Value = value.String()
+			group.Consts = append(group.Consts, c)
 		}
 	}
-	if len(group.consts) > 0 {
+	if len(group.Consts) > 0 {
 		s.blocks[file] = append(s.blocks[file], group)
 	}
 	return nil
@@ -105,14 +97,20 @@ func fieldDocs(st *ast.StructType) map[string]string {
 	return docs
 }
 
-// words are the constants of an enum with their comments, by value.
-func (s *source) words(typ string) map[string]string {
+// Doc is a type's comment, with its paragraphs and diagrams.
+func (s *Source) Doc(t reflect.Type) string { return strings.TrimSpace(s.types[t.Name()]) }
+
+// Blocks are the groups of constants of a file, by the file's base name.
+func (s *Source) Blocks(file string) []Block { return s.blocks[file] }
+
+// Words are the constants of an enum with their comments, by value.
+func (s *Source) Words(t reflect.Type) map[string]string {
 	docs := map[string]string{}
 	for _, blocks := range s.blocks {
 		for _, b := range blocks {
-			for _, c := range b.consts {
-				if c.typ == typ {
-					docs[strings.Trim(c.value, `"`)] = withoutName(c.name, c.doc)
+			for _, c := range b.Consts {
+				if c.typ == t.Name() {
+					docs[strings.Trim(c.Value, `"`)] = WithoutName(c.Name, c.Doc)
 				}
 			}
 		}
@@ -123,8 +121,8 @@ func (s *source) words(typ string) map[string]string {
 // oneLine is a comment without its line breaks.
 func oneLine(c *ast.CommentGroup) string { return strings.Join(strings.Fields(c.Text()), " ") }
 
-// withoutName takes the name off the beginning of a comment and begins it with a capital.
-func withoutName(name, doc string) string {
+// WithoutName takes the name off the beginning of a comment and begins it with a capital.
+func WithoutName(name, doc string) string {
 	doc = strings.TrimPrefix(strings.TrimPrefix(doc, name), ":")
 	for _, verb := range []string{" is ", " are "} {
 		doc = strings.TrimPrefix(doc, verb)
