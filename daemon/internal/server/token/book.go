@@ -110,6 +110,13 @@ func (b *Book) Check(text string) (Record, error) {
 	return out, nil
 }
 
+// Stands reports whether a record that Check gave has not been revoked since.
+func (b *Book) Stands(r Record) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.ContainsFunc(b.records, func(o Record) bool { return o.SHA256 == r.SHA256 })
+}
+
 // List gives a user's tokens, ordered by when they were made.
 func (b *Book) List(uid uint32) []Record {
 	b.mu.Lock()

@@ -1,0 +1,62 @@
+package server
+
+import (
+	"slices"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/server/token"
+)
+
+// Caller is who makes a request, and the request's side of the connection.
+type Caller struct {
+	// UID is the local user, by the kernel's word or the token's.
+	UID uint32
+	// Socket says that the call came over the Unix socket.
+	Socket bool
+	// Token is the name of the token; empty on the Unix socket.
+	Token string
+
+	conn      *conn
+	method    api.MethodInfo
+	requestID string // empty: nobody waits for a reply
+}
+
+// identity is who is at the other end of a connection.
+type identity struct {
+	uid    uint32
+	socket bool
+	token  token.Record // zero on the Unix socket
+}
+
+// Class is the highest class of the connection at this moment: a group that a
+// user was taken out of counts no longer.
+func (c *Caller) Class() api.MethodClass {
+	if c.Socket && (c.conn.authorized.Load() || c.conn.server.isAdmin(c.UID)) {
+		return api.ClassAdmin
+	}
+	return api.ClassUser
+}
+
+// Viewer is the caller as a reader of documents.
+func (c *Caller) Viewer() Viewer { return Viewer{UID: c.UID, Class: c.Class()} }
+
+// may refuses a caller whose class is too low for the method.
+func (c *Caller) may() error {
+	if classCovers(c.Class(), c.method.Class) {
+		return nil
+	}
+	e := api.NewError(api.ReasonAdminRequired, c.method.Name)
+	if !c.Socket {
+		e.Data.Remedy = "Repeat it over the Unix socket: a token never has the rights of an administrator."
+	}
+	return e
+}
+
+// classCovers reports whether a caller of one class may call methods of
+// another. Peers have a table of their own, which is not served here: the class
+// neither covers nor is covered.
+func classCovers(has, needs api.MethodClass) bool {
+	order := []api.MethodClass{api.ClassRead, api.ClassUser, api.ClassAdmin}
+	h, n := slices.Index(order, has), slices.Index(order, needs)
+	return h >= 0 && n >= 0 && h >= n
+}

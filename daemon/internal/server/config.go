@@ -1,0 +1,79 @@
+package server
+
+import (
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/server/token"
+	"fulmen/native"
+)
+
+// Config is what a server is made of. Fields without a remark are needed.
+type Config struct {
+	// Handlers are the methods that are built; the others answer that they are not.
+	Handlers Handlers
+	// Facts is where state.get and state.watch read.
+	Facts Facts
+	// Tokens are the tokens and one-time secrets.
+	Tokens *token.Book
+	// Clock is the machine's.
+	Clock native.Clock
+	// Log gets the causes that clients are not told.
+	Log *slog.Logger
+	// Mode is as whom the daemon runs.
+	Mode api.DaemonMode
+	// UID is the daemon's own, of class admin in user mode.
+	UID uint32
+	// InAdminGroup says whether a user is in the group of administrators; nil
+	// where there is none, as on macOS.
+	InAdminGroup func(uid uint32) (bool, error)
+	// Authorizer checks authorisations; nil where the system has none, as on Linux.
+	Authorizer Authorizer
+	// Version is that of Fulmen, told to clients when they connect.
+	Version string
+	// Schema is served as it is; nil = not there.
+	Schema []byte
+	// Assets has index.html and the folder assets; nil = a plain page.
+	Assets fs.FS
+	// Metrics answers PathMetrics, for whoever has shown a token or came by the
+	// Unix socket; nil = not there.
+	Metrics http.Handler
+	// Limits may be zero, for the defaults.
+	Limits Limits
+}
+
+// Limits bound what clients can take. Zero fields have the defaults.
+type Limits struct {
+	// Clients is the most connections that have shown who they are; 2,000.
+	Clients int
+	// HalfOpen is the most, on each listener, that have not yet; 64.
+	HalfOpen int
+	// HelloDeadline bounds the time until a connection has shown who it is; 5 s.
+	HelloDeadline time.Duration
+	// WriteDeadline is what a client gets to read a message; api.WriteDeadline.
+	WriteDeadline time.Duration
+	// CallDeadline bounds the handling of a request; 2 min.
+	CallDeadline time.Duration
+	// FeedBytes bounds the changes that wait for one subscription; 4 MiB.
+	FeedBytes int
+}
+
+func (l Limits) withDefaults() Limits {
+	or(&l.Clients, 2000)
+	or(&l.HalfOpen, 64)
+	or(&l.HelloDeadline, 5*time.Second)
+	or(&l.WriteDeadline, api.WriteDeadline)
+	or(&l.CallDeadline, 2*time.Minute)
+	or(&l.FeedBytes, 4<<20)
+	return l
+}
+
+func or[T comparable](field *T, fallback T) {
+	var zero T
+	if *field == zero {
+		*field = fallback
+	}
+}

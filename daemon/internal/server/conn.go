@@ -1,0 +1,153 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/creachadair/jrpc2"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/server/outbox"
+)
+
+const (
+	// maxUnderWay is how many messages of one connection are worked on at once;
+	// further ones are not read. It leaves room for a full batch of notifications.
+	maxUnderWay = 64
+	// maxWaitingBytes is how much of unread replies stops reading requests.
+	maxWaitingBytes = api.MaxMessageBytes
+	// maxOutboxBytes is how much of unread replies ends the connection; it is
+	// reached only by what was under way when reading stopped.
+	maxOutboxBytes = 8 << 20
+)
+
+// conn is one connection whose other end is known.
+type conn struct {
+	server     *Server
+	ws         *websocket.Conn
+	who        identity
+	authorized atomic.Bool // daemon.authorize was granted
+
+	// Reads and writes run on the connection's own context: one that ended for
+	// another reason, such as a request's, would take the connection with it.
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+
+	box   *outbox.Box
+	slots chan struct{}
+	ended sync.Once
+
+	mu      sync.Mutex
+	subs    map[api.Subscription]*subscription
+	lastSub uint64
+	replied map[string][]func(ok bool) // by request id
+}
+
+func newConn(s *Server, ws *websocket.Conn, ctx context.Context, cancel context.CancelCauseFunc) *conn {
+	return &conn{server: s, ws: ws, ctx: ctx, cancel: cancel,
+		box: outbox.New(maxOutboxBytes), slots: make(chan struct{}, maxUnderWay),
+		subs: map[api.Subscription]*subscription{}, replied: map[string][]func(bool){}}
+}
+
+// run serves the connection until it ends.
+func (c *conn) run() {
+	defer c.finish()
+	var writing sync.WaitGroup
+	writing.Go(c.write)
+	c.serveRPC(&socket{c})
+	c.cancel(errDisconnected)
+	writing.Wait()
+}
+
+func (c *conn) serveRPC(ch *socket) {
+	rpc := jrpc2.NewServer(c, &jrpc2.ServerOptions{
+		DisableBuiltin: true, // rpc.serverInfo tells things of the process to everybody
+		Concurrency:    api.MaxBatch,
+		NewContext:     func() context.Context { return c.ctx },
+	})
+	rpc.Start(ch)
+	if err := rpc.Wait(); err != nil {
+		c.log().Debug("a connection ended", "error", err)
+	}
+}
+
+// write is the only one who writes messages. There is no ping: over the
+// loopback address and Unix sockets the kernel reports at once that a process
+// is gone, and one that only sleeps is found by the write deadline.
+func (c *conn) write() {
+	for {
+		message, err := c.box.Pop(c.ctx)
+		if err != nil {
+			return
+		}
+		ctx, stop := context.WithTimeout(c.ctx, c.server.config.Limits.WriteDeadline)
+		err = c.ws.Write(ctx, websocket.MessageText, message)
+		late := errors.Is(ctx.Err(), context.DeadlineExceeded)
+		stop()
+		if err != nil {
+			if late {
+				c.log().Info("a client did not read and was disconnected")
+				c.cancel(api.NewError(api.ReasonSlowClient, ""))
+			}
+			c.cancel(errDisconnected)
+			return
+		}
+	}
+}
+
+// end closes the connection with a status; what is queued is not sent. It does
+// not wait: the closing handshake has deadlines of its own.
+func (c *conn) end(code websocket.StatusCode, cause error) {
+	c.ended.Do(func() {
+		c.server.background.Go(func() {
+			_ = c.ws.Close(code, closeReason(cause)) // the other end may be gone already
+			c.cancel(cause)
+		})
+	})
+}
+
+// finish lets go of everything that belongs to the connection.
+func (c *conn) finish() {
+	c.cancel(errDisconnected)
+	_ = c.ws.CloseNow() // it is closed already, in the usual case
+	c.mu.Lock()
+	subs := c.subs
+	c.subs = nil
+	c.mu.Unlock()
+	for _, s := range subs {
+		s.stop()
+	}
+}
+
+// errDisconnected is the cause of a connection's end that needs no words.
+var errDisconnected = errors.New("disconnected")
+
+// closeReason is the reason in a close frame, which has room for 123 bytes.
+func closeReason(cause error) string {
+	e, ok := errors.AsType[*api.Error](cause)
+	if !ok {
+		return ""
+	}
+	return string(e.Data.Reason)
+}
+
+func (c *conn) log() *slog.Logger {
+	return c.server.config.Log.With("uid", c.who.uid, "token", c.who.token.Name)
+}
+
+// expireAt ends the connection when its token's time is over. The timer stands
+// still while the machine sleeps; requests compare the clock themselves.
+func (c *conn) expireAt(at api.Time) (stop func()) {
+	if at.IsZero() {
+		return func() {}
+	}
+	t := time.AfterFunc(at.Sub(c.server.config.Clock.Now()), func() {
+		c.end(websocket.StatusPolicyViolation, api.NewError(api.ReasonExpiredToken, ""))
+	})
+	return func() { t.Stop() }
+}

@@ -1,0 +1,187 @@
+package server
+
+import (
+	"bytes"
+	"encoding"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"fulmen/daemon/api"
+)
+
+// paramsError is parameters that do not fit the method. Its code on the wire is
+// JSON-RPC's own.
+type paramsError struct{ fault *api.Error }
+
+func (e paramsError) Error() string { return e.fault.Error() }
+
+func (e paramsError) Unwrap() error { return e.fault }
+
+// decodeParams reads the parameters of a request into a struct: an object, with
+// fields of exactly these names. encoding/json alone would fold case and drop
+// what it does not know, and a misspelt option would be taken for a default.
+func decodeParams(raw json.RawMessage, into any) error {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 {
+		raw = json.RawMessage("{}")
+	}
+	if raw[0] != '{' {
+		return paramsError{api.Errorf(api.ReasonBadValue, "params", "params must be an object.")}
+	}
+	if err := checkFields(raw, reflect.TypeOf(into).Elem(), ""); err != nil {
+		return paramsError{err}
+	}
+	err := json.Unmarshal(raw, into)
+	if err == nil {
+		return nil
+	}
+	if e, ok := errors.AsType[*api.Error](err); ok {
+		return paramsError{e}
+	}
+	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return paramsError{api.Errorf(api.ReasonBadValue, e.Field, "%s must be %s, not %s.", orParams(e.Field), wanted(e.Type), e.Value)}
+	}
+	return paramsError{api.Errorf(api.ReasonBadValue, "params", "params cannot be read: %v.", err)}
+}
+
+// checkFields refuses fields that a type does not have, at any depth. What does
+// not fit in another way is left to json.Unmarshal, which says it better.
+func checkFields(raw json.RawMessage, t reflect.Type, path string) *api.Error {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if decodesItself(t) {
+		return nil
+	}
+	switch t.Kind() {
+	case reflect.Struct:
+		return checkStruct(raw, t, path)
+	case reflect.Slice, reflect.Array:
+		var items []json.RawMessage
+		if json.Unmarshal(raw, &items) != nil {
+			return nil
+		}
+		for i, item := range items {
+			if err := checkFields(item, t.Elem(), fmt.Sprintf("%s[%d]", path, i)); err != nil {
+				return err
+			}
+		}
+	case reflect.Map:
+		var items map[string]json.RawMessage
+		if json.Unmarshal(raw, &items) != nil {
+			return nil
+		}
+		for _, key := range slices.Sorted(maps.Keys(items)) {
+			if err := checkFields(items[key], t.Elem(), join(path, key)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func checkStruct(raw json.RawMessage, t reflect.Type, path string) *api.Error {
+	var object map[string]json.RawMessage
+	if json.Unmarshal(raw, &object) != nil {
+		return nil
+	}
+	fields := map[string]reflect.Type{}
+	collectFields(t, fields)
+	for _, key := range slices.Sorted(maps.Keys(object)) {
+		field, ok := fields[key]
+		if !ok {
+			return unknownField(key, path, slices.Sorted(maps.Keys(fields)))
+		}
+		if err := checkFields(object[key], field, join(path, key)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// collectFields gathers the JSON names of a struct, those of embedded structs included.
+func collectFields(t reflect.Type, into map[string]reflect.Type) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case f.Anonymous && name == "" && f.Type.Kind() == reflect.Struct:
+			collectFields(f.Type, into)
+		case !f.IsExported() || name == "-":
+		case name == "":
+			into[f.Name] = f.Type
+		default:
+			into[name] = f.Type
+		}
+	}
+}
+
+func unknownField(key, path string, known []string) *api.Error {
+	e := api.Errorf(api.ReasonUnknownField, join(path, key), "%s has no field %q.", orParams(path), shorten(key))
+	if near := nearest(key, known); near != "" {
+		e.Message += fmt.Sprintf(" Did you mean %q?", near)
+	}
+	switch {
+	case len(known) == 0:
+		e.Data.Remedy = "Send an empty object."
+	default:
+		e.Data.Remedy = "Its fields are: " + strings.Join(known, ", ") + "."
+	}
+	e.Data.Subject = shorten(e.Data.Subject)
+	return e
+}
+
+func decodesItself(t reflect.Type) bool {
+	p := reflect.PointerTo(t)
+	return p.Implements(reflect.TypeFor[json.Unmarshaler]()) || p.Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
+}
+
+// wanted names a type in JSON's words.
+func wanted(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Bool:
+		return "true or false"
+	case reflect.String:
+		return "a string"
+	case reflect.Slice, reflect.Array:
+		if t.Elem().Kind() == reflect.Uint8 {
+			return "a base64 string"
+		}
+		return "an array"
+	case reflect.Struct, reflect.Map, reflect.Pointer:
+		return "an object"
+	case reflect.Float32, reflect.Float64:
+		return "a number"
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return "a whole number from 0"
+	}
+	return "a whole number"
+}
+
+func join(path, key string) string {
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}
+
+func orParams(path string) string {
+	if path == "" {
+		return "params"
+	}
+	return shorten(path)
+}
+
+// shorten bounds how much of a caller's text an answer repeats.
+func shorten(s string) string {
+	const most = 64
+	if len(s) > most {
+		return strings.ToValidUTF8(s[:most], "") + "..."
+	}
+	return s
+}

@@ -1,0 +1,103 @@
+package servertest
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/server"
+	"fulmen/daemon/internal/server/token"
+	"fulmen/native"
+)
+
+// Version is what the server says its version is.
+const Version = "1.2.3"
+
+// API is a running server.
+type API struct {
+	// Server is the server.
+	Server *server.Server
+	// Facts are its documents.
+	Facts *Facts
+	// Tokens are its tokens.
+	Tokens *token.Book
+	// URL is the WebSocket's address over TCP.
+	URL string
+	// Port is the TCP port.
+	Port int
+	// Socket is the path of the Unix socket.
+	Socket string
+}
+
+// Start runs a server on a free port and a Unix socket until the test ends. The
+// test may change the configuration before. The caller's own uid is no
+// administrator unless the test says so, except as root.
+func Start(t testing.TB, change func(*server.Config)) *API {
+	t.Helper()
+	clock, err := native.SystemClock()
+	check(t, err)
+	log := slog.New(slog.DiscardHandler)
+	tokens, err := token.Open(&Tokens{}, clock, log)
+	check(t, err)
+	facts := NewFacts()
+	config := server.Config{Facts: facts, Tokens: tokens, Clock: clock, Log: log, Mode: api.ModeSystem, Version: Version}
+	if change != nil {
+		change(&config)
+	}
+	a := &API{Server: server.New(config), Facts: facts, Tokens: config.Tokens}
+	tcp, err := server.ListenTCP(0)
+	check(t, err)
+	a.Port = tcp.Addr().(*net.TCPAddr).Port
+	a.URL = "ws://" + tcp.Addr().String() + api.PathAPI
+	a.Socket = filepath.Join(shortFolder(t), api.SocketFile)
+	local, err := server.ListenUnix(a.Socket)
+	check(t, err)
+	var serving sync.WaitGroup
+	for _, l := range []net.Listener{tcp, local} {
+		serving.Go(func() {
+			if err := a.Server.Serve(l); err != server.ErrClosed {
+				t.Errorf("serve %s: %v", l.Addr(), err)
+			}
+		})
+	}
+	t.Cleanup(func() {
+		ctx, stop := context.WithTimeout(context.Background(), 10*time.Second)
+		defer stop()
+		if err := a.Server.Shutdown(ctx); err != nil {
+			t.Errorf("shutdown: %v", err)
+		}
+		serving.Wait()
+	})
+	return a
+}
+
+// Token makes a token of this process's user.
+func (a *API) Token(t testing.TB) string {
+	t.Helper()
+	text, _, err := a.Tokens.Create(uint32(os.Getuid()), t.Name(), 0)
+	check(t, err)
+	return text
+}
+
+// shortFolder is a folder whose path leaves room for a socket: that of
+// t.TempDir has the test's name in it, and sun_path ends at 104 bytes on macOS.
+func shortFolder(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "fulmen")
+	check(t, err)
+	t.Cleanup(func() { check(t, os.RemoveAll(dir)) })
+	return dir
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

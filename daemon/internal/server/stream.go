@@ -1,0 +1,158 @@
+package server
+
+import (
+	"encoding/json"
+	"errors"
+	"sync"
+
+	"github.com/coder/websocket"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/server/outbox"
+)
+
+const (
+	// maxStreamed bounds the notifications that wait on one stream.
+	maxStreamed = 256
+	// maxStreamedBytes bounds their size.
+	maxStreamedBytes = 1 << 20
+)
+
+// ErrStreamEnded is a stream that nobody reads any more.
+var ErrStreamEnded = errors.New("the subscription has ended")
+
+// Stream is a subscription that a handler feeds with notifications of its
+// method. It says nothing before the reply that names it.
+type Stream struct {
+	sub    *subscription
+	lagged func() any
+
+	mu    sync.Mutex
+	queue []streamed
+	bytes int
+	n     uint64
+	ended bool
+}
+
+// streamed is a notification that waits.
+type streamed struct {
+	key     string
+	n       uint64
+	message []byte
+}
+
+// Subscribe opens a stream of the notifications that the method announces. A
+// client that reads too slowly gets, in place of what it missed, what lagged
+// makes, and the stream is over; without lagged it is disconnected.
+func (c *Caller) Subscribe(lagged func(sub api.Subscription) any) (*Stream, error) {
+	st := &Stream{}
+	sub, err := c.subscribe(func(s *subscription) outbox.Source { st.sub = s; return st })
+	if err != nil {
+		return nil, err
+	}
+	if lagged != nil {
+		st.lagged = func() any { return lagged(sub.id) }
+	}
+	return st, nil
+}
+
+// Sub names the stream.
+func (s *Stream) Sub() api.Subscription { return s.sub.id }
+
+// Done is closed when nobody reads the stream any more.
+func (s *Stream) Done() <-chan struct{} { return s.sub.ctx.Done() }
+
+// Send queues a notification and does not wait. build gets its number, from 1
+// without a gap. One with a key takes the place, and the number, of an unsent
+// one with the same key; an empty key replaces nothing.
+func (s *Stream) Send(key string, build func(n uint64) any) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended || s.sub.over() {
+		return ErrStreamEnded
+	}
+	at := -1
+	for i := range s.queue {
+		if key != "" && s.queue[i].key == key {
+			at = i
+		}
+	}
+	item := streamed{key: key, n: s.n + 1}
+	if at >= 0 {
+		item.n = s.queue[at].n
+	}
+	params, err := json.Marshal(build(item.n))
+	if err != nil {
+		return err
+	}
+	item.message = notification(s.sub.notifies, params)
+	if len(item.message) > api.MaxMessageBytes {
+		return api.NewError(api.ReasonMessageTooLarge, s.sub.notifies)
+	}
+	if at >= 0 {
+		s.bytes += len(item.message) - len(s.queue[at].message)
+		s.queue[at] = item
+	} else {
+		s.n++
+		s.bytes += len(item.message)
+		s.queue = append(s.queue, item)
+	}
+	if len(s.queue) > maxStreamed || s.bytes > maxStreamedBytes {
+		return s.overflow()
+	}
+	s.sub.ready()
+	return nil
+}
+
+// End says that nothing follows; what is queued is still sent.
+func (s *Stream) End() {
+	s.mu.Lock()
+	s.ended = true
+	empty := len(s.queue) == 0
+	s.mu.Unlock()
+	if empty {
+		s.sub.end()
+	}
+}
+
+func (s *Stream) overflow() error {
+	s.ended, s.queue, s.bytes = true, nil, 0
+	if s.lagged == nil {
+		s.sub.conn.end(websocket.StatusPolicyViolation, api.NewError(api.ReasonSlowClient, ""))
+		return ErrStreamEnded
+	}
+	params, err := json.Marshal(s.lagged())
+	if err != nil {
+		return err
+	}
+	s.queue = []streamed{{message: notification(s.sub.notifies, params)}}
+	s.sub.ready()
+	return ErrStreamEnded
+}
+
+// Next is the outbox's.
+func (s *Stream) Next() ([]byte, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.sub.over() || len(s.queue) == 0 {
+		return nil, false
+	}
+	item := s.queue[0]
+	s.queue[0] = streamed{}
+	s.queue = s.queue[1:]
+	s.bytes -= len(item.message)
+	if s.ended && len(s.queue) == 0 {
+		s.sub.end()
+	}
+	return item.message, len(s.queue) > 0
+}
+
+// notification frames the parameters of a notification.
+func notification(name string, params []byte) []byte {
+	out := make([]byte, 0, len(params)+len(name)+48)
+	out = append(out, `{"jsonrpc":"2.0","method":"`...)
+	out = append(out, name...)
+	out = append(out, `","params":`...)
+	out = append(out, params...)
+	return append(out, '}')
+}
