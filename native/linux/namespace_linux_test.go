@@ -154,8 +154,8 @@ func TestOverflow(t *testing.T) {
 	is.True(slices.Contains(heard(), "rtnetlink.link fa0"))
 }
 
-// TestForeignSenders holds that only the kernel is believed: any process may
-// send to the socket.
+// TestForeignSenders holds that only the kernel is believed: a process with the
+// privilege may send to the socket too.
 func TestForeignSenders(t *testing.T) {
 	is := is.New(t)
 	opened, err := openRouteEvents(0)

@@ -69,7 +69,7 @@ func TestStalls(t *testing.T) {
 	some, raiseSome := urgentPair(t)
 	full, raiseFull := urgentPair(t)
 	r := recording{fstest.MapFS{"proc/pressure/memory": {Data: []byte("some avg10=0.00 avg60=0 avg300=0 total=0\nfull avg10=0.00\n")}}, nil}
-	m := &machine{tree: r.tree(t), clock: clock, stalls: stalls{hold: 300 * time.Millisecond}}
+	m := &machine{tree: r.tree(t), clock: clock, stalls: stalls{hold: time.Second}}
 	m.sources = []hintSource{{native.AreaMemory, func(m *machine) ([]listener, error) {
 		calm, err := openCalm(m)
 		return []listener{

@@ -58,7 +58,8 @@ func (r routeEvents) ready(_ int16, emit func(source, subject string)) error {
 		case err != nil:
 			return err
 		}
-		// Any process may send to the socket; the kernel is number 0.
+		// Other processes with the privilege may send to the socket; the kernel is
+		// number 0.
 		if sender, ok := from.(*unix.SockaddrNetlink); !ok || sender.Pid != 0 {
 			continue
 		}
