@@ -25,6 +25,11 @@ ifeq ($(shell uname -s),Darwin)
 RANK_LDFLAGS := -ldflags '-extldflags "-Wl,-rpath,@executable_path/../Resources/mlx"'
 endif
 
+# libcuda comes with NVIDIA's driver and not with the wheels: without one Fulmen still builds, and MLX says so at its start.
+ifeq ($(MLX),cuda13)
+export CGO_LDFLAGS := -O2 -g -Wl,--allow-shlib-undefined
+endif
+
 # The dependencies are asked for again when their list, their script or MLX= changed.
 DEPS := build/.deps
 ifneq ($(shell cat $(DEPS) 2>/dev/null),$(or $(MLX),default))
