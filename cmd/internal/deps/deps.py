@@ -251,13 +251,17 @@ def compiler():
     say(f"C++ compiler {output_of([found, '--version']).splitlines()[0]}")
 
 
+def shared_libraries():
+    """What the loader knows of, a line each."""
+    return output_of([shutil.which("ldconfig") or "/sbin/ldconfig", "-p"]) or ""
+
+
 def openblas():
     """The MLX wheel for Linux CPUs carries the reference BLAS: measured on fp32 matmul, n = 1024, 5 GFLOPS where
     OpenBLAS gives 159. The worker puts OpenBLAS before it where there is one, so this is advice, not a need."""
 
     def find():
-        listing = output_of([shutil.which("ldconfig") or "/sbin/ldconfig", "-p"]) or ""
-        return re.search(r"libopenblas\.so\.0 .*=> (\S+)", listing)
+        return re.search(r"libopenblas\.so\.0 .*=> (\S+)", shared_libraries())
 
     found = find()
     if not found and apt(["libopenblas0-pthread"], "some 30 times the speed of MLX's own BLAS on CPUs"):
@@ -287,6 +291,8 @@ def mlx(pins, kind, system):
         fresh.symlink_to(target.name)
         fresh.replace(current)
     say(f"MLX {library[0].version} ({library[0].name})")
+    if kind == "cuda13" and "libcuda.so.1" not in shared_libraries():
+        say("no NVIDIA driver on this machine (libcuda.so.1): what is built with MLX=cuda13 will not start here")
     if python:
         wrap("python3", sys.executable)
     else:
