@@ -222,7 +222,11 @@ func runModel(t testing.TB, ops []byte) {
 }
 
 func TestModel(t *testing.T) {
-	for seed := range uint64(60) {
+	seeds := uint64(60)
+	if testing.Short() {
+		seeds = 10
+	}
+	for seed := range seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 1))
 			ops := make([]byte, 3*300)

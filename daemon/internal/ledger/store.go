@@ -20,7 +20,8 @@ type Counter interface {
 	SaveVersion(v api.Version) error
 }
 
-// Members says whose signatures count.
+// Members says whose signatures count. It is asked while arriving documents are
+// held back, so it must answer from memory and not wait for a caller of the ledger.
 type Members interface {
 	// PublicKey is a member's Ed25519 key; false for whoever is none.
 	PublicKey(node api.NodeID) ([]byte, bool)

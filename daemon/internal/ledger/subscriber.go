@@ -23,7 +23,7 @@ type SubscriberInfo struct {
 	Changes, Delivered uint64
 	// Coalesced counts versions that a newer one replaced before they were taken.
 	Coalesced uint64
-	// Queued counts the keys that wait.
+	// Queued counts the keys that wait; none once it has lagged.
 	Queued int
 	// OldestAge is for how long the first of them has waited; 0 if none does.
 	OldestAge time.Duration

@@ -1,0 +1,161 @@
+package cluster
+
+import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/home"
+)
+
+// Opened is what OpenIdentity found or made.
+type Opened struct {
+	// Identity is the node's.
+	Identity Identity
+	// Made says that there was none, or none of this machine.
+	Made bool
+	// Moved tells of a key of another machine; nil if there was none. It is the
+	// event behind the condition key_on_other_hardware.
+	Moved *Moved
+}
+
+// Moved is a key that was made on another machine, as after a disk was cloned
+// or put into another Mac. It is kept.
+type Moved struct {
+	// Node is the id that it makes.
+	Node api.NodeID
+	// File is where it lies now.
+	File string
+}
+
+// OpenIdentity reads the node's key from a folder, or makes one there. The
+// caller holds the folder's lock. The hardware's identifier ties the key to the
+// machine; where it is empty, because it could not be read, the key is taken as
+// it is, and tied the first time that it can be.
+//
+// A key file that cannot be read, is damaged, or can be read by others is an
+// error that names the file and the remedy. It is never replaced: it may be all
+// that is left of the node's membership.
+func OpenIdentity(folder, hardwareID string, now time.Time) (Opened, error) {
+	path := filepath.Join(folder, api.KeyFile)
+	f, err := readKeyFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return makeKey(path, hardwareID, now)
+	}
+	if err != nil {
+		return Opened{}, err
+	}
+	switch {
+	case hardwareID == "" || f.HardwareID == hardwareID:
+		return Opened{Identity: f.identity()}, nil
+	case f.HardwareID == "":
+		f.HardwareID = hardwareID
+		return Opened{Identity: f.identity()}, writeKeyFile(path, f)
+	}
+	moved := &Moved{Node: f.Node}
+	if moved.File, err = setAside(path, f.Node); err != nil {
+		return Opened{}, err
+	}
+	made, err := makeKey(path, hardwareID, now)
+	made.Moved = moved
+	return made, err
+}
+
+// readKeyFile reads and checks the file; an error that is fs.ErrNotExist means
+// that there is none.
+func readKeyFile(path string) (keyFile, error) {
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return keyFile{}, err
+	}
+	if err != nil {
+		return keyFile{}, home.Explain(err, "examine", path)
+	}
+	if !info.Mode().IsRegular() {
+		return keyFile{}, damaged(path, errors.New("it is not a plain file"))
+	}
+	if err := checkPrivate(path, info); err != nil {
+		return keyFile{}, err
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return keyFile{}, home.Explain(err, "read", path)
+	}
+	defer file.Close()
+	raw, err := io.ReadAll(io.LimitReader(file, maxKeyFile+1))
+	if err != nil {
+		return keyFile{}, home.Explain(err, "read", path)
+	}
+	f, err := decodeKeyFile(raw)
+	if err != nil {
+		return keyFile{}, damaged(path, err)
+	}
+	return f, nil
+}
+
+// checkPrivate wants the file to be this account's and nobody else's to read.
+func checkPrivate(path string, info fs.FileInfo) error {
+	remedy := ""
+	stat, isUnix := info.Sys().(*syscall.Stat_t)
+	switch {
+	case isUnix && int(stat.Uid) != os.Geteuid():
+		remedy = fmt.Sprintf("chown %d %q", os.Geteuid(), path)
+	case info.Mode().Perm()&0o077 != 0:
+		remedy = fmt.Sprintf("chmod 600 %q", path)
+	default:
+		return nil
+	}
+	e := api.Errorf(api.ReasonInsecurePermissions, path, "The node's key %s is not private: it belongs to another account, or others may open it.", path)
+	e.Data.Remedy = "If nobody else can have read it: " + remedy + ". Otherwise move it away; a new key is made, and this machine is paired again."
+	return e
+}
+
+func damaged(path string, problem error) error {
+	e := api.Errorf(api.ReasonStateCorrupt, path, "The node's key %s cannot be used: %v.", path, problem)
+	e.Data.Remedy = "Put it back from a backup of this machine. Without one move it away; a new key is made, and this machine is paired again."
+	return e
+}
+
+func makeKey(path, hardwareID string, now time.Time) (Opened, error) {
+	seed := make([]byte, ed25519.SeedSize)
+	rand.Read(seed) // never fails: it ends the process where the system has no randomness
+	f := keyFile{Format: keyFormat, Seed: seed, HardwareID: hardwareID, CreatedAt: api.TimeOf(now)}
+	f.Node = f.identity().Node
+	if err := writeKeyFile(path, f); err != nil {
+		return Opened{}, err
+	}
+	return Opened{Identity: f.identity(), Made: true}, nil
+}
+
+func writeKeyFile(path string, f keyFile) error {
+	raw, err := f.encode()
+	if err != nil {
+		return err
+	}
+	return home.WriteFile(path, raw, 0o600)
+}
+
+// setAside gives the file a name that nothing has yet.
+func setAside(path string, node api.NodeID) (string, error) {
+	for n := 1; ; n++ {
+		to := path + "." + node.String()
+		if n > 1 {
+			to += "-" + strconv.Itoa(n)
+		}
+		if _, err := os.Lstat(to); err == nil {
+			continue
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return "", home.Explain(err, "examine", to)
+		}
+		return to, home.Explain(home.Rename(path, to), "set aside", path)
+	}
+}
