@@ -91,8 +91,7 @@ func (c *conn) write() {
 		stop()
 		if err != nil {
 			if late {
-				c.log().Info("a client did not read and was disconnected")
-				c.cancel(api.NewError(api.ReasonSlowClient, ""))
+				c.cut()
 			}
 			c.cancel(errDisconnected)
 			return
@@ -109,6 +108,13 @@ func (c *conn) end(code websocket.StatusCode, cause error) {
 			c.cancel(cause)
 		})
 	})
+}
+
+// cut ends the connection of a client that does not read, and so would not
+// read a farewell either.
+func (c *conn) cut() {
+	c.log().Info("a client did not read and was disconnected")
+	c.cancel(api.NewError(api.ReasonSlowClient, ""))
 }
 
 // finish lets go of everything that belongs to the connection.

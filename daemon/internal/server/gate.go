@@ -75,6 +75,16 @@ func (g *gate) evict() {
 	}
 }
 
+// clear closes every half-open connection.
+func (g *gate) clear() {
+	g.mu.Lock()
+	all := slices.Clone(g.half)
+	g.mu.Unlock()
+	for _, l := range all {
+		_ = l.Close() // nobody is there to be told
+	}
+}
+
 func (g *gate) release(l *link) {
 	g.mu.Lock()
 	g.half = slices.DeleteFunc(g.half, func(o *link) bool { return o == l })

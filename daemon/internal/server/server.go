@@ -43,6 +43,7 @@ type Server struct {
 
 	mu      sync.Mutex
 	conns   map[*conn]struct{}
+	gates   []*gate
 	known   int // connections that have shown who they are
 	closing bool
 	url     string
@@ -91,6 +92,9 @@ func (s *Server) Serve(l net.Listener) error {
 	default:
 		return fmt.Errorf("the API is not served on %s", addr.Network())
 	}
+	s.mu.Lock()
+	s.gates = append(s.gates, g)
+	s.mu.Unlock()
 	return s.http.Serve(g)
 }
 
@@ -108,8 +112,12 @@ func (s *Server) URL() string {
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.mu.Lock()
 	s.closing = true
+	gates := slices.Clone(s.gates)
 	s.mu.Unlock()
 	s.ungreet()
+	for _, g := range gates { // http.Server would wait for those who never ask
+		g.clear()
+	}
 	for _, c := range s.open(nil) {
 		c.end(websocket.StatusGoingAway, api.NewError(api.ReasonStopping, ""))
 	}

@@ -75,7 +75,7 @@ func (c *conn) push(message []byte) bool {
 	if c.box.Push(message) == nil {
 		return true
 	}
-	c.end(websocket.StatusPolicyViolation, api.NewError(api.ReasonSlowClient, ""))
+	c.cut()
 	return false
 }
 

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"sync"
 
-	"github.com/coder/websocket"
-
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/server/outbox"
 )
@@ -118,7 +116,7 @@ func (s *Stream) End() {
 func (s *Stream) overflow() error {
 	s.ended, s.queue, s.bytes = true, nil, 0
 	if s.lagged == nil {
-		s.sub.conn.end(websocket.StatusPolicyViolation, api.NewError(api.ReasonSlowClient, ""))
+		s.sub.conn.cut()
 		return ErrStreamEnded
 	}
 	params, err := json.Marshal(s.lagged())

@@ -166,3 +166,5 @@ func until(t testing.TB, happened func() bool) {
 		runtime.Gosched()
 	}
 }
+
+func unmarshal(text string, into any) error { return json.Unmarshal([]byte(text), into) }
