@@ -65,6 +65,9 @@ func decode(s string) (values map[string]any, problem *Problem) {
 		at := strings.IndexFunc(strings.ToValidUTF8(s, "\ufffd"), func(r rune) bool { return r == utf8.RuneError })
 		return broken(text.PlaceOf(s, at), "The file is not text in UTF-8.")
 	}
+	if _, err := text.Scan(s); errors.Is(err, text.ErrTooDeep) {
+		return broken(text.Place{}, "Tables or lists are too deep inside each other.")
+	}
 	// The library panics with other values than its errors only through a defect.
 	defer func() {
 		if r := recover(); r != nil {

@@ -117,6 +117,25 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
+// TestParseEnds has texts over which the parser alone takes minutes.
+func TestParseEnds(t *testing.T) {
+	for name, text := range map[string]string{
+		"lists":  "a = " + strings.Repeat("[", 60000),
+		"tables": "a = " + strings.Repeat("{a=", 20000),
+		"dots":   strings.Repeat("a.", 30000) + "a = 1",
+		"header": "[" + strings.Repeat("a.", 30000) + "a]",
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			_, err := Parse(text)
+			is.True(strings.Contains(err.Error(), "too deep"))
+		})
+	}
+	is := is.New(t)
+	_, _, err := Edit("", []Change{{"peers.addresses", strings.Repeat("{a=", 20000)}})
+	is.True(errors.Is(err, api.ReasonConfigInvalid))
+}
+
 func TestEveryFieldTakesItsOwnValue(t *testing.T) {
 	for _, f := range Fields() {
 		t.Run(f.Key, func(t *testing.T) {

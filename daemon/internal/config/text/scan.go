@@ -42,7 +42,15 @@ type Layout struct {
 // ErrUnreadable is the error for text that no parser would have accepted.
 var ErrUnreadable = errors.New("the text is no TOML")
 
-// Scan finds the keys, values and headers of a TOML text.
+// ErrTooDeep is the error for names of more than MaxDepth parts, and for values
+// inside each other as often. Parsers take minutes over what is hostile in this way.
+var ErrTooDeep = errors.New("the text has tables or lists too deep inside each other")
+
+// MaxDepth is how deep is too deep.
+const MaxDepth = 32
+
+// Scan finds the keys, values and headers of a TOML text. The time that it takes
+// grows with the length of the text alone.
 func Scan(text string) (Layout, error) {
 	s := scanner{text: text}
 	if strings.HasPrefix(text, "\ufeff") {
@@ -75,9 +83,6 @@ type scanner struct {
 	depth  int
 	layout Layout
 }
-
-// maxDepth bounds how deep values may be inside each other.
-const maxDepth = 1000
 
 func (s *scanner) peek() byte {
 	if s.at < len(s.text) {

@@ -26,7 +26,9 @@ func (s *scanner) key() ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		path = append(path, part)
+		if path = append(path, part); len(path) > MaxDepth {
+			return nil, ErrTooDeep
+		}
 		s.blank()
 		if !s.take(".") {
 			return path, nil
@@ -77,8 +79,8 @@ func (s *scanner) quoted(quote string) error {
 // value passes a value, beginning at its first byte. The keys of an inline
 // table are noted under path; those in an array are not, for nothing can name them.
 func (s *scanner) value(path []string) error {
-	if s.depth++; s.depth > maxDepth {
-		return ErrUnreadable
+	if s.depth++; s.depth > MaxDepth {
+		return ErrTooDeep
 	}
 	defer func() { s.depth-- }()
 	switch c := s.peek(); c {
