@@ -6,13 +6,16 @@ import (
 )
 
 // evidence is what a process printed that tells how it died. The worker is a Go
-// program: a fault or an abort inside C++ ends it with status 2 and a trace
-// that begins with the signal, not by the signal itself. It is looked at only
-// where a process ended without a last word.
+// program: a fault or an abort inside C++ is caught by Go's runtime, which
+// writes a trace that begins with the signal, and then ends the process by
+// status 2, or, where core files are wanted, by SIGABRT or SIGQUIT, whatever
+// the signal was. It is looked at only where a process ended without a last word.
 type evidence struct {
 	signal string // "SIGSEGV", where the trace names one
 	line   string // the line that says most
 	memory bool   // it speaks of memory that was not to be had
+
+	panicked bool // the line is a panic or a fatal error of Go
 }
 
 var (
@@ -43,6 +46,7 @@ func examine(o Output) evidence {
 		}
 		e.memory = e.memory || noMemory.MatchString(line)
 	}
+	e.panicked = strings.HasPrefix(e.line, "panic: ") || strings.HasPrefix(e.line, "fatal error: ")
 	if e.line == "" {
 		e.line = last
 	}

@@ -2,16 +2,20 @@ package proc
 
 import (
 	"bytes"
+	"context"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
 	"os/signal"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
 
 	"fulmen/daemon/api/worker"
+	"fulmen/native"
 )
 
 // The test binary is the worker too: started with this variable, it behaves as
@@ -39,7 +43,7 @@ func fake(mode, arg string) {
 		say(worker.Message{Type: worker.TypeProgress, Progress: &worker.Progress{Stage: stage, DoneRatio: ratio}})
 	}
 	result := func() { say(worker.Message{Type: worker.TypeResult, Value: []byte(`{"ok":true}`)}) }
-	if mode != "mute" {
+	if mode != "mute" && mode != "daemon" {
 		progress("matmul", 0.25)
 	}
 	switch mode {
@@ -117,6 +121,15 @@ func fake(mode, arg string) {
 		}
 		fmt.Fprintln(os.Stdout, child.Process.Pid)
 		result()
+	case "life line":
+		_, _ = io.Copy(io.Discard, os.Stdin)
+	case "daemon":
+		program, _ := os.Executable()
+		clock, err := native.SystemClock()
+		if err != nil {
+			panic(err)
+		}
+		Run(context.Background(), clock, Command{Path: program, Env: []string{asFake + "=life line"}, Started: func(pid int) { fmt.Println(pid) }})
 	case "chatter":
 		for i := range messages {
 			progress("step", float64(i)/messages)
@@ -159,5 +172,6 @@ func eat(how string) {
 	var all [][]byte
 	for {
 		all = append(all, bytes.Repeat([]byte{1}, 1<<20))
+		runtime.KeepAlive(all)
 	}
 }

@@ -57,12 +57,16 @@ func (f facts) afterStop(r *Record) string {
 // did not say why.
 func (f facts) withoutWord(r *Record) {
 	signal, seen := r.Signal, examine(r.Stderr)
-	if signal == "" && r.ExitCode != 0 {
+	switch {
+	case seen.signal == "":
+	case signal == "" && r.ExitCode != 0, signal == "SIGABRT", signal == "SIGQUIT":
+		// The worker's runtime ends it, after its trace, by one of these; the
+		// trace knows what came first.
 		signal = seen.signal
 	}
 	how := fmt.Sprintf("ended with status %d", r.ExitCode)
-	if signal != "" {
-		how = "was ended by " + signal
+	if r.Signal != "" {
+		how = "was ended by " + r.Signal
 	}
 	large := f.memory > 0 && r.MaxRSSBytes > f.memory/2
 	switch {
@@ -76,6 +80,8 @@ func (f facts) withoutWord(r *Record) {
 		r.Sentence = f.sentence(how+", probably for lack of memory", r.Doing, seen.line)
 	case f.broken != nil:
 		r.Outcome, r.Sentence = Garbled, f.sentence("wrote something that is no message and ended", r.Doing, f.broken.Error())
+	case signal == "SIGABRT" && seen.panicked:
+		r.Outcome, r.Sentence = Crashed, f.sentence("crashed", r.Doing, seen.line)
 	case signal == "SIGABRT":
 		r.Outcome, r.Sentence = Aborted, f.sentence("aborted", r.Doing, seen.line)
 	case isFault(signal):

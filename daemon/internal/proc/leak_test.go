@@ -46,10 +46,14 @@ func open() []string {
 	entries, _ := os.ReadDir(dir)
 	var out []string
 	for _, e := range entries {
-		// The one that lists them is gone already.
-		if target, err := os.Readlink(filepath.Join(dir, e.Name())); err == nil || runtime.GOOS == "darwin" {
-			out = append(out, e.Name()+" "+target)
+		target, err := os.Readlink(filepath.Join(dir, e.Name()))
+		if err != nil && runtime.GOOS != "darwin" {
+			continue // the one that lists them is gone already
 		}
+		if strings.Contains(target, "[eventpoll]") || strings.Contains(target, "[eventfd]") {
+			continue // the runtime's own, made when they are first needed
+		}
+		out = append(out, e.Name()+" "+target)
 	}
 	return out
 }

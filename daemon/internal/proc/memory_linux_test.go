@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -20,6 +21,16 @@ func TestOutOfMemoryByTheKernel(t *testing.T) {
 	is.True(r.Guess)
 	is.Equal(r.Signal, "SIGKILL")
 	is.Equal(r.Sentence, "The worker was ended by SIGKILL, probably by the system for lack of memory, in: matmul.")
+}
+
+// A worker whose address space is limited is refused memory and says so as it
+// ends, which is evidence and no proof.
+func TestOutOfMemoryByALimit(t *testing.T) {
+	is := is.New(t)
+	r := run(t, fakeCommand(t, "memory", "limit"))
+	is.Equal(r.Outcome, OutOfMemory)
+	is.True(r.Guess)
+	is.True(strings.Contains(r.Sentence, "probably for lack of memory, in: matmul; it said: "))
 }
 
 // memoryLimit makes a control group whose processes may use so much memory.
