@@ -74,7 +74,7 @@ type Measure struct {
 type Limits struct {
 	// Clients is the most connections of clients at once.
 	Clients int
-	// OutboxBytes is the most that waits for one client to read it.
+	// OutboxBytes is the most that waits for one subscription of a client that reads slowly.
 	OutboxBytes int
 	// DatabaseBytes is the size that the database may reach.
 	DatabaseBytes int

@@ -66,10 +66,10 @@ func Fields() []Field {
 		duration("measure.rdma_ttl", api.DefaultRDMATTL, time.Second, 365*day, func(c *Config) *time.Duration { return &c.Measure.RDMATTL },
 			"The age from which RDMA's numbers are shown as old. They are not made again by themselves."),
 
-		number("limits.clients", 1024, 1, 100_000, func(c *Config) *int { return &c.Limits.Clients },
+		number("limits.clients", 2000, 1, 100_000, func(c *Config) *int { return &c.Limits.Clients },
 			"The most connections of clients at once."),
-		number("limits.outbox_bytes", 8<<20, 2*api.MaxMessageBytes, 1<<30, func(c *Config) *int { return &c.Limits.OutboxBytes },
-			"The most that waits for one client that reads slowly, before changes are dropped and it is told."),
+		number("limits.outbox_bytes", 4<<20, 2*api.MaxMessageBytes, 1<<30, func(c *Config) *int { return &c.Limits.OutboxBytes },
+			"The most that waits for one subscription whose client reads slowly, before changes are dropped and it is told."),
 		number("limits.database_bytes", 1<<30, 1<<20, 64<<30, func(c *Config) *int { return &c.Limits.DatabaseBytes },
 			"The size that the database may reach.").restart(),
 		number("limits.log_bytes", 16<<20, 64<<10, 1<<30, func(c *Config) *int { return &c.Limits.LogBytes },
