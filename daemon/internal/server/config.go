@@ -51,6 +51,8 @@ type Limits struct {
 	Clients int
 	// HalfOpen is the most, on each listener, that have not yet; 64.
 	HalfOpen int
+	// HalfOpenKeep is how long one of them keeps its place while others wait; 2.5 s.
+	HalfOpenKeep time.Duration
 	// HelloDeadline bounds the time until a connection has shown who it is; 5 s.
 	HelloDeadline time.Duration
 	// WriteDeadline is what a client gets to read a message; api.WriteDeadline.
@@ -64,6 +66,7 @@ type Limits struct {
 func (l Limits) withDefaults() Limits {
 	or(&l.Clients, 2000)
 	or(&l.HalfOpen, 64)
+	or(&l.HalfOpenKeep, 2500*time.Millisecond)
 	or(&l.HelloDeadline, 5*time.Second)
 	or(&l.WriteDeadline, api.WriteDeadline)
 	or(&l.CallDeadline, 2*time.Minute)

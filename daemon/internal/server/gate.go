@@ -9,23 +9,27 @@ import (
 	"fulmen/daemon/internal/server/guard"
 )
 
-// patience is how long a new connection waits for a place among the half-open
-// ones before it takes that of the oldest. An honest client is known within
-// milliseconds, so a burst of them is served in turn; somebody who holds all
-// places open loses them.
-const patience = 250 * time.Millisecond
-
 // gate is a listener that bounds how many connections are half open: accepted,
-// and not known to be anybody's.
+// and not known to be anybody's. While others wait for a place, a connection
+// keeps its own for a while and then loses it: an honest client is known within
+// milliseconds, on a starved machine within a second or two.
 type gate struct {
 	net.Listener
 	rules guard.Rules
 	unix  bool
 	most  int
+	keep  time.Duration
 	freed chan struct{}
 
-	mu   sync.Mutex
-	half []*link // the oldest first
+	mu     sync.Mutex
+	half   []waiting // the oldest first
+	closed bool
+}
+
+// waiting is a half-open connection.
+type waiting struct {
+	link  *link
+	since time.Time
 }
 
 // Accept waits for a connection, and for a place for it.
@@ -40,54 +44,61 @@ func (g *gate) Accept() (net.Conn, error) {
 }
 
 func (g *gate) admit(l *link) {
-	deadline := time.Now().Add(patience)
-	for !g.enter(l) {
-		t := time.NewTimer(time.Until(deadline))
+	for {
+		wait := g.enter(l)
+		if wait == 0 {
+			return
+		}
+		t := time.NewTimer(wait)
 		select {
 		case <-g.freed:
 		case <-t.C:
-			g.evict()
 		}
 		t.Stop()
 	}
 }
 
-func (g *gate) enter(l *link) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if len(g.half) >= g.most {
-		return false
-	}
-	g.half = append(g.half, l)
-	return true
-}
-
-// evict closes the connection that has been half open for longest.
-func (g *gate) evict() {
-	g.mu.Lock()
+// enter takes a place, or that of the oldest if it has had it for long enough.
+// It returns 0, or how long to wait before it is tried again.
+func (g *gate) enter(l *link) time.Duration {
+	now := time.Now()
 	var oldest *link
-	if len(g.half) > 0 {
-		oldest = g.half[0]
+	g.mu.Lock()
+	if g.closed {
+		g.mu.Unlock()
+		_ = l.Close() // the server does not read from it any more
+		return 0
 	}
+	if len(g.half) >= g.most {
+		if left := g.keep - now.Sub(g.half[0].since); left > 0 {
+			g.mu.Unlock()
+			return left
+		}
+		oldest = g.half[0].link
+		g.half = slices.Delete(g.half, 0, 1)
+	}
+	g.half = append(g.half, waiting{l, now})
 	g.mu.Unlock()
 	if oldest != nil {
-		_ = oldest.Close() // it is being got rid of; Close also releases its place
+		_ = oldest.Close() // it is being got rid of
 	}
+	return 0
 }
 
-// clear closes every half-open connection.
+// clear closes every half-open connection, and those still to come.
 func (g *gate) clear() {
 	g.mu.Lock()
+	g.closed = true
 	all := slices.Clone(g.half)
 	g.mu.Unlock()
-	for _, l := range all {
-		_ = l.Close() // nobody is there to be told
+	for _, w := range all {
+		_ = w.link.Close() // nobody is there to be told
 	}
 }
 
 func (g *gate) release(l *link) {
 	g.mu.Lock()
-	g.half = slices.DeleteFunc(g.half, func(o *link) bool { return o == l })
+	g.half = slices.DeleteFunc(g.half, func(w waiting) bool { return w.link == l })
 	g.mu.Unlock()
 	select {
 	case g.freed <- struct{}{}:

@@ -63,7 +63,7 @@ func TestHalfOpenClients(t *testing.T) {
 func TestHalfOpenPlacesAreTakenBack(t *testing.T) {
 	is := is.New(t)
 	a := servertest.Start(t, func(c *server.Config) {
-		c.Limits.HelloDeadline, c.Limits.HalfOpen = time.Hour, 8
+		c.Limits.HelloDeadline, c.Limits.HalfOpen, c.Limits.HalfOpenKeep = time.Hour, 8, 100*time.Millisecond
 	})
 	addr := strings.TrimSuffix(strings.TrimPrefix(a.URL, "ws://"), "/v1")
 	var held []net.Conn
@@ -106,7 +106,11 @@ func TestThousandClients(t *testing.T) {
 		t.Skip("takes seconds")
 	}
 	is := is.New(t)
-	a := servertest.Start(t, nil)
+	// They are known as soon as this busy process lets them speak, and not by a
+	// deadline: what holds them back is the number of places.
+	a := servertest.Start(t, func(c *server.Config) {
+		c.Limits.HelloDeadline, c.Limits.HalfOpenKeep = time.Minute, time.Minute
+	})
 	token := a.Token(t)
 	const clients = 1000
 	wires := make([]*wire, clients)
