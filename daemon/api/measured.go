@@ -23,7 +23,7 @@ type Timing struct {
 	Runs int `json:"runs"`
 	// WarmUpS is how long it ran before, until the clock had settled.
 	WarmUpS float64 `json:"warm_up_s,omitempty"`
-	// SpreadRatio is (slowest - fastest) / median of the timed runs.
+	// SpreadRatio is (median - best) / best of the timed runs: 0 where all agree.
 	SpreadRatio float64 `json:"spread_ratio"`
 }
 

@@ -45,7 +45,19 @@ func identity(from native.Identity, static Static) (api.Identity, map[string]api
 	if at := from.BootedAt; !at.IsZero() {
 		to.BootedAt = api.TimeOf(at.Time)
 	}
-	return to, reasons(from.Unknown, to)
+	why := reasons(from.Unknown, to)
+	if static.MLX != nil {
+		to.MLXVersion, to.MLXBackends, to.MLXDevices = static.MLX.Version, static.MLX.Backends, static.MLX.Devices
+	} else {
+		reason := static.NoMLX
+		if reason == "" {
+			reason = api.ReasonNotYetRead
+		}
+		for _, field := range []string{"mlx_version", "mlx_backends", "mlx_devices"} {
+			why[field] = reason
+		}
+	}
+	return to, why
 }
 
 // memory makes the value of the memory document.
@@ -67,7 +79,7 @@ func system(from native.System) (api.System, map[string]api.Reason) {
 		GPUTemperatureCelsius: from.GPUTemperatureCelsius,
 		CPUUseRatio:           from.CPUUseRatio, CPUPowerWatts: from.CPUPowerWatts, CPUTemperatureCelsius: from.CPUTemperatureCelsius,
 		PackagePowerWatts: from.PackagePowerWatts, SystemPowerWatts: from.SystemPowerWatts,
-		ThermalState: api.ThermalState(from.ThermalState), PowerSource: powerSource(from.PowerSource),
+		ThermalState: api.ThermalState(from.ThermalState), PowerSource: PowerSource(from.PowerSource),
 		BatteryRatio: from.BatteryRatio, LowPowerMode: from.LowPowerMode,
 	}
 	for _, sensor := range from.Temperatures {
@@ -87,8 +99,8 @@ func system(from native.System) (api.System, map[string]api.Reason) {
 	return to, why
 }
 
-// powerSource translates the one word that differs.
-func powerSource(from native.PowerSource) api.PowerSource {
+// PowerSource gives the document's word for the platform's; one of them differs.
+func PowerSource(from native.PowerSource) api.PowerSource {
 	if from == native.PowerAC {
 		return api.PowerMains
 	}

@@ -18,4 +18,15 @@ type Static struct {
 	StartedAt     api.Time
 	// ShortName makes the short name of a computer name.
 	ShortName func(name string) string
+	// MLX is what the worker found; nil until it has answered, and then
+	// NoMLX is why, if it could not.
+	MLX   *MLX
+	NoMLX api.Reason
+}
+
+// MLX is the MLX that Fulmen itself uses.
+type MLX struct {
+	Version  string
+	Backends []api.MLXBackend
+	Devices  []api.MLXDevice
 }

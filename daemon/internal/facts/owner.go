@@ -57,6 +57,16 @@ func (o *Owner) Watched(kind api.Kind, yes bool) {
 	o.nudge()
 }
 
+// Learn tells what MLX is on this machine, or why that cannot be known, and
+// publishes it.
+func (o *Owner) Learn(mlx *MLX, why api.Reason) {
+	o.mu.Lock()
+	o.static.MLX, o.static.NoMLX = mlx, why
+	o.hinted[native.AreaIdentity] = true
+	o.mu.Unlock()
+	o.nudge()
+}
+
 // hint is the platform's callback.
 func (o *Owner) hint(h native.Hint) {
 	o.mu.Lock()
@@ -161,7 +171,10 @@ func (o *Owner) publish(area native.Area, snapshot native.Snapshot) error {
 	var unknown map[string]api.Reason
 	switch area {
 	case native.AreaIdentity:
-		value, unknown = identity(*snapshot.Identity, o.static)
+		o.mu.Lock()
+		static := o.static
+		o.mu.Unlock()
+		value, unknown = identity(*snapshot.Identity, static)
 	case native.AreaMemory:
 		value, unknown = memory(*snapshot.Memory)
 	case native.AreaSystem:

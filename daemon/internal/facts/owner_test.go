@@ -147,7 +147,12 @@ func TestConversions(t *testing.T) {
 	value, unknown := identity(*from.Identity, Static{ShortName: func(string) string { return "adas-mac" }})
 	is.Equal(value.Name, "Ada's Mac")
 	is.Equal(value.ShortName, "adas-mac")
-	is.Equal(unknown, map[string]api.Reason{"gpu_cores": api.ReasonNotSupportedByPlatform}) // fields of the document only, no details
+	is.Equal(unknown["gpu_cores"], api.ReasonNotSupportedByPlatform) // no details
+	is.Equal(unknown["host_name"], api.Reason(""))                   // fields of the document only
+	is.Equal(unknown["mlx_version"], api.ReasonNotYetRead)
+	value, unknown = identity(*from.Identity, Static{ShortName: func(string) string { return "" }, MLX: &MLX{Version: "0.32.4"}})
+	is.Equal(value.MLXVersion, "0.32.4")
+	is.Equal(unknown["mlx_version"], api.Reason(""))
 
 	heat, _ := system(native.System{PowerSource: native.PowerAC, Fans: []native.Fan{}})
 	is.Equal(heat.PowerSource, api.PowerMains)

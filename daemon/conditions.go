@@ -1,0 +1,68 @@
+package daemon
+
+import (
+	"context"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/config"
+	"fulmen/daemon/internal/facts"
+	"fulmen/daemon/internal/proc"
+	"fulmen/native"
+)
+
+// raise raises a condition of this node. Where it cannot be published, the log
+// has it.
+func (d *daemon) raise(code api.Reason, detail string) {
+	if err := d.health.Raise(code, "", detail); err != nil {
+		d.logs.part("health").Error("a condition could not be raised", "code", code, "detail", detail, "error", err)
+	}
+}
+
+func (d *daemon) clear(codes ...api.Reason) {
+	for _, code := range codes {
+		if err := d.health.Clear(code, ""); err != nil {
+			d.logs.part("health").Error("a condition could not be cleared", "code", code, "error", err)
+		}
+	}
+}
+
+// configured hears how the configuration file and what is in force relate.
+func (d *daemon) configured(status config.Status) {
+	if d.health == nil {
+		return // read again when there is a health
+	}
+	d.clear(api.ReasonConfigInvalid, api.ReasonConfigUnknownKey, api.ReasonNeedsRestart)
+	for _, condition := range status.Conditions(api.TimeOf(d.platform.Clock.Now())) {
+		d.raise(condition.Code, condition.Text)
+	}
+}
+
+// circumstances are those of a measurement that begins now.
+func (d *daemon) circumstances(ctx context.Context) (api.MeasureConditions, map[string]api.Reason) {
+	var now api.MeasureConditions
+	why := map[string]api.Reason{}
+	snapshot, err := d.platform.Facts.Snapshot(ctx, native.AreaIdentity, native.AreaSystem)
+	if err != nil || snapshot.Identity == nil || snapshot.System == nil {
+		for _, field := range []string{"os_build", "thermal_state", "power_source", "low_power_mode"} {
+			why[field] = api.ReasonReadFailed
+		}
+		return now, why
+	}
+	now.OSBuild = snapshot.Identity.OSBuild
+	now.ThermalState = api.ThermalState(snapshot.System.ThermalState)
+	now.PowerSource = facts.PowerSource(snapshot.System.PowerSource)
+	now.LowPowerMode = snapshot.System.LowPowerMode
+	for field, reason := range snapshot.System.Unknown {
+		switch field {
+		case "thermal_state", "power_source", "low_power_mode":
+			why[field] = api.Reason(reason.Key())
+		}
+	}
+	return now, why
+}
+
+// workerEnvironment is what a worker gets of the daemon's environment: what it
+// needs to find its libraries, and nothing that could change what it measures.
+func workerEnvironment(environ []string) []string {
+	return proc.Environment(environ, "PATH", "HOME", "TMPDIR", "LANG", "LD_LIBRARY_PATH", "FULMEN_BLAS")
+}

@@ -1,0 +1,21 @@
+package daemon
+
+import (
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/ledger"
+)
+
+// documents is a ledger's writer in the form that owners declare. On a
+// simulated machine every document says so.
+type documents struct {
+	writer    *ledger.Writer
+	simulated bool
+}
+
+// Put publishes a document.
+func (d documents) Put(kind api.Kind, name string, value any, unknown map[string]api.Reason) error {
+	return d.writer.Put(ledger.Draft{Kind: kind, Name: name, Value: value, Unknown: unknown, Simulated: d.simulated})
+}
+
+// Delete ends one.
+func (d documents) Delete(kind api.Kind, name string) error { return d.writer.Delete(kind, name) }

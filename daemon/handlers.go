@@ -1,0 +1,211 @@
+package daemon
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"os/user"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/config"
+	"fulmen/daemon/internal/ledger"
+	"fulmen/daemon/internal/profile"
+	"fulmen/daemon/internal/server"
+)
+
+// handlers are the methods that are built; the server has those of tokens and
+// of state.
+func (d *daemon) handlers(stop context.CancelCauseFunc) server.Handlers {
+	return server.Handlers{
+		"daemon.info":       server.Handle(d.info),
+		"daemon.config":     server.Handle(d.config),
+		"daemon.set_config": server.Handle(d.setConfig),
+		"daemon.stop": server.Handle(func(_ context.Context, c *server.Caller, _ api.DaemonStopParams) (api.Empty, error) {
+			d.logs.part("daemon").Info("asked to stop", "uid", c.UID)
+			stop(nil)
+			return api.Empty{}, nil
+		}),
+		"node.list":       server.Handle(d.nodeList),
+		"node.get":        server.Handle(d.nodeGet),
+		"node.conditions": server.Handle(d.nodeConditions),
+		"measure.gpu":     server.Handle(d.measureGPU),
+		"measure.watch":   server.Handle(d.measureWatch),
+		"measure.get": server.Handle(func(ctx context.Context, _ *server.Caller, p api.MeasureSelect) (api.Measurement, error) {
+			return d.profiler.Get(ctx, p)
+		}),
+		"measure.list": server.Handle(func(ctx context.Context, _ *server.Caller, p api.Empty) (api.MeasureListResult, error) {
+			return d.profiler.List(ctx, p)
+		}),
+		"measure.cancel": server.Handle(func(ctx context.Context, c *server.Caller, p api.MeasureSelect) (api.Empty, error) {
+			return d.profiler.Cancel(ctx, d.caller(c), p)
+		}),
+	}
+}
+
+// userName is the name of a local account, its number where it has none.
+func userName(uid uint32) string {
+	text := strconv.FormatUint(uint64(uid), 10)
+	if account, err := user.LookupId(text); err == nil {
+		return account.Username
+	}
+	return text
+}
+
+// caller is who asks, for the owners.
+func (d *daemon) caller(c *server.Caller) profile.Caller {
+	return profile.Caller{
+		Principal: api.Principal{User: userName(c.UID), Node: d.identity.Node},
+		Admin:     c.Class() == api.ClassAdmin,
+	}
+}
+
+func (d *daemon) info(ctx context.Context, c *server.Caller, _ api.Empty) (api.DaemonInfoResult, error) {
+	capabilities, err := d.platform.Facts.Capabilities(ctx)
+	if err != nil {
+		return api.DaemonInfoResult{}, err
+	}
+	result := api.DaemonInfoResult{
+		Node: d.identity.Node, Cluster: d.roster.Cluster(), Version: d.options.Version, GoVersion: runtime.Version(),
+		Protocol: api.Protocol, Platform: api.Platform(runtime.GOOS), Mode: d.folders.Mode, PID: os.Getpid(),
+		StartedAt: api.TimeOf(d.started), APIURL: d.address.URL, Socket: d.address.Socket, StateFolder: d.folders.State,
+		Class: c.Class(), User: userName(c.UID),
+	}
+	for feature, capability := range capabilities {
+		result.Features = append(result.Features, api.FeatureInfo{
+			Feature: string(feature), Supported: capability.Supported,
+			Reason: api.Reason(capability.Reason.Key()), Message: capability.Reason.Detail(),
+		})
+	}
+	slices.SortFunc(result.Features, func(a, b api.FeatureInfo) int { return strings.Compare(a.Feature, b.Feature) })
+	return result, nil
+}
+
+func (d *daemon) config(context.Context, *server.Caller, api.Empty) (api.DaemonConfigResult, error) {
+	return d.live.Listing(), nil
+}
+
+func (d *daemon) setConfig(_ context.Context, c *server.Caller, p api.DaemonSetConfigParams) (api.Empty, error) {
+	var changes []config.Change
+	for key, raw := range p.Set {
+		var value any
+		if err := json.Unmarshal(raw, &value); err != nil {
+			return api.Empty{}, api.Errorf(api.ReasonBadValue, key, "the value of %s is not JSON: %v", key, err)
+		}
+		changes = append(changes, config.Change{Key: key, Value: value})
+	}
+	for _, key := range p.Unset {
+		changes = append(changes, config.Change{Key: key})
+	}
+	slices.SortFunc(changes, func(a, b config.Change) int { return strings.Compare(a.Key, b.Key) })
+	if err := d.live.Set(changes...); err != nil {
+		return api.Empty{}, err
+	}
+	d.logs.part("daemon").Info("configuration changed", "uid", c.UID, "keys", len(changes))
+	return api.Empty{}, nil
+}
+
+// self is what is derived about this node.
+func (d *daemon) self() api.NodeView {
+	v := api.NodeView{Node: d.identity.Node, Self: true, Simulated: d.platform.Simulated, Liveness: api.LivenessAlive, Since: api.TimeOf(d.started)}
+	var identity api.Identity
+	if record, found := d.ledger.Get(api.Key{Node: v.Node, Kind: api.KindIdentity}); found && record.Decode(&identity) == nil {
+		v.ShortName = identity.ShortName
+	}
+	return v
+}
+
+// nodeList is this node alone: there is no cluster of several yet.
+func (d *daemon) nodeList(context.Context, *server.Caller, api.Empty) (api.NodeListResult, error) {
+	return api.NodeListResult{Nodes: []api.NodeView{d.self()}, Totals: d.totals()}, nil
+}
+
+func (d *daemon) totals() api.Totals {
+	t := api.Totals{Nodes: 1, Members: len(d.roster.Members()), Simulated: d.platform.Simulated}
+	node := d.identity.Node
+	var memory api.Memory
+	if record, found := d.ledger.Get(api.Key{Node: node, Kind: api.KindMemory}); found && record.Decode(&memory) == nil {
+		t.MemoryTotalBytes, t.MemoryUsedBytes = memory.TotalBytes, memory.UsedBytes
+	}
+	var gpu api.GPUProfile
+	if record, found := d.ledger.Get(api.Key{Node: node, Kind: api.KindGPUProfile}); found && record.Decode(&gpu) == nil && gpu.FP16TFLOPS != nil {
+		t.FP16TFLOPS, t.MemoryBytesPerS, t.MeasuredNodes = gpu.FP16TFLOPS, gpu.MemoryBytesPerS, 1
+	}
+	return t
+}
+
+func (d *daemon) nodeGet(_ context.Context, _ *server.Caller, p api.NodeSelect) (api.NodeGetResult, error) {
+	node, err := view{d.ledger}.node(p.Node)
+	if err != nil {
+		return api.NodeGetResult{}, err
+	}
+	result := api.NodeGetResult{Node: d.self()}
+	for _, record := range d.ledger.List(ledger.Filter{Nodes: []api.NodeID{node}}) {
+		result.Docs = append(result.Docs, record.Document())
+	}
+	return result, nil
+}
+
+func (d *daemon) nodeConditions(context.Context, *server.Caller, api.NodeConditionsParams) (api.NodeConditionsResult, error) {
+	result := api.NodeConditionsResult{Conditions: []api.NodeCondition{}}
+	for _, condition := range d.health.Shown() {
+		result.Conditions = append(result.Conditions, api.NodeCondition{Node: d.identity.Node, Condition: condition})
+	}
+	return result, nil
+}
+
+func (d *daemon) measureGPU(ctx context.Context, c *server.Caller, p api.MeasureGPUParams) (api.MeasureStarted, error) {
+	watch, err := d.profiler.MeasureGPU(ctx, d.caller(c), p)
+	if err != nil {
+		return api.MeasureStarted{}, err
+	}
+	return d.follow(c, watch)
+}
+
+func (d *daemon) measureWatch(ctx context.Context, c *server.Caller, p api.MeasureSelect) (api.MeasureStarted, error) {
+	watch, err := d.profiler.Watch(ctx, p)
+	if err != nil {
+		return api.MeasureStarted{}, err
+	}
+	return d.follow(c, watch)
+}
+
+// follow sends a client what a measurement comes to, up to its one end.
+func (d *daemon) follow(c *server.Caller, watch *profile.Watch) (api.MeasureStarted, error) {
+	stream, err := c.Subscribe(nil)
+	if err != nil {
+		return api.MeasureStarted{}, err
+	}
+	go func() {
+		defer stream.End()
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		go func() { // a reader who left ends the following, not the measurement
+			select {
+			case <-stream.Done():
+				cancel()
+			case <-ctx.Done():
+			}
+		}()
+		for {
+			m, terminal, err := watch.Next(ctx)
+			if err != nil {
+				return
+			}
+			key := "progress"
+			if terminal {
+				key = "" // the end replaces nothing and is replaced by nothing
+			}
+			err = stream.Send(key, func(n uint64) any {
+				return api.MeasureChanged{Sub: stream.Sub(), N: n, Measurement: m, Terminal: terminal}
+			})
+			if err != nil || terminal {
+				return
+			}
+		}
+	}()
+	return api.MeasureStarted{Sub: stream.Sub(), Measurement: watch.Measurement}, nil
+}

@@ -1,0 +1,120 @@
+package daemon
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"fulmen/daemon/internal/config"
+)
+
+// logFile is the daemon's log in its folder; oldLog is the one before.
+const (
+	logFile = "fulmend.log"
+	oldLog  = "fulmend.log.1"
+)
+
+// logs makes the loggers of the daemon's parts. Each part has a level of its
+// own, which the configuration changes while the daemon runs.
+type logs struct {
+	out io.Writer
+
+	mu     sync.RWMutex
+	levels config.Log
+}
+
+// part is the logger of a part.
+func (l *logs) part(name string) *slog.Logger {
+	handler := slog.NewTextHandler(l.out, &slog.HandlerOptions{Level: slog.LevelDebug})
+	return slog.New(&leveled{Handler: handler.WithAttrs([]slog.Attr{slog.String("package", name)}), logs: l, part: name})
+}
+
+// set takes the levels of a configuration.
+func (l *logs) set(levels config.Log) {
+	l.mu.Lock()
+	l.levels = levels
+	l.mu.Unlock()
+}
+
+// leveled is a handler that lets through what is at least of its part's level.
+type leveled struct {
+	slog.Handler
+	logs *logs
+	part string
+}
+
+// Enabled reports whether the part's level lets a line through.
+func (h *leveled) Enabled(_ context.Context, level slog.Level) bool {
+	h.logs.mu.RLock()
+	defer h.logs.mu.RUnlock()
+	return level >= h.logs.levels.LevelOf(h.part)
+}
+
+// WithAttrs keeps the level.
+func (h *leveled) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return &leveled{Handler: h.Handler.WithAttrs(attrs), logs: h.logs, part: h.part}
+}
+
+// WithGroup keeps the level.
+func (h *leveled) WithGroup(name string) slog.Handler {
+	return &leveled{Handler: h.Handler.WithGroup(name), logs: h.logs, part: h.part}
+}
+
+// rotating is a file that is begun anew when it is full; the old one is kept
+// once.
+type rotating struct {
+	folder string
+
+	mu      sync.Mutex
+	file    *os.File
+	size    int64
+	maximum int64
+}
+
+// openLog opens the log in a folder.
+func openLog(folder string, maximum int) (*rotating, error) {
+	r := &rotating{folder: folder, maximum: int64(maximum)}
+	return r, r.open()
+}
+
+func (r *rotating) open() error {
+	file, err := os.OpenFile(filepath.Join(r.folder, logFile), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	status, err := file.Stat()
+	if err != nil {
+		file.Close()
+		return err
+	}
+	r.file, r.size = file, status.Size()
+	return nil
+}
+
+// Write appends a line, after beginning the file anew where it would not fit.
+// A log that cannot be rotated goes on in the file that it has.
+func (r *rotating) Write(line []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.size > 0 && r.size+int64(len(line)) > r.maximum {
+		if err := os.Rename(filepath.Join(r.folder, logFile), filepath.Join(r.folder, oldLog)); err == nil {
+			r.file.Close()
+			if err := r.open(); err != nil {
+				return 0, err
+			}
+		}
+	}
+	n, err := r.file.Write(line)
+	r.size += int64(n)
+	return n, err
+}
+
+// Close closes the file.
+func (r *rotating) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.file.Close()
+}

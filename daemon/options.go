@@ -1,0 +1,37 @@
+package daemon
+
+import (
+	"io"
+	"net"
+
+	"fulmen/daemon/internal/home"
+	"fulmen/native"
+)
+
+// Options is what a daemon is run with. What is zero is found out.
+type Options struct {
+	// Version is that of Fulmen.
+	Version string
+	// Home says where the folders are; the zero value is this process's own
+	// environment.
+	Home home.Environment
+	// Platform is the system; a platform without a name is that of this machine.
+	Platform native.Platform
+	// Worker is the path of fulmen-rank; empty: beside this program.
+	Worker string
+	// APIListener is an open listener on loopback, as launchd or systemd hand
+	// over; nil: the port of the configuration.
+	APIListener net.Listener
+	// Log gets the log as text, beside the log file; nil: nothing does.
+	Log io.Writer
+	// Ready is called once, when clients can connect.
+	Ready func(Address)
+}
+
+// Address is where clients connect.
+type Address struct {
+	// URL is the WebSocket on loopback.
+	URL string
+	// Socket is the path of the Unix socket.
+	Socket string
+}

@@ -1,0 +1,234 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/cluster"
+	"fulmen/daemon/internal/config"
+	"fulmen/daemon/internal/facts"
+	"fulmen/daemon/internal/health"
+	"fulmen/daemon/internal/home"
+	"fulmen/daemon/internal/ledger"
+	"fulmen/daemon/internal/profile"
+	"fulmen/daemon/internal/server/token"
+	"fulmen/daemon/internal/store"
+	"fulmen/native"
+)
+
+// openDeadline bounds the opening of the database, which another process can
+// hold, and the first reading of the machine's identity.
+const openDeadline = 10 * time.Second
+
+// Run runs a daemon until ctx ends, and then stops it in order. An error before
+// it was ready says what is in the way and what to do.
+func Run(ctx context.Context, options Options) error {
+	d := &daemon{options: options, started: time.Now()}
+	defer d.close()
+	for _, step := range []func(context.Context) error{d.openFolders, d.openPlatform, d.openState, d.openLedger, d.openParts} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return d.serve(ctx)
+}
+
+// daemon is the parts of a running daemon.
+type daemon struct {
+	options  Options
+	started  time.Time
+	closers  []func() error
+	folders  home.Folders
+	live     *config.Live
+	logs     *logs
+	platform native.Platform
+	database *store.Store
+	identity cluster.Identity
+	moved    *cluster.Moved
+	roster   *cluster.Roster
+	ledger   *ledger.Ledger
+	writer   *ledger.Writer
+	health   *health.Health
+	facts    *facts.Owner
+	profiler *profile.Profiler
+	tokens   *token.Book
+	worker   string
+	address  Address // set before clients can connect
+}
+
+// onClose has something done at the end, the last opened first.
+func (d *daemon) onClose(f func() error) { d.closers = append(d.closers, f) }
+
+func (d *daemon) close() {
+	for i := len(d.closers) - 1; i >= 0; i-- {
+		if err := d.closers[i](); err != nil && d.logs != nil {
+			d.logs.part("daemon").Warn("closing", "error", err)
+		}
+	}
+}
+
+// openFolders finds and locks the folders, and reads the configuration.
+func (d *daemon) openFolders(context.Context) error {
+	environment := d.options.Home
+	if environment.Getenv == nil {
+		environment = home.Process()
+	}
+	folders, err := home.Resolve(environment)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(folders.Create(), folders.Check()); err != nil {
+		return err
+	}
+	d.live, err = config.Open(folders.ConfigFile(), config.Options{Trust: folders.CheckFile, Report: d.configured})
+	if err != nil {
+		return err
+	}
+	d.onClose(d.live.Close)
+	current := d.live.Current()
+	d.folders = folders.With(current.Paths.State, current.Paths.Logs)
+	if err := errors.Join(d.folders.Create(), d.folders.Check()); err != nil {
+		return err
+	}
+	lock, err := d.folders.Lock()
+	if err != nil {
+		return err
+	}
+	d.onClose(lock.Release)
+	file, err := openLog(d.folders.Logs, current.Limits.LogBytes)
+	if err != nil {
+		return home.Explain(err, "write", filepath.Join(d.folders.Logs, logFile))
+	}
+	d.onClose(file.Close)
+	out := io.Writer(file)
+	if d.options.Log != nil {
+		out = io.MultiWriter(file, d.options.Log)
+	}
+	d.logs = &logs{out: out, levels: current.Log}
+	_, cancel := d.live.Subscribe(config.Subscriber{Name: "log", Commit: func(next config.Config) { d.logs.set(next.Log) }})
+	d.onClose(func() error { cancel(); return nil })
+	return nil
+}
+
+// openPlatform opens the system, and finds the worker.
+func (d *daemon) openPlatform(context.Context) error {
+	d.platform = d.options.Platform
+	if d.platform.Name == "" {
+		platform, err := systemPlatform()
+		if err != nil {
+			return err
+		}
+		d.platform = platform
+	}
+	platform, err := d.platform.Complete()
+	if err != nil {
+		return err
+	}
+	d.platform = platform
+	d.onClose(platform.Close)
+	d.worker = d.live.Current().Paths.Worker
+	if d.worker == "" {
+		d.worker = d.options.Worker
+	}
+	if d.worker == "" {
+		self, err := os.Executable()
+		if err != nil {
+			return err
+		}
+		d.worker = filepath.Join(filepath.Dir(self), "fulmen-rank")
+	}
+	return nil
+}
+
+// openState opens the database and the node's key.
+func (d *daemon) openState(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, openDeadline)
+	defer cancel()
+	var err error
+	d.database, err = store.Open(ctx, d.folders.DatabaseFile(), store.Options{Buckets: buckets(), MaxBytes: int64(d.live.Current().Limits.DatabaseBytes)})
+	if err != nil {
+		return err
+	}
+	d.onClose(d.database.Close)
+	snapshot, err := d.platform.Facts.Snapshot(ctx, native.AreaIdentity)
+	if err != nil {
+		return fmt.Errorf("this machine cannot be identified: %w", err)
+	}
+	hardware := ""
+	if snapshot.Identity != nil {
+		hardware = snapshot.Identity.HardwareID
+	}
+	opened, err := cluster.OpenIdentity(d.folders.State, hardware, time.Now())
+	if err != nil {
+		return err
+	}
+	d.identity, d.moved = opened.Identity, opened.Moved
+	d.roster, _, err = cluster.OpenRoster(storage{d.database}, d.identity, time.Now())
+	return err
+}
+
+// openLedger opens the ledger on what is stored.
+func (d *daemon) openLedger(context.Context) error {
+	var err error
+	records := storage{d.database}
+	d.ledger, d.writer, err = ledger.Open(ledger.Options{
+		Key: d.identity.Key(), Cluster: d.roster.Cluster(), Counter: records, Store: records, Members: d.roster,
+	})
+	if err != nil {
+		return err
+	}
+	for _, problem := range d.ledger.Skipped() {
+		d.logs.part("ledger").Warn("a stored document was left out", "error", problem)
+	}
+	return nil
+}
+
+// openParts makes the owners of facts and what serves clients.
+func (d *daemon) openParts(context.Context) error {
+	node := d.identity.Node
+	d.health = health.New(d.owner("health", api.KindCondition), time.Now)
+	d.facts = facts.New(d.platform.Facts, d.owner("facts", api.KindIdentity, api.KindMemory, api.KindSystem, api.KindNetwork), facts.Static{
+		PublicKey: d.identity.Public(), FulmenVersion: d.options.Version, Protocol: api.Protocol, StartedAt: api.TimeOf(d.started),
+		ShortName: func(name string) string { return cluster.ShortName(name, node) },
+	}, d.logs.part("facts"))
+	d.profiler = profile.New(profile.Config{
+		Node: node, Clock: d.platform.Clock, Documents: d.owner("profile", api.KindGPUProfile), Conditions: d.health,
+		Worker: d.worker, Env: workerEnvironment(os.Environ()), Last: d.lastProfile(), Circumstances: d.circumstances,
+		Resolve: view{d.ledger}.node, Log: d.logs.part("profile"),
+	})
+	d.onClose(func() error { d.profiler.Close(); return nil })
+	var err error
+	d.tokens, err = token.Open(storage{d.database}, d.platform.Clock, d.logs.part("server"))
+	if err != nil {
+		return err
+	}
+	d.configured(d.live.Status())
+	if aside := d.database.Aside(); aside != nil {
+		d.raise(api.ReasonStateCorrupt, aside.Problem+"; it is kept as "+aside.Path)
+	}
+	if d.moved != nil {
+		d.raise(api.ReasonKeyOnOtherHardware, "the key of before is kept as "+d.moved.File)
+	}
+	return nil
+}
+
+// owner is the writer of a part.
+func (d *daemon) owner(name string, kinds ...api.Kind) documents {
+	return documents{writer: d.writer.Owner(name, kinds...), simulated: d.platform.Simulated}
+}
+
+// lastProfile is the measurement from before a restart.
+func (d *daemon) lastProfile() *api.GPUProfile {
+	record, found := d.ledger.Get(api.Key{Node: d.identity.Node, Kind: api.KindGPUProfile})
+	var last api.GPUProfile
+	if !found || record.Decode(&last) != nil {
+		return nil
+	}
+	return &last
+}

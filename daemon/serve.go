@@ -1,0 +1,138 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"runtime"
+	"sync"
+	"time"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/api/worker"
+	"fulmen/daemon/internal/facts"
+	"fulmen/daemon/internal/proc"
+	"fulmen/daemon/internal/server"
+)
+
+// infoDeadline bounds the worker's answer to what MLX there is.
+const infoDeadline = 30 * time.Second
+
+// serve opens the listeners and runs everything until ctx ends.
+func (d *daemon) serve(ctx context.Context) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	config := server.Config{
+		Handlers: d.handlers(stop), Facts: view{d.ledger}, Tokens: d.tokens, Clock: d.platform.Clock,
+		Log: d.logs.part("server"), Mode: d.folders.Mode, UID: uint32(os.Getuid()), Version: d.options.Version,
+		Limits: server.Limits{Clients: d.live.Current().Limits.Clients, FeedBytes: d.live.Current().Limits.OutboxBytes},
+	}
+	if runtime.GOOS == "linux" {
+		config.InAdminGroup = server.InGroup(api.AdminGroup)
+	}
+	s := server.New(config)
+	tcp, socket, err := d.listen()
+	if err != nil {
+		return err
+	}
+	address := Address{URL: "ws://" + tcp.Addr().String() + api.PathAPI, Socket: d.folders.Socket()}
+	d.address = address
+	var running sync.WaitGroup
+	for _, listener := range []net.Listener{tcp, socket} {
+		running.Go(func() {
+			if err := s.Serve(listener); !errors.Is(err, server.ErrClosed) {
+				stop(err)
+			}
+		})
+	}
+	running.Go(func() { _ = d.facts.Run(ctx) })
+	running.Go(func() { d.followInterest(ctx) })
+	running.Go(func() { d.learnMLX(ctx) })
+	d.say(api.SelfAwake)
+	d.logs.part("daemon").Info("ready", "url", address.URL, "socket", address.Socket, "node", d.identity.Node, "state", d.folders.State)
+	if d.options.Ready != nil {
+		d.options.Ready(address)
+	}
+	<-ctx.Done()
+
+	d.say(api.SelfStopping)
+	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.live.Current().Times.Drain)
+	defer cancel()
+	err = s.Shutdown(drain)
+	running.Wait()
+	d.logs.part("daemon").Info("stopped", "reason", context.Cause(ctx))
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
+		return cause
+	}
+	return err
+}
+
+// listen opens loopback and the Unix socket. A port that is taken is a
+// condition, not the end: the next free one serves, and the Unix socket does.
+func (d *daemon) listen() (tcp, socket net.Listener, err error) {
+	if socket, err = server.ListenUnix(d.folders.Socket()); err != nil {
+		return nil, nil, err
+	}
+	if d.options.APIListener != nil {
+		return d.options.APIListener, socket, nil
+	}
+	port := d.live.Current().API.Port
+	if tcp, err = server.ListenTCP(port); err != nil {
+		return nil, nil, errors.Join(err, socket.Close())
+	}
+	if got := tcp.Addr().(*net.TCPAddr).Port; port != 0 && got != port {
+		d.raise(api.ReasonAPIPortTaken, tcp.Addr().String()+" serves instead")
+	}
+	return tcp, socket, nil
+}
+
+// say publishes what this node does.
+func (d *daemon) say(state api.SelfState) {
+	value := api.NodeState{State: state, Since: api.TimeOf(time.Now())}
+	if err := d.owner("daemon", api.KindNodeState).Put(api.KindNodeState, "", value, nil); err != nil {
+		d.logs.part("daemon").Error("the node's state could not be published", "error", err)
+	}
+}
+
+// followInterest lets live facts move while somebody watches them.
+func (d *daemon) followInterest(ctx context.Context) {
+	interest := d.ledger.WatchInterest()
+	defer interest.Close()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-interest.C():
+		}
+		for _, kind := range []api.Kind{api.KindMemory, api.KindSystem} {
+			d.facts.Watched(kind, d.ledger.Interested(kind, d.identity.Node))
+		}
+	}
+}
+
+// learnMLX asks the worker once what MLX there is.
+func (d *daemon) learnMLX(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, infoDeadline)
+	defer cancel()
+	record := proc.Run(ctx, d.platform.Clock, proc.Command{
+		Path: d.worker, Args: []string{string(worker.CommandInfo)}, Env: workerEnvironment(os.Environ()), Deadline: infoDeadline,
+	})
+	var info worker.Info
+	if record.Outcome != proc.OK || record.Word.Decode(&info) != nil {
+		if record.Outcome != proc.Cancelled {
+			d.logs.part("daemon").Warn("MLX could not be asked", "outcome", record.Outcome, "sentence", record.Sentence)
+			d.raise(api.ReasonMLXMissing, record.Sentence)
+			d.facts.Learn(nil, api.ReasonMLXMissing)
+		}
+		return
+	}
+	mlx := &facts.MLX{Version: info.MLXVersion}
+	for _, name := range info.Distributed {
+		mlx.Backends = append(mlx.Backends, api.MLXBackend(name))
+	}
+	for _, name := range info.Backends {
+		mlx.Devices = append(mlx.Devices, api.MLXDevice(name))
+	}
+	d.facts.Learn(mlx, "")
+}

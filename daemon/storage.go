@@ -1,0 +1,135 @@
+package daemon
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/server/token"
+	"fulmen/daemon/internal/store"
+)
+
+// The buckets of the database.
+const (
+	bucketNode      = "node"      // the counter of versions
+	bucketDocuments = "documents" // persisted documents by key
+	bucketRoster    = "roster"    // rosters by cluster, and which is in force
+	bucketTokens    = "tokens"    // records of tokens by hash
+
+	keyVersion = "version"
+	keyCurrent = "current"
+)
+
+func buckets() []store.Bucket {
+	return []store.Bucket{
+		{Name: bucketNode, Version: 1}, {Name: bucketDocuments, Version: 1}, {Name: bucketRoster, Version: 1}, {Name: bucketTokens, Version: 1},
+	}
+}
+
+// storage gives each part its records in the database.
+type storage struct{ db *store.Store }
+
+// read decodes a record; false where there is none.
+func (s storage) read(bucket, key string, into any) (bool, error) {
+	raw, found, err := s.db.Get(bucket, key)
+	if err != nil || !found {
+		return false, err
+	}
+	if err := json.Unmarshal(raw, into); err != nil {
+		return false, api.Errorf(api.ReasonMalformedDocument, bucket, "the record %s/%s in %s cannot be read: %v", bucket, key, s.db.Path(), err)
+	}
+	return true, nil
+}
+
+func write(w store.Writer, bucket, key string, value any) error {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	return w.Put(bucket, key, raw)
+}
+
+// LoadVersion is the ledger's.
+func (s storage) LoadVersion() (api.Version, error) {
+	var v api.Version
+	_, err := s.read(bucketNode, keyVersion, &v)
+	return v, err
+}
+
+// SaveVersion is the ledger's.
+func (s storage) SaveVersion(v api.Version) error {
+	return s.db.Update(func(w store.Writer) error { return write(w, bucketNode, keyVersion, v) })
+}
+
+// Load is the ledger's.
+func (s storage) Load() ([]api.Document, error) {
+	var all []api.Document
+	err := s.db.ForEach(bucketDocuments, "", func(key string, raw []byte) error {
+		var d api.Document
+		if err := json.Unmarshal(raw, &d); err != nil {
+			return fmt.Errorf("document %s: %w", key, err)
+		}
+		all = append(all, d)
+		return nil
+	})
+	return all, err
+}
+
+// Save is the ledger's.
+func (s storage) Save(put []api.Document, forget []api.Key) error {
+	return s.db.Update(func(w store.Writer) error {
+		for _, d := range put {
+			if err := write(w, bucketDocuments, d.Key().String(), d); err != nil {
+				return err
+			}
+		}
+		for _, key := range forget {
+			if err := w.Delete(bucketDocuments, key.String()); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// LoadRoster is the cluster's.
+func (s storage) LoadRoster() (json.RawMessage, error) {
+	var current api.ClusterID
+	if found, err := s.read(bucketRoster, keyCurrent, &current); err != nil || !found {
+		return nil, err
+	}
+	raw, _, err := s.db.Get(bucketRoster, "log/"+string(current))
+	return raw, err
+}
+
+// SaveRoster is the cluster's.
+func (s storage) SaveRoster(id api.ClusterID, raw json.RawMessage) error {
+	return s.db.Update(func(w store.Writer) error {
+		if err := w.Put(bucketRoster, "log/"+string(id), raw); err != nil {
+			return err
+		}
+		return write(w, bucketRoster, keyCurrent, id)
+	})
+}
+
+// LoadTokens is the server's.
+func (s storage) LoadTokens() ([]token.Record, error) {
+	var all []token.Record
+	err := s.db.ForEach(bucketTokens, "", func(key string, raw []byte) error {
+		var r token.Record
+		if err := json.Unmarshal(raw, &r); err != nil {
+			return fmt.Errorf("token %s: %w", key, err)
+		}
+		all = append(all, r)
+		return nil
+	})
+	return all, err
+}
+
+// SaveToken is the server's.
+func (s storage) SaveToken(r token.Record) error {
+	return s.db.Update(func(w store.Writer) error { return write(w, bucketTokens, r.SHA256, r) })
+}
+
+// DeleteToken is the server's.
+func (s storage) DeleteToken(sha256 string) error { return s.db.Delete(bucketTokens, sha256) }
