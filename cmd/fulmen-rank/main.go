@@ -15,7 +15,7 @@ import (
 )
 
 func main() {
-	// A fault inside MLX ends the process with its signal, and with the traces of
+	// A fault inside MLX ends the process with a signal, and with the traces of
 	// Go's threads on standard error, not with Go's exit status.
 	debug.SetTraceback("crash")
 	// Not with os.Exit or a return: C++ destructors must not run while MLX's

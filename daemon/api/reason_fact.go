@@ -32,6 +32,10 @@ const (
 	ReasonNotConnected Reason = "not_connected"
 	// ReasonMLXMissing: MLX is not where it must be.
 	ReasonMLXMissing Reason = "mlx_missing"
+	// ReasonPSIUnavailable: this Linux does not announce memory pressure.
+	ReasonPSIUnavailable Reason = "psi_unavailable"
+	// ReasonClockStepped: the wall clock was set while the daemon ran.
+	ReasonClockStepped Reason = "clock_stepped"
 	// ReasonOSTooOld: the system is older than this needs.
 	ReasonOSTooOld Reason = "os_too_old"
 )
@@ -71,6 +75,12 @@ func factReasons() []ReasonInfo {
 		{Reason: ReasonMLXMissing, Code: CodePrecondition, Severity: SeverityError, Unknown: true,
 			Text:   "MLX is not where it must be.",
 			Remedy: "Reinstall Fulmen, or run `make deps` in a source tree."},
+		{Reason: ReasonPSIUnavailable, Severity: SeverityInfo, Unknown: true,
+			Text:   "This system does not announce memory pressure, so memory is read only while somebody watches.",
+			Remedy: "Start Linux with psi=1 if you want it."},
+		{Reason: ReasonClockStepped, Severity: SeverityInfo,
+			Text:   "The clock of this machine was set while Fulmen ran.",
+			Remedy: "Nothing has to be done: dates shown before may be off, and no deadline is."},
 		{Reason: ReasonOSTooOld, Code: CodeUnsupported, Severity: SeverityWarning, Unknown: true,
 			Text:   "The system is older than this needs.",
 			Remedy: "Update macOS."},

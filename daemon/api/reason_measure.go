@@ -28,6 +28,10 @@ const (
 	ReasonWorkerHung Reason = "worker_hung"
 	// ReasonWorkerOutOfMemory: the measuring process ran out of memory.
 	ReasonWorkerOutOfMemory Reason = "worker_out_of_memory"
+	// ReasonWorkerAborted: the measuring process gave up on an error that had nobody to go to.
+	ReasonWorkerAborted Reason = "worker_aborted"
+	// ReasonBLASSlow: matrix products on the CPU run with MLX's reference BLAS.
+	ReasonBLASSlow Reason = "blas_slow"
 	// ReasonGPUUnavailable: MLX finds no GPU to measure.
 	ReasonGPUUnavailable Reason = "gpu_unavailable"
 	// ReasonResultUnstable: the results differ too much from each other.
@@ -59,13 +63,18 @@ func measureReasons() []ReasonInfo {
 			Text: "The peer's numbers contradict each other."},
 		{Reason: ReasonProbeTokenInvalid, Code: CodeDenied,
 			Text: "The measurement was not announced."},
-		{Reason: ReasonWorkerCrashed, Code: CodeInternal,
+		{Reason: ReasonWorkerCrashed, Code: CodeInternal, Severity: SeverityWarning,
 			Text:   "The measuring process crashed.",
 			Remedy: "Its last words are in the report."},
-		{Reason: ReasonWorkerHung, Code: CodeDeadline,
+		{Reason: ReasonWorkerHung, Code: CodeDeadline, Severity: SeverityWarning,
 			Text: "The measuring process did not answer and was ended."},
-		{Reason: ReasonWorkerOutOfMemory, Code: CodeExhausted,
+		{Reason: ReasonWorkerOutOfMemory, Code: CodeExhausted, Severity: SeverityWarning,
 			Text: "The measuring process ran out of memory."},
+		{Reason: ReasonWorkerAborted, Code: CodeInternal, Severity: SeverityWarning,
+			Text: "The measuring process gave up on an error inside MLX."},
+		{Reason: ReasonBLASSlow, Severity: SeverityWarning,
+			Text:   "MLX computes on the processor with the slow reference BLAS, up to 30 times slower than OpenBLAS.",
+			Remedy: "Install OpenBLAS (on Debian and Ubuntu: apt install libopenblas0-pthread), then measure again."},
 		{Reason: ReasonGPUUnavailable, Code: CodeUnsupported, Unknown: true,
 			Text: "MLX finds no GPU to measure."},
 		{Reason: ReasonResultUnstable, Severity: SeverityInfo,

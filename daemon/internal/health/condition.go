@@ -6,19 +6,6 @@ import (
 	"fulmen/daemon/api"
 )
 
-// Conditions that have no row in the API's table of reasons yet.
-const (
-	// WorkerAborted: the measuring process gave up by itself, as MLX does on an
-	// error that has nobody to go to.
-	WorkerAborted api.Reason = "worker_aborted"
-	// BLASSlow: matrix products on the CPU run with MLX's reference BLAS.
-	BLASSlow api.Reason = "blas_slow"
-	// PSIUnavailable: this Linux does not announce memory pressure.
-	PSIUnavailable api.Reason = "psi_unavailable"
-	// ClockStepped: the wall clock was set while the daemon ran.
-	ClockStepped api.Reason = "clock_stepped"
-)
-
 // Info is a registered condition.
 type Info struct {
 	// Code is its key.
@@ -60,6 +47,9 @@ func daemonConditions() []Info {
 	return []Info{
 		{Code: api.ReasonConfigInvalid, Remedy: "Mend that line; the daemon reads the file again when it is saved.",
 			Action: command("Show the configuration", "fulmen config")},
+		{Code: api.ReasonConfigUnknownKey, Action: command("Show the configuration", "fulmen config")},
+		{Code: api.ReasonNeedsRestart, Remedy: "Restart the daemon when it suits you."},
+		{Code: api.ReasonKeyOnOtherHardware},
 		{Code: api.ReasonStateCorrupt, Remedy: "Keep the file that was set aside if you need old measurements or jobs; nothing was deleted."},
 		{Code: api.ReasonStateReadOnly, DependsOn: []api.Reason{api.ReasonDiskFull},
 			Remedy: "Give the daemon's account the right to write there, then restart the daemon."},
@@ -73,16 +63,9 @@ func daemonConditions() []Info {
 // machineConditions are about this machine.
 func machineConditions() []Info {
 	return []Info{
-		{Code: PSIUnavailable, Severity: api.SeverityInfo,
-			Text:   "This system does not announce memory pressure, so memory is read only while somebody watches.",
-			Remedy: "Start Linux with psi=1 if you want it."},
-		{Code: ClockStepped, Severity: api.SeverityInfo,
-			Text:   "The clock of this machine was set while Fulmen ran.",
-			Remedy: "Nothing has to be done: dates shown before may be off, and no deadline is."},
-		{Code: BLASSlow, Severity: api.SeverityWarning, DependsOn: []api.Reason{api.ReasonMLXMissing},
-			Text:   "MLX computes on the processor with the slow reference BLAS, up to 30 times slower than OpenBLAS.",
-			Remedy: "Install OpenBLAS (on Debian and Ubuntu: apt install libopenblas0-pthread), then measure again.",
-			Action: measureGPU()},
+		{Code: api.ReasonPSIUnavailable},
+		{Code: api.ReasonClockStepped},
+		{Code: api.ReasonBLASSlow, DependsOn: []api.Reason{api.ReasonMLXMissing}, Action: measureGPU()},
 		{Code: api.ReasonMLXMissing, Remedy: "Reinstall Fulmen; in a source tree, run `make deps build`."},
 	}
 }
@@ -92,14 +75,13 @@ func machineConditions() []Info {
 func workerConditions() []Info {
 	missing := []api.Reason{api.ReasonMLXMissing}
 	return []Info{
-		{Code: api.ReasonWorkerCrashed, Severity: api.SeverityWarning, DependsOn: missing, Action: measureGPU(),
+		{Code: api.ReasonWorkerCrashed, DependsOn: missing, Action: measureGPU(),
 			Remedy: "Measure again; if it repeats, `fulmen report` collects its last words."},
-		{Code: WorkerAborted, Severity: api.SeverityWarning, DependsOn: missing, Action: measureGPU(),
-			Text:   "The measuring process gave up on an error inside MLX.",
+		{Code: api.ReasonWorkerAborted, DependsOn: missing, Action: measureGPU(),
 			Remedy: "Measure again; if it repeats, `fulmen report` collects its last words."},
-		{Code: api.ReasonWorkerHung, Severity: api.SeverityWarning, DependsOn: missing, Action: measureGPU(),
+		{Code: api.ReasonWorkerHung, DependsOn: missing, Action: measureGPU(),
 			Remedy: "Measure again; if it repeats, restart the machine."},
-		{Code: api.ReasonWorkerOutOfMemory, Severity: api.SeverityWarning, Action: measureGPU(),
+		{Code: api.ReasonWorkerOutOfMemory, Action: measureGPU(),
 			DependsOn: []api.Reason{api.ReasonMLXMissing, api.ReasonMemoryPressure},
 			Remedy:    "Quit programs that use much memory, then measure again."},
 		{Code: api.ReasonResultUnstable, Action: measureGPU(),

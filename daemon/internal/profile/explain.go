@@ -11,12 +11,6 @@ import (
 	"fulmen/daemon/internal/proc"
 )
 
-// Conditions that have no row in the API's table of reasons yet.
-const (
-	reasonWorkerAborted api.Reason = "worker_aborted"
-	reasonBLASSlow      api.Reason = "blas_slow"
-)
-
 // explain turns a worker's end into the error that clients see; nil where it
 // gave a result.
 func explain(r proc.Record) *api.Error {
@@ -45,7 +39,7 @@ func reasonOf(r proc.Record) api.Reason {
 		case missesMLX(r.Stderr):
 			return api.ReasonMLXMissing
 		case r.Outcome == proc.Aborted:
-			return reasonWorkerAborted
+			return api.ReasonWorkerAborted
 		}
 		return api.ReasonWorkerCrashed
 	case proc.OutOfMemory:

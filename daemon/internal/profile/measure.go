@@ -23,7 +23,7 @@ const who = "The measuring process"
 // clears.
 func workerConditions() []api.Reason {
 	return []api.Reason{
-		api.ReasonMLXMissing, api.ReasonWorkerCrashed, reasonWorkerAborted, api.ReasonWorkerHung, api.ReasonWorkerOutOfMemory,
+		api.ReasonMLXMissing, api.ReasonWorkerCrashed, api.ReasonWorkerAborted, api.ReasonWorkerHung, api.ReasonWorkerOutOfMemory,
 	}
 }
 
@@ -120,7 +120,7 @@ func (p *Profiler) succeeded(gpu worker.GPU, now conditions) error {
 	for _, code := range workerConditions() {
 		p.condition(code, false, "")
 	}
-	p.condition(reasonBLASSlow, gpu.BLAS != nil && gpu.BLAS.Name == "reference", "")
+	p.condition(api.ReasonBLASSlow, gpu.BLAS != nil && gpu.BLAS.Name == "reference", "")
 	p.condition(api.ReasonResultUnstable, unstable(value), "")
 	return p.cfg.Documents.Put(api.KindGPUProfile, "", value, absent(value, now.unknown))
 }

@@ -44,7 +44,7 @@ func TestResult(t *testing.T) {
 	is.Equal(m.State, api.MeasureDone)
 	is.Equal(m.Items[0].State, api.MeasureDone)
 	is.Equal(*m.Items[0].DoneRatio, 1.0)
-	is.Equal(r.codes(), []api.Reason{reasonBLASSlow})
+	is.Equal(r.codes(), []api.Reason{api.ReasonBLASSlow})
 	golden(t, "profile.json", struct {
 		Value   api.GPUProfile        `json:"value"`
 		Unknown map[string]api.Reason `json:"unknown"`
@@ -95,7 +95,7 @@ func TestFailures(t *testing.T) {
 		condition bool
 	}{
 		{"crash", proc.Record{Outcome: proc.Crashed}, api.ReasonWorkerCrashed, api.CodeInternal, true},
-		{"abort", proc.Record{Outcome: proc.Aborted}, reasonWorkerAborted, api.CodeInternal, true},
+		{"abort", proc.Record{Outcome: proc.Aborted}, api.ReasonWorkerAborted, api.CodeInternal, true},
 		{"hang", proc.Record{Outcome: proc.Hung, Doing: "sum"}, api.ReasonWorkerHung, api.CodeDeadline, true},
 		{"too long", proc.Record{Outcome: proc.TooLong}, api.ReasonWorkerHung, api.CodeDeadline, true},
 		{"memory", proc.Record{Outcome: proc.OutOfMemory}, api.ReasonWorkerOutOfMemory, api.CodeExhausted, true},
@@ -135,7 +135,7 @@ func TestFailures(t *testing.T) {
 			is.Equal(f.Message, e.Message)
 			is.Equal(f.Retries, i+1)
 			is.Equal(*r.doc().FP16TFLOPS, 0.0044) // what was measured before stays
-			want := []api.Reason{reasonBLASSlow}
+			want := []api.Reason{api.ReasonBLASSlow}
 			if tt.condition {
 				want = append(want, tt.reason)
 			}
@@ -151,7 +151,7 @@ func TestFailures(t *testing.T) {
 	w = r.begin(caller("ada"))
 	r.end(recordOf(t, sampleGPU()))
 	last(t, w)
-	is.Equal(r.codes(), []api.Reason{reasonBLASSlow})
+	is.Equal(r.codes(), []api.Reason{api.ReasonBLASSlow})
 	is.True(r.doc().Failure == nil)
 }
 
@@ -163,7 +163,7 @@ func TestUnstableResult(t *testing.T) {
 	w := r.begin(caller("ada"))
 	r.end(recordOf(t, g))
 	last(t, w)
-	is.Equal(r.codes(), []api.Reason{reasonBLASSlow, api.ReasonResultUnstable})
+	is.Equal(r.codes(), []api.Reason{api.ReasonBLASSlow, api.ReasonResultUnstable})
 }
 
 // A result that could not be published is no success.
