@@ -51,6 +51,7 @@ $(DEPS): cmd/internal/deps/pins.txt cmd/internal/deps/deps.py cmd/internal/deps/
 build: $(DEPS) ## build the programs into build/bin
 	@mkdir -p build/bin
 	$(GO) build $(RANK_LDFLAGS) -o build/bin/ ./cmd/fulmen-rank
+	$(GO) build -o build/bin/ ./cmd/fulmend
 
 run: build ## measure this machine's GPU through MLX, with progress; ONCE=1 ends by itself
 	@$(GO) run ./cmd/internal/run $(if $(ONCE),-once)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/api/schema"
 	"fulmen/daemon/api/worker"
 	"fulmen/daemon/internal/facts"
 	"fulmen/daemon/internal/proc"
@@ -25,7 +26,7 @@ func (d *daemon) serve(ctx context.Context) error {
 	defer stop(nil)
 	config := server.Config{
 		Handlers: d.handlers(stop), Facts: view{d.ledger}, Tokens: d.tokens, Clock: d.platform.Clock,
-		Log: d.logs.part("server"), Mode: d.folders.Mode, UID: uint32(os.Getuid()), Version: d.options.Version,
+		Log: d.logs.part("server"), Mode: d.folders.Mode, UID: uint32(os.Getuid()), Version: d.options.Version, Schema: schema.JSON(),
 		Limits: server.Limits{Clients: d.live.Current().Limits.Clients, FeedBytes: d.live.Current().Limits.OutboxBytes},
 	}
 	if runtime.GOOS == "linux" {
