@@ -24,6 +24,8 @@ const (
 	// maxOutboxBytes is how much of unread replies ends the connection; it is
 	// reached only by what was under way when reading stopped.
 	maxOutboxBytes = 8 << 20
+	// farewell is what the other end gets to answer a closing handshake.
+	farewell = 500 * time.Millisecond
 )
 
 // conn is one connection whose other end is known.
@@ -100,10 +102,11 @@ func (c *conn) write() {
 }
 
 // end closes the connection with a status; what is queued is not sent. It does
-// not wait: the closing handshake has deadlines of its own.
+// not wait for the other end to take leave too, and nobody waits long.
 func (c *conn) end(code websocket.StatusCode, cause error) {
 	c.ended.Do(func() {
 		c.server.background.Go(func() {
+			defer time.AfterFunc(farewell, func() { c.cancel(cause) }).Stop()
 			_ = c.ws.Close(code, closeReason(cause)) // the other end may be gone already
 			c.cancel(cause)
 		})

@@ -55,7 +55,7 @@ type Changes interface {
 	Close()
 }
 
-// Change is what changed.
+// Change is what changed. A key is in it once.
 type Change struct {
 	// Put are new and changed documents; a deleted one counts as Del.
 	Put []Record

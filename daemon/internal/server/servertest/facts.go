@@ -127,15 +127,18 @@ type watch struct {
 	waiting server.Change
 }
 
+// take merges a change: the latest of each key.
 func (w *watch) take(c server.Change) {
 	w.mu.Lock()
 	for _, d := range c.Put {
 		if selected(w.sel, d.Key()) {
+			w.drop(d.Key())
 			w.waiting.Put = append(w.waiting.Put, d)
 		}
 	}
 	for _, k := range c.Del {
 		if selected(w.sel, k) {
+			w.drop(k)
 			w.waiting.Del = append(w.waiting.Del, k)
 		}
 	}
@@ -149,6 +152,11 @@ func (w *watch) take(c server.Change) {
 	}
 }
 
+func (w *watch) drop(k api.Key) {
+	w.waiting.Put = slices.DeleteFunc(w.waiting.Put, func(r server.Record) bool { return r.Key() == k })
+	w.waiting.Del = slices.DeleteFunc(w.waiting.Del, func(o api.Key) bool { return o == k })
+}
+
 // Next implements server.Changes.
 func (w *watch) Next(ctx context.Context) (server.Change, error) {
 	for {
@@ -156,7 +164,7 @@ func (w *watch) Next(ctx context.Context) (server.Change, error) {
 		c := w.waiting
 		w.waiting = server.Change{}
 		w.mu.Unlock()
-		if c.Put != nil || c.Del != nil || c.Stale != nil {
+		if len(c.Put) > 0 || len(c.Del) > 0 || c.Stale != nil {
 			return c, nil
 		}
 		select {

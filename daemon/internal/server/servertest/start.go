@@ -33,6 +33,9 @@ type API struct {
 	Port int
 	// Socket is the path of the Unix socket.
 	Socket string
+
+	config  server.Config
+	serving sync.WaitGroup
 }
 
 // Start runs a server on a free port and a Unix socket until the test ends. The
@@ -50,31 +53,42 @@ func Start(t testing.TB, change func(*server.Config)) *API {
 	if change != nil {
 		change(&config)
 	}
-	a := &API{Server: server.New(config), Facts: facts, Tokens: config.Tokens}
+	a := &API{Facts: facts, Tokens: config.Tokens, Socket: filepath.Join(shortFolder(t), api.SocketFile), config: config}
+	a.Resume(t)
+	t.Cleanup(func() { a.Stop(t) })
+	return a
+}
+
+// Resume starts the server, after Stop once more: on the same Unix socket, and
+// on another port.
+func (a *API) Resume(t testing.TB) {
+	t.Helper()
+	a.Server = server.New(a.config)
 	tcp, err := server.ListenTCP(0)
 	check(t, err)
 	a.Port = tcp.Addr().(*net.TCPAddr).Port
 	a.URL = "ws://" + tcp.Addr().String() + api.PathAPI
-	a.Socket = filepath.Join(shortFolder(t), api.SocketFile)
 	local, err := server.ListenUnix(a.Socket)
 	check(t, err)
-	var serving sync.WaitGroup
+	running := a.Server
 	for _, l := range []net.Listener{tcp, local} {
-		serving.Go(func() {
-			if err := a.Server.Serve(l); err != server.ErrClosed {
+		a.serving.Go(func() {
+			if err := running.Serve(l); err != server.ErrClosed {
 				t.Errorf("serve %s: %v", l.Addr(), err)
 			}
 		})
 	}
-	t.Cleanup(func() {
-		ctx, stop := context.WithTimeout(context.Background(), 10*time.Second)
-		defer stop()
-		if err := a.Server.Shutdown(ctx); err != nil {
-			t.Errorf("shutdown: %v", err)
-		}
-		serving.Wait()
-	})
-	return a
+}
+
+// Stop shuts the server down and waits until it is.
+func (a *API) Stop(t testing.TB) {
+	t.Helper()
+	ctx, stop := context.WithTimeout(context.Background(), 10*time.Second)
+	defer stop()
+	if err := a.Server.Shutdown(ctx); err != nil {
+		t.Errorf("shutdown: %v", err)
+	}
+	a.serving.Wait()
 }
 
 // Token makes a token of this process's user.
