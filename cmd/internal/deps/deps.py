@@ -251,6 +251,11 @@ def compiler():
     say(f"C++ compiler {output_of([found, '--version']).splitlines()[0]}")
 
 
+def test_packages(pins):
+    """Python packages that tests import, in a folder of their own: build/tools/python."""
+    unpack([pin for pin in pins if pin.set == "tests"], TOOLS / "python")
+
+
 def shared_libraries():
     """What the loader knows of, a line each."""
     return output_of([shutil.which("ldconfig") or "/sbin/ldconfig", "-p"]) or ""
@@ -336,6 +341,7 @@ def main():
     toolchains(pins, system)
     kind = os.environ.get("MLX", "")
     mlx(pins, kind, system)
+    test_packages(pins)
     if system.startswith("linux") and not kind:
         openblas()
     (BUILD / ".deps").write_text((kind or "default") + "\n")  # the Makefile compares it with MLX
