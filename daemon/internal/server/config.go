@@ -49,6 +49,9 @@ type Config struct {
 type Limits struct {
 	// Clients is the most connections that have shown who they are; 2,000.
 	Clients int
+	// ClientsPerUser is the most of one local user, so that nobody keeps the
+	// others out; 1,500.
+	ClientsPerUser int
 	// HalfOpen is the most, on each listener, that have not yet; 64.
 	HalfOpen int
 	// HalfOpenKeep is how long one of them keeps its place while others wait; 2.5 s.
@@ -65,6 +68,7 @@ type Limits struct {
 
 func (l Limits) withDefaults() Limits {
 	or(&l.Clients, 2000)
+	or(&l.ClientsPerUser, 1500)
 	or(&l.HalfOpen, 64)
 	or(&l.HalfOpenKeep, 2500*time.Millisecond)
 	or(&l.HelloDeadline, 5*time.Second)

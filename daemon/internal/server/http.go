@@ -77,12 +77,12 @@ func (s *Server) serveAPI(w http.ResponseWriter, r *http.Request, l *link) {
 		s.refuse(w, err)
 		return
 	}
-	if known && !s.enter() {
+	if known && !s.enter(who.uid) {
 		s.refuse(w, api.NewError(api.ReasonTooManyClients, ""))
 		return
 	}
 	if known {
-		defer s.leave()
+		defer s.leave(who.uid)
 	}
 	w.Header().Set(headerVersion, s.config.Version)
 	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{

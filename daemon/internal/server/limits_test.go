@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -99,6 +100,39 @@ func TestTooManyClients(t *testing.T) {
 		_, _, err := dial(t, "ws://localhost"+api.PathAPI, a.Socket, nil)
 		return err == nil
 	})
+}
+
+func TestOneUserKeepsNobodyOut(t *testing.T) {
+	is := is.New(t)
+	a := servertest.Start(t, func(c *server.Config) { c.Limits.ClientsPerUser = 1 })
+	dialSocket(t, a).ok("state.get", `{}`, nil)
+	_, resp, err := dial(t, a.URL, "", http.Header{"Authorization": {"Bearer " + a.Token(t)}})
+	is.True(err != nil)
+	is.Equal(resp.StatusCode, http.StatusServiceUnavailable)
+	theirs, _, err := a.Tokens.Create(me+1, "theirs", 0)
+	is.NoErr(err)
+	dialToken(t, a, theirs).ok("state.get", `{}`, nil)
+}
+
+// Nothing of a connection stays behind.
+func TestConnectionsLeaveNothing(t *testing.T) {
+	is := is.New(t)
+	a := servertest.Start(t, nil)
+	token := a.Token(t)
+	dialSocket(t, a).ok("state.get", `{}`, nil)
+	before := runtime.NumGoroutine()
+	for range 50 {
+		w := dialToken(t, a, token)
+		for range 3 {
+			w.ok("state.watch", `{}`, nil)
+		}
+		a.Facts.Put(memory(t, 1))
+		is.NoErr(w.ws.CloseNow())
+		stranger, _, err := dial(t, a.URL, "", nil)
+		is.NoErr(err)
+		is.NoErr(stranger.ws.CloseNow())
+	}
+	until(t, func() bool { return a.Facts.Watches() == 0 && runtime.NumGoroutine() <= before })
 }
 
 func TestThousandClients(t *testing.T) {

@@ -44,7 +44,8 @@ type Server struct {
 	mu      sync.Mutex
 	conns   map[*conn]struct{}
 	gates   []*gate
-	known   int // connections that have shown who they are
+	known   int            // connections that have shown who they are
+	users   map[uint32]int // the same by user
 	closing bool
 	url     string
 }
@@ -53,7 +54,7 @@ type Server struct {
 // fit, which is a mistake in the program.
 func New(c Config) *Server {
 	c.Limits = c.Limits.withDefaults()
-	s := &Server{config: c, conns: map[*conn]struct{}{}}
+	s := &Server{config: c, conns: map[*conn]struct{}{}, users: map[uint32]int{}}
 	s.greeting, s.ungreet = context.WithCancel(context.Background())
 	s.methods = methodTable(api.Methods(), c.Handlers, s.stateHandlers(), s.accessHandlers())
 	s.http = &http.Server{
@@ -156,11 +157,11 @@ func (s *Server) serveSocket(ws *websocket.Conn, l *link, who identity, known bo
 			_ = ws.Close(websocket.StatusPolicyViolation, closeReason(err)) // told already, in words
 			return
 		}
-		if !s.enter() {
+		if !s.enter(who.uid) {
 			_ = ws.Close(websocket.StatusTryAgainLater, string(api.ReasonTooManyClients))
 			return
 		}
-		defer s.leave()
+		defer s.leave(who.uid)
 	}
 	l.known()
 	ws.SetReadLimit(api.MaxMessageBytes)
@@ -190,20 +191,24 @@ func (s *Server) begin() bool {
 }
 
 // enter counts a connection that is known, if there is room.
-func (s *Server) enter() bool {
+func (s *Server) enter(uid uint32) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.known >= s.config.Limits.Clients {
+	if s.known >= s.config.Limits.Clients || s.users[uid] >= s.config.Limits.ClientsPerUser {
 		return false
 	}
 	s.known++
+	s.users[uid]++
 	return true
 }
 
-func (s *Server) leave() {
+func (s *Server) leave(uid uint32) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.known--
+	if s.users[uid]--; s.users[uid] == 0 {
+		delete(s.users, uid)
+	}
 }
 
 func (s *Server) add(c *conn) bool {

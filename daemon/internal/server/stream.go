@@ -39,7 +39,8 @@ type streamed struct {
 	message []byte
 }
 
-// Subscribe opens a stream of the notifications that the method announces. A
+// Subscribe opens a stream of the notifications that the method announces. It is
+// called by the handler, before it returns the result that names the stream. A
 // client that reads too slowly gets, in place of what it missed, what lagged
 // makes, and the stream is over; without lagged it is disconnected.
 func (c *Caller) Subscribe(lagged func(sub api.Subscription) any) (*Stream, error) {
