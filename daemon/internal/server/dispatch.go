@@ -19,7 +19,7 @@ import (
 func (c *conn) Assign(context.Context, string) jrpc2.Handler {
 	return func(ctx context.Context, req *jrpc2.Request) (any, error) {
 		if req.IsNotification() {
-			defer func() { <-c.slots }()
+			defer c.giveBack()
 		}
 		result, failure := c.handle(ctx, req)
 		if failure != nil {

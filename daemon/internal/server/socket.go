@@ -55,13 +55,22 @@ func (s *socket) admit(message []byte) bool {
 // Send queues the reply, or the array of replies, to one message.
 func (s *socket) Send(message []byte) error {
 	c := s.conn
-	<-c.slots
+	c.giveBack()
 	message = mend(message)
 	if !c.push(message) {
 		return io.ErrClosedPipe
 	}
 	c.runReplied(message)
 	return nil
+}
+
+// giveBack frees a slot. It is called under jrpc2's lock, where nothing may
+// wait, even if a message was counted wrongly.
+func (c *conn) giveBack() {
+	select {
+	case <-c.slots:
+	default:
+	}
 }
 
 // Close is called when jrpc2 has stopped; the connection ends by itself then.
