@@ -1,4 +1,5 @@
-// Command run is `make run`: it starts the MLX worker on this machine's
-// hardware, shows its progress, and prints what it measured. With -once it
-// ends after that; otherwise it measures again every minute until Ctrl-C.
+// Command run is `make run`: it starts the daemon in the foreground, in a
+// folder of its own under build/, has it measure this machine, shows what came
+// out, and then the machine's state as it moves, until Ctrl-C. With -once it
+// ends after the measurements.
 package main

@@ -6,42 +6,67 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"fulmen/daemon/api"
 	"fulmen/daemon/api/worker"
 )
 
-func printInfo(out io.Writer, info worker.Info) {
-	fmt.Fprintf(out, "MLX %s on %s/%s, %d CPUs\n", info.MLXVersion, info.OS, info.Arch, info.CPUs)
+// printMachine prints what this machine is.
+func printMachine(out io.Writer, identity api.Identity) {
+	fmt.Fprintf(out, "%s: %s", identity.Name, or(identity.ModelName, or(identity.Chip, identity.Architecture)))
+	if identity.CPUCores != nil {
+		fmt.Fprintf(out, ", %d cores", *identity.CPUCores)
+	}
+	fmt.Fprintf(out, ", %s %s\n", identity.OSName, identity.OSVersion)
+	if identity.MLXVersion == "" {
+		fmt.Fprintln(out, "  MLX is not there: run make build")
+		return
+	}
+	fmt.Fprintf(out, "  MLX %s on %s, groups over %s\n", identity.MLXVersion, list(identity.MLXDevices), list(identity.MLXBackends))
+}
+
+// printProfile prints what the GPU was measured to give.
+func printProfile(out io.Writer, profile api.GPUProfile) {
+	fmt.Fprintf(out, "%s, measured in %.1f s\n", or(profile.DeviceName, string(profile.Device)), profile.TookS)
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	for _, device := range info.Devices {
-		fmt.Fprintf(table, "  %s %d\t%s\t%s\t%s\n", device.Type, device.Index, device.Name, device.Architecture, size(device.MemoryBytes))
+	product := func(dtype string, tflops *float64, timing *api.Timing) {
+		if tflops != nil {
+			fmt.Fprintf(table, "  matmul %s\t%s\t%s\n", dtype, flops(*tflops), agreement(timing))
+		}
+	}
+	product("float16", profile.FP16TFLOPS, profile.FP16Timing)
+	product("float32", profile.FP32TFLOPS, profile.FP32Timing)
+	if profile.MemoryBytesPerS != nil {
+		fmt.Fprintf(table, "  memory\t%s\t%s\n", rate(float64(*profile.MemoryBytesPerS)), agreement(profile.MemoryTiming))
 	}
 	table.Flush()
-	blas := info.BLAS.Name
-	if info.BLAS.Config != "" {
-		blas += ", " + info.BLAS.Config
-	}
-	fmt.Fprintf(out, "  BLAS: %s\n  Groups over: %s\n", blas, strings.Join(info.Distributed, ", "))
-	if info.BLAS.Name == "reference" {
+	if profile.Conditions.BLAS == "reference" {
 		fmt.Fprintln(out, "  This BLAS is some 30 times slower than OpenBLAS: install libopenblas0-pthread.")
 	}
 }
 
-func printGPU(out io.Writer, gpu worker.GPU) {
-	name := gpu.Device.Name
-	if name == "" {
-		name = gpu.Device.Type
+// agreement says how far a number can be trusted.
+func agreement(t *api.Timing) string {
+	if t == nil {
+		return ""
 	}
-	fmt.Fprintf(out, "\n%s, measured in %.1f s\n", name, gpu.ElapsedS)
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	for _, m := range gpu.MatMul {
-		fmt.Fprintf(table, "  matmul %s, n = %d\t%s\tbest of %d, median %.1f %% slower%s\n",
-			m.DType, m.N, flops(m.SpeedTFLOPS), m.Runs, m.SpreadRatio*100, unsettled(m.Timing))
+	return fmt.Sprintf("best of %d, median %.1f %% slower", t.Runs, t.SpreadRatio*100)
+}
+
+// or is the first text that is not empty.
+func or(a, b string) string {
+	if a != "" {
+		return a
 	}
-	for _, b := range gpu.Bandwidth {
-		fmt.Fprintf(table, "  sum %s, %s\t%s\tbest of %d, median %.1f %% slower%s\n",
-			b.DType, size(b.BufferBytes), rate(b.ReadBytesPerS), b.Runs, b.SpreadRatio*100, unsettled(b.Timing))
+	return b
+}
+
+// list joins words.
+func list[S ~string](words []S) string {
+	texts := make([]string, len(words))
+	for i, word := range words {
+		texts[i] = string(word)
 	}
-	table.Flush()
+	return strings.Join(texts, ", ")
 }
 
 func printAllReduce(out io.Writer, result worker.AllReduce) {
@@ -52,14 +77,6 @@ func printAllReduce(out io.Writer, result worker.AllReduce) {
 		fmt.Fprintf(table, "  %s\t%.0f us\t%s\t%s\t%d\t\n", size(r.MessageBytes), r.TimeUS, rate(r.AlgBytesPerS), rate(r.BusBytesPerS), r.WrongCount)
 	}
 	table.Flush()
-}
-
-// unsettled marks a number that was taken while the speed still changed.
-func unsettled(t worker.Timing) string {
-	if t.Settled {
-		return ""
-	}
-	return fmt.Sprintf(" (still changing after %.1f s)", t.WarmUpS)
 }
 
 // flops writes a speed in the unit that suits it.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/matryer/is"
 
+	"fulmen/daemon/api"
 	"fulmen/daemon/api/worker"
 )
 
@@ -25,14 +26,28 @@ func TestUnits(t *testing.T) {
 func TestPrintsWhatWasMeasured(t *testing.T) {
 	is := is.New(t)
 	var out bytes.Buffer
-	printInfo(&out, worker.Info{MLXVersion: "0.32.4", BLAS: worker.BLAS{Name: "reference"}, Devices: []worker.Device{{Type: "cpu", Name: "AMD EPYC"}}})
-	is.True(strings.Contains(out.String(), "install libopenblas0-pthread")) // the next step
-	is.True(strings.Contains(out.String(), "memory unknown"))               // not 0
+	printMachine(&out, api.Identity{Name: "ada", Chip: "Apple M3 Ultra", OSName: "macOS", OSVersion: "26.2"})
+	is.True(strings.Contains(out.String(), "make build")) // the next step, where MLX is missing
 	out.Reset()
-	printGPU(&out, worker.GPU{Device: worker.Device{Type: "gpu", Name: "Apple M3 Ultra"}, ElapsedS: 8,
-		MatMul: []worker.MatMul{{DType: "float16", N: 8192, SpeedTFLOPS: 23.6, Timing: worker.Timing{Runs: 80, SpreadRatio: 0.01, WarmUpS: 2}}}})
+	printMachine(&out, api.Identity{Name: "ada", MLXVersion: "0.32.4", MLXBackends: []api.MLXBackend{"ring", "jaccl"}})
+	is.True(strings.Contains(out.String(), "ring, jaccl"))
+	out.Reset()
+	speed := 23.6
+	printProfile(&out, api.GPUProfile{DeviceName: "Apple M3 Ultra", FP16TFLOPS: &speed, FP16Timing: &api.Timing{Runs: 80, SpreadRatio: 0.01},
+		Conditions: api.MeasureConditions{BLAS: "reference"}})
 	is.True(strings.Contains(out.String(), "23.60 TFLOPS"))
-	is.True(strings.Contains(out.String(), "still changing after 2.0 s")) // it had not settled
+	is.True(strings.Contains(out.String(), "install libopenblas0-pthread"))
+	is.True(!strings.Contains(out.String(), "memory")) // unknown is not shown as 0
+}
+
+func TestLiveLine(t *testing.T) {
+	is := is.New(t)
+	memory := api.Document{Kind: api.KindMemory}
+	is.NoErr(memory.SetValue(map[string]int64{"total_bytes": 64 << 30, "used_bytes": 3 << 29}))
+	system := api.Document{Kind: api.KindSystem}
+	is.NoErr(system.SetValue(map[string]float64{"cpu_use_ratio": 0.25}))
+	is.Equal(liveLine([]api.Document{memory, system}), "memory 1.5 GiB of 64 GiB   CPU 25 %")
+	is.Equal(liveLine(nil), "")
 }
 
 func TestScreenWithoutATerminal(t *testing.T) {

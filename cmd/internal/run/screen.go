@@ -41,6 +41,15 @@ func (s *screen) progress(p worker.Progress) {
 	s.stage = p.Stage
 }
 
+// status shows a line that the next one replaces.
+func (s *screen) status(text string) {
+	if s.terminal {
+		fmt.Fprintf(s.out, "\r\x1b[K  %s", text)
+		return
+	}
+	fmt.Fprintf(s.out, "  %s\n", text)
+}
+
 // clear removes the bar.
 func (s *screen) clear() {
 	if s.terminal {
