@@ -13,12 +13,19 @@ import (
 // DefaultTimeout bounds a call whose context has no deadline.
 const DefaultTimeout = 30 * time.Second
 
+// DefaultPing is Options.Ping. A process that is gone is announced by the
+// kernel; one that hangs is not.
+const DefaultPing = 30 * time.Second
+
 // Options say how to reach a daemon.
 type Options struct {
 	// Addresses are tried in order; the first that answers is used.
 	Addresses []Address
 	// Timeout bounds connecting, and calls whose context has no deadline; 0 = DefaultTimeout.
 	Timeout time.Duration
+	// Ping is how often a watch or stream asks whether the daemon still lives, and
+	// how long it waits for the answer; 0 = DefaultPing.
+	Ping time.Duration
 	// Version is the caller's own version of Fulmen, to find skew; empty = not compared.
 	Version string
 }
@@ -38,6 +45,9 @@ type Client struct {
 func Dial(ctx context.Context, o Options) (*Client, error) {
 	if o.Timeout <= 0 {
 		o.Timeout = DefaultTimeout
+	}
+	if o.Ping <= 0 {
+		o.Ping = DefaultPing
 	}
 	c := &Client{options: o}
 	_, err := c.connected(ctx)

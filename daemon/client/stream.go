@@ -12,14 +12,6 @@ import (
 	"fulmen/daemon/api"
 )
 
-const (
-	// pingAfter is how often a stream asks whether the daemon still lives. A
-	// process that is gone is announced by the kernel; one that hangs is not.
-	pingAfter = 30 * time.Second
-	// pingDeadline is what the daemon gets to answer.
-	pingDeadline = 10 * time.Second
-)
-
 // Stream makes a request that is followed by notifications, on a connection of
 // its own, so that whoever reads slowly holds nobody up. It gives the result
 // and the notifications' parameters. The sequence ends with an error when the
@@ -76,7 +68,7 @@ func (c *Client) stream(ctx context.Context, method string, params any) (*stream
 		}
 		return nil, nil, err
 	}
-	go conn.keepAsking()
+	go conn.keepAsking(c.options.Ping)
 	return s, raw, nil
 }
 
@@ -137,16 +129,16 @@ func (s *streaming) close() {
 
 // keepAsking pings while the connection lasts. Nothing announces that a process
 // hangs; somebody who looks at what it says wants to know.
-func (c *conn) keepAsking() {
+func (c *conn) keepAsking(every time.Duration) {
 	for {
-		t := time.NewTimer(pingAfter)
+		t := time.NewTimer(every)
 		select {
 		case <-c.ctx.Done():
 			t.Stop()
 			return
 		case <-t.C:
 		}
-		ctx, stop := context.WithTimeout(c.ctx, pingDeadline)
+		ctx, stop := context.WithTimeout(c.ctx, every)
 		err := c.ws.Ping(ctx)
 		stop()
 		if err != nil {

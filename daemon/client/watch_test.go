@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"net/http"
+	"net/http/httptest"
 	"runtime"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/coder/websocket"
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
@@ -121,6 +124,34 @@ func TestWatchEnds(t *testing.T) {
 		break
 	}
 	until(t, func() bool { return a.Facts.Watches() == 0 })
+}
+
+// A daemon that hangs says nothing, and neither does the kernel.
+func TestWatchOfHangingDaemon(t *testing.T) {
+	is := is.New(t)
+	hang := make(chan struct{})
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ws, err := websocket.Accept(w, r, nil)
+		if err != nil {
+			return
+		}
+		defer ws.CloseNow()
+		if _, _, err := ws.Read(r.Context()); err == nil {
+			err = ws.Write(r.Context(), websocket.MessageText, []byte(`{"jsonrpc":"2.0","id":1,"result":{"sub":"s1","docs":[]}}`))
+			is.NoErr(err)
+		}
+		<-hang // and reads nothing more, so that no pong comes
+	}))
+	defer s.Close()
+	defer close(hang)
+	c, err := client.Dial(t.Context(), client.Options{Ping: 50 * time.Millisecond,
+		Addresses: []client.Address{{URL: "ws" + strings.TrimPrefix(s.URL, "http") + api.PathAPI}}})
+	is.NoErr(err)
+	defer c.Close()
+	w := watch(t, c, api.StateSelect{})
+	is.True(w.event().Snapshot)
+	_, err, ok := w.next()
+	is.True(ok && errors.Is(err, api.CodeUnreachable))
 }
 
 func TestWatchOfLargeState(t *testing.T) {
