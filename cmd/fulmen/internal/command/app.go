@@ -1,0 +1,42 @@
+package command
+
+import (
+	"io"
+	"os"
+	"time"
+
+	"golang.org/x/term"
+
+	"fulmen/daemon/client"
+)
+
+// App is what a run of the command line depends on. Tests fill it in; the
+// program takes it from Process.
+type App struct {
+	// Version is this program's.
+	Version string
+	// Out gets the answer, Err everything else.
+	Out, Err io.Writer
+	// Terminal says that Err is one, on which lines can be drawn over.
+	Terminal bool
+	// Environment says where the daemon may be.
+	Environment client.Environment
+	// Host is the computer's name, empty where it is not known.
+	Host string
+	// User is the account's name, empty where it is not known.
+	User string
+	// Now reads the wall clock.
+	Now func() time.Time
+}
+
+// Process is the app of this process.
+func Process(version string) App {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "" // then it is not in the report either
+	}
+	return App{
+		Version: version, Out: os.Stdout, Err: os.Stderr, Terminal: term.IsTerminal(int(os.Stderr.Fd())),
+		Environment: client.Process(), Host: host, User: os.Getenv("USER"), Now: time.Now,
+	}
+}

@@ -1,0 +1,110 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"fulmen/cmd/fulmen/internal/text"
+	"fulmen/daemon/api"
+	"fulmen/daemon/client"
+)
+
+// measured is what fulmen measure gpu --json prints.
+type measured struct {
+	// Measurement is as in measure.changed, at its end.
+	Measurement api.Measurement `json:"measurement"`
+	// Docs are the profiles that it filled, as in state.get.
+	Docs []api.Document `json:"docs"`
+}
+
+func (r *run) measureCommand() *cobra.Command {
+	var all bool
+	var age time.Duration
+	gpu := &cobra.Command{
+		Use: "gpu [NODE...]", Short: "Measure the speed of a GPU and of its memory",
+		Long: "Measures square matrix products in fp16 and the memory's bandwidth, as docs/measuring.md says, on this node or\n" +
+			"on those named. Ctrl-C cancels the measurement.",
+		Example: "  fulmen measure gpu\n  fulmen measure gpu --max-age 1h    an earlier result will do\n  fulmen measure gpu --json 2>/dev/null",
+		RunE: func(c *cobra.Command, args []string) error {
+			params := api.MeasureGPUParams{All: all, MaxAgeS: age.Seconds()}
+			for _, a := range args {
+				params.Nodes = append(params.Nodes, api.NodeRef(a))
+			}
+			return r.with(c.Context(), func(c2 *client.Client) error { return r.measureGPU(c.Context(), c2, params) })
+		},
+	}
+	gpu.Flags().BoolVar(&all, "all", false, "every node that is reached")
+	gpu.Flags().DurationVar(&age, "max-age", 0, "take an earlier result that is not older, such as 1h")
+	return group("measure", "Measure what the hardware gives", gpu)
+}
+
+func (r *run) measureGPU(ctx context.Context, c *client.Client, params api.MeasureGPUParams) error {
+	started, changes, err := client.Stream[api.MeasureStarted, api.MeasureChanged](ctx, c, "measure.gpu", params)
+	if err != nil {
+		return err
+	}
+	b := &bar{out: r.Err, terminal: r.Terminal}
+	last := started.Measurement
+	b.show(last)
+	ended := false
+	for change, problem := range changes {
+		if err = problem; err != nil {
+			break
+		}
+		last, ended = change.Measurement, change.Terminal
+		b.show(last)
+		if ended {
+			break
+		}
+	}
+	b.clear()
+	if ctx.Err() != nil && !ended {
+		return r.cancel(context.WithoutCancel(ctx), c, last.ID)
+	}
+	if err != nil {
+		return err
+	}
+	return r.measured(ctx, c, last)
+}
+
+// cancel ends the measurement that nobody waits for any more.
+func (r *run) cancel(ctx context.Context, c *client.Client, id api.MeasureID) error {
+	_, err := client.Call[api.Empty](ctx, c, "measure.cancel", api.MeasureSelect{Measurement: id})
+	return errors.Join(api.Errorf(api.ReasonCancelled, id.String(), "The measurement was cancelled."), err)
+}
+
+// measured shows the result, and the failure of what has none.
+func (r *run) measured(ctx context.Context, c *client.Client, m api.Measurement) error {
+	out := measured{Measurement: m}
+	var sel api.StateSelect
+	sel.Kinds = []api.Kind{api.KindGPUProfile}
+	for _, item := range m.Items {
+		sel.Nodes = append(sel.Nodes, api.NodeRef(item.Document.Node))
+	}
+	state, err := client.Call[api.StateGetResult](ctx, c, "state.get", sel)
+	if err != nil {
+		return err
+	}
+	out.Docs = state.Docs
+	if r.json {
+		if err := text.JSON(r.Out, out); err != nil {
+			return err
+		}
+	} else if err := r.view().Profiles(r.Out, m, state.Docs); err != nil {
+		return err
+	}
+	for _, item := range m.Items {
+		if item.State == api.MeasureDone {
+			continue
+		}
+		if item.Error != nil {
+			return item.Error
+		}
+		return fmt.Errorf("the measurement of %s is %s", item.Document.Node.Display(), item.State)
+	}
+	return nil
+}

@@ -1,0 +1,81 @@
+package command
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"fulmen/cmd/fulmen/internal/show"
+	"fulmen/daemon/api"
+)
+
+// run is one run of the command line.
+type run struct {
+	App
+	json  bool
+	wide  bool
+	began bool // the command line made sense and a command was begun
+}
+
+// Run does what the arguments say and gives the exit status: api.ExitOK,
+// api.ExitFailed, or api.ExitUsage for a command line that makes no sense.
+func (a App) Run(ctx context.Context, args []string) int {
+	r := &run{App: a}
+	root := r.root()
+	root.SetArgs(args)
+	root.SetOut(a.Out)
+	root.SetErr(a.Err)
+	err := root.ExecuteContext(ctx)
+	switch {
+	case err == nil:
+		return api.ExitOK
+	case !r.began:
+		r.explain(usageError{err})
+		return api.ExitUsage
+	}
+	r.explain(err)
+	if errors.As(err, &usageError{}) {
+		return api.ExitUsage
+	}
+	return api.ExitFailed
+}
+
+func (r *run) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "fulmen",
+		Short: "Fulmen makes the Macs on a desk one machine for MLX",
+		Long: "Fulmen makes the Macs on a desk, joined by Thunderbolt 5 cables, one machine for MLX.\n" +
+			"This is its command line; it talks to the daemon, fulmend, of this Mac.",
+		Example: "  fulmen status              what is this machine, is it healthy\n" +
+			"  fulmen measure gpu         how fast is its GPU\n" +
+			"  fulmen watch --kind memory follow its memory\n" +
+			"  fulmen doctor              what is in the way, and what to do",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		PersistentPreRun: func(*cobra.Command, []string) {
+			r.began = true
+		},
+	}
+	flags := root.PersistentFlags()
+	flags.BoolVar(&r.json, "json", false, "print the API's own result objects as JSON")
+	flags.BoolVar(&r.wide, "wide", false, "more columns, and why something is unknown")
+	root.AddCommand(
+		r.statusCommand(), r.nodesCommand(), r.watchCommand(), r.measureCommand(),
+		r.tokenCommand(), r.configCommand(), r.logsCommand(), r.stopCommand(), r.versionCommand(),
+	)
+	return root
+}
+
+// group is a command that has commands of its own and does nothing itself.
+func group(use, short string, commands ...*cobra.Command) *cobra.Command {
+	c := &cobra.Command{
+		Use: use, Short: short, Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(commands...)
+	return c
+}
+
+// view is how this run shows things.
+func (r *run) view() show.View { return show.View{Now: r.Now(), Wide: r.wide} }

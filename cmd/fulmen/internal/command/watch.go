@@ -1,0 +1,138 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"fulmen/cmd/fulmen/internal/text"
+	"fulmen/daemon/api"
+	"fulmen/daemon/client"
+)
+
+// watchLine is a line of fulmen watch --json: the fields of state.changed.
+type watchLine struct {
+	// Snapshot says that Put is everything there is, and what was known before
+	// is to be forgotten.
+	Snapshot bool `json:"snapshot,omitempty"`
+	// Put are the new and changed documents.
+	Put []api.Document `json:"put,omitempty"`
+	// Del are the documents that are gone.
+	Del []api.Key `json:"del,omitempty"`
+	// Stale are the nodes that cannot be reached; absent where that did not change.
+	Stale []api.NodeID `json:"stale,omitempty"`
+}
+
+func (r *run) watchCommand() *cobra.Command {
+	var kinds, nodes []string
+	var changes int
+	var lasting time.Duration
+	c := &cobra.Command{
+		Use: "watch", Short: "Follow what changes, until Ctrl-C", Args: cobra.NoArgs,
+		Long: "Every document that is there and every change after, a line each. Kinds that move only while somebody\n" +
+			"watches (memory, system) begin to move. With --json a line is an object with the fields of state.changed.",
+		Example: "  fulmen watch --kind memory\n  fulmen watch --kind memory,system --node mac-studio\n  fulmen watch --kind memory --changes 10 --json",
+		RunE: func(c *cobra.Command, _ []string) error {
+			sel, err := selection(kinds, nodes)
+			if err != nil {
+				return err
+			}
+			ctx := c.Context()
+			if lasting > 0 {
+				var stop context.CancelFunc
+				ctx, stop = context.WithTimeout(ctx, lasting)
+				defer stop()
+			}
+			return r.with(ctx, func(c *client.Client) error { return r.watch(ctx, c, sel, changes) })
+		},
+	}
+	c.Flags().StringSliceVar(&kinds, "kind", nil, "only these kinds of document, such as memory or system")
+	c.Flags().StringSliceVar(&nodes, "node", nil, "only these nodes")
+	c.Flags().IntVar(&changes, "changes", -1, "end after so many changes; 0: show what is there and end")
+	c.Flags().DurationVar(&lasting, "for", 0, "end after so long, such as 10s")
+	_ = c.RegisterFlagCompletionFunc("kind", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return api.Kind("").Values(), cobra.ShellCompDirectiveNoFileComp
+	}) // fails only for a flag that is not there
+	return c
+}
+
+// selection checks the kinds here, where the words that exist can be named.
+func selection(kinds, nodes []string) (api.StateSelect, error) {
+	var sel api.StateSelect
+	for _, k := range kinds {
+		if !api.Kind(k).Valid() {
+			return sel, usage("there is no kind %q; the kinds are %s", k, strings.Join(slices.Sorted(slices.Values(api.Kind("").Values())), ", "))
+		}
+		sel.Kinds = append(sel.Kinds, api.Kind(k))
+	}
+	for _, n := range nodes {
+		sel.Nodes = append(sel.Nodes, api.NodeRef(n))
+	}
+	return sel, nil
+}
+
+func (r *run) watch(ctx context.Context, c *client.Client, sel api.StateSelect, changes int) error {
+	names := map[api.NodeID]string{}
+	if list, err := client.Call[api.NodeListResult](ctx, c, "node.list", nil); err == nil {
+		for _, n := range list.Nodes {
+			names[n.Node] = n.ShortName
+		}
+	}
+	var last error
+	for event, err := range c.Watch(ctx, sel) {
+		if last = err; err != nil {
+			fmt.Fprintf(r.Err, "fulmen: interrupted: %s Trying again.\n", text.Clean(api.AsError(err).Message))
+			continue
+		}
+		if err := r.event(event, names); err != nil {
+			return err
+		}
+		if event.Snapshot && changes == 0 {
+			return nil
+		}
+		if !event.Snapshot && changes > 0 {
+			if changes--; changes == 0 {
+				return nil
+			}
+		}
+	}
+	if ctx.Err() != nil {
+		return nil // the end that was asked for
+	}
+	return last
+}
+
+// event writes a step of a watch.
+func (r *run) event(e client.Event, names map[api.NodeID]string) error {
+	if r.json {
+		return text.JSONLine(r.Out, watchLine{Snapshot: e.Snapshot, Put: e.Put, Del: e.Del, Stale: e.Stale})
+	}
+	v := r.view()
+	line := func(node api.NodeID, kind api.Kind, name, says string) error {
+		who := names[node]
+		if who == "" {
+			who = node.Display()
+		}
+		what := string(kind)
+		if name != "" {
+			what += " " + name
+		}
+		_, err := fmt.Fprintf(r.Out, "%s  %s  %s  %s\n", v.Now.Format("15:04:05"), text.Clean(who), text.Clean(what), says)
+		return err
+	}
+	for _, d := range e.Put {
+		if err := line(d.Node, d.Kind, d.Name, v.Summary(d)); err != nil {
+			return err
+		}
+	}
+	for _, k := range e.Del {
+		if err := line(k.Node, k.Kind, k.Name, "gone"); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,104 @@
+package show
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"fulmen/cmd/fulmen/internal/text"
+	"fulmen/daemon/api"
+)
+
+// Config writes every key with its value. What the file sets has a star.
+func (v View) Config(w io.Writer, l api.DaemonConfigResult) error {
+	heading := []string{"KEY", "VALUE", ""}
+	if v.Wide {
+		heading = []string{"KEY", "VALUE", "", "DEFAULT", "WHAT IT DOES"}
+	}
+	table := text.NewTable(heading...)
+	left := 0
+	for _, k := range l.Keys {
+		if !v.Wide && !k.Set && Value(k.Value) == "" {
+			left++
+			continue
+		}
+		set := ""
+		if k.Set {
+			set = "*"
+		}
+		row := []string{k.Key, Value(k.Value), set}
+		if v.Wide {
+			row = append(row, Value(k.Default), k.Doc)
+		}
+		table.Row(row...)
+	}
+	if err := table.Write(w); err != nil {
+		return err
+	}
+	rest := ""
+	if left > 0 {
+		rest = fmt.Sprintf("; %d keys are empty, and --wide shows them", left)
+	}
+	if _, err := fmt.Fprintf(w, "\n* set in %s%s\n", text.Clean(l.File), rest); err != nil || l.Error == nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "The file has an error, and what was in force before stays: %s\n", text.Clean(l.Error.Message))
+	return err
+}
+
+// Value is a value of the configuration as a person writes it on a command
+// line: texts without quotes.
+func Value(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return text.Clean(s)
+	}
+	var list []string
+	if json.Unmarshal(raw, &list) == nil && list != nil {
+		return text.Clean(strings.Join(list, ","))
+	}
+	return text.Clean(string(raw))
+}
+
+// exampleWidth is where lines of comments end.
+const exampleWidth = 100
+
+// Example writes a configuration file in which every key is a comment, with its
+// default and what it does, so that the file changes nothing by itself.
+func Example(w io.Writer, keys []api.ConfigKey) error {
+	var b strings.Builder
+	b.WriteString("# Configuration of Fulmen. Every key is shown with its default; take away the # in front of one to change it.\n")
+	table := ""
+	for _, k := range keys {
+		name := k.Key
+		if dot := strings.LastIndexByte(k.Key, '.'); dot >= 0 {
+			name = k.Key[dot+1:]
+			if t := k.Key[:dot]; t != table {
+				table = t
+				fmt.Fprintf(&b, "\n[%s]\n", table)
+			}
+		}
+		comment(&b, k.Doc)
+		if k.NeedsRestart {
+			comment(&b, "Takes effect after a restart.")
+		}
+		// What JSON writes for texts, numbers, booleans and lists of them, TOML reads.
+		fmt.Fprintf(&b, "# %s = %s\n", name, text.Clean(string(k.Default)))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// comment writes a text as comments of about exampleWidth columns.
+func comment(b *strings.Builder, s string) {
+	line := "#"
+	for word := range strings.FieldsSeq(text.Clean(s)) {
+		if text.Width(line)+1+text.Width(word) > exampleWidth && line != "#" {
+			b.WriteString(line + "\n")
+			line = "#"
+		}
+		line += " " + word
+	}
+	b.WriteString(line + "\n")
+}
