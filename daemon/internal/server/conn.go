@@ -16,14 +16,17 @@ import (
 )
 
 const (
-	// maxUnderWay is how many messages of one connection are worked on at once;
-	// further ones are not read. It leaves room for a full batch of notifications.
-	maxUnderWay = 64
+	// maxSlots bounds what is worked on at once for one connection; further
+	// messages are not read. It leaves room for a full batch of notifications.
+	maxSlots = 64
+	// replySlots is what a message takes that will be answered, as the answer
+	// takes memory: 16 of them are under way at most.
+	replySlots = 4
 	// maxWaitingBytes is how much of unread replies stops reading requests.
 	maxWaitingBytes = api.MaxMessageBytes
-	// maxOutboxBytes is how much of unread replies ends the connection; it is
-	// reached only by what was under way when reading stopped.
-	maxOutboxBytes = 8 << 20
+	// maxOutboxBytes is how much of unread replies ends the connection. What may
+	// wait, and the replies under way when reading stopped, fit.
+	maxOutboxBytes = maxWaitingBytes + (maxSlots/replySlots+1)*api.MaxMessageBytes
 	// farewell is what the other end gets to answer a closing handshake.
 	farewell = 500 * time.Millisecond
 )
@@ -52,7 +55,7 @@ type conn struct {
 
 func newConn(s *Server, ws *websocket.Conn, ctx context.Context, cancel context.CancelCauseFunc) *conn {
 	return &conn{server: s, ws: ws, ctx: ctx, cancel: cancel,
-		box: outbox.New(maxOutboxBytes), slots: make(chan struct{}, maxUnderWay),
+		box: outbox.New(maxOutboxBytes), slots: make(chan struct{}, maxSlots),
 		subs: map[api.Subscription]*subscription{}, replied: map[string][]func(bool){}}
 }
 

@@ -19,7 +19,7 @@ import (
 func (c *conn) Assign(context.Context, string) jrpc2.Handler {
 	return func(ctx context.Context, req *jrpc2.Request) (any, error) {
 		if req.IsNotification() {
-			defer c.giveBack()
+			defer c.giveBack(1)
 		}
 		result, failure := c.handle(ctx, req)
 		if failure != nil {
@@ -56,10 +56,6 @@ func (c *conn) handle(ctx context.Context, req *jrpc2.Request) (json.RawMessage,
 		}
 		caller.drop()
 		return nil, c.failure(name, err)
-	}
-	if len(out) > api.MaxMessageBytes {
-		caller.drop()
-		return nil, tooLargeReply()
 	}
 	return out, nil
 }

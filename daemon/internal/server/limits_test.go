@@ -222,6 +222,26 @@ func TestUnreadReplies(t *testing.T) {
 	dialSocket(t, a).ok("state.get", `{}`, nil)
 }
 
+// A client may ask for much at once and read the answers later: none is lost,
+// because no more is read from it than fits.
+func TestPipelinedRequests(t *testing.T) {
+	is := is.New(t)
+	a := servertest.Start(t, nil)
+	a.Facts.Put(servertest.Document(t, api.KindMemory, "", 1, blob{strings.Repeat("x", 250<<10)}))
+	w := dialToken(t, a, a.Token(t)) // whose buffers take all questions
+	const asked = 200 // 50 MB of answers
+	for n := range asked {
+		w.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"state.get"}`, n))
+	}
+	seen := map[string]bool{}
+	for range asked {
+		m := w.read()
+		is.True(m.Error == nil)
+		seen[string(m.ID)] = true
+	}
+	is.Equal(len(seen), asked)
+}
+
 func TestShutdownTellsClients(t *testing.T) {
 	is := is.New(t)
 	a := servertest.Start(t, nil)

@@ -19,7 +19,7 @@ type load struct {
 // slots is how many slots of the connection it takes.
 func (l load) slots() int {
 	if l.replies {
-		return l.notifications + 1
+		return l.notifications + replySlots
 	}
 	return l.notifications
 }

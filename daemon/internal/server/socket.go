@@ -55,7 +55,7 @@ func (s *socket) admit(message []byte) bool {
 // Send queues the reply, or the array of replies, to one message.
 func (s *socket) Send(message []byte) error {
 	c := s.conn
-	c.giveBack()
+	c.giveBack(replySlots)
 	message = mend(message)
 	if !c.push(message) {
 		return io.ErrClosedPipe
@@ -64,12 +64,14 @@ func (s *socket) Send(message []byte) error {
 	return nil
 }
 
-// giveBack frees a slot. It is called under jrpc2's lock, where nothing may
-// wait, even if a message was counted wrongly.
-func (c *conn) giveBack() {
-	select {
-	case <-c.slots:
-	default:
+// giveBack frees slots. It is called under jrpc2's lock, where nothing may wait,
+// even if a message was counted wrongly.
+func (c *conn) giveBack(n int) {
+	for range n {
+		select {
+		case <-c.slots:
+		default:
+		}
 	}
 }
 

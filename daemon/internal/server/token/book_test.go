@@ -89,8 +89,10 @@ func TestTokenLife(t *testing.T) {
 
 	_, err = b.Revoke(502, "script") // foreign
 	is.True(errors.Is(err, api.CodeNotFound))
+	is.True(b.Stands(got))
 	_, err = b.Revoke(501, "script")
 	is.NoErr(err)
+	is.True(!b.Stands(got))
 	_, err = b.Check(text)
 	is.True(errors.Is(err, api.ReasonBadToken))
 	is.Equal(len(b.disk.records), 0)
