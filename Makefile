@@ -53,8 +53,8 @@ build: $(DEPS) ## build the programs into build/bin
 	$(GO) build $(RANK_LDFLAGS) -o build/bin/ ./cmd/fulmen-rank
 	$(GO) build -o build/bin/ ./cmd/fulmend
 
-run: build ## measure this machine's GPU through MLX, with progress; ONCE=1 ends by itself
-	@$(GO) run ./cmd/internal/run $(if $(ONCE),-once)
+run: build ## run the daemon here: it measures this machine and shows its state; ONCE=1 ends by itself
+	@$(GO) build -o build/tools/run ./cmd/internal/run && build/tools/run $(if $(ONCE),-once)
 
 test: build race ## run every test
 	$(GO) test -timeout 20m ./...

@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"regexp"
 	"strconv"
+
+	"fulmen/cmd/internal/bench/stats"
 )
 
 // cgoCalls measures the cost of a call into C and back, in nanoseconds, by
@@ -29,4 +31,37 @@ func cgoCalls(ctx context.Context, rounds int) ([]float64, error) {
 		return nil, fmt.Errorf("go test -bench printed %d results, not %d:\n%s", len(values), rounds, out)
 	}
 	return values, nil
+}
+
+// fanOut measures 100 watchers by the server's own benchmark.
+func (b *run) fanOut() error {
+	const rounds = 9
+	command := exec.CommandContext(b.ctx, "go", "test", "-run", "^$", "-bench", "^BenchmarkFanOut100$",
+		"-benchtime", "500ms", "-count", strconv.Itoa(rounds), "./daemon/internal/server")
+	out, err := command.CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("go test -bench: %w\n%s", err, out)
+	}
+	for _, metric := range []struct {
+		unit, name, shown string
+		better            Better
+	}{
+		{"events/s", "events to 100 watchers", "events/s", Higher},
+		{"p50-us", "events to 100 watchers, p50", "us", Lower},
+		{"p99-us", "events to 100 watchers, p99", "us", Lower},
+	} {
+		var values []float64
+		for _, found := range regexp.MustCompile(`([0-9.e+]+) `+metric.unit+`\b`).FindAllSubmatch(out, -1) {
+			value, err := strconv.ParseFloat(string(found[1]), 64)
+			if err != nil {
+				return err
+			}
+			values = append(values, value)
+		}
+		if len(values) != rounds {
+			return fmt.Errorf("go test -bench printed %d results of %s, not %d:\n%s", len(values), metric.unit, rounds, out)
+		}
+		b.rows = append(b.rows, newRow(metric.name, stats.Median(values), metric.shown, metric.better, nil, "", "real Unix sockets, as fast as they go"))
+	}
+	return nil
 }

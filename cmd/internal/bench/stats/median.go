@@ -47,6 +47,24 @@ func rank(n int) int {
 	return k
 }
 
+// Quantile estimates a quantile q, 0 to 1, of values by the nearest of them.
+// Far out there are too few values for an interval: it is the whole line below
+// and the largest value above.
+func Quantile(values []float64, q float64) Estimate {
+	sorted := slices.Sorted(slices.Values(values))
+	n := len(sorted)
+	if n == 0 {
+		return Estimate{Median: math.NaN(), Low: math.Inf(-1), High: math.Inf(1)}
+	}
+	at := sorted[min(int(math.Ceil(q*float64(n)))-1, n-1)]
+	return Estimate{Median: at, Low: at, High: sorted[n-1], Samples: n}
+}
+
+// Exactly is a value that was counted, not sampled.
+func Exactly(value float64) Estimate {
+	return Estimate{Median: value, Low: value, High: value, Samples: 1}
+}
+
 // Ratios divides the pairs' first values by their second ones.
 func Ratios(first, second []float64) []float64 {
 	ratios := make([]float64, len(first))

@@ -51,6 +51,19 @@ func TestCoverage(t *testing.T) {
 	}
 }
 
+func TestQuantile(t *testing.T) {
+	is := is.New(t)
+	var values []float64
+	for i := range 100 {
+		values = append(values, float64(100-i))
+	}
+	is.Equal(Quantile(values, 0.99).Median, 99.0)
+	is.Equal(Quantile(values, 0.5).Median, 50.0)
+	is.Equal(Quantile(values, 1).Median, 100.0)
+	is.Equal(Quantile(values, 0.99).High, 100.0)
+	is.Equal(Exactly(3), Estimate{Median: 3, Low: 3, High: 3, Samples: 1})
+}
+
 func TestRatios(t *testing.T) {
 	is.New(t).Equal(Ratios([]float64{2, 9}, []float64{4, 3}), []float64{0.5, 3})
 }

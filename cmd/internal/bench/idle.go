@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"fulmen/cmd/internal/bench/stats"
+	"fulmen/daemon/api"
+	"fulmen/daemon/client"
+)
+
+// idleFor is how long an idle daemon is looked at.
+const idleFor = time.Minute
+
+// usage is what a process used since its start, as /proc tells.
+type usage struct {
+	cpu      time.Duration
+	switches int // voluntary, of all threads
+	written  int // bytes to disk
+	children int // page faults of children that it waited for: 0 where there were none
+	rss      int // bytes, now
+}
+
+// idle measures what a daemon costs that nobody watches.
+func (b *run) idle(folder string) error {
+	if runtime.GOOS != "linux" {
+		fmt.Fprintln(os.Stderr, "bench: the cost of an idle daemon is read from /proc, which this system has not")
+		return nil
+	}
+	process := exec.CommandContext(b.ctx, filepath.Join(filepath.Dir(b.worker), "fulmend"), "-quiet")
+	process.Env = append(os.Environ(), api.EnvHome+"="+folder)
+	if err := process.Start(); err != nil {
+		return fmt.Errorf("fulmend: %w; make build makes it", err)
+	}
+	defer func() {
+		_ = process.Process.Signal(syscall.SIGTERM)
+		_ = process.Wait()
+	}()
+	if err := settled(b.ctx, filepath.Join(folder, "run", api.SocketFile)); err != nil {
+		return err
+	}
+	before, err := usageOf(process.Process.Pid)
+	if err != nil {
+		return err
+	}
+	select {
+	case <-time.After(idleFor):
+	case <-b.ctx.Done():
+		return b.ctx.Err()
+	}
+	after, err := usageOf(process.Process.Pid)
+	if err != nil {
+		return err
+	}
+	seconds := idleFor.Seconds()
+	add := func(name string, value float64, unit string, goal float64) {
+		row := newRow(name, stats.Exactly(value), unit, Lower, &goal, "", fmt.Sprintf("/proc over %v, nobody watches", idleFor))
+		b.rows = append(b.rows, row)
+	}
+	add("idle daemon, CPU", (after.cpu-before.cpu).Seconds()/seconds*100, "% of a core", 0.05)
+	add("idle daemon, memory", float64(after.rss)/1e6, "MB resident", 25)
+	add("idle daemon, wake-ups", float64(after.switches-before.switches)/seconds, "voluntary switches/s", 3)
+	add("idle daemon, processes", float64(after.children-before.children), "faults of children", 0)
+	add("idle daemon, disk", float64(after.written-before.written), "bytes written", 0)
+	return nil
+}
+
+// settled waits until a daemon has told everything that it tells at its start.
+func settled(ctx context.Context, socket string) error {
+	deadline := time.Now().Add(readyDeadline)
+	for {
+		c, err := client.Dial(ctx, client.Options{Addresses: []client.Address{{Socket: socket}}, Timeout: time.Second})
+		if err == nil {
+			defer c.Close()
+			ctx, cancel := context.WithTimeout(ctx, readyDeadline)
+			defer cancel()
+			for event, err := range c.Watch(ctx, api.StateSelect{Kinds: []api.Kind{api.KindIdentity}}) {
+				if err != nil {
+					return err
+				}
+				for _, document := range event.Put {
+					if document.Unknown["mlx_version"] != api.ReasonNotYetRead {
+						return nil
+					}
+				}
+			}
+			return errors.New("the daemon does not learn what MLX there is")
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("the daemon did not answer in %v: %w", readyDeadline, err)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+// usageOf reads /proc.
+func usageOf(pid int) (usage, error) {
+	var u usage
+	folder := fmt.Sprintf("/proc/%d", pid)
+	stat, err := os.ReadFile(folder + "/stat")
+	if err != nil {
+		return u, err
+	}
+	// After the name in brackets, which can hold blanks: state is field 3.
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	fields := strings.Fields(rest)
+	number := func(i int) int { n, _ := strconv.Atoi(fields[i-3]); return n }
+	u.children = number(11)
+	u.rss = number(24) * os.Getpagesize()
+	tasks, err := filepath.Glob(folder + "/task/*")
+	if err != nil {
+		return u, err
+	}
+	for _, task := range tasks {
+		status, err := os.ReadFile(task + "/status")
+		if err != nil {
+			continue // the thread has ended
+		}
+		u.switches += value(string(status), "voluntary_ctxt_switches:")
+		// Nanoseconds on the processor: stat counts in ticks of 10 ms.
+		times, err := os.ReadFile(task + "/schedstat")
+		if err != nil {
+			return u, err
+		}
+		first, _, _ := strings.Cut(string(times), " ")
+		ns, err := strconv.ParseInt(first, 10, 64)
+		if err != nil {
+			return u, err
+		}
+		u.cpu += time.Duration(ns)
+	}
+	io, err := os.ReadFile(folder + "/io")
+	if err != nil {
+		return u, err
+	}
+	u.written = value(string(io), "write_bytes:")
+	return u, nil
+}
+
+// value is the number after a name at the beginning of a line.
+func value(text, name string) int {
+	for line := range strings.Lines(text) {
+		if rest, found := strings.CutPrefix(line, name); found {
+			n, _ := strconv.Atoi(strings.TrimSpace(rest))
+			return n
+		}
+	}
+	return 0
+}
