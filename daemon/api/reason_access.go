@@ -20,6 +20,14 @@ const (
 	ReasonPeerNotAllowed Reason = "peer_not_allowed"
 	// ReasonNotAMember: the caller is not a member of this cluster.
 	ReasonNotAMember Reason = "not_a_member"
+	// ReasonSocketOnly: the method is for the Unix socket, where the kernel says who calls.
+	ReasonSocketOnly Reason = "unix_socket_only"
+	// ReasonNoSuchToken: there is no token of that name.
+	ReasonNoSuchToken Reason = "no_such_token"
+	// ReasonTooManyTokens: the user has as many tokens as one can have.
+	ReasonTooManyTokens Reason = "too_many_tokens"
+	// ReasonTooManySubscriptions: the connection has as many subscriptions as one can have.
+	ReasonTooManySubscriptions Reason = "too_many_subscriptions"
 	// ReasonTooManyClients: too many clients are connected.
 	ReasonTooManyClients Reason = "too_many_clients"
 	// ReasonSlowClient: the client did not read for too long and was disconnected.
@@ -53,6 +61,18 @@ func accessReasons() []ReasonInfo {
 			Text: "A peer may not call this."},
 		{Reason: ReasonNotAMember, Code: CodeDenied,
 			Text: "The caller is not a member of this cluster."},
+		{Reason: ReasonSocketOnly, Code: CodeDenied,
+			Text:   "This method is for the Unix socket, where the system says who calls.",
+			Remedy: "Connect to the socket that api.json names."},
+		{Reason: ReasonNoSuchToken, Code: CodeNotFound,
+			Text:   "There is no token of that name.",
+			Remedy: "`fulmen token list` shows them."},
+		{Reason: ReasonTooManyTokens, Code: CodeExhausted,
+			Text:   "There are as many tokens as one user can have.",
+			Remedy: "Revoke some with `fulmen token revoke`."},
+		{Reason: ReasonTooManySubscriptions, Code: CodeExhausted,
+			Text:   "The connection has as many subscriptions as one can have.",
+			Remedy: "End some, or open another connection."},
 		{Reason: ReasonTooManyClients, Code: CodeExhausted,
 			Text:   "Too many clients are connected.",
 			Remedy: "Close some of them."},

@@ -12,6 +12,10 @@ const (
 	ReasonBatchTooLarge Reason = "batch_too_large"
 	// ReasonUnknownMethod: there is no such method.
 	ReasonUnknownMethod Reason = "unknown_method"
+	// ReasonNotBuiltYet: the method is in the table, and this version does not have it.
+	ReasonNotBuiltYet Reason = "not_built_yet"
+	// ReasonNoSuchPath: the local server has nothing at that path.
+	ReasonNoSuchPath Reason = "no_such_path"
 	// ReasonUnknownField: a field is not known here.
 	ReasonUnknownField Reason = "unknown_field"
 	// ReasonMissingField: a required field is missing.
@@ -73,6 +77,11 @@ func requestReasons() []ReasonInfo {
 		{Reason: ReasonUnknownMethod, Code: CodeNotFound,
 			Text:   "There is no such method.",
 			Remedy: "The reference lists the methods of this version."},
+		{Reason: ReasonNotBuiltYet, Code: CodeUnsupported,
+			Text: "This version of Fulmen does not have this yet."},
+		{Reason: ReasonNoSuchPath, Code: CodeNotFound,
+			Text:   "There is nothing at this path.",
+			Remedy: "The API is at /v1, its schema at /schema."},
 		{Reason: ReasonUnknownField, Code: CodeInvalid,
 			Text:   "A field is not known here.",
 			Remedy: "The reference lists the fields; the message names the nearest one."},

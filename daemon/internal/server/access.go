@@ -113,10 +113,7 @@ func (s *Server) redeemSecret(_ context.Context, _ *Caller, p api.DaemonRedeemSe
 	return api.DaemonCreateTokenResult{Token: text, Info: record.Info()}, nil
 }
 
-// reasonSocketOnly: the method is not for callers with a token.
-const reasonSocketOnly api.Reason = "unix_socket_only"
-
 func socketOnly(c *Caller) error {
 	return &api.Error{Code: api.CodeDenied, Message: c.method.Name + " works over the Unix socket only.",
-		Data: api.ErrorData{Reason: reasonSocketOnly, Subject: c.method.Name}}
+		Data: api.ErrorData{Reason: api.ReasonSocketOnly, Subject: c.method.Name}}
 }

@@ -73,10 +73,7 @@ func methodTable(table []api.MethodInfo, handlers ...Handlers) map[string]method
 	return out
 }
 
-// reasonNotBuilt: the method is in the table and this version does not have it yet.
-const reasonNotBuilt api.Reason = "not_built_yet"
-
 func notBuilt(name string) error {
 	return &api.Error{Code: api.CodeUnsupported, Message: name + ": this version of Fulmen does not have it yet.",
-		Data: api.ErrorData{Reason: reasonNotBuilt, Subject: name}}
+		Data: api.ErrorData{Reason: api.ReasonNotBuiltYet, Subject: name}}
 }

@@ -115,11 +115,8 @@ func (s *Server) refuse(w http.ResponseWriter, err error) {
 
 func notThere(r *http.Request) error {
 	return &api.Error{Code: api.CodeNotFound, Message: "There is nothing at " + shorten(r.URL.Path) + ".",
-		Data: api.ErrorData{Reason: reasonNoSuchPath, Subject: shorten(r.URL.Path)}}
+		Data: api.ErrorData{Reason: api.ReasonNoSuchPath, Subject: shorten(r.URL.Path)}}
 }
-
-// reasonNoSuchPath: nothing is served under this path.
-const reasonNoSuchPath api.Reason = "no_such_path"
 
 // status is HTTP's number for a group of errors.
 func status(c api.Code) int {

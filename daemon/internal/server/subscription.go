@@ -12,9 +12,6 @@ import (
 // maxSubscriptions bounds the streams of one connection.
 const maxSubscriptions = 64
 
-// reasonTooManySubscriptions: the connection has as many streams as one may have.
-const reasonTooManySubscriptions api.Reason = "too_many_subscriptions"
-
 // subscription is a stream of notifications on a connection. It says nothing
 // before the reply that names it has been queued.
 type subscription struct {
@@ -43,7 +40,7 @@ func (c *Caller) subscribe(source func(*subscription) outbox.Source) (*subscript
 		return nil, context.Canceled
 	case len(conn.subs) >= maxSubscriptions:
 		return nil, &api.Error{Code: api.CodeExhausted, Message: "The connection has " + strconv.Itoa(maxSubscriptions) + " subscriptions, the most that one may have.",
-			Data: api.ErrorData{Reason: reasonTooManySubscriptions, Remedy: "End some with state.unwatch, or use another connection."}}
+			Data: api.ErrorData{Reason: api.ReasonTooManySubscriptions, Remedy: "End some with state.unwatch, or use another connection."}}
 	}
 	conn.lastSub++
 	s := &subscription{conn: conn, notifies: c.method.Notifies, id: api.Subscription("s" + strconv.FormatUint(conn.lastSub, 10))}

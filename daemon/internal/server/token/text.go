@@ -18,11 +18,6 @@ const (
 	secretBytes = 32
 	// maxName bounds a token's name, in bytes.
 	maxName = 64
-
-	// reasonNoSuchToken: no token of the caller has this name.
-	reasonNoSuchToken api.Reason = "no_such_token"
-	// reasonTooManyTokens: a user has as many tokens as one may have.
-	reasonTooManyTokens api.Reason = "too_many_tokens"
 )
 
 func newText() string {
@@ -55,10 +50,10 @@ func checkName(name string) error {
 
 func noSuchToken(name string) error {
 	return &api.Error{Code: api.CodeNotFound, Message: "You have no token with the name " + strconv.Quote(name) + ".",
-		Data: api.ErrorData{Reason: reasonNoSuchToken, Subject: name, Remedy: "`fulmen token list` lists them."}}
+		Data: api.ErrorData{Reason: api.ReasonNoSuchToken, Subject: name, Remedy: "`fulmen token list` lists them."}}
 }
 
 func tooMany() error {
 	return &api.Error{Code: api.CodeExhausted, Message: "You have as many tokens as one may have.",
-		Data: api.ErrorData{Reason: reasonTooManyTokens, Remedy: "Revoke those that you no longer use."}}
+		Data: api.ErrorData{Reason: api.ReasonTooManyTokens, Remedy: "Revoke those that you no longer use."}}
 }
