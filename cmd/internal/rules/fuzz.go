@@ -11,7 +11,9 @@ import (
 // fuzzed are the folders whose packages read bytes or shapes from outside, and
 // have at least one fuzz target each once they hold Go code.
 var fuzzed = []string{
-	"daemon/api", "daemon/api/worker", "daemon/internal/rank/shimproto", "native", "mlxbridge",
+	"daemon/api", "daemon/api/worker", "daemon/internal/cluster", "daemon/internal/config", "daemon/internal/config/text",
+	"daemon/internal/rank/shimproto", "daemon/internal/server", "daemon/internal/server/guard", "daemon/internal/store",
+	"native", "native/linux", "mlxbridge",
 }
 
 // FuzzTarget is one fuzz function that builds on this machine.
