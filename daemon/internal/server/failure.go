@@ -8,6 +8,7 @@ import (
 	"github.com/creachadair/jrpc2"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/config/nearest"
 )
 
 // rpcError makes the error of a reply. JSON-RPC's own codes are for what is
@@ -49,7 +50,7 @@ func (c *conn) failure(method string, err error) *jrpc2.Error {
 
 func unknownMethod(name string, known []string) *jrpc2.Error {
 	e := api.Errorf(api.ReasonUnknownMethod, shorten(name), "There is no method %q.", shorten(name))
-	if near := nearest(name, known); near != "" {
+	if near := nearest.Of(name, known); near != "" {
 		e.Message += " Did you mean " + near + "?"
 	}
 	return rpcError(api.RPCMethodNotFound, e)

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/config/nearest"
 )
 
 // paramsError is parameters that do not fit the method. Its code on the wire is
@@ -123,7 +124,7 @@ func collectFields(t reflect.Type, into map[string]reflect.Type) {
 
 func unknownField(key, path string, known []string) *api.Error {
 	e := api.Errorf(api.ReasonUnknownField, join(path, key), "%s has no field %q.", orParams(path), shorten(key))
-	if near := nearest(key, known); near != "" {
+	if near := nearest.Of(key, known); near != "" {
 		e.Message += fmt.Sprintf(" Did you mean %q?", near)
 	}
 	switch {

@@ -9,6 +9,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/config/nearest"
 )
 
 type inner struct {
@@ -84,7 +85,7 @@ func TestNearest(t *testing.T) {
 		"kind": "kinds", "kinsd": "kinds", "node": "nodes", "nodez": "nodes", "state.wach": "state.watch", "state.gte": "state.get",
 		"": "", "wholly different": "", "kinds": "kinds", strings.Repeat("kinds", 50): "",
 	} {
-		t.Run(word, func(t *testing.T) { is.New(t).Equal(nearest(word, words), want) })
+		t.Run(word, func(t *testing.T) { is.New(t).Equal(nearest.Of(word, words), want) })
 	}
 }
 

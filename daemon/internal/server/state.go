@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/config/nearest"
 	"fulmen/daemon/internal/server/outbox"
 )
 
@@ -92,7 +93,7 @@ func checkSelect(sel api.StateSelect) error {
 			continue
 		}
 		e := api.Errorf(api.ReasonUnknownKind, shorten(string(k)), "There is no kind %q of documents.", shorten(string(k)))
-		if near := nearest(string(k), k.Values()); near != "" {
+		if near := nearest.Of(string(k), k.Values()); near != "" {
 			e.Message += " Did you mean " + near + "?"
 		}
 		return e

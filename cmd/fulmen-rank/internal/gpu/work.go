@@ -11,9 +11,8 @@ type product struct {
 func newProduct(stream *mlxbridge.Stream, side int, dtype mlxbridge.Dtype) (*product, error) {
 	p := &product{scope: mlxbridge.NewScope(stream)}
 	var err error
-	// Random values: a GPU draws less power, and clocks higher, on zeros.
-	if p.a, err = p.scope.Normal([]int{side, side}, dtype, 0, 1, 1); err == nil {
-		p.b, err = p.scope.Normal([]int{side, side}, dtype, 0, 1, 2)
+	if p.a, err = random(p.scope, side, dtype, 1); err == nil {
+		p.b, err = random(p.scope, side, dtype, 2)
 	}
 	if err == nil {
 		err = p.scope.Eval(p.a, p.b)
@@ -23,6 +22,29 @@ func newProduct(stream *mlxbridge.Stream, side int, dtype mlxbridge.Dtype) (*pro
 		return nil, err
 	}
 	return p, nil
+}
+
+// tileRows is how many rows of a matrix are drawn; the others repeat them.
+const tileRows = 256
+
+// random makes a matrix of random values: on zeros a GPU draws less power, and
+// clocks higher. MLX draws in float32 whatever the type, so a tile is drawn and
+// spread: a matrix drawn whole would need twice its size once more.
+func random(scope *mlxbridge.Scope, side int, dtype mlxbridge.Dtype, seed uint64) (*mlxbridge.Array, error) {
+	rows := min(tileRows, side)
+	tile, err := scope.Normal([]int{1, rows, side}, dtype, 0, 1, seed)
+	if err != nil {
+		return nil, err
+	}
+	zeros, err := scope.Zeros([]int{side / rows, rows, side}, dtype)
+	if err != nil {
+		return nil, err
+	}
+	tiles, err := scope.Add(zeros, tile)
+	if err != nil {
+		return nil, err
+	}
+	return scope.Reshape(tiles, []int{side, side})
 }
 
 // run computes one product and waits for it.

@@ -8,6 +8,9 @@ import "slices"
 // swapped letters away from the word; the first of several. It is empty if that is
 // more than a third of the word's letters, and more than one: then nobody meant it.
 func Of(word string, candidates []string) string {
+	if word == "" {
+		return "" // nothing was typed, so nothing was meant
+	}
 	best, least := "", max(len(word)/3, 1)+1
 	for _, c := range candidates {
 		if d := distance(word, c, least); d < least {
