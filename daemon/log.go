@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"fulmen/daemon/internal/config"
@@ -20,7 +21,8 @@ const (
 // logs makes the loggers of the daemon's parts. Each part has a level of its
 // own, which the configuration changes while the daemon runs.
 type logs struct {
-	out io.Writer
+	out     io.Writer
+	journal journal
 
 	mu     sync.RWMutex
 	levels config.Log
@@ -39,11 +41,19 @@ func (l *logs) set(levels config.Log) {
 	l.mu.Unlock()
 }
 
-// leveled is a handler that lets through what is at least of its part's level.
+// leveled is a handler that lets through what is at least of its part's level,
+// to the log and to the journal.
 type leveled struct {
 	slog.Handler
 	logs *logs
 	part string
+	with []slog.Attr
+}
+
+// Handle writes a record.
+func (h *leveled) Handle(ctx context.Context, record slog.Record) error {
+	h.logs.journal.add(h.part, record, h.with)
+	return h.Handler.Handle(ctx, record)
 }
 
 // Enabled reports whether the part's level lets a line through.
@@ -55,12 +65,12 @@ func (h *leveled) Enabled(_ context.Context, level slog.Level) bool {
 
 // WithAttrs keeps the level.
 func (h *leveled) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return &leveled{Handler: h.Handler.WithAttrs(attrs), logs: h.logs, part: h.part}
+	return &leveled{Handler: h.Handler.WithAttrs(attrs), logs: h.logs, part: h.part, with: slices.Concat(h.with, attrs)}
 }
 
 // WithGroup keeps the level.
 func (h *leveled) WithGroup(name string) slog.Handler {
-	return &leveled{Handler: h.Handler.WithGroup(name), logs: h.logs, part: h.part}
+	return &leveled{Handler: h.Handler.WithGroup(name), logs: h.logs, part: h.part, with: h.with}
 }
 
 // rotating is a file that is begun anew when it is full; the old one is kept

@@ -17,6 +17,7 @@ import (
 	"fulmen/daemon/internal/home"
 	"fulmen/daemon/internal/ledger"
 	"fulmen/daemon/internal/profile"
+	"fulmen/daemon/internal/server"
 	"fulmen/daemon/internal/server/token"
 	"fulmen/daemon/internal/store"
 	"fulmen/native"
@@ -110,7 +111,7 @@ func (d *daemon) openFolders(context.Context) error {
 	if d.options.Log != nil {
 		out = io.MultiWriter(file, d.options.Log)
 	}
-	d.logs = &logs{out: out, levels: current.Log}
+	d.logs = &logs{out: out, levels: current.Log, journal: journal{readers: map[*server.Stream]func(api.LogLine) bool{}}}
 	_, cancel := d.live.Subscribe(config.Subscriber{Name: "log", Commit: func(next config.Config) { d.logs.set(next.Log) }})
 	d.onClose(func() error { cancel(); return nil })
 	return nil

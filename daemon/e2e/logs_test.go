@@ -1,0 +1,50 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/client"
+)
+
+func TestLogs(t *testing.T) {
+	is := is.New(t)
+	r := start(t, newHome(t))
+	c := r.dial()
+	logs := call[api.DaemonLogsResult](t, c, "daemon.logs", api.DaemonLogsParams{Package: "daemon"})
+	is.True(len(logs.Lines) > 0)
+	for _, line := range logs.Lines {
+		is.Equal(line.Package, "daemon")
+	}
+	is.Equal(logs.Lines[0].Text, "ready")
+	is.Equal(logs.Lines[0].Fields["socket"], r.address.Socket)
+
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	_, changes, err := client.Stream[api.DaemonLogsResult, api.DaemonLogged](ctx, c, "daemon.logs", api.DaemonLogsParams{Follow: true, TailLines: 1})
+	is.NoErr(err)
+	call[api.Empty](t, c, "daemon.set_config", api.DaemonSetConfigParams{Set: map[string]json.RawMessage{"measure.gpu_ttl": json.RawMessage(`"3h"`)}})
+	for change, err := range changes {
+		is.NoErr(err)
+		if change.Lines[0].Text == "configuration changed" {
+			return
+		}
+	}
+	t.Fatal("the line was not followed")
+}
+
+func TestLogLevels(t *testing.T) {
+	is := is.New(t)
+	r := start(t, newHome(t))
+	c := r.dial()
+	_, err := client.Call[api.DaemonLogsResult](context.Background(), c, "daemon.logs", api.DaemonLogsParams{Level: "loud"})
+	is.True(err != nil)
+	call[api.Empty](t, c, "daemon.set_config", api.DaemonSetConfigParams{Set: map[string]json.RawMessage{"log.level": json.RawMessage(`"error"`)}})
+	before := len(call[api.DaemonLogsResult](t, c, "daemon.logs", nil).Lines)
+	call[api.Empty](t, c, "daemon.set_config", api.DaemonSetConfigParams{Set: map[string]json.RawMessage{"measure.gpu_ttl": json.RawMessage(`"3h"`)}})
+	is.Equal(len(call[api.DaemonLogsResult](t, c, "daemon.logs", nil).Lines), before) // live, without a restart
+}
