@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/config"
@@ -16,6 +17,10 @@ import (
 	"fulmen/daemon/internal/profile"
 	"fulmen/daemon/internal/server"
 )
+
+// replyFirst is what the reply to daemon.stop gets to leave, before the
+// connections end with the daemon.
+const replyFirst = 100 * time.Millisecond
 
 // handlers are the methods that are built; the server has those of tokens and
 // of state.
@@ -27,7 +32,7 @@ func (d *daemon) handlers(stop context.CancelCauseFunc) server.Handlers {
 		"daemon.logs":       server.Handle(d.logs.journal.read),
 		"daemon.stop": server.Handle(func(_ context.Context, c *server.Caller, _ api.DaemonStopParams) (api.Empty, error) {
 			d.logs.part("daemon").Info("asked to stop", "uid", c.UID)
-			stop(nil)
+			time.AfterFunc(replyFirst, func() { stop(nil) })
 			return api.Empty{}, nil
 		}),
 		"node.list":       server.Handle(d.nodeList),
