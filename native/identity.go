@@ -37,8 +37,8 @@ type Identity struct {
 	BootedAt Timestamp `json:"booted_at,omitzero"`
 	// BootID changes with every start of the system and with nothing else.
 	BootID string `json:"boot_id,omitzero"`
-	// HardwareID names this very machine (macOS: the platform UUID; Linux:
-	// machine-id). It ties the node's key to the machine, stays on it, and is
+	// HardwareID names this very machine, as "source:value" (macOS: the platform
+	// UUID; Linux: the firmware's UUID where it can be read, else machine-id). It ties the node's key to the machine, stays on it, and is
 	// never published.
 	HardwareID string `json:"hardware_id,omitzero"`
 

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"strconv"
 	"syscall"
 	"time"
@@ -40,7 +41,8 @@ type Moved struct {
 // OpenIdentity reads the node's key from a folder, or makes one there. The
 // caller holds the folder's lock. The hardware's identifier ties the key to the
 // machine; where it is empty, because it could not be read, the key is taken as
-// it is, and tied the first time that it can be.
+// it is, and tied the first time that it can be. Identifiers of different
+// sources, as root and another user can read on Linux, are not compared.
 //
 // A key file that cannot be read, is damaged, or can be read by others is an
 // error that names the file and the remedy. It is never replaced: it may be all
@@ -60,6 +62,8 @@ func OpenIdentity(folder, hardwareID string, now time.Time) (Opened, error) {
 	case f.HardwareID == "":
 		f.HardwareID = hardwareID
 		return Opened{Identity: f.identity()}, writeKeyFile(path, f)
+	case sourceOf(f.HardwareID) != sourceOf(hardwareID):
+		return Opened{Identity: f.identity()}, nil
 	}
 	moved := &Moved{Node: f.Node}
 	if moved.File, err = setAside(path, f.Node); err != nil {
@@ -68,6 +72,15 @@ func OpenIdentity(folder, hardwareID string, now time.Time) (Opened, error) {
 	made, err := makeKey(path, hardwareID, now)
 	made.Moved = moved
 	return made, err
+}
+
+// sourceOf is what an identifier was read from: what stands before its colon.
+func sourceOf(hardwareID string) string {
+	source, _, found := strings.Cut(hardwareID, ":")
+	if !found || hardwareID == "" {
+		return ""
+	}
+	return source
 }
 
 // readKeyFile reads and checks the file; an error that is fs.ErrNotExist means

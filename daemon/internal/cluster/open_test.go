@@ -90,6 +90,22 @@ func TestHardwareThatCannotBeReadDecidesNothing(t *testing.T) {
 	is.True(moved.Moved != nil)
 }
 
+// Root reads the firmware's identifier on Linux, others cannot: that the same
+// folder is opened by both proves no other machine.
+func TestIdentifiersOfDifferentSourcesAreNotCompared(t *testing.T) {
+	is := is.New(t)
+	folder := t.TempDir()
+	first, err := OpenIdentity(folder, "dmi:4c4c4544", time.Unix(0, 0))
+	is.NoErr(err)
+	second, err := OpenIdentity(folder, "machine-id:0123", time.Unix(0, 0))
+	is.NoErr(err)
+	is.Equal(second.Identity.Node, first.Identity.Node)
+	is.True(second.Moved == nil)
+	other, err := OpenIdentity(folder, "dmi:99999999", time.Unix(0, 0))
+	is.NoErr(err)
+	is.True(other.Moved != nil) // the same source, another machine
+}
+
 func TestUnusableKeyFileIsAnErrorAndStays(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := OpenIdentity(dir, thisMac, testTime()); err != nil {
