@@ -66,3 +66,16 @@ func (d *daemon) circumstances(ctx context.Context) (api.MeasureConditions, map[
 func workerEnvironment(environ []string) []string {
 	return proc.Environment(environ, "PATH", "HOME", "TMPDIR", "LANG", "LD_LIBRARY_PATH", "FULMEN_BLAS")
 }
+
+// tellPlatform raises the conditions about what this system cannot announce.
+func (d *daemon) tellPlatform(ctx context.Context) {
+	capabilities, err := d.platform.Facts.Capabilities(ctx)
+	if err != nil {
+		d.logs.part("daemon").Warn("the platform does not tell what it can do", "error", err)
+		return
+	}
+	pressure := capabilities[native.HintsFeature(native.AreaMemory)]
+	if d.platform.Name == "linux" && !pressure.Supported {
+		d.raise(api.ReasonPSIUnavailable, pressure.Reason.Detail())
+	}
+}

@@ -191,7 +191,7 @@ func (d *daemon) openLedger(context.Context) error {
 }
 
 // openParts makes the owners of facts and what serves clients.
-func (d *daemon) openParts(context.Context) error {
+func (d *daemon) openParts(ctx context.Context) error {
 	node := d.identity.Node
 	d.health = health.New(d.owner("health", api.KindCondition), time.Now)
 	d.facts = facts.New(d.platform.Facts, d.owner("facts", api.KindIdentity, api.KindMemory, api.KindSystem, api.KindNetwork), facts.Static{
@@ -210,6 +210,7 @@ func (d *daemon) openParts(context.Context) error {
 		return err
 	}
 	d.configured(d.live.Status())
+	d.tellPlatform(ctx)
 	if aside := d.database.Aside(); aside != nil {
 		d.raise(api.ReasonStateCorrupt, aside.Problem+"; it is kept as "+aside.Path)
 	}
