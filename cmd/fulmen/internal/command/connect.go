@@ -22,6 +22,9 @@ const (
 // api.json, for scripts.
 func (r *run) connect(ctx context.Context) (*client.Client, error) {
 	c, err := client.Dial(ctx, client.Options{Addresses: client.Find(r.Environment), Timeout: answerTimeout, Version: r.Version})
+	if errors.Is(err, api.ReasonNoDaemon) {
+		return nil, notRunning()
+	}
 	if err != nil {
 		return nil, err
 	}

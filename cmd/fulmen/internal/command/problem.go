@@ -21,6 +21,13 @@ type silent struct{}
 
 func (silent) Error() string { return "failed" }
 
+// notRunning is a daemon that was not found.
+func notRunning() *api.Error {
+	e := api.Errorf(api.ReasonNoDaemon, "", "Fulmen is not running.")
+	e.Data.Remedy = howToStart
+	return e
+}
+
 // howToStart is the next step where there is no daemon.
 const howToStart = "Start it with: fulmend"
 
@@ -59,8 +66,8 @@ func rephrase(e *api.Error) *api.Error {
 	case notBuilt(e):
 		out.Message = "The daemon that runs does not have this yet."
 		out.Data.Remedy = "Update fulmend, or see what it has: fulmen version --json"
-	case e.Data.Reason == api.ReasonNoDaemon && e.Data.Subject == "":
-		out.Message, out.Data.Remedy = "Fulmen is not running.", howToStart
+	case e.Data.Reason == api.ReasonNoDaemon && e.Data.Remedy != howToStart:
+		out.Data.Remedy = "See: fulmen doctor" // it was there a moment ago
 	}
 	return &out
 }

@@ -61,7 +61,7 @@ func (r *run) root() *cobra.Command {
 	flags.BoolVar(&r.json, "json", false, "print the API's own result objects as JSON")
 	flags.BoolVar(&r.wide, "wide", false, "more columns, and why something is unknown")
 	root.AddCommand(
-		r.statusCommand(), r.nodesCommand(), r.watchCommand(), r.measureCommand(),
+		r.statusCommand(), r.nodesCommand(), r.watchCommand(), r.measureCommand(), r.doctorCommand(), r.reportCommand(),
 		r.tokenCommand(), r.configCommand(), r.logsCommand(), r.stopCommand(), r.versionCommand(),
 	)
 	return root

@@ -2,7 +2,9 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,6 +16,9 @@ import (
 
 // stopTimeout is how long a daemon may take to stop: its drain, and some more.
 const stopTimeout = 15 * time.Second
+
+// lookEvery is how often it is looked whether a process is gone.
+const lookEvery = 10 * time.Millisecond
 
 func (r *run) stopCommand() *cobra.Command {
 	var jobs bool
@@ -34,7 +39,11 @@ func (r *run) stopCommand() *cobra.Command {
 func (r *run) stop(ctx context.Context, c *client.Client, params api.DaemonStopParams) error {
 	ctx, cancel := context.WithTimeout(ctx, stopTimeout)
 	defer cancel()
-	// A stream's end announces the daemon's.
+	info, err := client.Call[api.DaemonInfoResult](ctx, c, "daemon.info", nil)
+	if err != nil {
+		return err
+	}
+	// A stream's end announces that the daemon has begun to close.
 	_, changes, err := client.Stream[api.StateWatchResult, api.StateChanged](ctx, c, "state.watch", api.StateSelect{Kinds: []api.Kind{api.KindNodeState}})
 	if err != nil {
 		return err
@@ -43,15 +52,37 @@ func (r *run) stop(ctx context.Context, c *client.Client, params api.DaemonStopP
 		return err
 	}
 	for _, err := range changes {
-		if err != nil && ctx.Err() != nil {
-			e := api.Errorf(api.ReasonDeadline, "", "The daemon did not stop within %s.", text.Duration(stopTimeout))
-			e.Data.WaitingFor, e.Data.Remedy = "the daemon", "See: fulmen logs"
-			return e
+		if err != nil {
+			break
 		}
+	}
+	if !ended(ctx, info.PID) {
+		e := api.Errorf(api.ReasonDeadline, "", "The daemon (pid %d) did not stop within %s.", info.PID, text.Duration(stopTimeout))
+		e.Data.WaitingFor, e.Data.Remedy = "the daemon", "See: fulmen logs"
+		return e
 	}
 	if r.json {
 		return text.JSON(r.Out, api.Empty{})
 	}
 	_, err = fmt.Fprintln(r.Out, "Fulmen stopped.")
 	return err
+}
+
+// ended waits until a process is gone, so that a daemon can be started again at
+// once; false where the context ended before.
+func ended(ctx context.Context, pid int) bool {
+	// Nothing announces the end of a process that is nobody's child here.
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	for {
+		// Signal 0 asks; a process of somebody else answers that it may not.
+		if err := syscall.Kill(pid, 0); err != nil && !errors.Is(err, syscall.EPERM) {
+			return true
+		}
+		select {
+		case <-ctx.Done():
+			return false
+		case <-look.C:
+		}
+	}
 }

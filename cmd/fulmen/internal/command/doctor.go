@@ -1,0 +1,138 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"fulmen/cmd/fulmen/internal/text"
+	"fulmen/daemon/api"
+	"fulmen/daemon/client"
+)
+
+func (r *run) doctorCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "doctor", Short: "Check the installation and this node, and say what to do", Args: cobra.NoArgs,
+		Long: "Goes through what can be in the way: the daemon, its socket, versions, api.json, MLX, BLAS, the configuration and\n" +
+			"what the daemon itself reports. Ends with 1 if something is wrong.",
+		Example: "  fulmen doctor\n  fulmen doctor --json | jq '.checks[] | select(.answer != \"yes\")'",
+		RunE: func(c *cobra.Command, _ []string) error {
+			result := r.doctor(c.Context())
+			if err := r.checks(result); err != nil {
+				return err
+			}
+			for _, check := range result.Checks {
+				if check.Answer == api.AnswerNo {
+					return silent{}
+				}
+			}
+			return nil
+		},
+	}
+}
+
+func (r *run) checks(result api.DaemonDoctorResult) error {
+	if r.json {
+		return text.JSON(r.Out, result)
+	}
+	return r.view().Checks(r.Out, result.Checks)
+}
+
+// doctor makes all checks, in the order in which a person goes through them.
+func (r *run) doctor(ctx context.Context) api.DaemonDoctorResult {
+	var result api.DaemonDoctorResult
+	add := func(checks ...api.DoctorCheck) { result.Checks = append(result.Checks, checks...) }
+	err := r.with(ctx, func(c *client.Client) error {
+		info, err := client.Call[api.DaemonInfoResult](ctx, c, "daemon.info", nil)
+		if err != nil {
+			return err
+		}
+		r.keepAddress(ctx, c, info)
+		add(yes("daemon", "The daemon runs and answers (version %s, pid %d).", info.Version, info.PID))
+		add(socketCheck(info.Socket), skewCheck(r.Version, info.Version, c.Skew()), r.fileCheck(info))
+		add(nodeChecks(ctx, c, info)...)
+		if own, err := client.Call[api.DaemonDoctorResult](ctx, c, "daemon.doctor", nil); err == nil {
+			add(own.Checks...)
+		}
+		return nil
+	})
+	if err != nil {
+		add(r.absent(err)...)
+	}
+	return result
+}
+
+// absent says why no daemon answers, as far as its sockets tell.
+func (r *run) absent(err error) []api.DoctorCheck {
+	for _, a := range client.Find(r.Environment) {
+		if a.Socket == "" {
+			continue
+		}
+		conn, problem := net.Dial("unix", a.Socket)
+		switch {
+		case problem == nil:
+			_ = conn.Close() // it was opened to see whether it can be
+			return []api.DoctorCheck{no("daemon", api.AsError(err), "The daemon does not answer: %s", api.AsError(err).Message)}
+		case errors.Is(problem, fs.ErrPermission):
+			e := api.NewError(api.ReasonAdminRequired, a.Socket)
+			e.Data.Remedy = "Use the account that started fulmend, or start it as root for everybody."
+			return []api.DoctorCheck{no("socket", e, "You may not use the daemon's socket %s.", a.Socket)}
+		}
+	}
+	e := rephrase(api.AsError(err))
+	return []api.DoctorCheck{no("daemon", e, "%s", e.Message)}
+}
+
+func yes(check, format string, args ...any) api.DoctorCheck {
+	return api.DoctorCheck{Check: check, Answer: api.AnswerYes, Text: fmt.Sprintf(format, args...)}
+}
+
+// no is a check that failed, with the reason and the remedy of an error.
+func no(check string, e *api.Error, format string, args ...any) api.DoctorCheck {
+	return api.DoctorCheck{Check: check, Answer: api.AnswerNo, Reason: e.Data.Reason, Text: fmt.Sprintf(format, args...), Remedy: e.Data.Remedy}
+}
+
+// unclear is a check that could not be made.
+func unclear(check string, reason api.Reason, remedy, format string, args ...any) api.DoctorCheck {
+	return api.DoctorCheck{Check: check, Answer: api.AnswerUnknown, Reason: reason, Text: fmt.Sprintf(format, args...), Remedy: remedy}
+}
+
+func socketCheck(path string) api.DoctorCheck {
+	status, err := os.Stat(path)
+	if err != nil {
+		return unclear("socket", api.ReasonReadFailed, "", "The socket %s cannot be examined.", path)
+	}
+	return yes("socket", "You may use its socket %s (mode %#o).", path, status.Mode().Perm())
+}
+
+func skewCheck(mine, daemons string, skew api.Reason) api.DoctorCheck {
+	if skew == "" {
+		return yes("version", "This program and the daemon are of the same version.")
+	}
+	e := api.NewError(skew, "")
+	e.Data.Remedy = "Install both from the same release, and restart the daemon."
+	return no("version", e, "This program is version %s and the daemon %s.", mine, daemons)
+}
+
+// fileCheck examines the user's own api.json.
+func (r *run) fileCheck(info api.DaemonInfoResult) api.DoctorCheck {
+	const remake = "Make it anew with: fulmen token create"
+	path := client.APIFilePath(r.Environment)
+	file, err := client.LoadAddress(path)
+	problem := &api.Error{Data: api.ErrorData{Reason: api.ReasonNoToken, Remedy: remake}}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return no("api_file", problem, "Scripts find no address: there is no %s.", path)
+	case err != nil:
+		problem.Data.Reason = api.AsError(err).Data.Reason
+		return no("api_file", problem, "%s cannot be used: %v", path, err)
+	case file.Node != info.Node || file.URL != info.APIURL:
+		return no("api_file", problem, "%s is about another daemon.", path)
+	}
+	return yes("api_file", "Scripts find the address and your token in %s.", path)
+}

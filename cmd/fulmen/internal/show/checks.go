@@ -1,0 +1,66 @@
+package show
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"fulmen/cmd/fulmen/internal/text"
+	"fulmen/daemon/api"
+)
+
+// Checks writes what was checked, and below what is not well what to do.
+func (v View) Checks(w io.Writer, checks []api.DoctorCheck) error {
+	table := text.NewTable()
+	wrong := 0
+	for _, c := range checks {
+		mark := text.Unknown
+		switch c.Answer {
+		case api.AnswerYes:
+			mark = "ok"
+		case api.AnswerNo:
+			mark = "wrong"
+			wrong++
+		}
+		said := c.Text
+		if v.Wide && c.Reason != "" {
+			said += " (" + string(c.Reason) + ")"
+		}
+		table.Row(mark, said)
+		if c.Remedy != "" && c.Answer != api.AnswerYes {
+			table.Row("", c.Remedy)
+		}
+	}
+	if err := table.Write(w); err != nil {
+		return err
+	}
+	end := "Nothing is wrong."
+	if wrong > 0 {
+		end = fmt.Sprintf("%d of %d checks failed.", wrong, len(checks))
+	}
+	_, err := fmt.Fprintf(w, "\n%s\n", end)
+	return err
+}
+
+// Report writes what a report has, and how much was taken out of it.
+func (v View) Report(w io.Writer, r api.DaemonReportResult) error {
+	table := text.NewTable("PART", "LINES", "SIZE")
+	for _, f := range r.Files {
+		table.Row(f.Name, strconv.Itoa(strings.Count(f.Text, "\n")), text.Bytes(int64(len(f.Text))))
+	}
+	if err := table.Write(w); err != nil {
+		return err
+	}
+	var out []string
+	for _, sort := range slices.Sorted(maps.Keys(r.Redacted)) {
+		out = append(out, fmt.Sprintf("%s %d times", text.Clean(sort), r.Redacted[sort]))
+	}
+	if len(out) == 0 {
+		out = []string{"nothing"}
+	}
+	_, err := fmt.Fprintf(w, "\nTaken out: %s.\n", strings.Join(out, ", "))
+	return err
+}

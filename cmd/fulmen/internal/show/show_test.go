@@ -1,0 +1,138 @@
+package show
+
+import (
+	"bytes"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+)
+
+var update = flag.Bool("update", false, "write the golden files and the examples in docs/cli.md anew")
+
+// screens is every golden file with what writes it.
+func screens(t *testing.T) map[string]func(io.Writer) error {
+	view, wide := View{Now: now()}, View{Now: now(), Wide: true}
+	both := append(studioDocs(t), miniDocs(t)...)
+	alone := Status{Info: info(), Nodes: aloneList(), State: api.StateGetResult{Docs: studioDocs(t)}}
+	cluster := Status{Info: info(), Nodes: bothList(), State: api.StateGetResult{Docs: both}, Conditions: api.NodeConditionsResult{Conditions: conditions()}}
+	bare := Status{Info: api.DaemonInfoResult{Node: mini, Version: "1.0.0", Mode: api.ModeUser, PID: 1}}
+	measured := api.Measurement{Items: []api.MeasureItem{{Document: api.Key{Node: studio, Kind: api.KindGPUProfile}, State: api.MeasureDone}}}
+	checks := []api.DoctorCheck{
+		{Check: "daemon", Answer: api.AnswerYes, Text: "The daemon runs and answers (version 1.0.0, pid 512)."},
+		{Check: "blas", Answer: api.AnswerUnknown, Reason: api.ReasonNotMeasured, Text: "Which BLAS MLX uses is known after a measurement.", Remedy: "Measure it with: fulmen measure gpu"},
+		{Check: "health", Answer: api.AnswerNo, Reason: api.ReasonAPIPortTaken, Text: "Another program holds the API's port.", Remedy: "Scripts find the port in use in api.json."},
+	}
+	tokens := []api.TokenInfo{
+		{Name: "fulmen", CreatedAt: before(50 * time.Hour), UsedAt: before(10 * time.Second)},
+		{Name: "old\x1b[1m", CreatedAt: before(100 * time.Hour), ExpiresAt: before(time.Hour)},
+		{Name: "lab", CreatedAt: before(time.Hour), ExpiresAt: before(-719 * time.Hour)},
+	}
+	bad := listing()
+	bad.Error = api.Errorf(api.ReasonConfigUnknownKey, "log.levl", "line 3: there is no key log.levl")
+	return map[string]func(io.Writer) error{
+		"status":         func(w io.Writer) error { return view.Status(w, alone) },
+		"status_cluster": func(w io.Writer) error { return view.Status(w, cluster) },
+		"status_wide":    func(w io.Writer) error { return wide.Status(w, cluster) },
+		"status_bare":    func(w io.Writer) error { return wide.Status(w, bare) },
+		"nodes":          func(w io.Writer) error { return view.Nodes(w, aloneList(), studioDocs(t)) },
+		"nodes_wide":     func(w io.Writer) error { return wide.Nodes(w, bothList(), both) },
+		"node_wide": func(w io.Writer) error {
+			return wide.Node(w, api.NodeGetResult{Node: miniView(), Docs: miniDocs(t)})
+		},
+		"measure":      func(w io.Writer) error { return view.Profiles(w, measured, studioDocs(t)) },
+		"doctor":       func(w io.Writer) error { return view.Checks(w, checks) },
+		"doctor_wide":  func(w io.Writer) error { return wide.Checks(w, checks) },
+		"tokens":       func(w io.Writer) error { return view.Tokens(w, tokens) },
+		"tokens_none":  func(w io.Writer) error { return view.Tokens(w, nil) },
+		"config":       func(w io.Writer) error { return view.Config(w, listing()) },
+		"config_wrong": func(w io.Writer) error { return wide.Config(w, bad) },
+		"example":      func(w io.Writer) error { return Example(w, listing().Keys) },
+		"report": func(w io.Writer) error {
+			return view.Report(w, api.DaemonReportResult{
+				Files:    []api.ReportFile{{Name: "state.json", Text: strings.Repeat("x\n", 700)}, {Name: "fulmend.log", Text: "one\ntwo\n"}},
+				Redacted: map[string]int{"mac": 3, "host": 12},
+			})
+		},
+		"watch": func(w io.Writer) error {
+			system := doc(t, studio, api.KindSystem, api.System{CPUUseRatio: ptr(0.12), GPUUseRatio: ptr(0.97), PackagePowerWatts: ptr(88.4), ThermalState: api.ThermalNominal, PowerSource: api.PowerMains}, nil)
+			future := doc(t, studio, "future", map[string]string{"text": strings.Repeat("é\u202e", 60)}, nil)
+			for _, d := range append(both, system, future, api.Document{Deleted: true}) {
+				if _, err := io.WriteString(w, view.Summary(d)+"\n"); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+}
+
+func TestScreens(t *testing.T) {
+	for name, write := range screens(t) {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			var got bytes.Buffer
+			is.NoErr(write(&got))
+			for _, r := range got.String() {
+				if r != '\n' && !unicode.IsPrint(r) {
+					t.Errorf("%U would act on a terminal", r)
+				}
+			}
+			path := filepath.Join("testdata", name+".txt")
+			if *update {
+				is.NoErr(os.WriteFile(path, got.Bytes(), 0o644))
+			}
+			want, err := os.ReadFile(path)
+			is.NoErr(err)
+			is.Equal(got.String(), string(want))
+		})
+	}
+}
+
+func TestNoGoldenFileIsLeftOver(t *testing.T) {
+	is := is.New(t)
+	files, err := os.ReadDir("testdata")
+	is.NoErr(err)
+	all := screens(t)
+	for _, f := range files {
+		is.True(all[strings.TrimSuffix(f.Name(), ".txt")] != nil)
+	}
+	is.Equal(len(files), len(all))
+}
+
+// TestDocsShowWhatIsPrinted holds the examples of docs/cli.md to the golden
+// files that they name.
+func TestDocsShowWhatIsPrinted(t *testing.T) {
+	is := is.New(t)
+	path := filepath.Join("..", "..", "..", "..", "docs", "cli.md")
+	text, err := os.ReadFile(path)
+	is.NoErr(err)
+	const mark = "<!-- printed: "
+	parts := strings.Split(string(text), mark)
+	is.True(len(parts) > 6) // the examples are there
+	for i, part := range parts[1:] {
+		name, rest, _ := strings.Cut(part, " -->\n```\n")
+		command, rest, _ := strings.Cut(rest, "\n")
+		is.True(strings.HasPrefix(command, "$ fulmen ")) // what was typed
+		shown, after, found := strings.Cut(rest, "```\n")
+		is.True(found)
+		want, err := os.ReadFile(filepath.Join("testdata", name+".txt"))
+		is.NoErr(err)
+		if *update {
+			parts[i+1] = name + " -->\n```\n" + command + "\n" + string(want) + "```\n" + after
+			continue
+		}
+		is.Equal(shown, string(want))
+	}
+	if *update {
+		is.NoErr(os.WriteFile(path, []byte(strings.Join(parts, mark)), 0o644))
+	}
+}

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"fulmen/daemon"
+	"fulmen/daemon/api/worker"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"fulmen": main, "fulmend": fulmend, "fulmen-rank": rank})
+}
+
+// TestScripts runs the stories of users in testdata/script, each with a home
+// of its own.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("testdata", "script"),
+		RequireExplicitExec: true,
+		Setup: func(env *testscript.Env) error {
+			home, err := os.MkdirTemp("/tmp", "fulmen") // paths of sockets are short
+			if err != nil {
+				return err
+			}
+			env.Defer(func() { _ = os.RemoveAll(home) }) // of no interest after the test
+			env.Setenv("FULMEN_HOME", home)
+			env.Setenv("HOME", env.WorkDir)
+			env.Setenv("USER", "ada")
+			return os.WriteFile(filepath.Join(home, "config.toml"), []byte("# mine\n[api]\nport = 0 # any\n"), 0o600)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"start": start, "mode": mode, "fifo": fifo, "meet": meet},
+	})
+}
+
+// start starts the daemon and waits until clients can connect.
+func start(ts *testscript.TestScript, _ bool, _ []string) {
+	path, err := exec.LookPath("fulmend")
+	ts.Check(err)
+	cmd := exec.Command(path)
+	for _, name := range []string{"FULMEN_HOME", "HOME", "PATH", "USER"} {
+		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
+	}
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	ts.Check(err)
+	ts.Check(cmd.Start())
+	ended := make(chan error, 1)
+	line := bufio.NewScanner(out)
+	ready := line.Scan()
+	go func() { ended <- cmd.Wait() }()
+	ts.Defer(func() {
+		_ = cmd.Process.Kill() // it may have been stopped by the story
+		<-ended
+	})
+	if !ready {
+		ts.Fatalf("the daemon did not start")
+	}
+}
+
+// mode holds a file to its permissions: mode 0600 FILE.
+func mode(ts *testscript.TestScript, neg bool, args []string) {
+	status, err := os.Stat(ts.MkAbs(args[1]))
+	ts.Check(err)
+	if got := fmt.Sprintf("%04o", status.Mode().Perm()); (got == args[0]) == neg {
+		ts.Fatalf("%s has mode %s", args[1], got)
+	}
+}
+
+// fifo makes a named pipe, at whose ends two processes meet.
+func fifo(ts *testscript.TestScript, _ bool, args []string) {
+	ts.Check(syscall.Mkfifo(ts.MkAbs(args[0]), 0o600))
+}
+
+// meet waits until somebody is at the other end of a named pipe.
+func meet(ts *testscript.TestScript, _ bool, args []string) {
+	end, err := os.Open(ts.MkAbs(args[0]))
+	ts.Check(err)
+	ts.Check(end.Close())
+}
+
+// fulmend is the daemon with the worker below.
+func fulmend() {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	path, err := exec.LookPath("fulmen-rank")
+	if err == nil {
+		err = daemon.Run(ctx, daemon.Options{Version: version, Worker: path, Ready: func(daemon.Address) { fmt.Println("ready") }})
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// rank is a worker that computes nothing. Where there is a named pipe hold in
+// the home folder, it meets the test there and then measures until it is ended.
+func rank() {
+	out := worker.NewWriter(os.NewFile(worker.FD, "messages"))
+	command := worker.Command(os.Args[1])
+	say := func(m worker.Message) {
+		if m.Command = command; out.Write(m) != nil {
+			os.Exit(1)
+		}
+	}
+	switch command {
+	case worker.CommandInfo:
+		say(worker.Message{Type: worker.TypeResult, Value: []byte(`{"protocol":1,"mlx_version":"0.32.4","os":"linux","arch":"amd64","cpus":2,"backends":["cpu"],"distributed":["ring"],"blas":{"name":"openblas"},"devices":[{"type":"cpu","index":0}]}`)})
+	case worker.CommandGPU:
+		say(worker.Message{Type: worker.TypeProgress, Progress: &worker.Progress{Stage: "matrix products", DoneRatio: 0.5, ElapsedS: 1}})
+		if _, err := os.OpenFile(filepath.Join(os.Getenv("HOME"), "hold"), os.O_WRONLY, 0); err == nil {
+			ended, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+			defer stop()
+			<-ended.Done()
+			return
+		}
+		say(worker.Message{Type: worker.TypeResult, Value: []byte(result)})
+	}
+}
+
+const result = `{"device":{"type":"cpu","index":0,"name":"test"},"mlx_version":"0.32.4","blas":{"name":"openblas"},` +
+	`"matmul":[{"dtype":"float16","n":1024,"speed_tflops":1.25,"warm_up_s":1,"settled":true,"runs":5,"best_s":0.1,"median_s":0.1,"spread_ratio":0}],` +
+	`"bandwidth":[{"dtype":"float32","buffer_bytes":1073741824,"read_bytes_per_s":20000000000,"warm_up_s":1,"settled":true,"runs":5,"best_s":0.1,"median_s":0.1,"spread_ratio":0}],"elapsed_s":2}`
