@@ -1,12 +1,9 @@
 package daemon
 
 import (
-	"errors"
-
 	"fulmen/native"
+	"fulmen/native/darwin"
 )
 
-// systemPlatform is this machine. The macOS platform is not built yet.
-func systemPlatform() (native.Platform, error) {
-	return native.Platform{}, errors.New("this version of Fulmen does not know macOS's facts yet; the worker, fulmen-rank, works")
-}
+// systemPlatform is this machine.
+func systemPlatform() (native.Platform, error) { return darwin.New() }

@@ -1,0 +1,69 @@
+package darwin
+
+import (
+	"encoding/binary"
+	"strings"
+	"time"
+
+	"fulmen/native"
+)
+
+// later is why a fact is absent that IOKit or SystemConfiguration will tell.
+var later = native.ReasonNoPlatform.With("not read by this version")
+
+// identity reads who the machine is. The names are those that Apple documents
+// and recordings of sysctl -a show: hw.model is "Mac15,14", the brand string
+// "Apple M3 Ultra".
+func identity(s sysctl, hostName func() (string, error)) *native.Identity {
+	unified := true // every Mac that this runs on is Apple silicon
+	id := native.Identity{OSName: "macOS", Architecture: "arm64", UnifiedMemory: &unified}
+	if name, err := hostName(); err != nil {
+		id.Unknown.Add("name", native.ReasonReadFailed.With(err.Error()))
+		id.Unknown.Add("host_name", native.ReasonReadFailed.With(err.Error()))
+	} else {
+		id.Name, id.HostName = shortName(name), shortName(name)
+	}
+	text(s, &id.Model, &id.Unknown, "model", "hw.model")
+	text(s, &id.Chip, &id.Unknown, "chip", "machdep.cpu.brand_string")
+	text(s, &id.OSVersion, &id.Unknown, "os_version", "kern.osproductversion")
+	text(s, &id.OSBuild, &id.Unknown, "os_build", "kern.osversion")
+	text(s, &id.BootID, &id.Unknown, "boot_id", "kern.bootsessionuuid")
+	count(s, &id.CPUCores, &id.Unknown, "cpu_cores", "hw.physicalcpu")
+	cores(s, &id)
+	booted(s, &id)
+	for _, field := range []string{"model_name", "gpu_cores", "hardware_id"} {
+		id.Unknown.Add(field, later)
+	}
+	return &id
+}
+
+// cores counts the fastest kind of core, level 0, and all others.
+func cores(s sysctl, id *native.Identity) {
+	count(s, &id.CPUPerformanceCores, &id.Unknown, "cpu_performance_cores", "hw.perflevel0.physicalcpu")
+	if id.CPUCores == nil || id.CPUPerformanceCores == nil || *id.CPUPerformanceCores > *id.CPUCores {
+		id.Unknown.Add("cpu_efficiency_cores", native.ReasonReadFailed.With("hw.physicalcpu and hw.perflevel0.physicalcpu"))
+		return
+	}
+	slower := *id.CPUCores - *id.CPUPerformanceCores
+	id.CPUEfficiencyCores = &slower
+}
+
+// booted reads kern.boottime, a struct timeval: seconds and microseconds.
+func booted(s sysctl, id *native.Identity) {
+	raw, err := s.Raw("kern.boottime")
+	if err != nil {
+		id.Unknown.Add("booted_at", reason("kern.boottime", err))
+		return
+	}
+	if len(raw) < 8 || binary.LittleEndian.Uint64(raw) > 1<<40 {
+		id.Unknown.Add("booted_at", native.ReasonSourceMalformed.With("kern.boottime"))
+		return
+	}
+	id.BootedAt = native.Stamp(time.Unix(int64(binary.LittleEndian.Uint64(raw)), 0))
+}
+
+// shortName is a host's name without its domain.
+func shortName(name string) string {
+	short, _, _ := strings.Cut(name, ".")
+	return short
+}

@@ -1,0 +1,10 @@
+//go:build !darwin
+
+package darwin
+
+import "fulmen/native"
+
+// New refuses: this is not a Mac. The error matches [native.ErrUnsupported].
+func New() (native.Platform, error) {
+	return native.Platform{}, native.Unsupported(native.FactsFeature(native.AreaIdentity), native.ReasonNoPlatform.With("this is not a Mac"))
+}
