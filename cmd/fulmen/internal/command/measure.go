@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -71,10 +70,31 @@ func (r *run) measureGPU(ctx context.Context, c *client.Client, params api.Measu
 	return r.measured(ctx, c, last)
 }
 
-// cancel ends the measurement that nobody waits for any more.
+// cancelTimeout is how long a worker may take to end.
+const cancelTimeout = 5 * time.Second
+
+// cancel ends the measurement that nobody waits for any more, and waits until
+// it has ended: one that begins before would join it.
 func (r *run) cancel(ctx context.Context, c *client.Client, id api.MeasureID) error {
-	_, err := client.Call[api.Empty](ctx, c, "measure.cancel", api.MeasureSelect{Measurement: id})
-	return errors.Join(api.Errorf(api.ReasonCancelled, id.String(), "The measurement was cancelled."), err)
+	ctx, stop := context.WithTimeout(ctx, cancelTimeout)
+	defer stop()
+	sel := api.MeasureSelect{Measurement: id}
+	if _, err := client.Call[api.Empty](ctx, c, "measure.cancel", sel); err != nil {
+		return err
+	}
+	_, changes, err := client.Stream[api.MeasureStarted, api.MeasureChanged](ctx, c, "measure.watch", sel)
+	if err != nil {
+		return err
+	}
+	for change, err := range changes {
+		if err != nil {
+			return err
+		}
+		if change.Terminal {
+			break
+		}
+	}
+	return api.Errorf(api.ReasonCancelled, id.String(), "The measurement was cancelled.")
 }
 
 // measured shows the result, and the failure of what has none.

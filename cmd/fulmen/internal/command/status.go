@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -24,18 +25,37 @@ func (r *run) statusCommand() *cobra.Command {
 func (r *run) status(ctx context.Context, c *client.Client) error {
 	var s show.Status
 	all := asking{ctx: ctx, client: c}
-	ask(&all, "daemon.info", nil, &s.Info)
 	ask(&all, "node.list", nil, &s.Nodes)
 	ask(&all, "node.conditions", nil, &s.Conditions)
 	ask(&all, "state.get", shownKinds(), &s.State)
+	if r.wide { // it takes the daemon longest, since it looks at what the platform can do
+		ask(&all, "daemon.info", nil, &s.Info)
+	}
 	if err := all.wait(); err != nil {
 		return err
 	}
-	r.keepAddress(ctx, c, s.Info)
+	r.freshen(ctx, c, s)
 	if r.json {
 		return text.JSON(r.Out, s)
 	}
 	return r.view().Status(r.Out, s)
+}
+
+// freshen mends the user's api.json if it is older than the daemon, which may
+// have another address since.
+func (r *run) freshen(ctx context.Context, c *client.Client, s show.Status) {
+	path := client.APIFilePath(r.Environment)
+	file, err := os.Stat(path)
+	if err != nil || file.ModTime().After(s.Started()) {
+		return
+	}
+	info, err := client.Call[api.DaemonInfoResult](ctx, c, "daemon.info", nil)
+	if err != nil {
+		return // the next command does it
+	}
+	r.keepAddress(ctx, c, info)
+	now := r.Now()
+	_ = os.Chtimes(path, now, now) // else it is looked at again next time
 }
 
 // shownKinds are the documents that tables of nodes show.

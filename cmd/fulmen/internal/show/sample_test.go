@@ -46,6 +46,7 @@ func studioDocs(t *testing.T) []api.Document {
 			Name: "Mac Studio", ShortName: "mac-studio", Architecture: "arm64", ModelName: "Mac Studio", Chip: "Apple M3 Ultra", OSName: "macOS",
 			OSVersion: "26.2", OSBuild: "25C56", CPUCores: ptr(32), GPUCores: ptr(80), MLXVersion: "0.32.4",
 			MLXBackends: []api.MLXBackend{api.MLXBackendJACCL, api.MLXBackendRing}, MLXDevices: []api.MLXDevice{api.MLXDeviceMetal, api.MLXDeviceCPU},
+			FulmenVersion: "1.0.0", StartedAt: before(3*time.Hour + 5*time.Minute),
 		}, nil),
 		doc(t, studio, api.KindMemory, api.Memory{TotalBytes: ptr(int64(512 << 30)), UsedBytes: ptr(int64(96<<30 + 300<<20)), Pressure: api.PressureNormal}, nil),
 		doc(t, studio, api.KindGPUProfile, studioProfile(), nil),
@@ -85,8 +86,8 @@ func bothList() api.NodeListResult {
 	}}
 }
 
-func info() api.DaemonInfoResult {
-	return api.DaemonInfoResult{
+func info() *api.DaemonInfoResult {
+	return &api.DaemonInfoResult{
 		Node: studio, Cluster: "1627a5fa4a54af2e098cf3ca6dfb55b5", Version: "1.0.0", Mode: api.ModeSystem, PID: 512, StartedAt: before(3*time.Hour + 5*time.Minute),
 		APIURL: "ws://127.0.0.1:7731/v1", Socket: "/var/run/fulmen/fulmen.sock", StateFolder: "/Library/Application Support/Fulmen",
 	}

@@ -22,9 +22,9 @@ var update = flag.Bool("update", false, "write the golden files and the examples
 func screens(t *testing.T) map[string]func(io.Writer) error {
 	view, wide := View{Now: now()}, View{Now: now(), Wide: true}
 	both := append(studioDocs(t), miniDocs(t)...)
-	alone := Status{Info: info(), Nodes: aloneList(), State: api.StateGetResult{Docs: studioDocs(t)}}
+	alone := Status{Nodes: aloneList(), State: api.StateGetResult{Docs: studioDocs(t)}}
 	cluster := Status{Info: info(), Nodes: bothList(), State: api.StateGetResult{Docs: both}, Conditions: api.NodeConditionsResult{Conditions: conditions()}}
-	bare := Status{Info: api.DaemonInfoResult{Node: mini, Version: "1.0.0", Mode: api.ModeUser, PID: 1}}
+	bare := Status{Nodes: api.NodeListResult{Nodes: []api.NodeView{{Node: mini, Self: true}}}}
 	measured := api.Measurement{Items: []api.MeasureItem{{Document: api.Key{Node: studio, Kind: api.KindGPUProfile}, State: api.MeasureDone}}}
 	checks := []api.DoctorCheck{
 		{Check: "daemon", Answer: api.AnswerYes, Text: "The daemon runs and answers (version 1.0.0, pid 512)."},
@@ -39,12 +39,11 @@ func screens(t *testing.T) map[string]func(io.Writer) error {
 	bad := listing()
 	bad.Error = api.Errorf(api.ReasonConfigUnknownKey, "log.levl", "line 3: there is no key log.levl")
 	return map[string]func(io.Writer) error{
-		"status":         func(w io.Writer) error { return view.Status(w, alone) },
-		"status_cluster": func(w io.Writer) error { return view.Status(w, cluster) },
-		"status_wide":    func(w io.Writer) error { return wide.Status(w, cluster) },
-		"status_bare":    func(w io.Writer) error { return wide.Status(w, bare) },
-		"nodes":          func(w io.Writer) error { return view.Nodes(w, aloneList(), studioDocs(t)) },
-		"nodes_wide":     func(w io.Writer) error { return wide.Nodes(w, bothList(), both) },
+		"status":      func(w io.Writer) error { return view.Status(w, alone) },
+		"status_wide": func(w io.Writer) error { return wide.Status(w, cluster) },
+		"status_bare": func(w io.Writer) error { return wide.Status(w, bare) },
+		"nodes":       func(w io.Writer) error { return view.Nodes(w, aloneList(), studioDocs(t)) },
+		"nodes_wide":  func(w io.Writer) error { return wide.Nodes(w, bothList(), both) },
 		"node_wide": func(w io.Writer) error {
 			return wide.Node(w, api.NodeGetResult{Node: miniView(), Docs: miniDocs(t)})
 		},

@@ -3,6 +3,7 @@ package show
 import (
 	"fmt"
 	"io"
+	"time"
 
 	"fulmen/cmd/fulmen/internal/text"
 	"fulmen/daemon/api"
@@ -11,8 +12,8 @@ import (
 // Status is what fulmen status shows. In JSON each field is the result of the
 // method that its comment names.
 type Status struct {
-	// Info is daemon.info.
-	Info api.DaemonInfoResult `json:"info"`
+	// Info is daemon.info; absent where it was not asked for.
+	Info *api.DaemonInfoResult `json:"info,omitempty"`
 	// Nodes is node.list.
 	Nodes api.NodeListResult `json:"nodes"`
 	// Conditions is node.conditions.
@@ -21,32 +22,49 @@ type Status struct {
 	State api.StateGetResult `json:"state"`
 }
 
+// self is the node that was asked.
+func (s Status) self() api.NodeView {
+	for _, n := range s.Nodes.Nodes {
+		if n.Self {
+			return n
+		}
+	}
+	return api.NodeView{}
+}
+
+// identity is who the node that was asked says it is.
+func (s Status) identity() api.Identity {
+	var identity api.Identity
+	facts{node: s.self().Node, docs: s.State.Docs}.read(api.KindIdentity, &identity)
+	return identity
+}
+
+// Started is when the daemon started; the zero time where that is not known.
+func (s Status) Started() time.Time { return s.identity().StartedAt.Time }
+
 // Status writes the daemon, its node, the cluster if there is one, and what is
 // wrong.
 func (v View) Status(w io.Writer, s Status) error {
 	names := map[api.NodeID]string{}
-	self := api.NodeView{Node: s.Info.Node}
 	for _, n := range s.Nodes.Nodes {
 		names[n.Node] = n.ShortName
-		if n.Self {
-			self = n
-		}
 	}
-	up := ""
-	if !s.Info.StartedAt.IsZero() {
-		up = ", started " + text.Ago(v.Now, s.Info.StartedAt.Time)
+	identity := s.identity()
+	started := ""
+	if !identity.StartedAt.IsZero() {
+		started = ", started " + text.Ago(v.Now, identity.StartedAt.Time)
 	}
-	_, err := fmt.Fprintf(w, "Fulmen %s is running%s (%s mode, pid %d).\n\n", text.Clean(s.Info.Version), up, text.Clean(string(s.Info.Mode)), s.Info.PID)
-	if err != nil {
+	version := join(" ", "Fulmen", identity.FulmenVersion)
+	if _, err := fmt.Fprintf(w, "%s is running%s.\n\n", text.Clean(version), started); err != nil {
 		return err
 	}
 	table := text.NewTable()
-	f := facts{v, self.Node, s.State.Docs}
-	for _, line := range f.machine(self) {
+	for _, line := range (facts{v, s.self().Node, s.State.Docs}).machine(s.self()) {
 		table.Row("", line[0], line[1])
 	}
-	if v.Wide {
+	if s.Info != nil {
 		table.Row("", "cluster", string(s.Info.Cluster))
+		table.Row("", "daemon", fmt.Sprintf("%s mode, pid %d", s.Info.Mode, s.Info.PID))
 		table.Row("", "API", s.Info.APIURL)
 		table.Row("", "socket", s.Info.Socket)
 		table.Row("", "state", s.Info.StateFolder)
