@@ -72,7 +72,8 @@ func TestDecodeParams(t *testing.T) {
 			e, ok := errors.AsType[paramsError](err)
 			is.True(ok)
 			is.Equal(e.fault.Data.Reason, want.reason)
-			is.Equal(e.fault.Data.Subject, want.subject)
+			// Go 1.27 names the key of a map too: by_name.a.
+			is.True(e.fault.Data.Subject == want.subject || strings.HasPrefix(e.fault.Data.Subject, want.subject+"."))
 			is.True(strings.Contains(e.Error(), want.says))
 			is.True(len(e.Error()) < 500) // whatever was sent
 		})
