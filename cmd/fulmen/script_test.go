@@ -21,11 +21,15 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"fulmen": main, "fulmend": fulmend, "fulmen-rank": rank})
 }
 
-// TestScripts runs the stories of users in testdata/script, each with a home
-// of its own.
+// TestScripts runs the stories of users in testdata/script.
 func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{
-		Dir:                 filepath.Join("testdata", "script"),
+	testscript.Run(t, params(filepath.Join("testdata", "script")))
+}
+
+// params are how stories run, each with a home of its own.
+func params(dir string) testscript.Params {
+	return testscript.Params{
+		Dir:                 dir,
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
 			home, err := os.MkdirTemp("/tmp", "fulmen") // paths of sockets are short
@@ -36,10 +40,11 @@ func TestScripts(t *testing.T) {
 			env.Setenv("FULMEN_HOME", home)
 			env.Setenv("HOME", env.WorkDir)
 			env.Setenv("USER", "ada")
+			env.Setenv("GORACE", "atexit_sleep_ms=0") // else each program lasts a second under the race detector
 			return os.WriteFile(filepath.Join(home, "config.toml"), []byte("# mine\n[api]\nport = 0 # any\n"), 0o600)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"start": start, "mode": mode, "fifo": fifo, "meet": meet},
-	})
+	}
 }
 
 // start starts the daemon and waits until clients can connect.
@@ -47,7 +52,7 @@ func start(ts *testscript.TestScript, _ bool, _ []string) {
 	path, err := exec.LookPath("fulmend")
 	ts.Check(err)
 	cmd := exec.Command(path)
-	for _, name := range []string{"FULMEN_HOME", "HOME", "PATH", "USER"} {
+	for _, name := range []string{"FULMEN_HOME", "HOME", "PATH", "USER", "GORACE"} {
 		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
 	}
 	cmd.Stderr = os.Stderr
