@@ -73,7 +73,7 @@ func (r *run) absent(err error) []api.DoctorCheck {
 		if a.Socket == "" {
 			continue
 		}
-		conn, problem := net.Dial("unix", a.Socket)
+		conn, problem := net.DialTimeout("unix", a.Socket, answerTimeout)
 		switch {
 		case problem == nil:
 			_ = conn.Close() // it was opened to see whether it can be

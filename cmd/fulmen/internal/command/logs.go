@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -45,28 +46,11 @@ func (r *run) logsCommand() *cobra.Command {
 func (r *run) logs(ctx context.Context, params api.DaemonLogsParams) error {
 	folder := ""
 	err := r.with(ctx, func(c *client.Client) error {
-		lines, added, err := client.Stream[api.DaemonLogsResult, api.DaemonLogged](ctx, c, "daemon.logs", params)
+		err := r.servedLogs(ctx, c, params)
 		if notBuilt(err) {
 			folder = logFolder(ctx, c)
 		}
-		if err != nil {
-			return err
-		}
-		if err := r.logLines(lines.Lines); err != nil || !params.Follow {
-			return err
-		}
-		for more, err := range added {
-			if ctx.Err() != nil {
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			if err := r.logLines(more.Lines); err != nil {
-				return err
-			}
-		}
-		return nil
+		return err
 	})
 	if err == nil || !notBuilt(err) && !errors.Is(err, api.ReasonNoDaemon) {
 		return err
@@ -75,6 +59,38 @@ func (r *run) logs(ctx context.Context, params api.DaemonLogsParams) error {
 		folder = usualLogFolder(r.Environment)
 	}
 	return r.logOfFile(filepath.Join(folder, logFile), err, params)
+}
+
+// servedLogs shows what the daemon says of its log.
+func (r *run) servedLogs(ctx context.Context, c *client.Client, params api.DaemonLogsParams) error {
+	if !params.Follow {
+		lines, err := client.Call[api.DaemonLogsResult](ctx, c, "daemon.logs", params)
+		if err != nil {
+			return err
+		}
+		return r.logLines(lines.Lines)
+	}
+	lines, added, err := client.Stream[api.DaemonLogsResult, api.DaemonLogged](ctx, c, "daemon.logs", params)
+	if err != nil {
+		return err
+	}
+	if err := r.logLines(lines.Lines); err != nil {
+		return err
+	}
+	for more, err := range added {
+		switch {
+		case ctx.Err() != nil:
+			return nil // the end that was asked for
+		case err != nil:
+			return err
+		case more.Lagged:
+			return api.NewError(api.ReasonLagged, "")
+		}
+		if err := r.logLines(more.Lines); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // logLines writes lines of the log.
@@ -109,7 +125,7 @@ func (r *run) logOfFile(path string, why error, params api.DaemonLogsParams) err
 	}
 	lines, err := tail(path, params.TailLines)
 	if err != nil {
-		e := api.Errorf(api.ReasonNoDaemon, path, "%s, and its file %s cannot be read: %v.", reason, path, errors.Unwrap(err))
+		e := api.Errorf(api.ReasonNoDaemon, path, "%s, and its file %s cannot be read: %v.", reason, path, cause(err))
 		e.Data.Remedy = "If it belongs to root, repeat this with sudo."
 		return e
 	}
@@ -126,6 +142,14 @@ func (r *run) logOfFile(path string, why error, params api.DaemonLogsParams) err
 		}
 	}
 	return nil
+}
+
+// cause is an error of the file system without the path, which is said already.
+func cause(err error) error {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		return p.Err
+	}
+	return err
 }
 
 // tail gives the last n lines of a file.

@@ -46,8 +46,11 @@ func (r *run) measureGPU(ctx context.Context, c *client.Client, params api.Measu
 	if err != nil {
 		return err
 	}
-	b := &bar{out: r.Err, terminal: r.Terminal}
 	last := started.Measurement
+	b := &bar{out: r.Err, terminal: r.Terminal}
+	if len(last.Items) > 1 {
+		b.names = nodeNames(ctx, c)
+	}
 	b.show(last)
 	ended := false
 	for change, problem := range changes {

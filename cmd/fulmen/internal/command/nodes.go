@@ -54,3 +54,17 @@ func (r *run) node(ctx context.Context, c *client.Client, node api.NodeRef) erro
 	}
 	return r.view().Node(r.Out, result)
 }
+
+// nodeNames are the nodes' short names; none where they cannot be had, and ids
+// are shown then.
+func nodeNames(ctx context.Context, c *client.Client) map[api.NodeID]string {
+	names := map[api.NodeID]string{}
+	list, err := client.Call[api.NodeListResult](ctx, c, "node.list", nil)
+	if err != nil {
+		return names
+	}
+	for _, n := range list.Nodes {
+		names[n.Node] = n.ShortName
+	}
+	return names
+}

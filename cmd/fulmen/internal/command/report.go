@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -137,17 +139,44 @@ func (r *run) ask(ctx context.Context, cl *client.Client, c *collected) error {
 			continue
 		}
 		c.add(part.file, answer)
+		c.learn(part.method, answer)
+	}
+	return errors.Join(problems...)
+}
+
+// learn takes from an answer the names that its fields do not give away.
+func (c *collected) learn(method string, answer json.RawMessage) {
+	switch method {
+	case "state.get":
 		var state api.StateGetResult
-		var identity api.Identity
-		if part.method == "state.get" && json.Unmarshal(answer, &state) == nil {
-			for _, d := range state.Docs {
-				if d.Kind == api.KindIdentity && d.Decode(&identity) == nil {
-					c.names.Add(redact.Host, identity.Name)
-				}
+		if json.Unmarshal(answer, &state) != nil {
+			return
+		}
+		for _, d := range state.Docs {
+			var identity api.Identity
+			if d.Kind == api.KindIdentity && d.Decode(&identity) == nil {
+				c.names.Add(redact.Host, identity.Name)
+			}
+		}
+	case "daemon.config":
+		var listing api.DaemonConfigResult
+		var peers []string
+		if json.Unmarshal(answer, &listing) != nil {
+			return
+		}
+		if key, err := keyOf(listing, "peers.addresses"); err != nil || json.Unmarshal(key.Value, &peers) != nil {
+			return
+		}
+		for _, peer := range peers {
+			host, _, err := net.SplitHostPort(peer)
+			if err != nil {
+				host = peer
+			}
+			if _, err := netip.ParseAddr(host); err != nil {
+				c.names.Add(redact.Host, host)
 			}
 		}
 	}
-	return errors.Join(problems...)
 }
 
 // whole is a report as one text.

@@ -76,12 +76,7 @@ func selection(kinds, nodes []string) (api.StateSelect, error) {
 }
 
 func (r *run) watch(ctx context.Context, c *client.Client, sel api.StateSelect, changes int) error {
-	names := map[api.NodeID]string{}
-	if list, err := client.Call[api.NodeListResult](ctx, c, "node.list", nil); err == nil {
-		for _, n := range list.Nodes {
-			names[n.Node] = n.ShortName
-		}
-	}
+	names := nodeNames(ctx, c)
 	var last error
 	for event, err := range c.Watch(ctx, sel) {
 		if last = err; err != nil {

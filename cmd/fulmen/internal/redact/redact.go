@@ -69,6 +69,9 @@ var address = regexp.MustCompile(`(?i)[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){2,7}`)
 // folder finds home folders.
 var folder = regexp.MustCompile(`(/(?:home|Users)/)([^/\s"':,\\]+)`)
 
+// principal finds user@node.
+var principal = regexp.MustCompile(`([^\s"'@<>/:,=]+)(@[0-9a-hjkmnp-tv-z]{16}\b)`)
+
 // Text takes out of a text what is known and what looks like it.
 func (r *Redactor) Text(s string) string {
 	s = folder.ReplaceAllStringFunc(s, func(m string) string {
@@ -77,6 +80,10 @@ func (r *Redactor) Text(s string) string {
 			return m
 		}
 		return parts[1] + r.replace(User, parts[2])
+	})
+	s = principal.ReplaceAllStringFunc(s, func(m string) string {
+		user, node, _ := strings.Cut(m, "@")
+		return r.replace(User, user) + "@" + node
 	})
 	s = hardware.ReplaceAllStringFunc(s, func(m string) string { return r.replace(MAC, m) })
 	s = address.ReplaceAllStringFunc(s, r.eui64)

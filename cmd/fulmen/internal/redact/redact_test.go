@@ -19,6 +19,7 @@ func TestText(t *testing.T) {
 		{"grace ran it, Grace's job, disgrace", "<user-1> ran it, <user-1>'s job, disgrace"},
 		{"Graces-Mac-Studio.local graces-mac-studio", "<host-1>.local <host-1>"},
 		{"host grace on graces-mac-studio", "host <user-1> on <host-1>"},
+		{"by zoe@cpv0cwypxp44qw0p, mail@example.org", "by <user-1>@cpv0cwypxp44qw0p, mail@example.org"},
 		{"root at localhost", "root at localhost"},
 		{"joined Lab 5G", "joined <network-1>"},
 	} {
