@@ -42,10 +42,14 @@ func (r *run) measureCommand() *cobra.Command {
 }
 
 func (r *run) measureGPU(ctx context.Context, c *client.Client, params api.MeasureGPUParams) error {
-	started, changes, err := client.Stream[api.MeasureStarted, api.MeasureChanged](ctx, c, "measure.gpu", params)
+	// Ctrl-C waits for the answer: what it names can be cancelled.
+	asked, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	started, changes, err := client.Stream[api.MeasureStarted, api.MeasureChanged](asked, c, "measure.gpu", params)
 	if err != nil {
 		return err
 	}
+	defer context.AfterFunc(ctx, stop)()
 	last := started.Measurement
 	b := &bar{out: r.Err, terminal: r.Terminal}
 	if len(last.Items) > 1 {

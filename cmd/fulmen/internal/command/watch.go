@@ -79,10 +79,14 @@ func (r *run) watch(ctx context.Context, c *client.Client, sel api.StateSelect, 
 	names := nodeNames(ctx, c)
 	var last error
 	for event, err := range c.Watch(ctx, sel) {
-		if last = err; err != nil {
-			fmt.Fprintf(r.Err, "fulmen: interrupted: %s Trying again.\n", text.Clean(api.AsError(err).Message))
+		if err != nil {
+			if last == nil && mends(err) { // an interruption is said once
+				fmt.Fprintf(r.Err, "fulmen: interrupted: %s Trying again until Ctrl-C.\n", text.Clean(api.AsError(err).Message))
+			}
+			last = err
 			continue
 		}
+		last = nil
 		if err := r.event(event, names); err != nil {
 			return err
 		}
@@ -99,6 +103,16 @@ func (r *run) watch(ctx context.Context, c *client.Client, sel api.StateSelect, 
 		return nil // the end that was asked for
 	}
 	return last
+}
+
+// mends reports whether a watch goes on after an error: what was asked for was
+// right, and the daemon is gone or busy.
+func mends(err error) bool {
+	switch api.AsError(err).Code {
+	case api.CodeUnreachable, api.CodeDeadline, api.CodeExhausted, api.CodePrecondition, api.CodeInternal:
+		return true
+	}
+	return false
 }
 
 // event writes a step of a watch.

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"bufio"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// outlive stops the daemon under a watch and starts it again: the watch says
+// that it was interrupted, once, and goes on.
+func outlive(ts *testscript.TestScript, _ bool, _ []string) {
+	path, err := exec.LookPath("fulmen")
+	ts.Check(err)
+	watch := exec.Command(path, "watch", "--kind", "node-state")
+	watch.Env = append(os.Environ(), "FULMEN_HOME="+ts.Getenv("FULMEN_HOME"))
+	out, err := watch.StdoutPipe()
+	ts.Check(err)
+	problems, err := watch.StderrPipe()
+	ts.Check(err)
+	ts.Check(watch.Start())
+	defer func() {
+		_ = watch.Process.Kill() // the deadline of the test ends what hangs
+		_ = watch.Wait()
+	}()
+	said, complained := bufio.NewScanner(out), bufio.NewScanner(problems)
+	await(ts, said, "  awake")
+	ts.Check(ts.Exec("fulmen", "stop"))
+	await(ts, complained, "fulmen: interrupted: ")
+	start(ts, false, nil)
+	await(ts, said, "  awake")
+	ts.Check(watch.Process.Signal(os.Interrupt))
+	rest, err := io.ReadAll(problems)
+	ts.Check(err)
+	if complained.Scan() || strings.Contains(string(rest), "interrupted") {
+		ts.Fatalf("it complained again: %s%s", complained.Text(), rest)
+	}
+}
+
+// await reads lines up to one that holds a text.
+func await(ts *testscript.TestScript, lines *bufio.Scanner, want string) {
+	for lines.Scan() {
+		if strings.Contains(lines.Text(), want) {
+			return
+		}
+	}
+	ts.Fatalf("there was no line with %q", want)
+}
