@@ -1,0 +1,33 @@
+package command
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/matryer/is"
+	"github.com/spf13/cobra"
+)
+
+// TestEveryCommandIsExplained wants examples in the help of every command that
+// does something, and a place in docs/cli.md for it.
+func TestEveryCommandIsExplained(t *testing.T) {
+	is := is.New(t)
+	docs, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "docs", "cli.md"))
+	is.NoErr(err)
+	r := &run{}
+	var walk func(*cobra.Command)
+	walk = func(c *cobra.Command) {
+		if c.Short == "" || !c.HasSubCommands() && c.Example == "" {
+			t.Errorf("%s: its help has no example", c.CommandPath())
+		}
+		if !regexp.MustCompile(`(?m)(^## |[ ,]|` + "`" + `)` + c.Name() + `\b`).Match(docs) {
+			t.Errorf("%s is not in docs/cli.md", c.CommandPath())
+		}
+		for _, sub := range c.Commands() {
+			walk(sub)
+		}
+	}
+	walk(r.root())
+}
