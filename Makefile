@@ -51,7 +51,7 @@ $(DEPS): cmd/internal/deps/pins.txt cmd/internal/deps/deps.py cmd/internal/deps/
 build: $(DEPS) ## build the programs into build/bin
 	@mkdir -p build/bin
 	$(GO) build $(RANK_LDFLAGS) -o build/bin/ ./cmd/fulmen-rank
-	$(GO) build -o build/bin/ ./cmd/fulmend
+	$(GO) build -o build/bin/ ./cmd/fulmend ./cmd/fulmen
 
 run: build ## run the daemon here: it measures this machine and shows its state; ONCE=1 ends by itself
 	@$(GO) build -o build/tools/run ./cmd/internal/run && build/tools/run $(if $(ONCE),-once)

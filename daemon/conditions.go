@@ -67,13 +67,15 @@ func workerEnvironment(environ []string) []string {
 	return proc.Environment(environ, "PATH", "HOME", "TMPDIR", "LANG", "LD_LIBRARY_PATH", "FULMEN_BLAS")
 }
 
-// tellPlatform raises the conditions about what this system cannot announce.
+// tellPlatform asks what this system can do, once, since asking opens and closes
+// every source of hints, and raises the conditions about what it cannot announce.
 func (d *daemon) tellPlatform(ctx context.Context) {
 	capabilities, err := d.platform.Facts.Capabilities(ctx)
 	if err != nil {
 		d.logs.part("daemon").Warn("the platform does not tell what it can do", "error", err)
 		return
 	}
+	d.capabilities = capabilities
 	pressure := capabilities[native.HintsFeature(native.AreaMemory)]
 	if d.platform.Name == "linux" && !pressure.Supported {
 		d.raise(api.ReasonPSIUnavailable, pressure.Reason.Detail())

@@ -69,18 +69,14 @@ func (d *daemon) caller(c *server.Caller) profile.Caller {
 	}
 }
 
-func (d *daemon) info(ctx context.Context, c *server.Caller, _ api.Empty) (api.DaemonInfoResult, error) {
-	capabilities, err := d.platform.Facts.Capabilities(ctx)
-	if err != nil {
-		return api.DaemonInfoResult{}, err
-	}
+func (d *daemon) info(_ context.Context, c *server.Caller, _ api.Empty) (api.DaemonInfoResult, error) {
 	result := api.DaemonInfoResult{
 		Node: d.identity.Node, Cluster: d.roster.Cluster(), Version: d.options.Version, GoVersion: runtime.Version(),
 		Protocol: api.Protocol, Platform: api.Platform(runtime.GOOS), Mode: d.folders.Mode, PID: os.Getpid(),
 		StartedAt: api.TimeOf(d.started), APIURL: d.address.URL, Socket: d.address.Socket, StateFolder: d.folders.State,
 		Class: c.Class(), User: userName(c.UID),
 	}
-	for feature, capability := range capabilities {
+	for feature, capability := range d.capabilities {
 		result.Features = append(result.Features, api.FeatureInfo{
 			Feature: string(feature), Supported: capability.Supported,
 			Reason: api.Reason(capability.Reason.Key()), Message: capability.Reason.Detail(),

@@ -61,6 +61,8 @@ type daemon struct {
 	tokens   *token.Book
 	worker   string
 	address  Address // set before clients can connect
+
+	capabilities native.Capabilities // as they were at the start
 }
 
 // onClose has something done at the end, the last opened first.

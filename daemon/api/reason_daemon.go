@@ -63,7 +63,7 @@ func daemonReasons() []ReasonInfo {
 			Text: "The daemon is stopping."},
 		{Reason: ReasonNoDaemon, Code: CodeUnreachable,
 			Text:   "No daemon answers.",
-			Remedy: "Start it with `fulmen start`, or see `fulmen doctor`."},
+			Remedy: "Start it with `fulmend`, or see `fulmen doctor`."},
 		{Reason: ReasonAlreadyRunning, Code: CodeConflict,
 			Text: "Another daemon holds the state folder."},
 		{Reason: ReasonAPIPortTaken, Severity: SeverityWarning,

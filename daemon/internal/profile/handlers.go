@@ -24,6 +24,9 @@ func (p *Profiler) MeasureGPU(ctx context.Context, by Caller, params api.Measure
 		return nil, err
 	}
 	now := p.conditions(ctx)
+	if err := p.awaitEnding(ctx); err != nil {
+		return nil, err
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
@@ -40,6 +43,26 @@ func (p *Profiler) MeasureGPU(ctx context.Context, by Caller, params api.Measure
 		p.runs.Go(func() { p.measure(r, now) })
 	}
 	return p.watch(p.running), nil
+}
+
+// awaitEnding waits until a measurement that was cancelled has ended, which takes
+// a few seconds at most: whoever asks now wants a result, and not to join it.
+func (p *Profiler) awaitEnding(ctx context.Context) error {
+	for {
+		p.mu.Lock()
+		r := p.running
+		if p.closed || r == nil || r.ctx.Err() == nil {
+			p.mu.Unlock()
+			return nil
+		}
+		changed := r.changed
+		p.mu.Unlock()
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return api.Errorf(api.ReasonMeasurementRunning, string(r.state.ID), "The measurement before was cancelled and has not ended yet.")
+		}
+	}
 }
 
 // Get is measure.get.

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"math"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/api/worker"
+	"fulmen/daemon/internal/proc"
 )
 
 func TestCancel(t *testing.T) {
@@ -203,4 +205,40 @@ func TestBadRequests(t *testing.T) {
 	is.True(errors.Is(err, api.ReasonNoSuchMeasurement))
 	_, err = r.Cancel(t.Context(), caller("ada"), api.MeasureSelect{})
 	is.True(errors.Is(err, api.ReasonNoSuchMeasurement))
+}
+
+// Who asks while a cancelled measurement still ends waits for that, and gets one
+// of their own.
+func TestMeasureAfterCancel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		gate, launches := make(chan struct{}), 0
+		var r *rig
+		r = newRig(t, func(cfg *Config) {
+			cfg.Launch = func(ctx context.Context, c proc.Command) proc.Record {
+				if launches++; launches == 1 { // a worker that takes its time to end
+					<-ctx.Done()
+					<-gate
+					return proc.Record{Outcome: proc.Cancelled}
+				}
+				return r.launch(ctx, c)
+			}
+		})
+		first := r.begin(caller("ada"))
+		_, err := r.Cancel(t.Context(), caller("ada"), api.MeasureSelect{Measurement: first.Measurement.ID})
+		is.NoErr(err)
+		second := make(chan *Watch, 1)
+		go func() {
+			w, err := r.MeasureGPU(t.Context(), caller("ada"), api.MeasureGPUParams{})
+			is.NoErr(err)
+			second <- w
+		}()
+		synctest.Wait()
+		is.Equal(len(second), 0) // the first has not ended
+		close(gate)
+		synctest.Wait()
+		is.Equal(len(second), 1)
+		is.True((<-second).Measurement.ID != first.Measurement.ID)
+		is.Equal(last(t, first).State, api.MeasureCancelled)
+	})
 }
