@@ -50,6 +50,7 @@ func TestClientsOfTheDocs(t *testing.T) {
 		{"memory.mjs", func(file string) []string {
 			return append(append([]string{filepath.Join(tools, "bin", "node")}, webSocketFlag(tools)...), file)
 		}},
+		{"memory.sh", func(file string) []string { return []string{"/bin/sh", file} }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			is := is.New(t)
@@ -64,12 +65,19 @@ func TestClientsOfTheDocs(t *testing.T) {
 			ctx, cancel := context.WithTimeout(context.Background(), patience)
 			defer cancel()
 			process := exec.CommandContext(ctx, command[0], command[1:]...)
-			process.Env = append(os.Environ(), api.EnvHome+"="+folder, "PYTHONPATH="+filepath.Join(tools, "python"))
+			process.Env = append(os.Environ(), api.EnvHome+"="+folder, "PYTHONPATH="+filepath.Join(tools, "python"),
+				"PATH="+filepath.Dir(worker())+string(os.PathListSeparator)+os.Getenv("PATH"))
 			out, err := process.CombinedOutput()
 			if err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
 			text := string(out)
+			if strings.HasSuffix(test.name, ".sh") { // the API's own JSON
+				is.True(strings.Contains(text, `"liveness": "alive"`))
+				is.True(strings.Count(text, `"used_bytes"`) >= 3)
+				is.True(strings.Contains(text, `"fp16_tflops"`))
+				return
+			}
 			is.True(strings.Count(text, "memory in use: ") >= 4)      // a snapshot and three changes
 			is.True(strings.Contains(text, "done"))                   // the measurement's end
 			is.True(regexp.MustCompile(`fp16: \d`).MatchString(text)) // and its result

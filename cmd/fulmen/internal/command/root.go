@@ -49,7 +49,7 @@ func (r *run) root() *cobra.Command {
 			"This is its command line; it talks to the daemon, fulmend, of this Mac.",
 		Example: "  fulmen status              what is this machine, is it healthy\n" +
 			"  fulmen measure gpu         how fast is its GPU\n" +
-			"  fulmen watch --kind memory follow its memory\n" +
+			"  fulmen watch memory        follow its memory\n" +
 			"  fulmen doctor              what is in the way, and what to do",
 		SilenceErrors: true,
 		SilenceUsage:  true,

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"strings"
 	"syscall"
 	"time"
 
@@ -76,7 +78,7 @@ func ended(ctx context.Context, pid int) bool {
 	defer look.Stop()
 	for {
 		// Signal 0 asks; a process of somebody else answers that it may not.
-		if err := syscall.Kill(pid, 0); err != nil && !errors.Is(err, syscall.EPERM) {
+		if err := syscall.Kill(pid, 0); (err != nil && !errors.Is(err, syscall.EPERM)) || isZombie(pid) {
 			return true
 		}
 		select {
@@ -85,4 +87,13 @@ func ended(ctx context.Context, pid int) bool {
 		case <-look.C:
 		}
 	}
+}
+
+// isZombie reports whether a process has ended and only waits for its parent,
+// such as a shell that is busy, to take note. Where there is no /proc it is not
+// known, and false.
+func isZombie(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	_, state, found := strings.Cut(string(stat), ") ") // after the name, which can hold anything
+	return err == nil && found && strings.HasPrefix(state, "Z")
 }

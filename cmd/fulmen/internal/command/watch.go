@@ -32,12 +32,13 @@ func (r *run) watchCommand() *cobra.Command {
 	var changes int
 	var lasting time.Duration
 	c := &cobra.Command{
-		Use: "watch", Short: "Follow what changes, until Ctrl-C", Args: cobra.NoArgs,
+		Use: "watch [KIND...]", Short: "Follow what changes, until Ctrl-C", Args: cobra.ArbitraryArgs,
+		ValidArgs: api.Kind("").Values(),
 		Long: "Every document that is there and every change after, a line each. Kinds that move only while somebody\n" +
 			"watches (memory, system) begin to move. With --json a line is an object with the fields of state.changed.",
-		Example: "  fulmen watch --kind memory\n  fulmen watch --kind memory,system --node mac-studio\n  fulmen watch --kind memory --changes 10 --json",
-		RunE: func(c *cobra.Command, _ []string) error {
-			sel, err := selection(kinds, nodes)
+		Example: "  fulmen watch memory\n  fulmen watch memory system --node mac-studio\n  fulmen watch memory --changes 10 --json",
+		RunE: func(c *cobra.Command, args []string) error {
+			sel, err := selection(append(kinds, args...), nodes)
 			if err != nil {
 				return err
 			}
@@ -50,7 +51,7 @@ func (r *run) watchCommand() *cobra.Command {
 			return r.with(ctx, func(c *client.Client) error { return r.watch(ctx, c, sel, changes) })
 		},
 	}
-	c.Flags().StringSliceVar(&kinds, "kind", nil, "only these kinds of document, such as memory or system")
+	c.Flags().StringSliceVar(&kinds, "kind", nil, "only these kinds of document, such as memory or system; the same as KIND")
 	c.Flags().StringSliceVar(&nodes, "node", nil, "only these nodes")
 	c.Flags().IntVar(&changes, "changes", -1, "end after so many changes; 0: show what is there and end")
 	c.Flags().DurationVar(&lasting, "for", 0, "end after so long, such as 10s")
