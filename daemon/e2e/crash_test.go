@@ -65,7 +65,10 @@ func TestKilledWhileWriting(t *testing.T) {
 	folder := newHome(t)
 	socket := filepath.Join(folder, "run", api.SocketFile)
 	rounds := 8
-	if testing.Short() {
+	switch {
+	case os.Getenv("FULMEN_SOAK") != "":
+		rounds = 100
+	case testing.Short():
 		rounds = 2
 	}
 	acknowledged := map[string]bool{}

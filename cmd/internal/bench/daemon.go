@@ -126,6 +126,10 @@ func (b *run) daemonRows() error {
 		newRow("change to client, same node", stats.Median(times), "ms", Lower, nil, "", "hint to document at a client of the Unix socket"),
 		newRow("change to client, same node, p99", stats.Quantile(times, 0.99), "ms", Lower, &five, "", "the same"))
 
+	fmt.Fprintln(os.Stderr, "bench: start of the daemon")
+	if err := b.daemonStart(folder); err != nil {
+		return err
+	}
 	fmt.Fprintln(os.Stderr, "bench: 100 watchers")
 	if err := b.fanOut(); err != nil {
 		return err

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -36,15 +35,11 @@ func (b *run) idle(folder string) error {
 		fmt.Fprintln(os.Stderr, "bench: the cost of an idle daemon is read from /proc, which this system has not")
 		return nil
 	}
-	process := exec.CommandContext(b.ctx, filepath.Join(filepath.Dir(b.worker), "fulmend"), "-quiet")
-	process.Env = append(os.Environ(), api.EnvHome+"="+folder)
-	if err := process.Start(); err != nil {
-		return fmt.Errorf("fulmend: %w; make build makes it", err)
+	process, stop, err := b.fulmend(folder)
+	if err != nil {
+		return err
 	}
-	defer func() {
-		_ = process.Process.Signal(syscall.SIGTERM)
-		_ = process.Wait()
-	}()
+	defer stop()
 	if err := settled(b.ctx, filepath.Join(folder, "run", api.SocketFile)); err != nil {
 		return err
 	}
@@ -74,32 +69,83 @@ func (b *run) idle(folder string) error {
 	return nil
 }
 
+// fulmend starts the daemon in a folder, and gives what stops it in order.
+func (b *run) fulmend(folder string) (*exec.Cmd, func(), error) {
+	process := exec.CommandContext(b.ctx, filepath.Join(filepath.Dir(b.worker), "fulmend"), "-quiet")
+	process.Env = append(os.Environ(), api.EnvHome+"="+folder)
+	if err := process.Start(); err != nil {
+		return nil, nil, fmt.Errorf("fulmend: %w; make build makes it", err)
+	}
+	return process, func() {
+		_ = process.Process.Signal(syscall.SIGTERM)
+		_ = process.Wait()
+	}, nil
+}
+
+// daemonStart measures the time from the daemon's start to this machine's name
+// and memory at a client, in milliseconds.
+func (b *run) daemonStart(folder string) error {
+	const rounds = 15
+	var times []float64
+	for range rounds {
+		began := time.Now()
+		_, stop, err := b.fulmend(folder)
+		if err != nil {
+			return err
+		}
+		err = await(b.ctx, filepath.Join(folder, "run", api.SocketFile), func(view *client.View) bool {
+			name, memory := false, false
+			for _, document := range view.Docs() {
+				name = name || document.Kind == api.KindIdentity
+				memory = memory || document.Kind == api.KindMemory
+			}
+			return name && memory
+		})
+		times = append(times, float64(time.Since(began))/1e6)
+		stop()
+		if err != nil {
+			return err
+		}
+	}
+	goal := 300.0
+	b.rows = append(b.rows, newRow("start of the daemon to name and memory at a client", stats.Median(times), "ms", Lower, &goal, "", "a client that tries every 5 ms"))
+	return nil
+}
+
 // settled waits until a daemon has told everything that it tells at its start.
 func settled(ctx context.Context, socket string) error {
-	deadline := time.Now().Add(readyDeadline)
-	for {
-		c, err := client.Dial(ctx, client.Options{Addresses: []client.Address{{Socket: socket}}, Timeout: time.Second})
-		if err == nil {
-			defer c.Close()
-			ctx, cancel := context.WithTimeout(ctx, readyDeadline)
-			defer cancel()
-			for event, err := range c.Watch(ctx, api.StateSelect{Kinds: []api.Kind{api.KindIdentity}}) {
-				if err != nil {
-					return err
-				}
-				for _, document := range event.Put {
-					if document.Unknown["mlx_version"] != api.ReasonNotYetRead {
-						return nil
-					}
-				}
+	return await(ctx, socket, func(view *client.View) bool {
+		for _, document := range view.Docs() {
+			if document.Kind == api.KindIdentity {
+				return document.Unknown["mlx_version"] != api.ReasonNotYetRead
 			}
-			return errors.New("the daemon does not learn what MLX there is")
 		}
-		if time.Now().After(deadline) {
-			return fmt.Errorf("the daemon did not answer in %v: %w", readyDeadline, err)
+		return false
+	})
+}
+
+// await connects to a daemon that starts, and waits until what it tells fits.
+func await(ctx context.Context, socket string, fits func(*client.View) bool) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, readyDeadline, fmt.Errorf("the daemon did not tell what it must in %v", readyDeadline))
+	defer cancel()
+	for ctx.Err() == nil {
+		c, err := client.Dial(ctx, client.Options{Addresses: []client.Address{{Socket: socket}}, Timeout: time.Second})
+		if err != nil {
+			time.Sleep(5 * time.Millisecond)
+			continue
 		}
-		time.Sleep(50 * time.Millisecond)
+		defer c.Close()
+		var view client.View
+		for event, err := range c.Watch(ctx, api.StateSelect{Kinds: []api.Kind{api.KindIdentity, api.KindMemory}}) {
+			if err != nil {
+				return err
+			}
+			if view.Apply(event); fits(&view) {
+				return nil
+			}
+		}
 	}
+	return context.Cause(ctx)
 }
 
 // usageOf reads /proc.
