@@ -61,6 +61,7 @@ type daemon struct {
 	tokens   *token.Book
 	worker   string
 	address  Address // set before clients can connect
+	clock    clockWatch
 
 	capabilities native.Capabilities // as they were at the start
 }
@@ -196,7 +197,8 @@ func (d *daemon) openLedger(context.Context) error {
 func (d *daemon) openParts(ctx context.Context) error {
 	node := d.identity.Node
 	d.health = health.New(d.owner("health", api.KindCondition), time.Now)
-	d.facts = facts.New(d.platform.Facts, d.owner("facts", api.KindIdentity, api.KindMemory, api.KindSystem, api.KindNetwork), facts.Static{
+	published := watched{d.owner("facts", api.KindIdentity, api.KindMemory, api.KindSystem, api.KindNetwork), d.lookAtClock}
+	d.facts = facts.New(d.platform.Facts, published, facts.Static{
 		PublicKey: d.identity.Public(), FulmenVersion: d.options.Version, Protocol: api.Protocol, StartedAt: api.TimeOf(d.started),
 		ShortName: func(name string) string { return cluster.ShortName(name, node) },
 	}, d.logs.part("facts"))
