@@ -43,6 +43,9 @@ func (b *run) idle(folder string) error {
 	if err := settled(b.ctx, filepath.Join(folder, "run", api.SocketFile)); err != nil {
 		return err
 	}
+	if err := b.status(folder); err != nil {
+		return err
+	}
 	before, err := usageOf(process.Process.Pid)
 	if err != nil {
 		return err
@@ -66,6 +69,22 @@ func (b *run) idle(folder string) error {
 	add("idle daemon, wake-ups", float64(after.switches-before.switches)/seconds, "voluntary switches/s", 3)
 	add("idle daemon, processes", float64(after.children-before.children), "faults of children", 0)
 	add("idle daemon, disk", float64(after.written-before.written), "bytes written", 0)
+	return nil
+}
+
+// status measures fulmen status, the start of the program included, in
+// milliseconds.
+func (b *run) status(folder string) error {
+	var times []float64
+	for range 31 {
+		took, err := startTime(b.ctx, []string{api.EnvHome + "=" + folder}, filepath.Join(filepath.Dir(b.worker), "fulmen"), "status")
+		if err != nil {
+			return fmt.Errorf("fulmen status: %w", err)
+		}
+		times = append(times, took*1e3)
+	}
+	goal := 30.0
+	b.rows = append(b.rows, newRow("fulmen status", stats.Median(times), "ms", Lower, &goal, "", "from the start of the program to its end"))
 	return nil
 }
 
