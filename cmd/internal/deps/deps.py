@@ -114,6 +114,10 @@ def fetch(pin):
     cp = re.fullmatch(r"cp3(\d+)", pin.python)
     if cp:
         command += ["--implementation", "cp", "--python-version", f"3.{cp[1]}", "--abi", pin.abi]
+    else:
+        # What is in such a wheel does not depend on Python, but pip would still hold this Python, which can be
+        # older (3.9 comes with Xcode), against what the wheel says it needs.
+        command += ["--python-version", "3.12"]
     command.append(f"{pin.name}=={pin.version}")
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=DOWNLOAD_DEADLINE_S)
