@@ -29,6 +29,7 @@ func (d *daemon) handlers(stop context.CancelCauseFunc) server.Handlers {
 		"daemon.info":       server.Handle(d.info),
 		"daemon.config":     server.Handle(d.config),
 		"daemon.set_config": server.Handle(d.setConfig),
+		"daemon.doctor":     server.Handle(d.doctor),
 		"daemon.logs":       server.Handle(d.logs.journal.read),
 		"daemon.stop": server.Handle(func(_ context.Context, c *server.Caller, _ api.DaemonStopParams) (api.Empty, error) {
 			d.logs.part("daemon").Info("asked to stop", "uid", c.UID)

@@ -1,0 +1,72 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/server"
+	"fulmen/native"
+)
+
+// leastFree is the room on the state folder's disk below which it is worth a
+// warning: logs and databases of a busy day fit.
+const leastFree = 256 << 20
+
+// doctor examines what only the daemon itself can: its folders as it sees them,
+// its worker, and the events that it hears.
+func (d *daemon) doctor(context.Context, *server.Caller, api.Empty) (api.DaemonDoctorResult, error) {
+	return api.DaemonDoctorResult{Checks: []api.DoctorCheck{d.checkState(), d.checkWorker(), d.checkEvents()}}, nil
+}
+
+// answer makes a check of a reason, or a good one where there is none.
+func answer(check string, reason api.Reason, text string) api.DoctorCheck {
+	result := api.DoctorCheck{Check: check, Answer: api.AnswerYes, Text: text}
+	if reason != "" {
+		info, _ := api.LookupReason(reason)
+		result.Answer, result.Reason, result.Remedy = api.AnswerNo, reason, info.Remedy
+	}
+	return result
+}
+
+func (d *daemon) checkState() api.DoctorCheck {
+	const check = "state"
+	folder := d.folders.State
+	if err := unix.Access(folder, unix.W_OK); err != nil {
+		return answer(check, api.ReasonStateReadOnly, fmt.Sprintf("The state folder %s cannot be written: %v.", folder, err))
+	}
+	var disk unix.Statfs_t
+	if err := unix.Statfs(folder, &disk); err != nil {
+		return api.DoctorCheck{Check: check, Answer: api.AnswerUnknown, Reason: api.ReasonReadFailed, Text: fmt.Sprintf("The disk of %s cannot be examined: %v.", folder, err)}
+	}
+	if free := disk.Bavail * uint64(disk.Bsize); free < leastFree {
+		return answer(check, api.ReasonDiskFull, fmt.Sprintf("The disk of %s has %d MB left.", folder, free/1e6))
+	}
+	return answer(check, "", "The state folder can be written ("+folder+").")
+}
+
+func (d *daemon) checkWorker() api.DoctorCheck {
+	const check = "worker"
+	status, err := os.Stat(d.worker)
+	if err != nil || status.IsDir() || status.Mode().Perm()&0o111 == 0 {
+		return answer(check, api.ReasonMLXMissing, "The MLX worker is not at "+d.worker+".")
+	}
+	return answer(check, "", "The MLX worker is there ("+d.worker+").")
+}
+
+// checkEvents says which facts move without an event: they are read when
+// somebody looks.
+func (d *daemon) checkEvents() api.DoctorCheck {
+	for _, area := range []native.Area{native.AreaIdentity, native.AreaMemory, native.AreaNetwork} {
+		if capability := d.capabilities[native.HintsFeature(area)]; !capability.Supported {
+			return api.DoctorCheck{
+				Check: "events", Answer: api.AnswerUnknown, Reason: api.Reason(capability.Reason.Key()),
+				Text: "This system announces no changes of " + string(area) + "; it is read when somebody looks.",
+			}
+		}
+	}
+	return answer("events", "", "The system announces changes of memory pressure, network and name.")
+}
