@@ -28,8 +28,8 @@ func (d *daemon) clear(codes ...api.Reason) {
 
 // configured hears how the configuration file and what is in force relate.
 func (d *daemon) configured(status config.Status) {
-	if d.health == nil {
-		return // read again when there is a health
+	if !d.canRaise.Load() {
+		return // asked again when there is a health
 	}
 	d.clear(api.ReasonConfigInvalid, api.ReasonConfigUnknownKey, api.ReasonNeedsRestart)
 	for _, condition := range status.Conditions(api.TimeOf(d.platform.Clock.Now())) {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"fulmen/daemon/api"
@@ -64,6 +65,9 @@ type daemon struct {
 	clock    clockWatch
 
 	capabilities native.Capabilities // as they were at the start
+	// canRaise says that health is there; the configuration's watcher, which has a
+	// goroutine of its own, is there before.
+	canRaise atomic.Bool
 }
 
 // onClose has something done at the end, the last opened first.
@@ -213,6 +217,7 @@ func (d *daemon) openParts(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	d.canRaise.Store(true)
 	d.configured(d.live.Status())
 	d.tellPlatform(ctx)
 	if aside := d.database.Aside(); aside != nil {
