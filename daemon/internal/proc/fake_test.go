@@ -74,7 +74,7 @@ func fake(mode, arg string) {
 		os.Exit(2)
 	case "stop":
 		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
-		result()
+		wait() // this thread can run on for a moment before the stop reaches it
 	case "memory":
 		eat(arg)
 	case "garbage":
