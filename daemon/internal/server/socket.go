@@ -26,6 +26,7 @@ func (s *socket) Recv() ([]byte, error) {
 		}
 		if kind != websocket.MessageText {
 			c.end(websocket.StatusUnsupportedData, api.NewError(api.ReasonMalformedMessage, ""))
+			<-c.ctx.Done() // the farewell first: returning cuts the connection
 			return nil, io.EOF
 		}
 		if s.admit(message) {
