@@ -115,7 +115,7 @@ func (d *daemon) setConfig(_ context.Context, c *server.Caller, p api.DaemonSetC
 func (d *daemon) self() api.NodeView {
 	v := api.NodeView{Node: d.identity.Node, Self: true, Simulated: d.platform.Simulated, Liveness: api.LivenessAlive, Since: api.TimeOf(d.started)}
 	var identity api.Identity
-	if record, found := d.ledger.Get(api.Key{Node: v.Node, Kind: api.KindIdentity}); found && record.Decode(&identity) == nil {
+	if d.own(api.KindIdentity, &identity) {
 		v.ShortName = identity.ShortName
 	}
 	return v
@@ -128,13 +128,12 @@ func (d *daemon) nodeList(context.Context, *server.Caller, api.Empty) (api.NodeL
 
 func (d *daemon) totals() api.Totals {
 	t := api.Totals{Nodes: 1, Members: len(d.roster.Members()), Simulated: d.platform.Simulated}
-	node := d.identity.Node
 	var memory api.Memory
-	if record, found := d.ledger.Get(api.Key{Node: node, Kind: api.KindMemory}); found && record.Decode(&memory) == nil {
+	if d.own(api.KindMemory, &memory) {
 		t.MemoryTotalBytes, t.MemoryUsedBytes = memory.TotalBytes, memory.UsedBytes
 	}
 	var gpu api.GPUProfile
-	if record, found := d.ledger.Get(api.Key{Node: node, Kind: api.KindGPUProfile}); found && record.Decode(&gpu) == nil && gpu.FP16TFLOPS != nil {
+	if d.own(api.KindGPUProfile, &gpu) && gpu.FP16TFLOPS != nil {
 		t.FP16TFLOPS, t.MemoryBytesPerS, t.MeasuredNodes = gpu.FP16TFLOPS, gpu.MemoryBytesPerS, 1
 	}
 	return t

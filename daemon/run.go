@@ -234,11 +234,17 @@ func (d *daemon) owner(name string, kinds ...api.Kind) documents {
 	return documents{writer: d.writer.Owner(name, kinds...), simulated: d.platform.Simulated}
 }
 
+// own reads this node's document of a kind that it has one of; false where there
+// is none yet.
+func (d *daemon) own(kind api.Kind, value any) bool {
+	record, found := d.ledger.Get(api.Key{Node: d.identity.Node, Kind: kind})
+	return found && record.Decode(value) == nil
+}
+
 // lastProfile is the measurement from before a restart.
 func (d *daemon) lastProfile() *api.GPUProfile {
-	record, found := d.ledger.Get(api.Key{Node: d.identity.Node, Kind: api.KindGPUProfile})
 	var last api.GPUProfile
-	if !found || record.Decode(&last) != nil {
+	if !d.own(api.KindGPUProfile, &last) {
 		return nil
 	}
 	return &last

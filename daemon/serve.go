@@ -114,8 +114,6 @@ func (d *daemon) followInterest(ctx context.Context) {
 
 // learnMLX asks the worker once what MLX there is.
 func (d *daemon) learnMLX(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, infoDeadline)
-	defer cancel()
 	record := proc.Run(ctx, d.platform.Clock, proc.Command{
 		Path: d.worker, Args: []string{string(worker.CommandInfo)}, Env: workerEnvironment(os.Environ()), Deadline: infoDeadline,
 	})
