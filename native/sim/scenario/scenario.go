@@ -1,0 +1,127 @@
+package scenario
+
+import "fulmen/native"
+
+// Scenario is a simulated cluster as its file has it, checked.
+type Scenario struct {
+	// Name is the file's, without folder and ending: "mesh-4".
+	Name string
+	// Title is one line for people.
+	Title string
+	// Macs are in the file's order; at least one.
+	Macs []Mac
+	// Hubs are hubs and docks with receptacles of their own.
+	Hubs []Hub
+	// Networks join interfaces that are not joined by a cable.
+	Networks []Network
+	// Cables join receptacles of Macs and hubs.
+	Cables []Cable
+	// Measurements are what was measured on machines like these.
+	Measurements Measurements
+	// TimeLine is what happens by itself, in order of time.
+	TimeLine []Event
+}
+
+// Mac is one simulated Mac.
+type Mac struct {
+	// Name is a slug, unique among Macs and hubs: "studio-1".
+	Name string
+	// Identity is what the Mac says of itself; boot time and boot id are the
+	// simulation's.
+	Identity native.Identity
+	// MemoryBytes is the unified memory, GPUWorkingSetBytes what a GPU program
+	// may hold; UsedBytes is what is in use.
+	MemoryBytes        int64
+	GPUWorkingSetBytes int64
+	UsedBytes          int64
+	// Pressure, ThermalState, PowerSource and the rest of the system begin so.
+	Pressure     native.Pressure
+	ThermalState native.ThermalState
+	PowerSource  native.PowerSource
+	BatteryRatio *float64 // nil: no battery
+	LowPowerMode bool
+	LidClosed    bool
+	// RDMA is the Mac's switch; OSCapable is whether its system has the driver.
+	RDMA      native.RDMASwitch
+	OSCapable bool
+	// Ports are its receptacles, by number.
+	Ports []Port
+	// Interfaces are its network interfaces, those of ports included.
+	Interfaces []Interface
+	// Bridges are its software bridges with their members, such as bridge0.
+	Bridges []Bridge
+	// Jobs is whom it lends itself to: "nobody", "mapped", or accounts.
+	Jobs string
+}
+
+// Port is a Mac's receptacle.
+type Port struct {
+	Receptacle     int
+	Place          string
+	BesideEthernet bool
+	Capability     native.ThunderboltVersion
+	DomainUUID     string // made of scenario, Mac and receptacle where the file has none
+	Interface      string // "en5"
+}
+
+// Interface is a Mac's network interface.
+type Interface struct {
+	Name        string
+	Type        native.InterfaceType
+	DisplayName string
+	Addresses   []native.InterfaceAddress
+	// Network is the name of the network it is plugged into; "" for a port's,
+	// which a cable joins.
+	Network       string
+	LinkUp        bool
+	MTUBytes      int64
+	SpeedBitsPerS int64 // 0: not told
+	Expensive     bool
+	// Service is the network service's name; "" where there is none.
+	Service string
+}
+
+// Bridge is a Mac's software bridge.
+type Bridge struct {
+	Name    string
+	Members []string // interfaces, in kernel and stored configuration alike
+	// Addresses are the bridge's own.
+	Addresses []native.InterfaceAddress
+}
+
+// Hub is a hub or dock: one receptacle upstream, some downstream.
+type Hub struct {
+	Name       string // a slug
+	Vendor     string
+	Product    string
+	Capability native.ThunderboltVersion
+	// Downstream is how many receptacles it has beside the upstream one.
+	Downstream int
+}
+
+// Network is a LAN that interfaces are plugged into.
+type Network struct {
+	Name string
+	Type native.InterfaceType // ethernet, wifi or vpn
+	// Isolated networks let their members reach the outside and not each other.
+	Isolated bool
+}
+
+// Cable joins two receptacles.
+type Cable struct {
+	Ends [2]End
+	// Speed is what it negotiates from the first end to the second; zero: the
+	// best that both ends can.
+	Speed native.LinkSpeed
+}
+
+// End is a receptacle of a Mac or a hub. Written "studio-1.tb2", "dock.up",
+// "dock.1".
+type End struct {
+	Owner string
+	// Receptacle is a Mac's or a hub's downstream number from 1; 0 is a hub's
+	// upstream side.
+	Receptacle int
+	// Hub is true where the owner is a hub.
+	Hub bool
+}
