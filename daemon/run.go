@@ -201,7 +201,7 @@ func (d *daemon) openLedger(context.Context) error {
 func (d *daemon) openParts(ctx context.Context) error {
 	node := d.identity.Node
 	d.health = health.New(d.owner("health", api.KindCondition), time.Now)
-	published := watched{d.owner("facts", api.KindIdentity, api.KindMemory, api.KindSystem, api.KindNetwork), d.lookAtClock}
+	published := watched{d.owner("facts", api.KindIdentity, api.KindMemory, api.KindSystem, api.KindNetwork, api.KindThunderbolt, api.KindRDMA), d.lookAtClock}
 	d.facts = facts.New(d.platform.Facts, published, facts.Static{
 		PublicKey: d.identity.Public(), FulmenVersion: d.options.Version, Protocol: api.Protocol, StartedAt: api.TimeOf(d.started),
 		ShortName: func(name string) string { return cluster.ShortName(name, node) },

@@ -28,6 +28,22 @@ func addReasons(to map[string]api.Reason, prefix string, from native.Reasons, va
 	}
 }
 
+// reasonOr is why a field of the platform is absent; one that says nothing was
+// not read.
+func reasonOr(from native.Reasons, field string) api.Reason {
+	if why := from[field]; why != "" {
+		return api.Reason(why.Key())
+	}
+	return api.ReasonNotYetRead
+}
+
+// missing notes the reason of a field of the platform, if it has one.
+func missing(to map[string]api.Reason, name string, from native.Reasons, field string) {
+	if why := from[field]; why != "" {
+		to[name] = api.Reason(why.Key())
+	}
+}
+
 // identity makes the value of the identity document.
 func identity(from native.Identity, static Static) (api.Identity, map[string]api.Reason) {
 	name := from.Name
@@ -36,7 +52,7 @@ func identity(from native.Identity, static Static) (api.Identity, map[string]api
 	}
 	to := api.Identity{
 		PublicKey: static.PublicKey, FulmenVersion: static.FulmenVersion, Protocol: static.Protocol, StartedAt: static.StartedAt,
-		Name: name, ShortName: static.ShortName(name), Platform: api.Platform(platformFamily()), Architecture: from.Architecture,
+		Name: name, ShortName: static.ShortName(name), Platform: static.platform(), Architecture: from.Architecture,
 		Model: from.Model, ModelName: from.ModelName, Chip: from.Chip,
 		OSName: from.OSName, OSVersion: from.OSVersion, OSBuild: from.OSBuild,
 		CPUCores: from.CPUCores, CPUPerformanceCores: from.CPUPerformanceCores, CPUEfficiencyCores: from.CPUEfficiencyCores,
@@ -105,55 +121,4 @@ func PowerSource(from native.PowerSource) api.PowerSource {
 		return api.PowerMains
 	}
 	return api.PowerSource(from)
-}
-
-// network makes the value of the network document. Hardware addresses stay on
-// the machine.
-func network(from native.Network) (api.Network, map[string]api.Reason) {
-	to := api.Network{Interfaces: []api.Interface{}, PrimaryInterface: from.PrimaryInterface}
-	why := reasons(from.Unknown, to)
-	for _, i := range from.Interfaces {
-		one := api.Interface{
-			Name: i.Name, DisplayName: i.DisplayName, Type: api.InterfaceType(i.Type), Up: i.Up != nil && *i.Up, Link: i.Link,
-			MTUBytes: i.MTUBytes, SpeedBitsPerS: i.SpeedBitsPerS, Expensive: i.Expensive,
-		}
-		if i.Receptacle != nil {
-			one.Receptacle = api.Receptacle(*i.Receptacle)
-		}
-		for _, a := range i.Addresses {
-			address := api.InterfaceAddress{Address: a.Address, Tentative: a.Tentative}
-			if a.Origin != native.OriginUnknown {
-				address.Origin = api.AddressOrigin(a.Origin)
-			}
-			one.Addresses = append(one.Addresses, address)
-		}
-		bridges(&one, from.Bridges)
-		for _, service := range from.Services {
-			if service.Interface == i.Name {
-				one.Service = &api.NetworkService{ID: service.ID, Name: service.Name, Active: service.Enabled}
-			}
-		}
-		addReasons(why, "interfaces."+i.Name+".", i.Unknown, one)
-		to.Interfaces = append(to.Interfaces, one)
-	}
-	return to, why
-}
-
-// bridges notes an interface's place in bridges, or a bridge's members.
-func bridges(one *api.Interface, all []native.Bridge) {
-	for _, bridge := range all {
-		if bridge.Name == one.Name {
-			one.Members = bridge.KernelMembers
-		}
-		for _, member := range bridge.KernelMembers {
-			if member == one.Name {
-				one.Bridge = bridge.Name
-			}
-		}
-		for _, member := range bridge.StoredMembers {
-			if member == one.Name {
-				one.BridgeConfigured = bridge.Name
-			}
-		}
-	}
 }

@@ -1,12 +1,18 @@
 package facts
 
-import "fulmen/daemon/api"
+import (
+	"runtime"
+
+	"fulmen/daemon/api"
+)
 
 // Documents is where facts are published: the ledger's writer of this node.
 type Documents interface {
 	// Put publishes a document of this node. unknown tells, by field, why
 	// fields of the value are absent.
 	Put(kind api.Kind, name string, value any, unknown map[string]api.Reason) error
+	// Delete ends one; one that is not there stays so.
+	Delete(kind api.Kind, name string) error
 }
 
 // Static is what the platform cannot know of this node: what Fulmen itself
@@ -16,6 +22,8 @@ type Static struct {
 	FulmenVersion string
 	Protocol      int
 	StartedAt     api.Time
+	// Platform is the machine's family of systems; empty is that of this program.
+	Platform api.Platform
 	// ShortName makes the short name of a computer name.
 	ShortName func(name string) string
 	// MLX is what the worker found; nil until it has answered, and then
@@ -29,4 +37,11 @@ type MLX struct {
 	Version  string
 	Backends []api.MLXBackend
 	Devices  []api.MLXDevice
+}
+
+func (s Static) platform() api.Platform {
+	if s.Platform != "" {
+		return s.Platform
+	}
+	return api.Platform(runtime.GOOS)
 }

@@ -3,7 +3,6 @@ package facts
 import (
 	"context"
 	"log/slog"
-	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -38,6 +37,11 @@ type Owner struct {
 	hinted  map[native.Area]bool
 	watched map[api.Kind]bool
 	wake    chan struct{}
+
+	// What follows is Run's own.
+	known     knowledge
+	published map[api.Kind][]string // names
+	homeless  []string
 }
 
 // New makes the owner; Run does its work.
@@ -45,6 +49,7 @@ func New(platform native.Facts, documents Documents, static Static, log *slog.Lo
 	return &Owner{
 		platform: platform, documents: documents, static: static, log: log,
 		hinted: map[native.Area]bool{}, watched: map[api.Kind]bool{}, wake: make(chan struct{}, 1),
+		known: knowledge{silent: map[native.Area]api.Reason{}}, published: map[api.Kind][]string{}, homeless: []string{},
 	}
 }
 
@@ -108,7 +113,9 @@ func (o *Owner) Run(ctx context.Context) error {
 
 // areas are those that this owner reads, quickest first.
 func areas() []native.Area {
-	return []native.Area{native.AreaIdentity, native.AreaMemory, native.AreaNetwork, native.AreaSystem}
+	return []native.Area{
+		native.AreaIdentity, native.AreaMemory, native.AreaNetwork, native.AreaThunderbolt, native.AreaRDMA, native.AreaSystem,
+	}
 }
 
 // take gives the hints since the last time, and the areas that move by
@@ -147,43 +154,3 @@ func (o *Owner) wait(ctx context.Context, at time.Time) {
 	case <-due:
 	}
 }
-
-// read reads one area and publishes it. An area that cannot be read keeps its
-// last document; the log has the cause.
-func (o *Owner) read(ctx context.Context, area native.Area) {
-	ctx, cancel := context.WithTimeout(ctx, readDeadline)
-	defer cancel()
-	snapshot, err := o.platform.Snapshot(ctx, area)
-	if err == nil && !snapshot.Has(area) {
-		o.log.Debug("an area is not told", "area", area, "reason", snapshot.Unknown[string(area)])
-		return
-	}
-	if err == nil {
-		err = o.publish(area, snapshot)
-	}
-	if err != nil && ctx.Err() == nil {
-		o.log.Error("facts could not be published", "area", area, "error", err)
-	}
-}
-
-func (o *Owner) publish(area native.Area, snapshot native.Snapshot) error {
-	var value any
-	var unknown map[string]api.Reason
-	switch area {
-	case native.AreaIdentity:
-		o.mu.Lock()
-		static := o.static
-		o.mu.Unlock()
-		value, unknown = identity(*snapshot.Identity, static)
-	case native.AreaMemory:
-		value, unknown = memory(*snapshot.Memory)
-	case native.AreaSystem:
-		value, unknown = system(*snapshot.System)
-	case native.AreaNetwork:
-		value, unknown = network(*snapshot.Network)
-	}
-	return o.documents.Put(api.Kind(area), "", value, unknown)
-}
-
-// platformFamily is the system that this program was built for.
-func platformFamily() string { return runtime.GOOS }

@@ -2,9 +2,7 @@ package facts
 
 import (
 	"context"
-	"encoding/json"
 	"log/slog"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -27,13 +25,22 @@ type put struct {
 	at      time.Time
 	kind    api.Kind
 	value   any
+	name    string
 	unknown map[string]api.Reason
+	deleted bool
 }
 
 func (s *shelf) Put(kind api.Kind, name string, value any, unknown map[string]api.Reason) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.puts = append(s.puts, put{time.Now(), kind, value, unknown})
+	s.puts = append(s.puts, put{at: time.Now(), kind: kind, value: value, name: name, unknown: unknown})
+	return nil
+}
+
+func (s *shelf) Delete(kind api.Kind, name string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.puts = append(s.puts, put{at: time.Now(), kind: kind, name: name, deleted: true})
 	return nil
 }
 
@@ -139,44 +146,4 @@ func TestHintIsReadAtOnce(t *testing.T) {
 		is.Equal(len(again), 1)
 		is.Equal(again[0].at.Sub(before), Settle)
 	})
-}
-
-func TestConversions(t *testing.T) {
-	is := is.New(t)
-	from := machine()
-	value, unknown := identity(*from.Identity, Static{ShortName: func(string) string { return "adas-mac" }})
-	is.Equal(value.Name, "Ada's Mac")
-	is.Equal(value.ShortName, "adas-mac")
-	is.Equal(unknown["gpu_cores"], api.ReasonNotSupportedByPlatform) // no details
-	is.Equal(unknown["host_name"], api.Reason(""))                   // fields of the document only
-	is.Equal(unknown["mlx_version"], api.ReasonNotYetRead)
-	value, unknown = identity(*from.Identity, Static{ShortName: func(string) string { return "" }, MLX: &MLX{Version: "0.32.4"}})
-	is.Equal(value.MLXVersion, "0.32.4")
-	is.Equal(unknown["mlx_version"], api.Reason(""))
-
-	heat, _ := system(native.System{PowerSource: native.PowerAC, Fans: []native.Fan{}})
-	is.Equal(heat.PowerSource, api.PowerMains)
-	is.True(heat.Fans != nil) // a machine without fans says so
-
-	speed := 30.0
-	heat, unknown = system(native.System{Fans: []native.Fan{{Name: "left", SpeedHz: &speed}, {Name: "right", Unknown: native.Reasons{"speed_hz": native.ReasonReadFailed}}}})
-	is.Equal(len(heat.Fans), 1)
-	is.Equal(unknown["fans.right"], api.ReasonReadFailed)
-
-	link := true
-	net, unknown := network(native.Network{
-		Interfaces: []native.Interface{{Name: "bridge0", Type: native.InterfaceBridge}, {Name: "en1", Type: native.InterfaceThunderbolt, Link: &link,
-			HardwareAddress: "82:00:00:00:00:01", Addresses: []native.InterfaceAddress{{Origin: native.OriginUnknown}}, Unknown: native.Reasons{"speed_bits_per_s": native.ReasonNoOS}}},
-		Bridges:  []native.Bridge{{Name: "bridge0", KernelMembers: []string{"en1"}, StoredMembers: []string{"en1", "en2"}}},
-		Services: []native.NetworkService{{ID: "A", Name: "Thunderbolt 1", Interface: "en1", Enabled: true}},
-	})
-	is.Equal(net.Interfaces[0].Members, []string{"en1"})
-	is.Equal(net.Interfaces[1].Bridge, "bridge0")
-	is.Equal(net.Interfaces[1].BridgeConfigured, "bridge0")
-	is.Equal(net.Interfaces[1].Service.ID, "A")
-	is.Equal(net.Interfaces[1].Addresses[0].Origin, api.AddressOrigin("")) // unknown is left out
-	is.Equal(unknown, map[string]api.Reason{"interfaces.en1.speed_bits_per_s": api.ReasonNotSupportedByOS})
-	text, err := json.Marshal(net)
-	is.NoErr(err)
-	is.True(!strings.Contains(string(text), "82:00")) // hardware addresses stay here
 }

@@ -1,0 +1,57 @@
+package facts
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+	"fulmen/native"
+)
+
+func TestConversions(t *testing.T) {
+	is := is.New(t)
+	from := machine()
+	value, unknown := identity(*from.Identity, Static{ShortName: func(string) string { return "adas-mac" }})
+	is.Equal(value.Name, "Ada's Mac")
+	is.Equal(value.ShortName, "adas-mac")
+	is.Equal(unknown["gpu_cores"], api.ReasonNotSupportedByPlatform) // no details
+	is.Equal(unknown["host_name"], api.Reason(""))                   // fields of the document only
+	is.Equal(unknown["mlx_version"], api.ReasonNotYetRead)
+	value, unknown = identity(*from.Identity, Static{ShortName: func(string) string { return "" }, MLX: &MLX{Version: "0.32.4"}})
+	is.Equal(value.MLXVersion, "0.32.4")
+	is.Equal(unknown["mlx_version"], api.Reason(""))
+
+	heat, _ := system(native.System{PowerSource: native.PowerAC, Fans: []native.Fan{}})
+	is.Equal(heat.PowerSource, api.PowerMains)
+	is.True(heat.Fans != nil) // a machine without fans says so
+
+	speed := 30.0
+	heat, unknown = system(native.System{Fans: []native.Fan{{Name: "left", SpeedHz: &speed}, {Name: "right", Unknown: native.Reasons{"speed_hz": native.ReasonReadFailed}}}})
+	is.Equal(len(heat.Fans), 1)
+	is.Equal(unknown["fans.right"], api.ReasonReadFailed)
+}
+
+func TestNetwork(t *testing.T) {
+	is := is.New(t)
+	link := true
+	net, unknown := network(native.Network{
+		Interfaces: []native.Interface{{Name: "bridge0", Type: native.InterfaceBridge}, {Name: "en1", Type: native.InterfaceThunderbolt, Link: &link,
+			HardwareAddress: "82:00:00:00:00:01", Addresses: []native.InterfaceAddress{{Origin: native.OriginUnknown}}, Unknown: native.Reasons{"speed_bits_per_s": native.ReasonNoOS}}},
+		Bridges:  []native.Bridge{{Name: "bridge0", KernelMembers: []string{"en1"}, StoredMembers: []string{"en1", "en2"}}},
+		Services: []native.NetworkService{{ID: "A", Name: "Thunderbolt 1", Interface: "en1", Enabled: true}},
+	}, &native.Thunderbolt{Ports: []native.Port{{Receptacle: 1}, {Receptacle: 2, Interface: "en1"}}})
+	is.Equal(net.Interfaces[0].Members, []string{"en1"})
+	is.Equal(net.Interfaces[0].Receptacle, api.Receptacle(0))
+	is.Equal(net.Interfaces[1].Receptacle, api.Receptacle(2)) // the port says whose interface it is
+	is.Equal(net.Interfaces[1].Bridge, "bridge0")
+	is.Equal(net.Interfaces[1].BridgeConfigured, "bridge0")
+	is.Equal(net.Interfaces[1].Service, &api.NetworkService{ID: "A", Name: "Thunderbolt 1", Active: true}) // not ours
+	is.Equal(net.Interfaces[1].Addresses[0].Origin, api.AddressOrigin(""))                                 // unknown is left out
+	is.Equal(unknown, map[string]api.Reason{"interfaces.en1.speed_bits_per_s": api.ReasonNotSupportedByOS})
+	text, err := json.Marshal(net)
+	is.NoErr(err)
+	is.True(!strings.Contains(string(text), "82:00")) // hardware addresses stay here
+}

@@ -1,0 +1,73 @@
+package facts
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"fulmen/daemon/api"
+	"fulmen/native"
+)
+
+// read reads one area and publishes it. An area that cannot be read keeps its
+// documents, which then say so; the log has the cause.
+func (o *Owner) read(ctx context.Context, area native.Area) {
+	within, cancel := context.WithTimeout(ctx, readDeadline)
+	defer cancel()
+	snapshot, err := o.platform.Snapshot(within, area)
+	if ctx.Err() != nil {
+		return // the daemon ends
+	}
+	why := o.known.silence(area, snapshot)
+	if err != nil {
+		why = api.ReasonReadFailed
+	}
+	if why != o.known.silent[area] {
+		o.log.Info("an area's source changed", "area", area, "reason", why, "detail", snapshot.Unknown[string(area)].Detail(), "error", err)
+	}
+	o.known.take(area, snapshot, why)
+	if err := o.publish(area); err != nil {
+		o.log.Error("facts could not be published", "area", area, "error", err)
+	}
+	o.noteHomeless(area)
+}
+
+// publish publishes what an area's reading may have changed. A document that
+// says nothing new is no news to anybody: the ledger sees to that.
+func (o *Owner) publish(area native.Area) error {
+	o.mu.Lock()
+	static := o.static
+	o.mu.Unlock()
+	var failed error
+	for _, kind := range o.known.follow(area) {
+		names := []string{}
+		for _, fact := range o.known.facts(kind, static) {
+			names = append(names, fact.Name)
+			failed = errors.Join(failed, o.documents.Put(kind, fact.Name, fact.Value, fact.Unknown))
+		}
+		for _, name := range o.published[kind] {
+			if slices.Contains(names, name) {
+				continue
+			}
+			if err := o.documents.Delete(kind, name); err != nil {
+				failed = errors.Join(failed, err)
+				names = append(names, name) // the next reading tries again
+			}
+		}
+		o.published[kind] = names
+	}
+	return failed
+}
+
+// noteHomeless says in the log which RDMA devices belong to no receptacle, once
+// whenever that changes.
+func (o *Owner) noteHomeless(area native.Area) {
+	if area != native.AreaRDMA && area != native.AreaThunderbolt {
+		return
+	}
+	now := homeless(o.known.held.RDMA, o.known.held.Thunderbolt)
+	if !slices.Equal(now, o.homeless) {
+		o.homeless = now
+		o.log.Info("RDMA devices without a Thunderbolt receptacle", "devices", now)
+	}
+}
