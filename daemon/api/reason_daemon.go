@@ -48,6 +48,8 @@ const (
 	ReasonTooManyFiles Reason = "too_many_files"
 	// ReasonSimulated: this is a simulated Mac.
 	ReasonSimulated Reason = "simulated"
+	// ReasonNotSimulated: nothing is simulated here.
+	ReasonNotSimulated Reason = "not_simulated"
 )
 
 // daemonReasons are the rows about the daemon and its installation.
@@ -114,5 +116,8 @@ func daemonReasons() []ReasonInfo {
 			Text: "The system allows no more open files."},
 		{Reason: ReasonSimulated, Severity: SeverityInfo, Unknown: true,
 			Text: "This is a simulated Mac."},
+		{Reason: ReasonNotSimulated, Code: CodePrecondition,
+			Text:   "Nothing is simulated here.",
+			Remedy: "Start a daemon with `fulmend run --simulate SCENARIO`."},
 	}
 }

@@ -26,7 +26,7 @@ type Info struct {
 // Severity, text and remedy are those of the API's table of reasons where they
 // are left out here; so an error and a condition of one reason read alike.
 func Conditions() []Info {
-	all := slices.Concat(daemonConditions(), machineConditions(), workerConditions())
+	all := slices.Concat(daemonConditions(), machineConditions(), cableConditions(), workerConditions())
 	for i := range all {
 		reason, _ := api.LookupReason(all[i].Code)
 		if all[i].Severity == "" {
@@ -67,6 +67,18 @@ func machineConditions() []Info {
 		{Code: api.ReasonClockStepped},
 		{Code: api.ReasonBLASSlow, DependsOn: []api.Reason{api.ReasonMLXMissing}, Action: measureGPU()},
 		{Code: api.ReasonMLXMissing, Remedy: "Reinstall Fulmen; in a source tree, run `make deps build`."},
+	}
+}
+
+// cableConditions are about this machine's receptacles and what is plugged there.
+// Only bridge_loop is about the machine as a whole.
+func cableConditions() []Info {
+	flapping := []api.Reason{api.ReasonLinkFlapping}
+	return []Info{
+		{Code: api.ReasonBridgeLoop, Action: command("Show the cables", "fulmen topology")},
+		{Code: api.ReasonLinkFlapping, Action: command("Show the cables", "fulmen topology")},
+		{Code: api.ReasonLinkDown, DependsOn: flapping, Action: command("Show the cables", "fulmen topology")},
+		{Code: api.ReasonLinkBelowPorts, DependsOn: flapping, Action: command("Show the cables", "fulmen topology")},
 	}
 }
 

@@ -3736,6 +3736,7 @@ export type KnownReason =
   | "not_in_applications"
   | "not_in_scenario"
   | "not_measured"
+  | "not_simulated"
   | "not_supported_by_hardware"
   | "not_supported_by_os"
   | "not_supported_by_platform"
