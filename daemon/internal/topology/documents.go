@@ -1,0 +1,93 @@
+package topology
+
+import (
+	"cmp"
+	"slices"
+
+	"fulmen/daemon/api"
+)
+
+// NodesOf sorts the documents of a ledger by node, the nodes ordered by id.
+// Of several versions of one document the newest counts; deleted documents and
+// kinds that the graph does not use are skipped. A node is simulated if any of
+// its documents is. A document that cannot be decoded is left out and named in
+// the causes. stale may be nil: then no node is.
+func NodesOf(docs []api.Document, stale func(api.NodeID) bool) ([]Node, []api.Cause) {
+	latest := map[api.Key]*api.Document{}
+	for i := range docs {
+		d := &docs[i]
+		if old, ok := latest[d.Key()]; !ok || newer(d, old) {
+			latest[d.Key()] = d
+		}
+	}
+	kept := make([]*api.Document, 0, len(latest))
+	for _, d := range latest {
+		kept = append(kept, d)
+	}
+	slices.SortFunc(kept, func(a, b *api.Document) int { return a.Key().Compare(b.Key()) })
+	var nodes []Node
+	var notes []api.Cause
+	for _, d := range kept {
+		if d.Deleted {
+			continue
+		}
+		if len(nodes) == 0 || nodes[len(nodes)-1].ID != d.Node {
+			nodes = append(nodes, Node{ID: d.Node, Stale: stale != nil && stale(d.Node)})
+		}
+		if err := nodes[len(nodes)-1].add(d); err != nil {
+			notes = append(notes, api.AsError(err).Cause())
+		}
+	}
+	return nodes, notes
+}
+
+// newer reports whether a is the later version. Two values under one version
+// are a fault of their writer: the bytes decide, so that the order does not.
+func newer(a, b *api.Document) bool {
+	return cmp.Or(cmp.Compare(a.Inc, b.Inc), cmp.Compare(a.Seq, b.Seq), slices.Compare(a.Value, b.Value)) > 0
+}
+
+// add takes one document over.
+func (n *Node) add(d *api.Document) error {
+	n.Simulated = n.Simulated || d.Simulated
+	var err error
+	switch d.Kind {
+	case api.KindIdentity:
+		n.Identity, err = decoded[api.Identity](d)
+		if err == nil {
+			n.ShortName = n.Identity.ShortName
+		}
+	case api.KindNetwork:
+		n.Network, err = decoded[api.Network](d)
+	case api.KindThunderbolt:
+		var v *api.Thunderbolt
+		if v, err = decoded[api.Thunderbolt](d); err == nil {
+			n.Thunderbolt = append(n.Thunderbolt, Port{Thunderbolt: *v, Unknown: d.Unknown})
+		}
+	case api.KindRDMA:
+		var v *api.RDMA
+		if v, err = decoded[api.RDMA](d); err == nil {
+			n.RDMA = append(n.RDMA, *v)
+		}
+	case api.KindReach:
+		var v *api.Reach
+		if v, err = decoded[api.Reach](d); err == nil {
+			n.Reach = append(n.Reach, *v)
+		}
+	case api.KindLinkProfile:
+		var v *api.LinkProfile
+		if v, err = decoded[api.LinkProfile](d); err == nil {
+			n.Profiles = append(n.Profiles, Profile{Name: d.Name, LinkProfile: *v})
+		}
+	}
+	return err
+}
+
+// decoded reads a document's value.
+func decoded[T any](d *api.Document) (*T, error) {
+	v := new(T)
+	if err := d.Decode(v); err != nil {
+		return nil, err
+	}
+	return v, nil
+}

@@ -1,0 +1,178 @@
+package topology
+
+import (
+	"cmp"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"fulmen/daemon/api"
+)
+
+// index is the input in an order of its own, with what is looked up in it.
+type index struct {
+	nodes []*node
+	byID  map[api.NodeID]*node
+	// byUUID finds a receptacle by its domain; one that several claim has none.
+	byUUID map[string]*port
+	notes  noteList
+}
+
+// node is an input node with its parts by name.
+type node struct {
+	*Node
+	ports  []*port
+	ifaces map[string]*api.Interface
+	rdma   map[api.Receptacle]*api.RDMA
+	// byAddress are the interfaces that have an address, without zone.
+	byAddress map[netip.Addr][]*api.Interface
+}
+
+// port is a receptacle of a node.
+type port struct {
+	*Port
+	node *node
+	// uuid is the domain's, in capitals; empty where it is not told or claimed twice.
+	uuid string
+	// shared says that several receptacles claim the domain.
+	shared bool
+}
+
+func (p *port) end() api.LinkEnd { return api.LinkEnd{Node: p.node.ID, Receptacle: p.Receptacle} }
+
+// name is what people call the receptacle.
+func (p *port) name() string { return p.node.displayName() + ":" + p.Receptacle.String() }
+
+// iface is the network interface of the receptacle.
+func (p *port) iface() string {
+	if p.Interface != "" || p.node.Network == nil {
+		return p.Interface
+	}
+	for i := range p.node.Network.Interfaces {
+		if f := &p.node.Network.Interfaces[i]; f.Receptacle == p.Receptacle && f.Type == api.InterfaceThunderbolt {
+			return f.Name
+		}
+	}
+	return ""
+}
+
+// device is the RDMA device of the receptacle; nil where there is none or it is not told.
+func (p *port) device() *api.RDMADevice {
+	if r := p.node.rdma[p.Receptacle]; r != nil {
+		return r.Device
+	}
+	return nil
+}
+
+func newIndex(in []Node) *index {
+	x := &index{byID: make(map[api.NodeID]*node, len(in)), byUUID: map[string]*port{}}
+	ordered := make([]*Node, len(in))
+	for i := range in {
+		ordered[i] = &in[i]
+	}
+	slices.SortFunc(ordered, func(a, b *Node) int { return cmp.Compare(a.ID, b.ID) })
+	for i, n := range ordered {
+		before, after := i > 0 && ordered[i-1].ID == n.ID, i+1 < len(ordered) && ordered[i+1].ID == n.ID
+		switch {
+		case !n.ID.Valid():
+			x.notes.add(api.ReasonMalformedID, string(n.ID), "%q is no node id", string(n.ID))
+		case before || after:
+			x.notes.add(api.ReasonDuplicateIdentity, string(n.ID), "%s is given twice: neither counts", n.ID.Display())
+		default:
+			x.addNode(n)
+		}
+	}
+	x.matchDomains()
+	return x
+}
+
+func (x *index) addNode(from *Node) {
+	n := &node{Node: from}
+	x.nodes = append(x.nodes, n)
+	x.byID[n.ID] = n
+	if from.Network != nil {
+		x.addInterfaces(n, from.Network.Interfaces)
+	}
+	counts := map[api.Receptacle]int{}
+	for i := range from.Thunderbolt {
+		counts[from.Thunderbolt[i].Receptacle]++
+	}
+	for i := range from.Thunderbolt {
+		p := &port{Port: &from.Thunderbolt[i], node: n}
+		switch {
+		case !p.end().Valid():
+			x.notes.add(api.ReasonMalformedDocument, string(n.ID), "%s: %d is no receptacle", n.displayName(), p.Receptacle)
+		case counts[p.Receptacle] > 1:
+			x.notes.add(api.ReasonSourcesDisagree, p.end().String(), "%s is described twice: neither counts", p.name())
+		default:
+			n.ports = append(n.ports, p)
+		}
+	}
+	slices.SortFunc(n.ports, func(a, b *port) int { return cmp.Compare(a.Receptacle, b.Receptacle) })
+	n.rdma = make(map[api.Receptacle]*api.RDMA, len(from.RDMA))
+	for i := range from.RDMA {
+		r := &from.RDMA[i]
+		if _, twice := n.rdma[r.Receptacle]; twice {
+			r = nil
+		}
+		n.rdma[from.RDMA[i].Receptacle] = r
+	}
+}
+
+func (x *index) addInterfaces(n *node, all []api.Interface) {
+	n.ifaces = make(map[string]*api.Interface, len(all))
+	n.byAddress = make(map[netip.Addr][]*api.Interface, len(all))
+	for i := range all {
+		f := &all[i]
+		if _, twice := n.ifaces[f.Name]; twice {
+			x.notes.add(api.ReasonSourcesDisagree, string(n.ID), "%s has two interfaces %s: neither counts", n.displayName(), f.Name)
+			n.ifaces[f.Name] = nil
+			continue
+		}
+		n.ifaces[f.Name] = f
+	}
+	for i := range all {
+		f := &all[i]
+		if n.ifaces[f.Name] != f {
+			continue
+		}
+		for _, a := range f.Addresses {
+			bare := bareAddress(a.Address.Addr())
+			if list := n.byAddress[bare]; bare.IsValid() && !slices.Contains(list, f) {
+				n.byAddress[bare] = append(list, f)
+			}
+		}
+	}
+	for _, list := range n.byAddress {
+		slices.SortFunc(list, func(a, b *api.Interface) int { return cmp.Compare(a.Name, b.Name) })
+	}
+}
+
+// bareAddress is an address in one form: zones are names of the machine that
+// writes them, so those of two machines never match.
+func bareAddress(a netip.Addr) netip.Addr { return a.Unmap().WithZone("") }
+
+// matchDomains fills byUUID. Where several receptacles claim one domain, none
+// gets it: any match would be a guess.
+func (x *index) matchDomains() {
+	claims := map[string][]*port{}
+	for _, n := range x.nodes {
+		for _, p := range n.ports {
+			if uuid := strings.ToUpper(p.DomainUUID); uuid != "" {
+				claims[uuid] = append(claims[uuid], p)
+			}
+		}
+	}
+	for uuid, ports := range claims {
+		if len(ports) == 1 {
+			ports[0].uuid = uuid
+			x.byUUID[uuid] = ports[0]
+			continue
+		}
+		x.byUUID[uuid] = nil
+		for _, p := range ports {
+			p.shared = true
+			x.notes.add(api.ReasonSourcesDisagree, p.end().String(), "%s claims a Thunderbolt domain that %d receptacles claim", p.name(), len(ports))
+		}
+	}
+}

@@ -1,0 +1,221 @@
+package topology
+
+import (
+	"cmp"
+	"slices"
+
+	"fulmen/daemon/api"
+)
+
+// belowHistory is the part of a path's median below which a result is slow:
+// repeated runs over an unchanged cable differ by less.
+const belowHistory = 0.8
+
+// rowMaker makes the rows of tables.
+type rowMaker struct {
+	index *index
+	graph *Graph
+	in    Input
+	links map[api.LinkID]*cable
+}
+
+// rowsOf makes one row for every known path, measured or not.
+func rowsOf(x *index, g *Graph, in Input) []api.LinkRow {
+	m := &rowMaker{index: x, graph: g, in: in, links: make(map[api.LinkID]*cable, len(g.cables))}
+	for _, c := range g.cables {
+		if c.high != nil {
+			m.links[c.Link] = c
+		}
+	}
+	rows := make([]api.LinkRow, 0, len(g.Paths))
+	profiles := m.profiles()
+	for i := range g.Paths {
+		p := &g.Paths[i]
+		key := api.LinkRowKey{From: p.From, To: p.To, Transport: api.TransportSocket, Name: p.target().String()}
+		rows = append(rows, m.row(key, p, profiles[key]))
+		delete(profiles, key)
+	}
+	for key, profile := range profiles {
+		rows = append(rows, m.row(key, nil, profile))
+	}
+	slices.SortFunc(rows, compareRows)
+	return rows
+}
+
+func compareRows(a, b api.LinkRow) int {
+	return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(kindRank(a.Kind), kindRank(b.Kind)),
+		cmp.Compare(a.Transport, b.Transport), cmp.Compare(a.Name, b.Name))
+}
+
+// kindRank orders kinds as people read them; a kind of a newer version comes last.
+func kindRank(k api.LinkKind) int {
+	switch k {
+	case api.LinkWiFi:
+		return 0
+	case api.LinkEthernet:
+		return 1
+	case api.LinkTB3:
+		return 2
+	case api.LinkTB4:
+		return 3
+	case api.LinkTB5:
+		return 4
+	case api.LinkRDMA:
+		return 5
+	case api.LinkVPN:
+		return 6
+	case api.LinkLoopback:
+		return 7
+	}
+	return 8
+}
+
+// profiles indexes the link-profile documents of all nodes; one whose name does
+// not fit what it says, or that is given twice, is noted and left out.
+func (m *rowMaker) profiles() map[api.LinkRowKey]*Profile {
+	all := map[api.LinkRowKey]*Profile{}
+	twice := map[api.LinkRowKey]bool{}
+	for _, n := range m.index.nodes {
+		for i := range n.Profiles {
+			p := &n.Profiles[i]
+			if !fits(n.ID, p) {
+				m.index.notes.add(api.ReasonMalformedDocument, p.Name, "%s: link-profile %s does not fit its name", n.displayName(), p.Name)
+				continue
+			}
+			key := api.LinkRowKey{From: n.ID, To: p.Peer, Transport: p.Transport, Name: p.Name}
+			if all[key] != nil || twice[key] {
+				m.index.notes.add(api.ReasonSourcesDisagree, p.Name, "%s describes %s twice: neither counts", n.displayName(), p.Name)
+				delete(all, key)
+				twice[key] = true
+				continue
+			}
+			all[key] = p
+		}
+	}
+	return all
+}
+
+// fits reports whether a profile's name, peer and transport belong together.
+func fits(node api.NodeID, p *Profile) bool {
+	switch p.Transport {
+	case api.TransportSocket:
+		var a api.PeerAddress
+		return a.UnmarshalText([]byte(p.Name)) == nil && a.Peer == p.Peer
+	case api.TransportRDMA:
+		var l api.LinkID
+		if l.UnmarshalText([]byte(p.Name)) != nil {
+			return false
+		}
+		return joins(l, node, p.Peer)
+	}
+	return false
+}
+
+// joins reports whether a cable joins two nodes.
+func joins(l api.LinkID, a, b api.NodeID) bool {
+	return l.Low.Node == a && l.High.Node == b || l.Low.Node == b && l.High.Node == a
+}
+
+// row makes one row from a path, a profile, or both.
+func (m *rowMaker) row(key api.LinkRowKey, path *Path, profile *Profile) api.LinkRow {
+	row := api.LinkRow{LinkRowKey: key, Kind: api.LinkUnknown, Verdict: api.VerdictGood}
+	row.Simulated = m.index.byID[key.From].Simulated
+	m.describe(&row, path, profile)
+	if profile == nil || profile.MeasuredAt.IsZero() {
+		worsen(&row, api.VerdictUnknown, api.ReasonNotMeasured)
+	} else {
+		row.UpBitsPerS, row.DownBitsPerS = profile.UpBitsPerS, profile.DownBitsPerS
+		row.RTTUS, row.JitterUS, row.MeasuredAt = profile.RTTUS, profile.JitterUS, profile.MeasuredAt
+		row.Old = m.old(profile)
+		m.compare(&row, profile)
+	}
+	if profile != nil && profile.Failure != nil && profile.Failure.Reason != "" {
+		worsen(&row, api.VerdictUnknown, profile.Failure.Reason)
+	}
+	m.carried(&row, path)
+	return row
+}
+
+// describe fills in what the path is made of.
+func (m *rowMaker) describe(row *api.LinkRow, path *Path, profile *Profile) {
+	if path != nil {
+		row.Kind, row.Link, row.Simulated = path.Kind, path.Link, path.Simulated
+	}
+	if profile == nil {
+		return
+	}
+	if row.Kind == api.LinkUnknown && profile.LinkKind.Valid() {
+		row.Kind = profile.LinkKind
+	}
+	if row.Transport == api.TransportRDMA {
+		row.Kind = api.LinkRDMA
+		_ = row.Link.UnmarshalText([]byte(profile.Name)) // fits has read it
+	} else if path == nil && profile.Link.Valid() {
+		row.Link = profile.Link
+	}
+}
+
+// old reports whether the numbers are past their TTL, or from another speed of the cable.
+func (m *rowMaker) old(p *Profile) bool {
+	ttl := cmp.Or(m.in.SocketTTL, api.DefaultSocketTTL)
+	if p.Transport == api.TransportRDMA {
+		ttl = cmp.Or(m.in.RDMATTL, api.DefaultRDMATTL)
+	}
+	return !m.in.At.IsZero() && m.in.At.Sub(p.MeasuredAt.Time) > ttl
+}
+
+// compare judges measured numbers against the path's own history.
+func (m *rowMaker) compare(row *api.LinkRow, p *Profile) {
+	if p.Median != nil && (below(p.UpBitsPerS, p.Median.UpBitsPerS) || below(p.DownBitsPerS, p.Median.DownBitsPerS)) {
+		worsen(row, api.VerdictSlow, api.ReasonLinkBelowHistory)
+	}
+	if row.UpBitsPerS == nil || row.DownBitsPerS == nil || row.RTTUS == nil || row.JitterUS == nil {
+		worsen(row, api.VerdictUnknown, api.ReasonNotMeasured)
+	}
+	c := m.links[row.Link]
+	if s := p.NegotiatedAtStart; s != nil && c != nil && c.way.total.known() && !sameSpeed(s, c.way.total) {
+		row.Old = true
+		worsen(row, api.VerdictUnknown, api.ReasonLinkChanged)
+	}
+}
+
+// carried judges whether the path carries anything now.
+func (m *rowMaker) carried(row *api.LinkRow, path *Path) {
+	if path != nil && path.State == api.PathFailed {
+		worsen(row, api.VerdictDown, cmp.Or(path.Reason, api.ReasonLinkDown))
+	}
+	if row.Transport != api.TransportRDMA {
+		return
+	}
+	switch c := m.links[row.Link]; {
+	case c == nil:
+		worsen(row, api.VerdictDown, api.ReasonLinkGone)
+	case c.Verdict == api.VerdictDown:
+		worsen(row, api.VerdictDown, api.ReasonLinkDown)
+	}
+}
+
+// below reports whether a result is clearly below the usual.
+func below(now, usual *int64) bool {
+	return now != nil && usual != nil && float64(*now) < belowHistory*float64(*usual)
+}
+
+// sameSpeed compares a port's speed with a cable's, from whichever end it was taken.
+func sameSpeed(s *api.ThunderboltSpeed, t hop) bool {
+	return s.TxBitsPerS == t.tx && s.RxBitsPerS == t.rx || s.TxBitsPerS == t.rx && s.RxBitsPerS == t.tx
+}
+
+// worsen adds a reason, and takes the verdict if it is worse than the one there is.
+func worsen(row *api.LinkRow, v api.LinkVerdict, reason api.Reason) {
+	if !slices.Contains(row.Reasons, reason) {
+		row.Reasons = append(row.Reasons, reason)
+	}
+	if verdictRank(v) > verdictRank(row.Verdict) {
+		row.Verdict = v
+	}
+}
+
+// verdictRank orders verdicts by how much they settle: slow is known, unknown is not.
+func verdictRank(v api.LinkVerdict) int {
+	return slices.Index([]api.LinkVerdict{api.VerdictGood, api.VerdictUnknown, api.VerdictSlow, api.VerdictBad, api.VerdictDown}, v)
+}

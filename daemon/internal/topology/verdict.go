@@ -1,0 +1,86 @@
+package topology
+
+import (
+	"cmp"
+	"slices"
+
+	"fulmen/daemon/api"
+)
+
+// thunderbolt4BitsPerS is the most that Thunderbolt 3 and 4 carry each way;
+// thunderbolt5BitsPerS is the same of Thunderbolt 5 with two lanes each way.
+const (
+	thunderbolt4BitsPerS = 40_000_000_000
+	thunderbolt5BitsPerS = 80_000_000_000
+)
+
+// portBitsPerS is what a generation carries each way; 0 for one that is not known.
+func portBitsPerS(g api.ThunderboltGeneration) int64 {
+	switch g {
+	case api.Thunderbolt3, api.Thunderbolt4:
+		return thunderbolt4BitsPerS
+	case api.Thunderbolt5:
+		return thunderbolt5BitsPerS
+	}
+	return 0
+}
+
+// judge gives the cable its verdict and the reasons. reason is why one end is
+// not known or silent, empty where both tell of the cable.
+func (c *cable) judge(reason api.Reason) {
+	verdict, why := c.judgeSpeed()
+	if reason == api.ReasonLinkDown || why == api.ReasonLinkDown {
+		verdict = api.VerdictDown
+	}
+	if verdict == api.VerdictGood && (reason != "" || c.way.disagree) {
+		verdict = api.VerdictUnknown
+	}
+	if c.way.disagree {
+		c.addReason(api.ReasonSourcesDisagree)
+	}
+	c.addReason(reason)
+	c.addReason(why)
+	c.Verdict = verdict
+}
+
+// judgeSpeed compares the speed with what both ports can. Lanes can be shared
+// out unevenly, 120 one way and 40 the other, so both directions count together.
+func (c *cable) judgeSpeed() (api.LinkVerdict, api.Reason) {
+	total := c.way.total
+	if !total.known() {
+		return api.VerdictUnknown, total.why
+	}
+	ports := []*port{c.low}
+	if c.high != nil {
+		ports = append(ports, c.high)
+	}
+	can, missing := int64(0), c.high == nil
+	why := api.Reason("")
+	for _, p := range ports {
+		most := portBitsPerS(p.Capability)
+		if most == 0 {
+			missing = true
+			why = cmp.Or(why, p.Unknown["capability"], api.ReasonNotYetRead)
+			continue
+		}
+		if can == 0 || most < can {
+			can = most
+		}
+	}
+	switch {
+	case can > 0 && total.tx+total.rx >= 2*can:
+		return api.VerdictGood, ""
+	case missing:
+		return api.VerdictUnknown, why
+	case len(c.way.hubs) > 0:
+		return api.VerdictSlow, api.ReasonHubBetween
+	}
+	return api.VerdictSlow, api.ReasonLinkBelowPorts
+}
+
+// addReason adds a reason once.
+func (c *cable) addReason(r api.Reason) {
+	if r != "" && !slices.Contains(c.Reasons, r) {
+		c.Reasons = append(c.Reasons, r)
+	}
+}
