@@ -1,0 +1,138 @@
+package scenario
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// maxMacs bounds a cluster, far above what one desk can hold.
+const maxMacs = 64
+
+// Check says what about the scenario no desk could hold: for one that was made
+// otherwise than by [Parse], which checks by itself. The error joins all there is.
+func (s Scenario) Check() error {
+	p := &problems{file: orElse(s.Name, "scenario")}
+	s.check(p)
+	return p.err()
+}
+
+// check notes everything impossible, at the path of what is wrong: "cable[1]" is
+// the second cable here and in the file. Parts that could not be read are zero
+// and noted already, and passed over.
+func (s Scenario) check(p *problems) {
+	if len(s.Macs) == 0 {
+		p.add("", "there is no Mac; write at least one [[mac]]")
+	}
+	if len(s.Macs) > maxMacs {
+		p.add(fmt.Sprintf("mac[%d]", maxMacs), "%d Macs; a scenario has at most %d", len(s.Macs), maxMacs)
+		return
+	}
+	s.checkNames(p)
+	for i, mac := range s.Macs {
+		s.checkOneMac(p, fmt.Sprintf("mac[%d]", i), mac)
+	}
+	if s.checkCables(p) {
+		s.checkHubs(p)
+		s.checkAddresses(p)
+		s.checkMeasurements(p)
+		s.checkTimeLine(p)
+	}
+}
+
+// checkNames refuses a name that two of the Macs, hubs and networks share, for
+// lines name them alike. Names that differ by case only are shared too.
+func (s Scenario) checkNames(p *problems) {
+	seen := map[string]string{}
+	check := func(kind string, names []string) {
+		for i, name := range names {
+			path := fmt.Sprintf("%s[%d].name", kind, i)
+			if name == "" {
+				continue
+			}
+			if err := checkName(name); err != nil {
+				p.add(path, "%s %d: %s", kind, i+1, err)
+			}
+			folded := strings.ToLower(name)
+			if first, ok := seen[folded]; ok {
+				p.add(path, "%s %s: the name is taken by another %s%s; choose a different one", kind, name,
+					first[:strings.Index(first, "[")], p.lineNote(first))
+				continue
+			}
+			seen[folded] = path
+		}
+	}
+	check("mac", namesOf(s.Macs, macName))
+	check("hub", namesOf(s.Hubs, hubName))
+	check("network", namesOf(s.Networks, networkName))
+}
+
+func (s Scenario) checkOneMac(p *problems, path string, m Mac) {
+	fail := func(key, format string, args ...any) {
+		p.add(join(path, key), "mac %s: %s", m.Name, fmt.Sprintf(format, args...))
+	}
+	if m.MemoryBytes > 0 {
+		if m.GPUWorkingSetBytes > m.MemoryBytes {
+			fail("gpu_working_set", "gpu_working_set is more than the memory")
+		}
+		if m.UsedBytes > m.MemoryBytes {
+			fail("used", "used is more than the memory")
+		}
+	}
+	if m.RDMA != "off" && m.RDMA != "" && !m.OSCapable {
+		fail("rdma", "rdma = %q: %s", m.RDMA, m.noDriver())
+	}
+	if m.PowerSource == "battery" && m.BatteryRatio == nil {
+		fail("power", "power = \"battery\": %s", m.noBattery())
+	}
+	s.checkInterfaces(m, fail)
+	checkBridges(m, fail)
+	domains := map[string]int{}
+	for _, port := range m.Ports {
+		if other, ok := domains[port.DomainUUID]; ok && port.DomainUUID != "" {
+			fail("port", "receptacles %d and %d have the same domain_uuid", other, port.Receptacle)
+		}
+		domains[port.DomainUUID] = port.Receptacle
+		i := slices.IndexFunc(m.Ports, func(q Port) bool { return q.Interface == port.Interface })
+		if port.Interface != "" && m.Ports[i].Receptacle != port.Receptacle {
+			fail("port", "receptacles %d and %d have the same interface %s", m.Ports[i].Receptacle, port.Receptacle, port.Interface)
+		}
+	}
+}
+
+func (s Scenario) checkInterfaces(m Mac, fail func(key, format string, args ...any)) {
+	for _, i := range m.Interfaces {
+		port := slices.ContainsFunc(m.Ports, func(p Port) bool { return p.Interface == i.Name })
+		_, known := s.Network(i.Network)
+		switch {
+		case port && i.Type != "thunderbolt":
+			fail("interface", "interface %s belongs to a receptacle and is therefore thunderbolt, not %s", i.Name, i.Type)
+		case !port && i.Type == "thunderbolt":
+			fail("interface", "interface %s is thunderbolt and belongs to no receptacle; name it as a port's interface", i.Name)
+		case port && i.Network != "":
+			fail("interface", "interface %s is joined by its cable and cannot be on network %s", i.Name, i.Network)
+		case i.Network != "" && !known:
+			fail("interface", "interface %s is on network %q, which does not exist%s", i.Name, i.Network,
+				didYouMean(i.Network, namesOf(s.Networks, networkName)))
+		}
+	}
+}
+
+func checkBridges(m Mac, fail func(key, format string, args ...any)) {
+	memberOf := map[string]string{}
+	for i, bridge := range m.Bridges {
+		if _, taken := m.Interface(bridge.Name); taken || slices.IndexFunc(m.Bridges, func(b Bridge) bool { return b.Name == bridge.Name }) < i {
+			fail("bridge", "the name of bridge %s is taken", bridge.Name)
+		}
+		for _, member := range bridge.Members {
+			if _, ok := m.Interface(member); !ok {
+				fail("bridge", "bridge %s has member %q, which is no interface of this Mac%s", bridge.Name, member,
+					didYouMean(member, namesOf(m.Interfaces, interfaceName)))
+			}
+			if other, ok := memberOf[member]; ok {
+				fail("bridge", "interface %s is a member of %s and %s", member, other, bridge.Name)
+			}
+			memberOf[member] = bridge.Name
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package scenario
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// maxProblems bounds how many problems one file is told of at once.
+const maxProblems = 20
+
+// problems collects everything wrong with a file, so that one reading tells all.
+type problems struct {
+	file  string
+	lines lineIndex // nil: a scenario that did not come from a text
+	list  []problem
+}
+
+type problem struct {
+	line int
+	text string
+}
+
+// add notes a problem at the path, unless the same is known of its line.
+func (p *problems) add(path, format string, args ...any) {
+	found := problem{p.lines.at(path), fmt.Sprintf(format, args...)}
+	if !slices.Contains(p.list, found) {
+		p.list = append(p.list, found)
+	}
+}
+
+// lineNote returns " (line 38)" for a path that another problem refers to.
+func (p *problems) lineNote(path string) string {
+	if line := p.lines.at(path); line > 0 {
+		return fmt.Sprintf(" (line %d)", line)
+	}
+	return ""
+}
+
+// err joins the problems in the order of their lines; nil where there are none.
+func (p *problems) err() error {
+	slices.SortStableFunc(p.list, func(a, b problem) int { return cmp.Compare(a.line, b.line) })
+	var all []error
+	for i, found := range p.list {
+		if i == maxProblems {
+			all = append(all, fmt.Errorf("%s: and %d more", p.file, len(p.list)-i))
+			break
+		}
+		if found.line > 0 {
+			all = append(all, fmt.Errorf("%s:%d: %s", p.file, found.line, found.text))
+		} else {
+			all = append(all, fmt.Errorf("%s: %s", p.file, found.text))
+		}
+	}
+	return errors.Join(all...)
+}

@@ -1,0 +1,243 @@
+package scenario
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"fulmen/native"
+)
+
+// readMac reads one [[mac]] of the scenario of that name.
+func readMac(t *table, scenario string) Mac {
+	t.applyModel()
+	m := Mac{Name: readName(t, "studio-1")}
+	if m.Name != "" {
+		t.label = "mac " + m.Name
+	}
+	m.Identity = readIdentity(t, scenario, m.Name)
+	m.MemoryBytes = parsed(t, "memory", ParseSize)
+	m.GPUWorkingSetBytes = parsed(t, "gpu_working_set", ParseSize)
+	m.UsedBytes = parsed(t, "used", ParseSize)
+	m.Pressure = oneOf(t, "pressure", native.PressureNormal, pressures()...)
+	m.ThermalState = oneOf(t, "thermal", native.ThermalNominal, thermalStates()...)
+	m.PowerSource = oneOf(t, "power", native.PowerAC, powerSources()...)
+	m.LowPowerMode = t.isTrue("low_power")
+	m.LidClosed = oneOf(t, "lid", "open", "open", "closed") == "closed"
+	if value, ok := t.lookup("battery"); ok {
+		charge, isFloat := value.(float64)
+		if !isFloat || !(charge >= 0 && charge <= 1) {
+			t.fail("battery", "battery = %s is not a charge from 0.0 to 1.0", show(value))
+		}
+		m.BatteryRatio = &charge
+	}
+	m.RDMA = oneOf(t, "rdma", native.RDMAOff, native.RDMAOff, native.RDMAOn, native.RDMAOnAfterRestart)
+	m.OSCapable = hasRDMADriver(m.Identity.OSVersion)
+	if told := t.flag("rdma_driver"); told != nil {
+		m.OSCapable = *told
+	}
+	m.Jobs = readJobs(t)
+	m.Ports = readPorts(t, scenario, m.Name)
+	m.Interfaces = readInterfaces(t, m.Ports)
+	m.Bridges = readBridges(t)
+	t.done()
+	return m
+}
+
+func readName(t *table, example string) string {
+	name := t.required("name", strconv.Quote(example))
+	if name == "" {
+		return ""
+	}
+	if err := checkName(name); err != nil {
+		t.fail("name", "%s", err)
+		return ""
+	}
+	return name
+}
+
+func readIdentity(t *table, scenario, name string) native.Identity {
+	id := native.Identity{
+		Name:                orElse(t.text("display_name"), name),
+		HostName:            orElse(t.text("host_name"), name),
+		Model:               t.text("model"),
+		ModelName:           t.text("model_name"),
+		Chip:                t.text("chip"),
+		OSName:              orElse(t.text("os_name"), "macOS"),
+		Architecture:        orElse(t.text("architecture"), "arm64"),
+		CPUCores:            t.count("cpu_cores"),
+		CPUPerformanceCores: t.count("performance_cores"),
+		CPUEfficiencyCores:  t.count("efficiency_cores"),
+		GPUCores:            t.count("gpu_cores"),
+		UnifiedMemory:       t.flag("unified_memory"),
+		HardwareID:          "scenario:" + makeUUID(scenario, name),
+	}
+	if id.UnifiedMemory == nil && strings.HasPrefix(id.Chip, "Apple ") {
+		unified := true
+		id.UnifiedMemory = &unified
+	}
+	os := parsed(t, "os", func(text string) (parts [2]string, err error) {
+		parts[0], parts[1], err = ParseOS(text)
+		return parts, err
+	})
+	id.OSVersion, id.OSBuild = os[0], os[1]
+	return id
+}
+
+// hasRDMADriver is whether that version of macOS has RDMA over Thunderbolt: the
+// driver came with 26.2.
+func hasRDMADriver(version string) bool {
+	major, rest, _ := strings.Cut(version, ".")
+	minor, _, _ := strings.Cut(rest, ".")
+	first, _ := strconv.Atoi(major)
+	second, _ := strconv.Atoi(minor)
+	return first > 26 || first == 26 && second >= 2
+}
+
+// readJobs reads whom the Mac lends itself to: a word or a list of accounts,
+// which the scenario holds as one text, separated by commas.
+func readJobs(t *table) string {
+	value, ok := t.lookup("jobs")
+	if !ok {
+		return "nobody"
+	}
+	if _, isList := value.([]any); isList {
+		return strings.Join(t.texts("jobs"), ",")
+	}
+	return oneOf(t, "jobs", "nobody", "nobody", "mapped")
+}
+
+func readPorts(t *table, scenario, mac string) []Port {
+	var ports []Port
+	for _, p := range t.merged("port", "port", "receptacle") {
+		port := Port{
+			Place:          p.text("place"),
+			BesideEthernet: p.isTrue("beside_ethernet"),
+			Capability:     requiredOneOf(p, "capability", native.TB3, native.TB4, native.TB5),
+			DomainUUID:     p.text("domain_uuid"),
+			Interface:      p.text("interface"),
+		}
+		number := p.whole("receptacle", 1, maxReceptacle)
+		p.done()
+		if number == nil {
+			if _, ok := p.lookup("receptacle"); !ok {
+				p.fail("", "receptacle is missing; write its number, for example receptacle = 1")
+			}
+			continue
+		}
+		port.Receptacle = int(*number)
+		if slices.ContainsFunc(ports, func(q Port) bool { return q.Receptacle == port.Receptacle }) {
+			p.fail("receptacle", "receptacle %d is described twice", port.Receptacle)
+			continue
+		}
+		if port.DomainUUID == "" {
+			port.DomainUUID = makeUUID(scenario, mac, strconv.Itoa(port.Receptacle))
+		}
+		ports = append(ports, port)
+	}
+	slices.SortFunc(ports, func(a, b Port) int { return a.Receptacle - b.Receptacle })
+	return ports
+}
+
+// readInterfaces reads the interfaces and adds those of ports that the file
+// does not describe further.
+func readInterfaces(t *table, ports []Port) []Interface {
+	var interfaces []Interface
+	known := func(name string) bool {
+		return slices.ContainsFunc(interfaces, func(i Interface) bool { return i.Name == name })
+	}
+	for _, i := range t.merged("interface", "interface", "name") {
+		read := readInterface(i, ports)
+		switch {
+		case read.Name == "":
+		case known(read.Name):
+			i.fail("name", "interface %s is described twice", read.Name)
+		default:
+			interfaces = append(interfaces, read)
+		}
+	}
+	for _, port := range ports {
+		if port.Interface != "" && !known(port.Interface) {
+			interfaces = append(interfaces, portInterface(port))
+		}
+	}
+	return interfaces
+}
+
+// portInterface is a port's interface as it is where nothing else is said.
+func portInterface(port Port) Interface {
+	return Interface{
+		Name: port.Interface, Type: native.InterfaceThunderbolt, LinkUp: true, MTUBytes: 1500,
+		DisplayName: "Thunderbolt " + strconv.Itoa(port.Receptacle),
+	}
+}
+
+func readInterface(t *table, ports []Port) Interface {
+	name := t.required("name", `"en0"`)
+	if name != "" {
+		t.label = strings.TrimRight(t.label, " 0123456789") + " " + name
+		if err := checkInterfaceName(name); err != nil {
+			t.fail("name", "%s", err)
+		}
+	}
+	// A port's interface starts as every such interface is.
+	otherwise := Interface{Name: name, MTUBytes: 1500, LinkUp: true}
+	if i := slices.IndexFunc(ports, func(p Port) bool { return p.Interface == name }); i >= 0 && name != "" {
+		otherwise = portInterface(ports[i])
+	}
+	types := []native.InterfaceType{native.InterfaceWiFi, native.InterfaceEthernet, native.InterfaceThunderbolt,
+		native.InterfaceVPN, native.InterfaceLoopback, native.InterfaceUnknown}
+	if otherwise.Type == "" {
+		requiredOneOf(t, "type", types...)
+	}
+	read := Interface{
+		Name:          name,
+		Type:          oneOf(t, "type", otherwise.Type, types...),
+		DisplayName:   orElse(t.text("display_name"), otherwise.DisplayName),
+		Addresses:     readAddresses(t),
+		Network:       t.text("network"),
+		LinkUp:        oneOf(t, "link", "up", "up", "down") == "up",
+		MTUBytes:      otherwise.MTUBytes,
+		SpeedBitsPerS: parsed(t, "speed", native.ParseLinkSpeed).TxBitsPerS,
+		Expensive:     t.isTrue("expensive"),
+		Service:       t.text("service"),
+	}
+	if mtu := t.whole("mtu", 68, 65535); mtu != nil {
+		read.MTUBytes = *mtu
+	}
+	t.done()
+	return read
+}
+
+func readAddresses(t *table) []native.InterfaceAddress {
+	var addresses []native.InterfaceAddress
+	for i, text := range t.texts("addresses") {
+		address, err := ParseAddress(text)
+		if err != nil {
+			t.problems.add(join(t.path, "addresses")+"["+strconv.Itoa(i)+"]", "%s%s", t.prefix(), err)
+			continue
+		}
+		addresses = append(addresses, address)
+	}
+	return addresses
+}
+
+func readBridges(t *table) []Bridge {
+	var bridges []Bridge
+	for _, b := range t.tables("bridge", "bridge") {
+		bridge := Bridge{Name: b.required("name", `"bridge0"`), Members: b.texts("members"), Addresses: readAddresses(b)}
+		if err := checkInterfaceName(bridge.Name); bridge.Name != "" && err != nil {
+			b.fail("name", "%s", err)
+		}
+		b.done()
+		bridges = append(bridges, bridge)
+	}
+	return bridges
+}
+
+func orElse(text, otherwise string) string {
+	if text == "" {
+		return otherwise
+	}
+	return text
+}
