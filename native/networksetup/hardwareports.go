@@ -1,0 +1,190 @@
+package networksetup
+
+import (
+	"errors"
+	"net"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"fulmen/native"
+)
+
+// ErrNoPorts is matched by the error of [ParseHardwarePorts] for a text that
+// lists no hardware port.
+var ErrNoPorts = errors.New("no hardware ports; record with: networksetup -listallhardwareports")
+
+// HardwarePorts is what `networksetup -listallhardwareports` says.
+type HardwarePorts struct {
+	// Ports are in the order of the list.
+	Ports []Port `json:"ports"`
+	// VLANs are the virtual interfaces of the list's last section.
+	VLANs []VLAN `json:"vlans,omitzero"`
+	// Notes are lines for people about what was odd and how it was read.
+	Notes []string `json:"-"`
+}
+
+// Port is one hardware port: what a network service can be made for.
+type Port struct {
+	// Name is as the system shows it: "Wi-Fi", "Thunderbolt 2".
+	Name string `json:"name"`
+	// Device is the interface: "en2".
+	Device string `json:"device"`
+	// HardwareAddress is in colon form.
+	HardwareAddress string `json:"hardware_address,omitzero"`
+	// Receptacle is the Thunderbolt receptacle behind it, which the system
+	// itself puts into the name of such a port.
+	Receptacle *int `json:"receptacle,omitzero" native:"optional"`
+
+	Unknown native.Reasons `json:"unknown,omitzero"`
+}
+
+// VLAN is a virtual interface.
+type VLAN struct {
+	Name   string `json:"name"`
+	Parent string `json:"parent"`
+	Device string `json:"device"`
+	// Tag is its number, 1 to 4094.
+	Tag int `json:"tag"`
+}
+
+var (
+	thunderboltName = regexp.MustCompile(`^Thunderbolt ([1-9][0-9]{0,2})$`)
+	deviceName      = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9._-]{0,14}$`)
+)
+
+// The English keys. Another language has the same lines in the same order.
+const (
+	keyPort    = "Hardware Port"
+	keyDevice  = "Device"
+	keyAddress = "Ethernet Address"
+	keyVLANs   = "VLAN Configurations"
+)
+
+// ParseHardwarePorts reads the list. Entries that make no sense are left out,
+// with a note; a text without any port is an error.
+func ParseHardwarePorts(data []byte) (HardwarePorts, error) {
+	all, err := blocks(data)
+	if err != nil {
+		return HardwarePorts{}, err
+	}
+	out := HardwarePorts{Ports: []Port{}}
+	var odd notes
+	devices := map[string]bool{}
+	section := keyPort
+	for _, block := range all {
+		if title, rest, ok := cutTitle(block); ok {
+			if title.text != keyVLANs {
+				odd.add("line %d: the section %.40q is taken for %q", title.number, title.text, keyVLANs)
+			}
+			section, block = keyVLANs, rest
+		}
+		switch {
+		case len(block) == 0:
+		case section == keyVLANs:
+			if vlan, ok := readVLAN(block, &odd); ok {
+				out.VLANs = append(out.VLANs, vlan)
+			}
+		default:
+			port, ok := readPort(block, &odd)
+			if ok && devices[port.Device] {
+				odd.add("line %d: the device %s is listed twice; the second is left out", block[0].number, port.Device)
+				continue
+			}
+			if ok {
+				devices[port.Device] = true
+				out.Ports = append(out.Ports, port)
+			}
+		}
+	}
+	if len(out.Ports) == 0 {
+		return HardwarePorts{}, ErrNoPorts
+	}
+	out.Notes = odd.list()
+	return out, nil
+}
+
+// cutTitle finds a section's title: a line with a line of equals signs below it.
+func cutTitle(block []line) (title line, rest []line, ok bool) {
+	if len(block) < 2 || strings.Trim(block[1].text, "=") != "" {
+		return line{}, nil, false
+	}
+	return block[0], block[2:], true
+}
+
+// readPort reads an entry by its keys, or, where none of them is known, by the
+// order of its lines: name, device, address.
+func readPort(block []line, odd *notes) (Port, bool) {
+	values := map[string]string{}
+	known := 0
+	for i, l := range block {
+		key, value, ok := l.field()
+		switch {
+		case !ok:
+			odd.add("line %d: %.40q is no \"key: value\" and is ignored", l.number, l.text)
+			continue
+		case key == keyPort || key == keyDevice || key == keyAddress:
+			known++
+		case known == 0 && i < 3:
+			key = []string{keyPort, keyDevice, keyAddress}[i]
+		default:
+			odd.add("line %d: the key %.40q is not known and is ignored", l.number, key)
+			continue
+		}
+		if _, twice := values[key]; twice {
+			odd.add("line %d: %s is told twice; the second is ignored", l.number, key)
+			continue
+		}
+		values[key] = value
+	}
+	port := Port{Name: values[keyPort], Device: values[keyDevice]}
+	if !deviceName.MatchString(port.Device) || port.Name == "" || len(port.Name) > 256 {
+		odd.add("line %d: no port with a name and a device; the entry is left out", block[0].number)
+		return Port{}, false
+	}
+	if _, err := net.ParseMAC(values[keyAddress]); known == 0 && err != nil {
+		odd.add("line %d: no known key, and not the three lines of a port; the entry is left out", block[0].number)
+		return Port{}, false
+	} else if known == 0 {
+		odd.add("line %d: the keys are not English; read in their order", block[0].number)
+	}
+	if match := thunderboltName.FindStringSubmatch(port.Name); match != nil {
+		n, _ := strconv.Atoi(match[1])
+		port.Receptacle = &n
+	}
+	switch address, err := net.ParseMAC(values[keyAddress]); {
+	case err == nil && len(address) == 6:
+		port.HardwareAddress = address.String()
+	case values[keyAddress] == "" || values[keyAddress] == "N/A":
+		port.Unknown.Add("hardware_address", native.ReasonNoOS.With("not told"))
+	default:
+		odd.add("line %d: %.40q is no hardware address", block[0].number, values[keyAddress])
+		port.Unknown.Add("hardware_address", native.ReasonSourceMalformed)
+	}
+	return port, true
+}
+
+// readVLAN reads an entry of the last section.
+func readVLAN(block []line, odd *notes) (VLAN, bool) {
+	var vlan VLAN
+	for _, l := range block {
+		key, value, _ := l.field()
+		switch key {
+		case "VLAN User Defined Name":
+			vlan.Name = value
+		case "Parent Device":
+			vlan.Parent = value
+		case `Device ("Hardware" Port)`, keyDevice:
+			vlan.Device = value
+		case "Tag":
+			vlan.Tag, _ = strconv.Atoi(value)
+		default:
+			odd.add("line %d: %.40q is ignored", l.number, l.text)
+		}
+	}
+	if vlan.Tag < 1 || vlan.Tag > 4094 || !deviceName.MatchString(vlan.Device) || !deviceName.MatchString(vlan.Parent) {
+		odd.add("line %d: no VLAN with a device, a parent and a tag; the entry is left out", block[0].number)
+		return VLAN{}, false
+	}
+	return vlan, true
+}

@@ -1,0 +1,191 @@
+package systemprofiler
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"fulmen/native"
+)
+
+var (
+	receptacleTag = regexp.MustCompile(`^receptacle_([1-9][0-9]{0,3})_tag$`)
+	busName       = regexp.MustCompile(`^thunderbolt(?:usb4)?_bus_([0-9]{1,3})$`)
+)
+
+// tagsOf returns the receptacle tags of a router by number.
+func tagsOf(o object) []string {
+	tags := slices.DeleteFunc(slices.Collect(maps.Keys(o.fields)), func(key string) bool { return !receptacleTag.MatchString(key) })
+	slices.SortFunc(tags, func(a, b string) int { return cmp.Or(len(a)-len(b), cmp.Compare(a, b)) })
+	return tags
+}
+
+// bus reads one controller and adds its ports: one on Apple silicon, two on
+// Macs with Intel processors.
+func (p *parser) bus(index int, entry any) {
+	o, ok := object{at: DataType, notes: p.notes}.below(fmt.Sprint(index), entry)
+	if !ok {
+		return
+	}
+	name, why := o.text("_name")
+	if why == "" {
+		o.at = fmt.Sprintf("%.40q", name)
+	}
+	if hardware, _ := o.fields["Thunderbolt"].(string); hardware == "no_hardware" {
+		return // a Mac without Thunderbolt: no ports
+	}
+	o.noteOthers(func(key string) bool {
+		switch key {
+		case "_items", "_name", "device_name_key", "domain_uuid_key", "route_string_key", "switch_uid_key", "vendor_name_key":
+			return true
+		}
+		return receptacleTag.MatchString(key)
+	})
+	var routerVersion uint32
+	switch {
+	case strings.HasPrefix(name, "thunderboltusb4_bus"):
+		routerVersion = native.RouterUSB4v1 // at least
+	case strings.HasPrefix(name, "thunderbolt_bus"):
+		routerVersion = native.RouterTB3
+	}
+	domain, domainWhy := o.uuid("domain_uuid_key")
+	var ports []*busPort
+	for _, tag := range tagsOf(o) {
+		if below, ok := o.below(tag, o.fields[tag]); ok {
+			ports = append(ports, p.port(below, name, routerVersion))
+		}
+	}
+	if len(ports) == 0 {
+		o.notes.add("%s: no receptacle is told", o.at)
+		ports = append(ports, p.port(object{at: o.at, notes: o.notes}, name, routerVersion))
+	}
+	items := p.items(o)
+	for _, port := range ports {
+		put(&port.DomainUUID, &port.Unknown, "domain_uuid", domain, domainWhy)
+		switch owner, why := portOf(ports, items); {
+		case why != "":
+			port.attach(o, below{why: why})
+		case owner == port:
+			port.attach(o, items)
+		default:
+			port.attach(o, nothing())
+		}
+		if port.Receptacle > 0 {
+			p.ports = append(p.ports, port.Port)
+		} else {
+			o.notes.add("%s: a port without a receptacle number is ignored", o.at)
+		}
+	}
+}
+
+// portOf says which of a bus's ports its devices hang on. With two receptacles
+// it is told only when one of them is in use.
+func portOf(ports []*busPort, items below) (*busPort, native.Reason) {
+	if len(ports) == 1 || items.empty() {
+		return ports[0], ""
+	}
+	inUse := slices.DeleteFunc(slices.Clone(ports), func(p *busPort) bool { return p.side.connected == nil || !*p.side.connected })
+	if len(inUse) != 1 {
+		return nil, native.ReasonNoOS.With("several receptacles share this bus, and on which of them a device hangs is not told")
+	}
+	return inUse[0], ""
+}
+
+// busPort is a port with what its tag said.
+type busPort struct {
+	native.Port
+	side receptacle
+}
+
+// port reads a receptacle's tag. The receptacle is the number it gives; without
+// one it is the bus's plus one, which is so in every recording, and noted.
+func (p *parser) port(tag object, bus string, routerVersion uint32) *busPort {
+	port := &busPort{side: readReceptacle(tag)}
+	number, why := tag.number("receptacle_id_key")
+	if why == "" && (number == 0 || number > 9999) {
+		why = tag.malformed("receptacle_id_key", fmt.Sprintf("is %d", number))
+	}
+	if match := busName.FindStringSubmatch(bus); why != "" && match != nil {
+		n, _ := strconv.Atoi(match[1])
+		tag.notes.add("%s: receptacle %d is taken from the number of the bus", tag.at, n+1)
+		number, why = uint32(n+1), ""
+	}
+	if why == "" {
+		port.Receptacle = int(number)
+	}
+	capability, why := port.side.capability(routerVersion)
+	put(&port.Capability, &port.Unknown, "capability", capability, why)
+	port.Unknown.Add("place", native.ReasonNoOS.With("system_profiler does not tell places"))
+	port.Unknown.Add("interface", native.ReasonNoOS.With("system_profiler does not tell interfaces; networksetup does"))
+	return port
+}
+
+// attach hangs the devices on the port.
+func (p *busPort) attach(bus object, items below) {
+	if items.why != "" {
+		for _, field := range []string{"status", "hubs", "peers"} {
+			p.Unknown.Add(field, items.why)
+		}
+	} else {
+		p.Hubs, p.Peers = items.hubs, items.peers
+		status, why := p.status(bus, items)
+		put(&p.Status, &p.Unknown, "status", status, why)
+	}
+	link, why := p.side.link(items.firstMode)
+	put(&p.Negotiated, &p.Unknown, "negotiated", link, why)
+	if why.Key() == native.ReasonSourcesDisagree.Key() {
+		bus.notes.add("%s: receptacle %d: %s", bus.at, p.Receptacle, why.Detail())
+	}
+	p.firstHop(bus, items.direct)
+}
+
+// firstHop gives the devices that are plugged into the port itself its link,
+// which is the same cable.
+func (p *busPort) firstHop(bus object, direct int) {
+	if direct > 1 {
+		bus.notes.add("%s: %d devices in one receptacle", bus.at, direct)
+	}
+	for i := range p.Hubs {
+		hub := &p.Hubs[i]
+		switch {
+		case hub.Parent != "":
+		case hub.Negotiated == nil && p.Negotiated != nil:
+			hub.Negotiated = p.Negotiated
+			delete(hub.Unknown, "negotiated")
+		case hub.Negotiated != nil && p.Negotiated != nil && hub.Negotiated.Speed() != p.Negotiated.Speed():
+			bus.notes.add("%s: the ends of the cable to route %s say %s and %s", bus.at, hub.Route, p.Negotiated.Speed(), hub.Negotiated.Speed())
+		}
+	}
+	for i := range p.Peers {
+		if peer := &p.Peers[i]; peer.Hub == "" {
+			put(&peer.Negotiated, &peer.Unknown, "negotiated", p.Negotiated, p.Unknown["negotiated"])
+		}
+	}
+}
+
+// status goes by what is listed; what the receptacle says is noted where it
+// disagrees.
+func (p *busPort) status(bus object, items below) (native.PortStatus, native.Reason) {
+	connected := p.side.connected
+	status := native.PortEmpty
+	switch {
+	case len(items.peers) > 0:
+		status = native.PortPeer
+	case len(items.hubs) > 0:
+		status = native.PortDevice
+	case items.odd:
+		return "", native.ReasonSourceMalformed.With("what is connected is listed and could not be read")
+	case connected == nil:
+		return "", p.side.statusWhy
+	case *connected:
+		return "", native.ReasonNoOS.With("something is connected that is not listed")
+	}
+	if connected != nil && !*connected && status != native.PortEmpty {
+		bus.notes.add("%s: receptacle %d says that nothing is connected, and yet a device is listed", bus.at, p.Receptacle)
+	}
+	return status, ""
+}

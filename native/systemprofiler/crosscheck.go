@@ -1,0 +1,169 @@
+package systemprofiler
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"fulmen/native"
+)
+
+// Disagreement is a value that the registry and system_profiler tell differently.
+type Disagreement struct {
+	// Receptacle is the port it is about.
+	Receptacle int
+	// Field is the JSON name, with what it belongs to: "domain_uuid", "hub 0x1: negotiated".
+	Field string
+	// Registry and Profiler are what the two say.
+	Registry, Profiler string
+}
+
+// String is one line for people.
+func (d Disagreement) String() string {
+	return fmt.Sprintf("receptacle %d: %s: %s by the registry, %s by system_profiler", d.Receptacle, d.Field, d.Registry, d.Profiler)
+}
+
+// CrossCheck lists where two readings of one Mac's ports disagree, by receptacle.
+// What either does not know is no disagreement. The readings are never of quite
+// the same moment: a cable that was moved between them shows up here too.
+func CrossCheck(registry, profiler native.Thunderbolt) []Disagreement {
+	var c checker
+	for _, port := range registry.Ports {
+		c.receptacle = port.Receptacle
+		other, ok := profiler.Port(port.Receptacle)
+		if !ok {
+			if profiler.Ports != nil {
+				c.add("receptacle", "there", "not there")
+			}
+			continue
+		}
+		c.port(port, other)
+	}
+	for _, port := range profiler.Ports {
+		if _, ok := registry.Port(port.Receptacle); !ok && registry.Ports != nil {
+			c.receptacle = port.Receptacle
+			c.add("receptacle", "not there", "there")
+		}
+	}
+	slices.SortStableFunc(c.found, func(a, b Disagreement) int { return a.Receptacle - b.Receptacle })
+	return c.found
+}
+
+type checker struct {
+	receptacle int
+	found      []Disagreement
+}
+
+func (c *checker) add(field, registry, profiler string) {
+	c.found = append(c.found, Disagreement{c.receptacle, field, registry, profiler})
+}
+
+// text compares two values, of which "" is unknown.
+func (c *checker) text(field, registry, profiler string) {
+	if registry != "" && profiler != "" && !strings.EqualFold(registry, profiler) {
+		c.add(field, registry, profiler)
+	}
+}
+
+// link compares what is in use. Generation and lanes are the registry's alone;
+// of an asymmetric link system_profiler tells the faster direction at best.
+func (c *checker) link(field string, registry, profiler *native.Link) {
+	if registry == nil || profiler == nil {
+		return
+	}
+	if faster(*registry) != faster(*profiler) {
+		c.add(field, describe(*registry), describe(*profiler))
+	}
+}
+
+func faster(l native.Link) int64 { return max(l.TxBitsPerS, l.RxBitsPerS) }
+
+func describe(l native.Link) string {
+	if l.State == native.LinkDown {
+		return "down"
+	}
+	return l.Speed().String()
+}
+
+func (c *checker) port(registry, profiler native.Port) {
+	c.text("domain_uuid", registry.DomainUUID, profiler.DomainUUID)
+	c.text("capability", string(registry.Capability), string(profiler.Capability))
+	c.text("status", string(registry.Status), string(profiler.Status))
+	c.text("interface", registry.Interface, profiler.Interface)
+	c.link("negotiated", registry.Negotiated, profiler.Negotiated)
+	c.hubs(registry.Hubs, profiler.Hubs)
+	c.peers(registry.Peers, profiler.Peers)
+}
+
+func (c *checker) hubs(registry, profiler []native.Hub) {
+	complete := registry != nil && profiler != nil
+	routes := func(hubs []native.Hub) (all []string) {
+		for _, h := range hubs {
+			complete = complete && isRoute(h.Route)
+			all = append(all, h.Route)
+		}
+		return all
+	}
+	ours, theirs := routes(registry), routes(profiler)
+	c.set("hubs", ours, theirs, complete)
+	for _, a := range registry {
+		i := slices.IndexFunc(profiler, func(b native.Hub) bool { return a.Route == b.Route })
+		if i < 0 {
+			continue
+		}
+		c.text("hub "+a.Route+": name", a.Name, profiler[i].Name)
+		c.link("hub "+a.Route+": negotiated", a.Negotiated, profiler[i].Negotiated)
+	}
+}
+
+func (c *checker) peers(registry, profiler []native.Peer) {
+	complete := registry != nil && profiler != nil
+	domains := func(peers []native.Peer) (all []string) {
+		for _, p := range peers {
+			complete = complete && p.DomainUUID != ""
+			all = append(all, strings.ToUpper(p.DomainUUID))
+		}
+		return all
+	}
+	ours, theirs := domains(registry), domains(profiler)
+	c.set("peers", ours, theirs, complete)
+	for _, a := range registry {
+		i := slices.IndexFunc(profiler, func(b native.Peer) bool { return a.DomainUUID != "" && strings.EqualFold(a.DomainUUID, b.DomainUUID) })
+		if i < 0 {
+			continue
+		}
+		b := profiler[i]
+		at := "peer " + a.DomainUUID + ": "
+		c.text(at+"name", a.Name, b.Name)
+		c.link(at+"negotiated", a.Negotiated, b.Negotiated)
+		if a.Hub != b.Hub && isRoute(a.Hub) && isRoute(b.Hub) {
+			c.add(at+"hub", orNone(a.Hub), orNone(b.Hub))
+		}
+		protocols := func(p native.Peer) (all []string) {
+			for _, s := range p.Services {
+				all = append(all, fmt.Sprint(s.ProtocolID))
+			}
+			return all
+		}
+		c.set(at+"services", protocols(a), protocols(b), a.Services != nil && b.Services != nil)
+	}
+}
+
+// isRoute is false for the made-up name of a router whose route is not known.
+func isRoute(route string) bool { return !strings.HasPrefix(route, "?") }
+
+// set compares without regard to order.
+func (c *checker) set(field string, registry, profiler []string, known bool) {
+	slices.Sort(registry)
+	slices.Sort(profiler)
+	if known && !slices.Equal(slices.Compact(registry), slices.Compact(profiler)) {
+		c.add(field, orNone(strings.Join(registry, " ")), orNone(strings.Join(profiler, " ")))
+	}
+}
+
+func orNone(text string) string {
+	if text == "" {
+		return "none"
+	}
+	return text
+}
