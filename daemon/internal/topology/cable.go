@@ -14,7 +14,9 @@ type cable struct {
 	// low and high are the ends; high is nil where the other end is not known.
 	low, high *port
 	way       way
-	rdma      rdmaFacts
+	// views are what the low and the high end tell; nil where one tells nothing.
+	views [2]*view
+	rdma  rdmaFacts
 	// peerUUID is the domain of an end that is not known; it orders, and is never shown.
 	peerUUID string
 }
@@ -104,7 +106,7 @@ func (x *index) join(joints map[api.LinkID]*joint, v *view) (bool, api.Reason) {
 
 // loneCable is a cable of which only one end is known.
 func loneCable(v *view, reason api.Reason) *cable {
-	c := &cable{low: v.at, way: wayOf(v, nil)}
+	c := &cable{low: v.at, way: wayOf(v, nil), views: [2]*view{v, nil}}
 	c.Ends = []api.CableEnd{endOf(v.at)}
 	c.PeerName, c.peerUUID = v.peer.Name, strings.ToUpper(v.peer.DomainUUID)
 	c.OneSided = true
@@ -114,7 +116,7 @@ func loneCable(v *view, reason api.Reason) *cable {
 
 // jointCable is a cable of which both ends are known.
 func jointCable(id api.LinkID, j *joint) *cable {
-	c := &cable{low: j.low, high: j.high, way: wayOf(j.fromLow, j.fromHigh)}
+	c := &cable{low: j.low, high: j.high, way: wayOf(j.fromLow, j.fromHigh), views: [2]*view{j.fromLow, j.fromHigh}}
 	c.Link = id
 	c.Ends = []api.CableEnd{endOf(j.low), endOf(j.high)}
 	reason := api.Reason("")

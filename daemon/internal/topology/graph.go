@@ -21,6 +21,7 @@ func Build(in Input) Graph {
 	x := newIndex(in.Nodes)
 	g := Graph{index: x, cables: cablesOf(x)}
 	g.markLoops()
+	g.markMuted()
 	g.Paths = pathsOf(x, g.cables)
 	g.rows = rowsOf(x, &g, in)
 	g.Notes = x.notes.sorted()
@@ -37,4 +38,19 @@ func (g Graph) List() api.LinkListResult {
 		list.Rows = []api.LinkRow{}
 	}
 	return list
+}
+
+// markMuted takes over what a person muted at either end.
+func (g *Graph) markMuted() {
+	muted := map[api.LinkID]bool{}
+	for _, n := range g.index.nodes {
+		for i := range n.Profiles {
+			if p := &n.Profiles[i]; p.Muted && p.Link.Valid() {
+				muted[p.Link] = true
+			}
+		}
+	}
+	for _, c := range g.cables {
+		c.Muted = c.high != nil && muted[c.Link]
+	}
 }

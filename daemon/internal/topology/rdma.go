@@ -36,6 +36,8 @@ func rdmaOf(c *cable) rdmaFacts {
 	}
 	f.checkEnd(c.low)
 	f.checkEnd(c.high)
+	f.checkOffer(c.views[0], c.high)
+	f.checkOffer(c.views[1], c.low)
 	switch total := c.way.total; {
 	case c.Verdict == api.VerdictDown:
 		f.against(api.RDMANeedsPerson, api.ReasonLinkDown, c.Link.String(), "the link is down")
@@ -72,6 +74,14 @@ func (f *rdmaFacts) checkEnd(p *port) {
 		f.against(api.RDMAUnknown, api.ReasonNotYetRead, subject, "%s does not tell whether it can and is switched on", p.name())
 	}
 	f.checkDevice(p, r)
+}
+
+// checkOffer looks at what one end says that the other offers over the cable.
+func (f *rdmaFacts) checkOffer(v *view, peer *port) {
+	if v == nil || v.peer.Services == nil || slices.Contains(v.peer.Services, api.ServiceRDMA) || f.verdict == api.RDMACannot {
+		return
+	}
+	f.against(api.RDMANeedsPerson, api.ReasonRDMANotOffered, peer.end().String(), "%s does not offer RDMA over the cable", peer.name())
 }
 
 // checkDevice looks at the device of a receptacle.
