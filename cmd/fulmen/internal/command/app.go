@@ -15,12 +15,17 @@ import (
 type App struct {
 	// Version is this program's.
 	Version string
+	// In is what programs that this one starts read.
+	In io.Reader
 	// Out gets the answer, Err everything else.
 	Out, Err io.Writer
 	// Terminal says that Err is one, on which lines can be drawn over.
 	Terminal bool
 	// Environment says where the daemon may be.
 	Environment client.Environment
+	// Executable is the path of this program, beside which others lie; empty
+	// where it is not known.
+	Executable string
 	// Host is the computer's name, empty where it is not known.
 	Host string
 	// User is the account's name, empty where it is not known.
@@ -35,8 +40,12 @@ func Process(version string) App {
 	if err != nil {
 		host = "" // then it is not in the report either
 	}
+	path, err := os.Executable()
+	if err != nil {
+		path = "" // then PATH alone is searched
+	}
 	return App{
-		Version: version, Out: os.Stdout, Err: os.Stderr, Terminal: term.IsTerminal(int(os.Stderr.Fd())),
-		Environment: client.Process(), Host: host, User: os.Getenv("USER"), Now: time.Now,
+		Version: version, In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Terminal: term.IsTerminal(int(os.Stderr.Fd())),
+		Environment: client.Process(), Executable: path, Host: host, User: os.Getenv("USER"), Now: time.Now,
 	}
 }

@@ -62,14 +62,21 @@ type asking struct {
 
 // ask makes one of several calls; its result is there after wait.
 func ask[R any](a *asking, method string, params any, into *R) {
+	a.try(func() (err error) {
+		*into, err = client.Call[R](a.ctx, a.client, method, params)
+		return err
+	})
+}
+
+// try does something beside the other calls.
+func (a *asking) try(do func() error) {
 	a.group.Go(func() {
-		result, err := client.Call[R](a.ctx, a.client, method, params)
+		err := do()
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		if err != nil && a.first == nil {
 			a.first = err
 		}
-		*into = result
 	})
 }
 

@@ -33,7 +33,7 @@ const howToStart = "Start it with: fulmend"
 
 // explain says what went wrong and what to do next; as JSON where JSON is wanted.
 func (r *run) explain(err error) {
-	if errors.As(err, &silent{}) {
+	if errors.As(err, &silent{}) || errors.As(err, &exited{}) {
 		return
 	}
 	known, ok := errors.AsType[*api.Error](err)
@@ -74,5 +74,5 @@ func rephrase(e *api.Error) *api.Error {
 
 // notBuilt reports whether the daemon is of a version that lacks a method.
 func notBuilt(err error) bool {
-	return errors.Is(err, api.CodeUnsupported) || errors.Is(err, api.ReasonUnknownMethod)
+	return errors.Is(err, api.ReasonNotBuiltYet) || errors.Is(err, api.ReasonUnknownMethod)
 }

@@ -19,7 +19,8 @@ type run struct {
 }
 
 // Run does what the arguments say and gives the exit status: api.ExitOK,
-// api.ExitFailed, or api.ExitUsage for a command line that makes no sense.
+// api.ExitFailed, or api.ExitUsage for a command line that makes no sense; that
+// of the other program, where one does the work.
 func (a App) Run(ctx context.Context, args []string) int {
 	r := &run{App: a}
 	root := r.root()
@@ -38,6 +39,9 @@ func (a App) Run(ctx context.Context, args []string) int {
 	if errors.As(err, &usageError{}) {
 		return api.ExitUsage
 	}
+	if ended, ok := errors.AsType[exited](err); ok {
+		return ended.status
+	}
 	return api.ExitFailed
 }
 
@@ -48,6 +52,7 @@ func (r *run) root() *cobra.Command {
 		Long: "Fulmen makes the Macs on a desk, joined by Thunderbolt 5 cables, one machine for MLX.\n" +
 			"This is its command line; it talks to the daemon, fulmend, of this Mac.",
 		Example: "  fulmen status              what is this machine, is it healthy\n" +
+			"  fulmen topology            what is plugged where, and how fast\n" +
 			"  fulmen measure gpu         how fast is its GPU\n" +
 			"  fulmen watch memory        follow its memory\n" +
 			"  fulmen doctor              what is in the way, and what to do",
@@ -61,8 +66,9 @@ func (r *run) root() *cobra.Command {
 	flags.BoolVar(&r.json, "json", false, "print the API's own result objects as JSON")
 	flags.BoolVar(&r.wide, "wide", false, "more columns, and why something is unknown")
 	root.AddCommand(
-		r.statusCommand(), r.nodesCommand(), r.watchCommand(), r.measureCommand(), r.doctorCommand(), r.reportCommand(),
-		r.tokenCommand(), r.configCommand(), r.logsCommand(), r.stopCommand(), r.versionCommand(),
+		r.statusCommand(), r.nodesCommand(), r.topologyCommand(), r.linksCommand(), r.watchCommand(), r.measureCommand(), r.doctorCommand(),
+		r.reportCommand(), r.tokenCommand(), r.configCommand(), r.logsCommand(), r.stopCommand(), r.versionCommand(), r.simCommand(),
+		r.debugCommand(),
 	)
 	return root
 }

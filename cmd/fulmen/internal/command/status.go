@@ -28,6 +28,15 @@ func (r *run) status(ctx context.Context, c *client.Client) error {
 	ask(&all, "node.list", nil, &s.Nodes)
 	ask(&all, "node.conditions", nil, &s.Conditions)
 	ask(&all, "state.get", shownKinds(), &s.State)
+	all.try(func() error {
+		links, err := client.Call[api.LinkListResult](ctx, c, "link.list", nil)
+		if err == nil {
+			s.Links = &links
+		} else if notBuilt(err) {
+			return nil
+		}
+		return err
+	})
 	if r.wide { // it takes the daemon longest, since it looks at what the platform can do
 		ask(&all, "daemon.info", nil, &s.Info)
 	}
@@ -60,5 +69,5 @@ func (r *run) freshen(ctx context.Context, c *client.Client, s show.Status) {
 
 // shownKinds are the documents that tables of nodes show.
 func shownKinds() api.StateSelect {
-	return api.StateSelect{Kinds: []api.Kind{api.KindIdentity, api.KindMemory, api.KindGPUProfile}}
+	return api.StateSelect{Kinds: []api.Kind{api.KindIdentity, api.KindMemory, api.KindGPUProfile, api.KindThunderbolt}}
 }

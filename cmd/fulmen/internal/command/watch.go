@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"fulmen/cmd/fulmen/internal/show"
 	"fulmen/cmd/fulmen/internal/text"
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
@@ -34,9 +35,10 @@ func (r *run) watchCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "watch [KIND...]", Short: "Follow what changes, until Ctrl-C", Args: cobra.ArbitraryArgs,
 		ValidArgs: api.Kind("").Values(),
-		Long: "Every document that is there and every change after, a line each. Kinds that move only while somebody\n" +
-			"watches (memory, system) begin to move. With --json a line is an object with the fields of state.changed.",
-		Example: "  fulmen watch memory\n  fulmen watch memory system --node mac-studio\n  fulmen watch memory --changes 10 --json",
+		Long: "Every document that is there and every change after, a line each. Of cables, RDMA, interfaces and paths a line\n" +
+			"says what became different. Kinds that move only while somebody watches (memory, system) begin to move. With\n" +
+			"--json a line is an object with the fields of state.changed.",
+		Example: "  fulmen watch thunderbolt rdma network reach\n  fulmen watch memory\n  fulmen watch memory system --node mac-studio\n  fulmen watch memory --changes 10 --json",
 		RunE: func(c *cobra.Command, args []string) error {
 			sel, err := selection(append(kinds, args...), nodes)
 			if err != nil {
@@ -77,7 +79,7 @@ func selection(kinds, nodes []string) (api.StateSelect, error) {
 }
 
 func (r *run) watch(ctx context.Context, c *client.Client, sel api.StateSelect, changes int) error {
-	names := nodeNames(ctx, c)
+	told := &show.Changes{Names: nodeNames(ctx, c)}
 	var last error
 	for event, err := range c.Watch(ctx, sel) {
 		if err != nil {
@@ -88,7 +90,7 @@ func (r *run) watch(ctx context.Context, c *client.Client, sel api.StateSelect, 
 			continue
 		}
 		last = nil
-		if err := r.event(event, names); err != nil {
+		if err := r.event(event, told); err != nil {
 			return err
 		}
 		if event.Snapshot && changes == 0 {
@@ -117,30 +119,32 @@ func mends(err error) bool {
 }
 
 // event writes a step of a watch.
-func (r *run) event(e client.Event, names map[api.NodeID]string) error {
+func (r *run) event(e client.Event, told *show.Changes) error {
 	if r.json {
 		return text.JSONLine(r.Out, watchLine{Snapshot: e.Snapshot, Put: e.Put, Del: e.Del, Stale: e.Stale})
 	}
-	v := r.view()
+	told.View = r.view()
+	if e.Snapshot {
+		told.Begin(e.Put)
+	}
 	line := func(node api.NodeID, kind api.Kind, name, says string) error {
-		who := names[node]
-		if who == "" {
-			who = node.Display()
+		if kind == api.KindReach { // the line itself names peer and address
+			name = ""
 		}
 		what := string(kind)
 		if name != "" {
 			what += " " + name
 		}
-		_, err := fmt.Fprintf(r.Out, "%s  %s  %s  %s\n", v.Now.Format("15:04:05"), text.Clean(who), text.Clean(what), says)
+		_, err := fmt.Fprintf(r.Out, "%s  %s  %s  %s\n", told.Now.Format("15:04:05"), text.Clean(told.Name(node)), text.Clean(what), says)
 		return err
 	}
 	for _, d := range e.Put {
-		if err := line(d.Node, d.Kind, d.Name, v.Summary(d)); err != nil {
+		if err := line(d.Node, d.Kind, d.Name, told.Tell(d)); err != nil {
 			return err
 		}
 	}
 	for _, k := range e.Del {
-		if err := line(k.Node, k.Kind, k.Name, "gone"); err != nil {
+		if err := line(k.Node, k.Kind, k.Name, told.Gone(k)); err != nil {
 			return err
 		}
 	}

@@ -17,19 +17,10 @@ func (v View) Checks(w io.Writer, checks []api.DoctorCheck) error {
 	table := text.NewTable()
 	wrong := 0
 	for _, c := range checks {
-		mark := text.Unknown
-		switch c.Answer {
-		case api.AnswerYes:
-			mark = "ok"
-		case api.AnswerNo:
-			mark = "wrong"
+		if c.Answer == api.AnswerNo {
 			wrong++
 		}
-		said := c.Text
-		if v.Wide && c.Reason != "" {
-			said += " (" + string(c.Reason) + ")"
-		}
-		table.Row(mark, said)
+		table.Row(answer(c.Answer), v.said(c.Text, c.Reason))
 		if c.Remedy != "" && c.Answer != api.AnswerYes {
 			table.Row("", c.Remedy)
 		}
@@ -43,6 +34,25 @@ func (v View) Checks(w io.Writer, checks []api.DoctorCheck) error {
 	}
 	_, err := fmt.Fprintf(w, "\n%s\n", end)
 	return err
+}
+
+// answer is the mark of a check.
+func answer(a api.Answer) string {
+	switch a {
+	case api.AnswerYes:
+		return "ok"
+	case api.AnswerNo:
+		return "wrong"
+	}
+	return text.Unknown
+}
+
+// said is the text of a check, on wide screens with the key of its reason.
+func (v View) said(sentence string, reason api.Reason) string {
+	if v.Wide && reason != "" {
+		sentence += " (" + string(reason) + ")"
+	}
+	return sentence
 }
 
 // Report writes what a report has, and how much was taken out of it.

@@ -9,7 +9,7 @@ import (
 )
 
 // Conditions writes what is wrong, as the daemon words it.
-func (v View) Conditions(w io.Writer, all []api.NodeCondition, names map[api.NodeID]string) error {
+func (v View) Conditions(w io.Writer, all []api.NodeCondition, n names) error {
 	if len(all) == 0 {
 		_, err := fmt.Fprintln(w, "Nothing is wrong.")
 		return err
@@ -24,8 +24,8 @@ func (v View) Conditions(w io.Writer, all []api.NodeCondition, names map[api.Nod
 	table := text.NewTable()
 	for _, c := range all {
 		where := ""
-		if len(names) > 1 {
-			where = names[c.Node] + ": "
+		if len(n) > 1 {
+			where = n.of(c.Node) + ": "
 		}
 		table.Row("", string(c.Severity), where+c.Text)
 		if c.Remedy != "" {

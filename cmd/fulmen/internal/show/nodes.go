@@ -85,6 +85,11 @@ func (v View) Node(w io.Writer, n api.NodeGetResult) error {
 	for _, line := range (facts{v, n.Node.Node, n.Docs}).machine(n.Node) {
 		table.Row(line[0], line[1])
 	}
+	told := Changes{View: v}
+	told.Begin(n.Docs)
+	for _, p := range portsOf(n.Docs) {
+		table.Row("port "+p.value.Receptacle.String(), join(": ", p.value.Place, told.port(p.value, p.doc)))
+	}
 	table.Row("state", join(": ", string(n.Node.Liveness), n.Node.Message))
 	if err := table.Write(w); err != nil {
 		return err

@@ -61,6 +61,26 @@ func screens(t *testing.T) map[string]func(io.Writer) error {
 				Redacted: map[string]int{"mac": 3, "host": 12},
 			})
 		},
+		"topology":         func(w io.Writer) error { return view.Topology(w, mesh(t)) },
+		"topology_wide":    func(w io.Writer) error { return wide.Topology(w, mesh(t)) },
+		"topology_strange": func(w io.Writer) error { return wide.Topology(w, strange(t)) },
+		"topology_bare":    func(w io.Writer) error { return view.Topology(w, Topology{Nodes: aloneList().Nodes}) },
+		"links":            func(w io.Writer) error { return view.Links(w, clusterLinks(), clusterNodes()) },
+		"links_wide":       func(w io.Writer) error { return wide.Links(w, clusterLinks(), clusterNodes()) },
+		"links_strange":    func(w io.Writer) error { return view.Links(w, strange(t).Links, strange(t).Nodes) },
+		"links_none":       func(w io.Writer) error { return view.Links(w, api.LinkListResult{}, clusterNodes()) },
+		"link":             func(w io.Writer) error { return view.Link(w, clusterLink(), clusterNodes()) },
+		"link_wide":        func(w io.Writer) error { return wide.Link(w, dockedLink(), clusterNodes()) },
+		"link_guest": func(w io.Writer) error {
+			return wide.Link(w, api.LinkGetResult{Cable: clusterLinks().Cables[2]}, clusterNodes())
+		},
+		"node_ports": func(w io.Writer) error {
+			return view.Node(w, api.NodeGetResult{Node: clusterNodes()[2], Docs: clusterDocs(t)[10:12]})
+		},
+		"status_ports": func(w io.Writer) error {
+			list := clusterLinks()
+			return view.Status(w, Status{Nodes: api.NodeListResult{Nodes: clusterNodes()[:1]}, State: api.StateGetResult{Docs: clusterDocs(t)}, Links: &list})
+		},
 		"watch": func(w io.Writer) error {
 			system := doc(t, studio, api.KindSystem, api.System{CPUUseRatio: ptr(0.12), GPUUseRatio: ptr(0.97), PackagePowerWatts: ptr(88.4), ThermalState: api.ThermalNominal, PowerSource: api.PowerMains}, nil)
 			future := doc(t, studio, "future", map[string]string{"text": strings.Repeat("é\u202e", 60)}, nil)

@@ -3,6 +3,7 @@ package show
 import (
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"fulmen/cmd/fulmen/internal/text"
@@ -18,8 +19,10 @@ type Status struct {
 	Nodes api.NodeListResult `json:"nodes"`
 	// Conditions is node.conditions.
 	Conditions api.NodeConditionsResult `json:"conditions"`
-	// State is state.get of the kinds identity, memory and gpu-profile.
+	// State is state.get of the kinds identity, memory, gpu-profile and thunderbolt.
 	State api.StateGetResult `json:"state"`
+	// Links is link.list; absent where the daemon does not have it.
+	Links *api.LinkListResult `json:"links,omitempty"`
 }
 
 // self is the node that was asked.
@@ -45,10 +48,6 @@ func (s Status) Started() time.Time { return s.identity().StartedAt.Time }
 // Status writes the daemon, its node, the cluster if there is one, and what is
 // wrong.
 func (v View) Status(w io.Writer, s Status) error {
-	names := map[api.NodeID]string{}
-	for _, n := range s.Nodes.Nodes {
-		names[n.Node] = n.ShortName
-	}
 	identity := s.identity()
 	started := ""
 	if !identity.StartedAt.IsZero() {
@@ -61,6 +60,9 @@ func (v View) Status(w io.Writer, s Status) error {
 	table := text.NewTable()
 	for _, line := range (facts{v, s.self().Node, s.State.Docs}).machine(s.self()) {
 		table.Row("", line[0], line[1])
+	}
+	if ports := s.ports(); ports != "" {
+		table.Row("", "ports", ports)
 	}
 	if s.Info != nil {
 		table.Row("", "cluster", string(s.Info.Cluster))
@@ -79,5 +81,32 @@ func (v View) Status(w io.Writer, s Status) error {
 		}
 		fmt.Fprintln(w)
 	}
-	return v.Conditions(w, s.Conditions.Conditions, names)
+	return v.Conditions(w, s.Conditions.Conditions, namesOf(s.Nodes.Nodes))
+}
+
+// ports counts the Thunderbolt ports of the node that was asked, and the cables
+// in them; empty where it has none.
+func (s Status) ports() string {
+	all, connected := 0, 0
+	for _, p := range portsOf(s.State.Docs) {
+		if p.doc.Node != s.self().Node {
+			continue
+		}
+		if all++; isSet(p.value.Connected) {
+			connected++
+		}
+	}
+	switch {
+	case all == 0:
+		return ""
+	case s.Links == nil:
+		return fmt.Sprintf("%d Thunderbolt, %d in use", all, connected)
+	}
+	var own []api.Cable
+	for _, c := range s.Links.Cables {
+		if slices.ContainsFunc(c.Ends, func(e api.CableEnd) bool { return e.End.Node == s.self().Node }) {
+			own = append(own, c)
+		}
+	}
+	return fmt.Sprintf("%d Thunderbolt, %d in use, %s", all, connected, cableCounts(own))
 }

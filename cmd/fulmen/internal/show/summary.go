@@ -23,6 +23,9 @@ func (v View) Summary(d api.Document) string {
 
 func (v View) summary(d api.Document) string {
 	f := facts{v, d.Node, []api.Document{d}}
+	if out, ok := (&Changes{View: v}).hardware(d); ok {
+		return out
+	}
 	switch d.Kind {
 	case api.KindIdentity:
 		var i api.Identity

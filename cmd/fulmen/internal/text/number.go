@@ -3,6 +3,7 @@ package text
 import (
 	"math"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -19,6 +20,31 @@ func Bytes(n int64) string {
 // them: 819 GB/s.
 func BytesPerS(n float64) string {
 	return scaled(n, 1000, []string{"B/s", "kB/s", "MB/s", "GB/s", "TB/s", "PB/s"})
+}
+
+// BitsPerS is the speed of a link, in decimal units: 80 Gb/s, 74.8 Gb/s.
+func BitsPerS(n int64) string {
+	return trimmed(scaled(float64(n), 1000, []string{"b/s", "kb/s", "Mb/s", "Gb/s", "Tb/s"}))
+}
+
+// trimmed takes the zeros at the end of a number's fraction away.
+func trimmed(s string) string {
+	number, unit, _ := strings.Cut(s, " ")
+	if strings.Contains(number, ".") {
+		number = strings.TrimRight(strings.TrimRight(number, "0"), ".")
+	}
+	return number + " " + unit
+}
+
+// Micros is a time given in microseconds, as delays of links are: 9 µs, 0.34 ms.
+func Micros(us float64) string {
+	switch {
+	case us < 999.5:
+		return trimmed(digits(us) + " µs")
+	case us < 999.5e3:
+		return trimmed(digits(us/1e3) + " ms")
+	}
+	return trimmed(digits(us/1e6) + " s")
 }
 
 // TFLOPS is a speed of computation: 26.3 TFLOPS.

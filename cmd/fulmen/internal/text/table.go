@@ -8,32 +8,46 @@ import (
 
 // Table is columns under a heading, aligned to the left, two spaces apart.
 type Table struct {
-	rows [][]string
+	rows []row
+}
+
+// row is the cells of a line, or a line that spans all columns.
+type row struct {
+	cells []string
+	spans bool
 }
 
 // NewTable makes a table with a heading; without one it has none.
 func NewTable(heading ...string) *Table {
 	t := &Table{}
 	if len(heading) > 0 {
-		t.rows = append(t.rows, heading)
+		t.rows = append(t.rows, row{cells: heading})
 	}
 	return t
 }
 
 // Row adds a row. Its cells are made harmless.
 func (t *Table) Row(cells ...string) {
-	row := make([]string, len(cells))
+	clean := make([]string, len(cells))
 	for i, c := range cells {
-		row[i] = Clean(c)
+		clean[i] = Clean(c)
 	}
-	t.rows = append(t.rows, row)
+	t.rows = append(t.rows, row{cells: clean})
+}
+
+// Span adds a line across all columns, made harmless; it does not widen them.
+func (t *Table) Span(line string) {
+	t.rows = append(t.rows, row{cells: []string{Clean(line)}, spans: true})
 }
 
 // Write writes the table; nothing follows the last cell of a row.
 func (t *Table) Write(w io.Writer) error {
 	var widths []int
-	for _, row := range t.rows {
-		for i, c := range row {
+	for _, r := range t.rows {
+		if r.spans {
+			continue
+		}
+		for i, c := range r.cells {
 			if i == len(widths) {
 				widths = append(widths, 0)
 			}
@@ -41,10 +55,12 @@ func (t *Table) Write(w io.Writer) error {
 		}
 	}
 	var b strings.Builder
-	for _, row := range t.rows {
+	for _, r := range t.rows {
 		line := ""
-		for i, c := range row {
-			line += c + strings.Repeat(" ", widths[i]-Width(c)+2)
+		for i, c := range r.cells {
+			if line += c; !r.spans {
+				line += strings.Repeat(" ", widths[i]-Width(c)+2)
+			}
 		}
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}

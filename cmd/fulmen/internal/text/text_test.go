@@ -19,6 +19,8 @@ func TestNumbers(t *testing.T) {
 		{BytesPerS(819e9), "819 GB/s"}, {BytesPerS(9.9961e9), "10.0 GB/s"}, {BytesPerS(999.99e6), "1.00 GB/s"}, {BytesPerS(12), "12 B/s"},
 		{TFLOPS(26.34), "26.3 TFLOPS"}, {TFLOPS(0.5), "0.50 TFLOPS"}, {TFLOPS(123.4), "123 TFLOPS"}, {TFLOPS(0.0012), "0.0012 TFLOPS"},
 		{Percent(0.374), "37 %"},
+		{BitsPerS(80e9), "80 Gb/s"}, {BitsPerS(74.83e9), "74.8 Gb/s"}, {BitsPerS(2.5e9), "2.5 Gb/s"}, {BitsPerS(100e6), "100 Mb/s"}, {BitsPerS(0), "0 b/s"},
+		{Micros(9), "9 µs"}, {Micros(0.5), "0.5 µs"}, {Micros(340), "340 µs"}, {Micros(1250), "1.25 ms"}, {Micros(12500), "12.5 ms"}, {Micros(1500e3), "1.5 s"}, {Micros(2e6), "2 s"},
 		{Duration(12 * time.Microsecond), "12 µs"}, {Duration(850 * time.Millisecond), "850 ms"}, {Duration(1540 * time.Millisecond), "1.5 s"},
 		{Duration(59 * time.Second), "59 s"}, {Duration(185 * time.Second), "3 min 5 s"}, {Duration(2 * time.Hour), "2 h"},
 		{Duration(99 * time.Hour), "4 d 3 h"}, {Duration(-time.Minute), "-1 min"},
@@ -43,10 +45,11 @@ func TestTable(t *testing.T) {
 	table := NewTable("NAME", "SIZE")
 	table.Row("ada", "1")
 	table.Row("张的 Mac", "22")
+	table.Span("a line that is wider than all columns\n")
 	table.Row("evil\nfulmen\x1b[2J", "")
 	var b strings.Builder
 	is.NoErr(table.Write(&b))
-	is.Equal(b.String(), "NAME                   SIZE\nada                    1\n张的 Mac               22\nevil\\x0afulmen\\x1b[2J\n")
+	is.Equal(b.String(), "NAME                   SIZE\nada                    1\n张的 Mac               22\na line that is wider than all columns\\x0a\nevil\\x0afulmen\\x1b[2J\n")
 	is.Equal(Width("e\u0301"), 1)
 }
 
