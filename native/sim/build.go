@@ -1,0 +1,149 @@
+package sim
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
+
+	"fulmen/native"
+	"fulmen/native/sim/scenario"
+)
+
+func (w *World) buildNetworks() error {
+	for _, spec := range w.scenario.Networks {
+		if w.network(spec.Name) != nil {
+			return fmt.Errorf("network %q: %w", spec.Name, native.ErrExists)
+		}
+		w.networks = append(w.networks, &network{spec: spec, up: true})
+	}
+	return nil
+}
+
+func (w *World) buildHubs() error {
+	for _, spec := range w.scenario.Hubs {
+		if w.hubs[spec.Name] != nil {
+			return fmt.Errorf("hub %q: %w", spec.Name, native.ErrExists)
+		}
+		w.hubs[spec.Name] = &spec
+	}
+	return nil
+}
+
+func (w *World) buildMacs() error {
+	for _, spec := range w.scenario.Macs {
+		if w.mac(spec.Name) != nil || w.hubs[spec.Name] != nil {
+			return fmt.Errorf("the Mac %q: %w", spec.Name, native.ErrExists)
+		}
+		spec.Ports = slices.Clone(spec.Ports)
+		m := &mac{
+			spec: spec, power: awake, bootedAt: w.began, nextIndex: 1, nextService: 1,
+			silent: map[native.Area]bool{}, handles: map[*handle]struct{}{},
+		}
+		for i := range m.spec.Ports {
+			port := &m.spec.Ports[i]
+			if m.port(port.Receptacle) != port {
+				return fmt.Errorf("receptacle %d of %q: %w", port.Receptacle, spec.Name, native.ErrExists)
+			}
+			if port.DomainUUID == "" {
+				port.DomainUUID = uuidOf(w.scenario.Name, spec.Name, strconv.Itoa(port.Receptacle))
+			}
+		}
+		if err := w.buildInterfaces(m); err != nil {
+			return fmt.Errorf("the Mac %q: %w", spec.Name, err)
+		}
+		w.macs = append(w.macs, m)
+	}
+	return nil
+}
+
+func (w *World) buildInterfaces(m *mac) error {
+	specs := slices.Clone(m.spec.Interfaces)
+	for _, port := range m.spec.Ports {
+		if port.Interface != "" && !slices.ContainsFunc(specs, func(s scenario.Interface) bool { return s.Name == port.Interface }) {
+			specs = append(specs, scenario.Interface{Name: port.Interface, Type: native.InterfaceThunderbolt})
+		}
+	}
+	for _, b := range m.spec.Bridges {
+		if m.bridge(b.Name) != nil {
+			return fmt.Errorf("bridge %q: %w", b.Name, native.ErrExists)
+		}
+		m.bridges = append(m.bridges, &bridge{name: b.Name, kernel: slices.Clone(b.Members), stored: slices.Clone(b.Members)})
+		i := slices.IndexFunc(specs, func(s scenario.Interface) bool { return s.Name == b.Name })
+		if i < 0 {
+			i = len(specs)
+			specs = append(specs, scenario.Interface{Name: b.Name, Type: native.InterfaceBridge})
+		}
+		specs[i].Addresses = append(slices.Clone(specs[i].Addresses), b.Addresses...)
+	}
+	for _, spec := range specs {
+		if m.iface(spec.Name) != nil {
+			return fmt.Errorf("interface %q: %w", spec.Name, native.ErrExists)
+		}
+		if spec.Network != "" && w.network(spec.Network) == nil {
+			return fmt.Errorf("interface %q: no network %q: %w", spec.Name, spec.Network, native.ErrNotFound)
+		}
+		m.ifaces = append(m.ifaces, w.buildInterface(m, spec))
+	}
+	for _, b := range m.bridges {
+		for _, member := range b.kernel {
+			if m.iface(member) == nil || m.bridgeOf(member) != b {
+				return fmt.Errorf("bridge %q: its member %q is missing or another's: %w", b.name, member, native.ErrNotFound)
+			}
+		}
+	}
+	return nil
+}
+
+func (w *World) buildInterface(m *mac, spec scenario.Interface) *iface {
+	i := &iface{spec: spec, present: true, index: m.nextIndex, linked: spec.LinkUp}
+	m.nextIndex++
+	if p := slices.IndexFunc(m.spec.Ports, func(p scenario.Port) bool { return p.Interface == spec.Name }); p >= 0 {
+		i.receptacle = m.spec.Ports[p].Receptacle
+	}
+	if i.receptacle != 0 || m.bridge(spec.Name) != nil {
+		i.linked = true // the cable or the members decide
+	}
+	for _, a := range spec.Addresses {
+		i.addresses = append(i.addresses, address{InterfaceAddress: a})
+	}
+	if spec.Service != "" {
+		m.services = append(m.services, w.service(m, spec))
+	}
+	return i
+}
+
+// service makes the service that an interface has from the start. Its method is
+// the origin of its first IPv4 address.
+func (w *World) service(m *mac, spec scenario.Interface) native.NetworkService {
+	s := native.NetworkService{
+		ID:   uuidOf(w.scenario.Name, m.spec.Name, "service", spec.Name),
+		Name: spec.Service, Interface: spec.Name, Enabled: true, IPv4: native.OriginUnknown,
+	}
+	for _, a := range spec.Addresses {
+		if !a.Address.Addr().Is4() {
+			continue
+		}
+		if s.IPv4 == native.OriginUnknown {
+			s.IPv4 = a.Origin
+		}
+		if a.Origin == native.OriginManual {
+			s.Addresses = append(s.Addresses, a.Address)
+		}
+	}
+	return s
+}
+
+func (w *World) buildCables() error {
+	for _, c := range w.scenario.Cables {
+		if err := w.plug(c.Ends[0], c.Ends[1], c.Speed); err != nil {
+			return fmt.Errorf("cable %s to %s: %w", c.Ends[0], c.Ends[1], err)
+		}
+	}
+	return nil
+}
+
+// sameNetwork reports whether two addresses reach each other without a router.
+func sameNetwork(a, b netip.Prefix) bool {
+	return a.Contains(b.Addr()) && b.Contains(a.Addr())
+}

@@ -1,0 +1,205 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"fulmen/native"
+	"fulmen/native/sim/scenario"
+)
+
+const (
+	// AcknowledgeWithin is how long a Mac waits for a notice's acknowledgement,
+	// as IOAllowPowerChange has it.
+	AcknowledgeWithin = 30 * time.Second
+	// RestartTakes is how long a restarting Mac is away.
+	RestartTakes = 20 * time.Second
+)
+
+// departure is a sleep or restart that waits for its acknowledgements.
+type departure struct {
+	id       string
+	to       powerState
+	missing  map[*handle]bool
+	deadline *wait
+}
+
+// Notices reports sleep, wake and restart. After a restart the Mac is awake:
+// the process that simulates it has not ended with it.
+func (h *handle) Notices(notice func(native.PowerNotice)) (stop func() error, err error) {
+	w := h.world
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if h.ended {
+		return nil, native.ErrClosed
+	}
+	s := &noticeSubscriber{notice: notice}
+	h.listeners = append(h.listeners, s)
+	return func() error {
+		_ = w.change("sim.close", func() error {
+			h.listeners = slices.DeleteFunc(h.listeners, func(other *noticeSubscriber) bool { return other == s })
+			if len(h.listeners) == 0 {
+				w.acknowledged(h)
+			}
+			return nil
+		})
+		w.stop(&s.subscriber)
+		return nil
+	}, nil
+}
+
+type noticeSubscriber struct {
+	subscriber
+	notice func(native.PowerNotice)
+}
+
+// Acknowledge lets the Mac go when every platform of it that was given the
+// notice has acknowledged.
+func (h *handle) Acknowledge(ctx context.Context, id string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return h.begin("sim.power", func() error {
+		if h.mac.leaving == nil || h.mac.leaving.id != id || !h.mac.leaving.missing[h] {
+			return fmt.Errorf("notice %q: %w", id, native.ErrNotFound)
+		}
+		h.world.acknowledged(h)
+		return nil
+	})
+}
+
+// KeepAwake notes the reason, see [World.KeptAwake]. No simulated Mac goes to
+// sleep from idleness.
+func (h *handle) KeepAwake(ctx context.Context, reason string) (release func() error, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	h.world.mu.Lock()
+	defer h.world.mu.Unlock()
+	if h.ended {
+		return nil, native.ErrClosed
+	}
+	held := &reason
+	h.kept = append(h.kept, held)
+	return func() error {
+		h.world.mu.Lock()
+		defer h.world.mu.Unlock()
+		h.kept = slices.DeleteFunc(h.kept, func(other *string) bool { return other == held })
+		return nil
+	}, nil
+}
+
+// KeptAwake returns the reasons for which idle sleep of a Mac is held off now,
+// sorted.
+func (w *World) KeptAwake(name string) []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var reasons []string
+	if m := w.mac(name); m != nil {
+		for h := range m.handles {
+			for _, reason := range h.kept {
+				reasons = append(reasons, *reason)
+			}
+		}
+	}
+	slices.Sort(reasons)
+	return reasons
+}
+
+// applyPower does sleep, wake and restart. What the Mac is already is success.
+func (w *World) applyPower(m *mac, verb scenario.Verb) {
+	switch {
+	case verb == scenario.VerbWake:
+		w.wake(m, "")
+	case verb == scenario.VerbSleep && m.power == awake && m.leaving == nil:
+		w.leave(m, asleep, native.PowerWillSleep, "sleep")
+	case verb == scenario.VerbRestart && m.power == asleep:
+		w.depart(m, off)
+	case verb == scenario.VerbRestart && m.power == awake && (m.leaving == nil || m.leaving.to != off):
+		w.leave(m, off, native.PowerWillPowerOff, "restart")
+	}
+}
+
+// leave gives notice and goes once it is acknowledged; at once where nobody
+// listens.
+func (w *World) leave(m *mac, to powerState, event native.PowerEvent, cause string) {
+	if m.leaving != nil {
+		w.cancel(m.leaving.deadline)
+	}
+	m.lastNotice++
+	d := &departure{id: fmt.Sprintf("%s-%d", m.spec.Name, m.lastNotice), to: to, missing: map[*handle]bool{}}
+	for h := range m.handles {
+		if len(h.listeners) != 0 {
+			d.missing[h] = true
+		}
+	}
+	m.leaving = nil
+	if len(d.missing) == 0 {
+		w.depart(m, to)
+		return
+	}
+	m.leaving = d
+	d.deadline = w.after(AcknowledgeWithin, "sim.power", func() { w.depart(m, to) })
+	w.notify(m, native.PowerNotice{ID: d.id, Event: event, Cause: cause, WithinS: AcknowledgeWithin.Seconds()})
+}
+
+// acknowledged notes that a platform lets its Mac go. The caller holds the lock.
+func (w *World) acknowledged(h *handle) {
+	if d := h.mac.leaving; d != nil && d.missing[h] {
+		delete(d.missing, h)
+		if len(d.missing) == 0 {
+			w.depart(h.mac, d.to)
+		}
+	}
+}
+
+func (w *World) depart(m *mac, to powerState) {
+	if m.leaving != nil {
+		w.cancel(m.leaving.deadline)
+		m.leaving = nil
+	}
+	m.power = to
+	if to == off {
+		w.after(RestartTakes, "sim.restart", func() { w.boot(m) })
+	}
+}
+
+// wake ends a sleep, or calls off one that was announced. A Mac that restarts
+// comes by itself.
+func (w *World) wake(m *mac, cause string) {
+	calledOff := m.leaving != nil && m.leaving.to == asleep
+	if calledOff {
+		w.cancel(m.leaving.deadline)
+		m.leaving = nil
+	}
+	if m.power == asleep || calledOff {
+		m.power = awake
+		w.notify(m, native.PowerNotice{Event: native.PowerAwake, Cause: cause})
+	}
+}
+
+// boot starts a Mac again: the RDMA switch takes effect, and addresses that it
+// assigned itself are new ones.
+func (w *World) boot(m *mac) {
+	m.power = awake
+	m.boots++
+	m.bootedAt = w.clock.Now()
+	if m.spec.RDMA == native.RDMAOnAfterRestart {
+		m.spec.RDMA = native.RDMAOn
+	}
+	for _, i := range m.ifaces {
+		i.assignAnew(w.scenario.Name, m)
+	}
+	w.notify(m, native.PowerNotice{Event: native.PowerAwake, Cause: "restart"})
+}
+
+func (w *World) notify(m *mac, notice native.PowerNotice) {
+	notice.At = native.Stamp(w.clock.Now())
+	for h := range m.handles {
+		for _, s := range h.listeners {
+			w.tell(&s.subscriber, func() { s.notice(notice) })
+		}
+	}
+}

@@ -1,0 +1,134 @@
+package sim
+
+import (
+	"slices"
+	"time"
+
+	"fulmen/native"
+	"fulmen/native/sim/scenario"
+)
+
+// socket is a receptacle of the desk: of a Mac or a hub, 0 being a hub's
+// upstream side.
+type socket struct {
+	owner  string
+	number int
+}
+
+// cable is one plugged cable, with the link as each of its ends reports it.
+type cable struct {
+	ends  [2]socket
+	links [2]native.Link
+}
+
+// from returns the other end, and the link as the given end reports it.
+func (c *cable) from(near socket) (far socket, link native.Link) {
+	if c.ends[0] == near {
+		return c.ends[1], c.links[0]
+	}
+	return c.ends[0], c.links[1]
+}
+
+// powerState is whether a Mac runs.
+type powerState string
+
+const (
+	awake  powerState = "awake"
+	asleep powerState = "asleep"
+	off    powerState = "off"
+)
+
+// mac is one Mac's state. spec is the scenario's with the changes since; what
+// has a field of its own here is not looked up there.
+type mac struct {
+	spec     scenario.Mac
+	power    powerState
+	boots    int
+	bootedAt time.Time
+	ifaces   []*iface
+	bridges  []*bridge
+	services []native.NetworkService
+	// nextIndex is the kernel number of the next interface, nextService the
+	// number of the next service to be created.
+	nextIndex, nextService int
+	// silent are the areas whose source has fallen silent.
+	silent map[native.Area]bool
+	// unheard are the hints of a Mac that does not run, kept until it does.
+	unheard []native.Hint
+	// leaving is what the Mac is about to do when its notice is acknowledged.
+	leaving *departure
+	// lastNotice numbers the notices of the Mac.
+	lastNotice int
+	handles    map[*handle]struct{}
+}
+
+// iface is one network interface of a Mac.
+type iface struct {
+	spec scenario.Interface
+	// receptacle is that of a port's interface, 0 for others.
+	receptacle int
+	index      int
+	present    bool
+	// linked is the interface's own side of its link: pulled, or not.
+	linked    bool
+	addresses []address
+	// up is the link as of the last change, kept to see it come and go. waits
+	// are the timers that bring addresses back.
+	up    bool
+	waits []*wait
+}
+
+// address is configured; ready ones are on the interface now.
+type address struct {
+	native.InterfaceAddress
+	ready bool
+	// doomed ones are about to go with their service.
+	doomed bool
+}
+
+// bridge is a software bridge. It has an interface of the same name.
+type bridge struct {
+	name           string
+	kernel, stored []string
+}
+
+// network is a LAN.
+type network struct {
+	spec scenario.Network
+	up   bool
+}
+
+func (m *mac) runs() bool { return m.power == awake }
+
+func (m *mac) iface(name string) *iface {
+	i := slices.IndexFunc(m.ifaces, func(i *iface) bool { return i.spec.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return m.ifaces[i]
+}
+
+func (m *mac) bridge(name string) *bridge {
+	i := slices.IndexFunc(m.bridges, func(b *bridge) bool { return b.name == name })
+	if i < 0 {
+		return nil
+	}
+	return m.bridges[i]
+}
+
+// bridgeOf returns the bridge whose running configuration has the interface.
+func (m *mac) bridgeOf(iface string) *bridge {
+	i := slices.IndexFunc(m.bridges, func(b *bridge) bool { return slices.Contains(b.kernel, iface) })
+	if i < 0 {
+		return nil
+	}
+	return m.bridges[i]
+}
+
+func (m *mac) port(receptacle int) *scenario.Port {
+	i := slices.IndexFunc(m.spec.Ports, func(p scenario.Port) bool { return p.Receptacle == receptacle })
+	if i < 0 {
+		return nil
+	}
+	return &m.spec.Ports[i]
+}

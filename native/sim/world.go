@@ -1,0 +1,167 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"fulmen/native"
+	"fulmen/native/sim/scenario"
+)
+
+// World is the state of a whole scenario. All methods may be called from any
+// goroutine.
+type World struct {
+	scenario scenario.Scenario
+	clock    native.Clock
+	began    time.Time
+
+	mu       sync.Mutex
+	closed   bool
+	ended    chan struct{} // closed by Close
+	macs     []*mac        // in the scenario's order
+	hubs     map[string]*scenario.Hub
+	networks []*network
+	cables   map[socket]*cable // under both ends
+	waits    map[*wait]struct{}
+	// recorded are the paths of the scenario's link measurements, as they were
+	// when the world began.
+	recorded []*path
+	// talking are the subscribers that have something to be told.
+	talking []*subscriber
+}
+
+// New builds the world of a scenario, which it copies. A scenario that no desk
+// could hold is an error, also when it was not read from a file. Nothing moves
+// by itself until [World.Play].
+func New(s scenario.Scenario, clock native.Clock) (*World, error) {
+	w := &World{
+		scenario: s, clock: clock, began: clock.Now(), ended: make(chan struct{}),
+		hubs: map[string]*scenario.Hub{}, cables: map[socket]*cable{}, waits: map[*wait]struct{}{},
+	}
+	if len(s.Macs) == 0 {
+		return nil, fmt.Errorf("scenario %q: no Mac", s.Name)
+	}
+	for _, build := range []func() error{w.buildNetworks, w.buildHubs, w.buildMacs, w.buildCables} {
+		if err := build(); err != nil {
+			return nil, fmt.Errorf("scenario %q: %w", s.Name, err)
+		}
+	}
+	w.settle(true)
+	w.record()
+	return w, nil
+}
+
+// Scenario returns what the world was made of, not what it has become. It is
+// not to be changed.
+func (w *World) Scenario() scenario.Scenario { return w.scenario }
+
+// Macs returns the names of the Macs in the scenario's order.
+func (w *World) Macs() []string {
+	names := make([]string, len(w.macs))
+	for i, m := range w.macs {
+		names[i] = m.spec.Name
+	}
+	return names
+}
+
+// Platform returns one Mac as a platform. Each call makes an independent one:
+// closing it ends its watches, announcements and wakefulness and leaves the Mac
+// as it is. It has no supervisor; who runs programs on this machine for the
+// simulated one supplies that. [native.ErrNotFound] where there is no such Mac.
+func (w *World) Platform(name string) (native.Platform, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return native.Platform{}, native.ErrClosed
+	}
+	m := w.mac(name)
+	if m == nil {
+		return native.Platform{}, w.noMac(name)
+	}
+	h := &handle{world: w, mac: m}
+	m.handles[h] = struct{}{}
+	return native.Platform{
+		Name: platformName, Simulated: true,
+		Facts: h, Clock: w.clock, Discovery: h, Power: h, Network: h,
+		Closers: []func() error{h.close},
+	}.Complete()
+}
+
+// Close ends every platform, timer and watch. It waits for callbacks under way,
+// so none of them may call it. Closing twice is harmless.
+func (w *World) Close() error {
+	w.mu.Lock()
+	var handles []*handle
+	if !w.closed {
+		w.closed = true
+		close(w.ended)
+		for wait := range w.waits {
+			wait.timer.Stop()
+		}
+		clear(w.waits)
+	}
+	for _, m := range w.macs {
+		for h := range m.handles {
+			handles = append(handles, h)
+		}
+	}
+	w.mu.Unlock()
+	for _, h := range handles {
+		h.end()
+	}
+	return nil
+}
+
+// platformName is what snapshots say they come from.
+const platformName = "sim"
+
+func (w *World) mac(name string) *mac {
+	i := slices.IndexFunc(w.macs, func(m *mac) bool { return m.spec.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return w.macs[i]
+}
+
+func (w *World) network(name string) *network {
+	i := slices.IndexFunc(w.networks, func(n *network) bool { return n.spec.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return w.networks[i]
+}
+
+func (w *World) noMac(name string) error {
+	return fmt.Errorf("no Mac %q in %q: %w", name, w.scenario.Name, native.ErrNotFound)
+}
+
+// wait is one call that the clock will make.
+type wait struct{ timer native.Timer }
+
+// after makes a change once d has passed, unless the world is closed or the
+// wait is cancelled before. The caller holds the lock.
+func (w *World) after(d time.Duration, source string, f func()) *wait {
+	pending := &wait{}
+	w.waits[pending] = struct{}{}
+	// The callback finds the timer set: it needs the lock that is held here.
+	pending.timer = w.clock.AfterFunc(d, func() {
+		_ = w.change(source, func() error {
+			if _, still := w.waits[pending]; still {
+				delete(w.waits, pending)
+				f()
+			}
+			return nil
+		})
+	})
+	return pending
+}
+
+// cancel makes a wait never happen. The caller holds the lock.
+func (w *World) cancel(pending *wait) {
+	if pending != nil {
+		pending.timer.Stop()
+		delete(w.waits, pending)
+	}
+}
