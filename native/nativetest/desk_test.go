@@ -131,14 +131,10 @@ func changeNetwork(n *native.Network, op scenario.Op) error {
 }
 
 func TestScriptsInMemory(t *testing.T) {
-	played := nativetest.RunScripts(t,
-		func(s nativetest.Script) string {
-			if unmet := nativetest.Unmet(s.Needs, deskMeets...); len(unmet) > 0 {
-				return fmt.Sprintf("a machine in memory has no %v", unmet)
-			}
-			return ""
-		},
-		func(_ *testing.T, s nativetest.Script) nativetest.Stage { return newDesk(s.Cluster) })
+	played := nativetest.RunScripts(t, func(t *testing.T, s nativetest.Script) {
+		s.Want(t, "a machine in memory", deskMeets...)
+		s.Run(t, newDesk(s.Cluster))
+	})
 	for _, name := range []string{"address", "bridge", "interface-removed", "link", "pressure", "rename"} {
 		if !slices.Contains(played, name) {
 			t.Errorf("%s was not played", name)

@@ -7,29 +7,41 @@ import (
 	"github.com/matryer/is"
 )
 
-// scriptPatience is how long one step may take on a busy machine. What holds is
-// seen at once; only a failure takes as long.
-const scriptPatience = 20 * time.Second
+// scriptPatience is how long one step may take, on a busy machine or in virtual
+// time. What holds is seen at once; only a failure takes as long.
+const scriptPatience = time.Minute
 
-// RunScripts plays every shipped script as a subtest and returns the names of
-// those that were played, in order. skip says why the backend cannot play a
-// script, or ""; open builds the stage, whose end it leaves to the test's
-// clean-up. Whoever calls it holds the answer against what it should be, so
-// that a script is never skipped unnoticed.
-func RunScripts(t *testing.T, skip func(Script) string, open func(*testing.T, Script) Stage) (played []string) {
+// RunScripts gives each shipped script to play, in a subtest of its own, and
+// returns the names of those that were not skipped. Whoever calls it holds the
+// answer against what it should be, so that no script is skipped unnoticed.
+func RunScripts(t *testing.T, play func(*testing.T, Script)) (played []string) {
 	scripts, err := Scripts()
 	is.New(t).NoErr(err)
 	for _, script := range scripts {
 		t.Run(script.Name, func(t *testing.T) {
-			if why := skip(script); why != "" {
-				t.Skip(why)
-			}
-			played = append(played, script.Name)
-			if err := script.Play(t.Context(), open(t, script), scriptPatience); err != nil {
-				t.Fatal(err)
-			}
+			defer func() {
+				if !t.Skipped() {
+					played = append(played, script.Name)
+				}
+			}()
+			play(t, script)
 		})
 	}
-	t.Logf("played: %v", played)
+	t.Logf("played %d of %d scripts: %v", len(played), len(scripts), played)
 	return played
+}
+
+// Want skips the test when the script needs what is not among met; why says what
+// the backend is that lacks it.
+func (s Script) Want(t *testing.T, why string, met ...Need) {
+	t.Helper()
+	if unmet := Unmet(s.Needs, met...); len(unmet) > 0 {
+		t.Skipf("%s: no %v", why, unmet)
+	}
+}
+
+// Run plays the script on a stage and fails the test where it does not hold.
+func (s Script) Run(t *testing.T, stage Stage) {
+	t.Helper()
+	is.New(t).NoErr(s.Play(t.Context(), stage, scriptPatience))
 }

@@ -144,7 +144,7 @@ var badScripts = []struct{ text, want string }{
 	{"cluster alone\nneeds network\nhint A network", "own.script:3: hint before any change"},
 	{"cluster alone\nneeds network\nset A.name X\nhint A colour", "own.script:4: unknown area"},
 	{"cluster alone\nneeds network\nset A.name X\nhint C network", `own.script:4: no Mac "C"`},
-	{"cluster alone\nneeds network\nset A.name X\nhint A", "own.script:4: want: hint MAC AREA..."},
+	{"cluster alone\nneeds network\nset A.name X\nhint A", "own.script:4: want: hint MAC and one AREA or more"},
 	{"cluster alone\nneeds network\nset A.name X\nnotice A lunch", "own.script:4: want: notice"},
 	{"cluster alone\nneeds network\nset A.name X\nnohint A memory", "own.script:4: a nohint without"},
 	{"cluster alone\nneeds network\nset A.name X\nnohint A memory\ncount A network bridges 1", "own.script:5: a nohint is judged"},

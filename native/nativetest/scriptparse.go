@@ -168,7 +168,7 @@ func (p *scriptParser) step(line string, words []string) (step, error) {
 
 func (p *scriptParser) areas(words []string) (string, []native.Area, error) {
 	if len(words) < 3 {
-		return "", nil, fmt.Errorf("want: %s MAC AREA...", words[0])
+		return "", nil, fmt.Errorf("want: %s MAC and one AREA or more", words[0])
 	}
 	var areas []native.Area
 	for _, word := range words[2:] {
