@@ -3,6 +3,7 @@ package linux
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"fulmen/native"
 )
@@ -22,12 +23,21 @@ func (m *machine) Capabilities(ctx context.Context) (native.Capabilities, error)
 	} else {
 		c.Yes(native.FactsFeature(native.AreaNetwork))
 	}
-	for _, area := range []native.Area{native.AreaThunderbolt, native.AreaRDMA} {
-		c.No(notRead(area), native.FactsFeature(area), native.HintsFeature(area))
+	c.Yes(native.FactsFeature(native.AreaThunderbolt), native.FactsFeature(native.AreaRDMA))
+	if !m.tree.hasThunderbolt() {
+		c.No(noThunderbolt(), native.FactsFeature(native.AreaThunderbolt))
+	}
+	if !m.tree.drivesRDMA() {
+		c.No(noRDMA(), native.FactsFeature(native.AreaRDMA))
 	}
 	c.No(native.ReasonNoOS.With("load and heat change all the time; they are read while somebody watches"), native.HintsFeature(native.AreaSystem))
-	for _, area := range []native.Area{native.AreaIdentity, native.AreaMemory, native.AreaNetwork} {
+	for _, area := range []native.Area{
+		native.AreaIdentity, native.AreaMemory, native.AreaNetwork, native.AreaThunderbolt, native.AreaRDMA,
+	} {
 		m.canHint(c, area)
+	}
+	if rdma := native.HintsFeature(native.AreaRDMA); c[rdma].Supported && m.tree.onInfiniBand() {
+		c.No(native.ReasonNoOS.With("the kernel announces no change of the state of an InfiniBand port"), rdma)
 	}
 	c.No(native.ReasonNoPlatform.With("not a part of "+platformName), native.FeatureDiscovery, native.FeatureSupervisor,
 		native.FeaturePowerNotices, native.FeatureKeepAwake, native.FeatureNetworkService, native.FeatureBridgeMembership)
@@ -48,7 +58,7 @@ func (m *machine) canHint(c native.Capabilities, area native.Area) {
 	feature := native.HintsFeature(area)
 	c.No(native.ReasonNoPlatform, feature)
 	for _, source := range m.sources {
-		if source.area != area {
+		if !slices.Contains(source.areas, area) {
 			continue
 		}
 		listeners, err := source.open(m)

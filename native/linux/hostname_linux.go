@@ -21,10 +21,10 @@ func openHostName(file string) ([]listener, error) {
 
 func (hostName) interest() int16 { return unix.POLLPRI }
 
-func (hostName) ready(revents int16, emit func(source, subject string)) error {
+func (hostName) ready(revents int16, say announce) error {
 	if revents&unix.POLLNVAL != 0 {
 		return unix.EBADF
 	}
-	emit("hostname.changed", "")
+	say(native.AreaIdentity, "hostname.changed", "")
 	return nil
 }

@@ -4,7 +4,8 @@ import "fulmen/native"
 
 // interfaceType is what an interface is made of: by what rtnetlink says of it,
 // and for hardware by what sysfs says of its device. A virtual kind that says
-// nothing of a medium is unknown.
+// nothing of a medium is unknown, and so is a tunnel that hides nothing (ipip,
+// gre, sit): only tun, WireGuard, OpenVPN and IPsec interfaces are a VPN's.
 func interfaceType(l link, dev device) native.InterfaceType {
 	if l.Hardware == hardwareLoopback {
 		return native.InterfaceLoopback
@@ -13,7 +14,13 @@ func interfaceType(l link, dev device) native.InterfaceType {
 	case "":
 	case "bridge":
 		return native.InterfaceBridge
-	case "tun", "wireguard", "ovpn", "amneziawg", "ipip", "gre", "ip6gre", "sit", "ip6tnl", "vti", "vti6", "xfrm", "l2tp":
+	case "tun":
+		if l.Hardware == hardwareEther {
+			// A tap: an Ethernet port of some program, mostly of a virtual machine.
+			return native.InterfaceUnknown
+		}
+		return native.InterfaceVPN
+	case "wireguard", "ovpn", "amneziawg", "vti", "vti6", "xfrm":
 		return native.InterfaceVPN
 	case "veth", "vlan", "macvlan", "bond", "team":
 		// Ethernet by another name, whatever carries it.

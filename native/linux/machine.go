@@ -63,16 +63,19 @@ func (m *machine) read(s *native.Snapshot, area native.Area) {
 			return
 		}
 		s.Network = network
-	case native.AreaThunderbolt, native.AreaRDMA:
-		s.Unknown.Add(string(area), notRead(area))
+	case native.AreaThunderbolt:
+		thunderbolt, why := m.tree.thunderbolt()
+		if s.Thunderbolt = thunderbolt; thunderbolt == nil {
+			s.Unknown.Add(string(area), why)
+		}
+	case native.AreaRDMA:
+		rdma, why := m.tree.rdma()
+		if s.RDMA = rdma; rdma == nil {
+			s.Unknown.Add(string(area), why)
+		}
 	default:
 		s.Unknown.Add(string(area), native.ReasonNoPlatform.With("no such area"))
 	}
-}
-
-// notRead is why an area that Linux would tell of is absent.
-func notRead(area native.Area) native.Reason {
-	return native.ReasonNoPlatform.With(string(area) + " is not read on Linux")
 }
 
 // usable is nil as long as the platform may be asked.

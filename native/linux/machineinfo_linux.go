@@ -30,7 +30,7 @@ func openMachineInfo(etc string) ([]listener, error) {
 
 func (machineInfo) interest() int16 { return unix.POLLIN }
 
-func (m machineInfo) ready(_ int16, emit func(source, subject string)) error {
+func (m machineInfo) ready(_ int16, say announce) error {
 	var names []string
 	buffer := make([]byte, 4096)
 	for {
@@ -48,7 +48,7 @@ func (m machineInfo) ready(_ int16, emit func(source, subject string)) error {
 	}
 	// An event without a name is about the folder, or says that others were lost.
 	if slices.Contains(names, "machine-info") || slices.Contains(names, "") {
-		emit("inotify.changed", "machine-info")
+		say(native.AreaIdentity, "inotify.changed", "machine-info")
 	}
 	return nil
 }

@@ -129,12 +129,14 @@ func TestNetworkEvents(t *testing.T) {
 	})
 }
 
+func noRDMADevices() bool { return false }
+
 // TestOverflow fills the queue while nobody takes from it: what comes then is
 // one hint for everything, and events go on after it.
 func TestOverflow(t *testing.T) {
 	is := is.New(t)
 	unshare(t, unix.CLONE_NEWNET)
-	opened, err := openRouteEvents(1) // the kernel makes the least of it that it allows
+	opened, err := openRouteEvents(1, noRDMADevices) // the kernel makes the least of it that it allows
 	is.NoErr(err)
 	is.Equal(len(opened), 1)
 	defer closeAll(opened)
@@ -145,7 +147,7 @@ func TestOverflow(t *testing.T) {
 	}
 	heard := func() []string {
 		var out []string
-		is.NoErr(opened[0].ready(unix.POLLERR, func(source, subject string) { out = append(out, source+" "+subject) }))
+		is.NoErr(opened[0].ready(unix.POLLERR, func(_ native.Area, source, subject string) { out = append(out, source+" "+subject) }))
 		return out
 	}
 	is.Equal(heard(), []string{"rtnetlink.overflow "})
@@ -158,7 +160,7 @@ func TestOverflow(t *testing.T) {
 // privilege may send to the socket too.
 func TestForeignSenders(t *testing.T) {
 	is := is.New(t)
-	opened, err := openRouteEvents(0)
+	opened, err := openRouteEvents(0, noRDMADevices)
 	is.NoErr(err)
 	defer closeAll(opened)
 	name, err := unix.Getsockname(opened[0].fd())
@@ -171,5 +173,5 @@ func TestForeignSenders(t *testing.T) {
 	if err := unix.Sendto(fd, message, 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK, Pid: name.(*unix.SockaddrNetlink).Pid}); err != nil {
 		t.Skipf("the kernel does not let one process speak to another here: %v", err)
 	}
-	is.NoErr(opened[0].ready(unix.POLLIN, func(source, subject string) { t.Errorf("believed %s %s", source, subject) }))
+	is.NoErr(opened[0].ready(unix.POLLIN, func(_ native.Area, source, subject string) { t.Errorf("believed %s %s", source, subject) }))
 }

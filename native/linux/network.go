@@ -21,11 +21,25 @@ func (t tree) network(dump func() (tables, error)) (*native.Network, error) {
 			n.Bridges = append(n.Bridges, bridge(l, tables.Links))
 		}
 	}
+	t.setReceptacles(n.Interfaces)
 	n.Unknown.Add("services", native.ReasonNoOS.With("the kernel has no services; several programs may keep some"))
 	if n.PrimaryInterface = primary(tables); n.PrimaryInterface == "" {
 		n.Unknown.Add("primary_interface", native.ReasonNotConnected.With("no default route"))
 	}
 	return n, nil
+}
+
+// setReceptacles notes the socket behind each interface over Thunderbolt.
+func (t tree) setReceptacles(interfaces []native.Interface) {
+	if !slices.ContainsFunc(interfaces, func(i native.Interface) bool { return i.Type == native.InterfaceThunderbolt }) {
+		return
+	}
+	behind := t.thunderboltBus().receptacleOfInterface()
+	for i := range interfaces {
+		if number, ok := behind[interfaces[i].Name]; ok && interfaces[i].Type == native.InterfaceThunderbolt {
+			interfaces[i].Receptacle = &number
+		}
+	}
 }
 
 func (t tree) networkInterface(l link, addresses []address) native.Interface {

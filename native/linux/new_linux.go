@@ -13,14 +13,18 @@ func New(options Options) (native.Platform, error) {
 	if err != nil {
 		return native.Platform{}, err
 	}
-	m := &machine{
+	m := newMachine(o)
+	return native.Platform{
+		Name: platformName, Facts: m, Clock: o.Clock, Closers: []func() error{m.close},
+	}.Complete()
+}
+
+func newMachine(o Options) *machine {
+	return &machine{
 		tree:    tree{proc: os.DirFS(o.Proc), sys: os.DirFS(o.Sys), etc: os.DirFS(o.Etc)},
 		clock:   o.Clock,
 		links:   dumpTables,
 		sources: kernelSources(o),
 		stalls:  stalls{hold: stallHold},
 	}
-	return native.Platform{
-		Name: platformName, Facts: m, Clock: o.Clock, Closers: []func() error{m.close},
-	}.Complete()
 }

@@ -148,7 +148,10 @@ func TestInterfaceType(t *testing.T) {
 		want native.InterfaceType
 	}{
 		"loopback":                      {link{Hardware: hardwareLoopback}, device{}, native.InterfaceLoopback},
-		"tap":                           {link{Kind: "tun", Hardware: hardwareEther}, seen, native.InterfaceVPN},
+		"tap":                           {link{Kind: "tun", Hardware: hardwareEther}, seen, native.InterfaceUnknown},
+		"tun":                           {link{Kind: "tun", Hardware: 65534}, seen, native.InterfaceVPN},
+		"IPsec":                         {link{Kind: "xfrm", Hardware: 65534}, seen, native.InterfaceVPN},
+		"a tunnel that hides nothing":   {link{Kind: "gre", Hardware: 778}, seen, native.InterfaceUnknown},
 		"wireguard":                     {link{Kind: "wireguard", Hardware: 65534}, seen, native.InterfaceVPN},
 		"vxlan":                         {link{Kind: "vxlan", Hardware: hardwareEther}, seen, native.InterfaceUnknown},
 		"bond":                          {link{Kind: "bond", Hardware: hardwareEther}, seen, native.InterfaceEthernet},

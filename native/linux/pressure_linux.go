@@ -62,16 +62,16 @@ type trigger struct {
 
 func (*trigger) interest() int16 { return unix.POLLPRI }
 
-func (t *trigger) ready(revents int16, emit func(source, subject string)) error {
+func (t *trigger) ready(revents int16, say announce) error {
 	if revents&unix.POLLPRI == 0 {
 		return errors.New("the control group is gone")
 	}
 	t.machine.stalls.note(t.full, t.machine.clock.Boot())
 	t.calm.arm()
 	if t.full {
-		emit("psi.memory", "full")
+		say(native.AreaMemory, "psi.memory", "full")
 	} else {
-		emit("psi.memory", "some")
+		say(native.AreaMemory, "psi.memory", "some")
 	}
 	return nil
 }
@@ -106,11 +106,11 @@ func (c *calm) ifPressed() {
 
 func (*calm) interest() int16 { return unix.POLLIN }
 
-func (c *calm) ready(_ int16, emit func(source, subject string)) error {
+func (c *calm) ready(_ int16, say announce) error {
 	if _, err := unix.Read(int(c.descriptor), make([]byte, 8)); err != nil && !errors.Is(err, unix.EAGAIN) && !errors.Is(err, unix.EINTR) {
 		return err
 	}
-	emit("psi.calm", "")
+	say(native.AreaMemory, "psi.calm", "")
 	c.ifPressed()
 	return nil
 }

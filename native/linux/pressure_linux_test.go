@@ -16,13 +16,13 @@ import (
 // POLLPRI when its peer sends a byte out of band.
 type urgent struct{ *trigger }
 
-func (u urgent) ready(revents int16, emit func(source, subject string)) error {
+func (u urgent) ready(revents int16, say announce) error {
 	if revents&unix.POLLPRI != 0 {
 		if _, _, err := unix.Recvfrom(u.fd(), make([]byte, 1), unix.MSG_OOB); err != nil {
 			return err
 		}
 	}
-	return u.trigger.ready(revents, emit)
+	return u.trigger.ready(revents, say)
 }
 
 // urgentPair returns a descriptor for poll(2), and the connection that makes it ready.
@@ -70,7 +70,7 @@ func TestStalls(t *testing.T) {
 	full, raiseFull := urgentPair(t)
 	r := recording{fstest.MapFS{"proc/pressure/memory": {Data: []byte("some avg10=0.00 avg60=0 avg300=0 total=0\nfull avg10=0.00\n")}}, nil}
 	m := &machine{tree: r.tree(t), clock: clock, stalls: stalls{hold: time.Second}}
-	m.sources = []hintSource{{native.AreaMemory, func(m *machine) ([]listener, error) {
+	m.sources = []hintSource{{[]native.Area{native.AreaMemory}, func(m *machine) ([]listener, error) {
 		calm, err := openCalm(m)
 		return []listener{
 			urgent{&trigger{descriptor: some, machine: m, calm: calm}},
@@ -111,7 +111,7 @@ func TestTheTimerIsArmedUnderPressure(t *testing.T) {
 	is.NoErr(err)
 	r := readRecording(t, "laptop")
 	m := &machine{tree: r.tree(t), clock: clock, stalls: stalls{hold: time.Millisecond}}
-	m.sources = []hintSource{{native.AreaMemory, func(m *machine) ([]listener, error) {
+	m.sources = []hintSource{{[]native.Area{native.AreaMemory}, func(m *machine) ([]listener, error) {
 		c, err := openCalm(m)
 		c.ifPressed()
 		return []listener{c}, err
@@ -144,7 +144,7 @@ func TestTriggersThatCannotBeArmed(t *testing.T) {
 	m := &machine{}
 	_, err := openPressure(m, t.TempDir()+"/memory")
 	caps := native.Capabilities{}
-	m.sources = []hintSource{{native.AreaMemory, func(m *machine) ([]listener, error) { return openPressure(m, t.TempDir()+"/memory") }}}
+	m.sources = []hintSource{{[]native.Area{native.AreaMemory}, func(m *machine) ([]listener, error) { return openPressure(m, t.TempDir()+"/memory") }}}
 	m.canHint(caps, native.AreaMemory)
 	is.True(err != nil)
 	is.Equal(caps[native.HintsFeature(native.AreaMemory)].Reason, native.ReasonNoOS.With("no pressure trigger"))

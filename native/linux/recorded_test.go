@@ -38,11 +38,17 @@ func (r recording) Open(name string) (fs.File, error) {
 	return r.files.Open(name)
 }
 
-var header = regexp.MustCompile(`(?m)^-- (\S+)(?: !(\S+))? --\n`)
+// ReadLink and Lstat make its symbolic links ones.
+func (r recording) ReadLink(name string) (string, error) { return r.files.ReadLink(name) }
+
+// Lstat is for [fs.ReadLinkFS].
+func (r recording) Lstat(name string) (fs.FileInfo, error) { return r.files.Lstat(name) }
+
+var header = regexp.MustCompile(`(?m)^-- (\S+)(?: !(\S+)| -> (\S+))? --\n`)
 
 // parseRecording reads an archive: a comment, and files that each begin with a
-// line "-- path --", or "-- path !ERROR --" for one that cannot be read. "\0"
-// stands for a zero byte.
+// line "-- path --", "-- path !ERROR --" for one that cannot be read, or
+// "-- path -> target --" for a symbolic link. "\0" stands for a zero byte.
 func parseRecording(t *testing.T, archive []byte) recording {
 	errors := map[string]error{"EIO": syscall.EIO, "EINVAL": syscall.EINVAL, "EACCES": syscall.EACCES, "EOPNOTSUPP": syscall.EOPNOTSUPP}
 	r := recording{fstest.MapFS{}, map[string]error{}}
@@ -58,6 +64,9 @@ func parseRecording(t *testing.T, archive []byte) recording {
 			if r.fails[name] = errors[string(archive[m[4]:m[5]])]; r.fails[name] == nil {
 				t.Fatalf("%s: no such error", name)
 			}
+		}
+		if m[6] >= 0 {
+			r.files[name] = &fstest.MapFile{Data: archive[m[6]:m[7]], Mode: fs.ModeSymlink}
 		}
 	}
 	return r

@@ -12,12 +12,13 @@ import (
 // kernelSources are the ways in which this kernel announces changes.
 func kernelSources(o Options) []hintSource {
 	return []hintSource{
-		{native.AreaIdentity, func(*machine) ([]listener, error) {
+		{[]native.Area{native.AreaIdentity}, func(*machine) ([]listener, error) {
 			return openHostName(filepath.Join(o.Proc, "sys/kernel/hostname"))
 		}},
-		{native.AreaIdentity, func(*machine) ([]listener, error) { return openMachineInfo(o.Etc) }},
-		{native.AreaMemory, func(m *machine) ([]listener, error) { return openPressure(m, o.path(m.tree.pressureFile())) }},
-		{native.AreaNetwork, func(*machine) ([]listener, error) { return openRouteEvents(0) }},
+		{[]native.Area{native.AreaIdentity}, func(*machine) ([]listener, error) { return openMachineInfo(o.Etc) }},
+		{[]native.Area{native.AreaMemory}, func(m *machine) ([]listener, error) { return openPressure(m, o.path(m.tree.pressureFile())) }},
+		{[]native.Area{native.AreaNetwork, native.AreaRDMA}, func(m *machine) ([]listener, error) { return openRouteEvents(0, m.tree.hasRDMA) }},
+		{[]native.Area{native.AreaThunderbolt, native.AreaRDMA}, func(*machine) ([]listener, error) { return openUevents(0) }},
 	}
 }
 

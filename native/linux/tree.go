@@ -72,6 +72,16 @@ func (t tree) exists(name string) bool {
 	return err == nil
 }
 
+// link is where a symbolic link points, or "".
+func (t tree) link(name string) string {
+	root, rest := t.root(name)
+	target, err := fs.ReadLink(root, rest)
+	if err != nil {
+		return ""
+	}
+	return target
+}
+
 // malformedError is the content of a file that makes no sense.
 type malformedError string
 

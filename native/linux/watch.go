@@ -3,6 +3,7 @@ package linux
 import (
 	"errors"
 	"os"
+	"slices"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -10,9 +11,10 @@ import (
 	"fulmen/native"
 )
 
-// hintSource is one way in which the kernel announces changes of an area.
+// hintSource is one way in which the kernel announces changes.
 type hintSource struct {
-	area native.Area
+	// areas are those that would move in silence without it.
+	areas []native.Area
 	// open arms it. Its error is a [native.UnsupportedError], whose reason is
 	// that of the capability.
 	open func(*machine) ([]listener, error)
@@ -25,9 +27,13 @@ type listener interface {
 	interest() int16
 	// ready takes all that is there, without blocking, and names each thing that
 	// was spoken of. An error means that nothing more will come from it.
-	ready(revents int16, emit func(source, subject string)) error
+	ready(revents int16, say announce) error
 	close() error
 }
+
+// announce says that facts of an area may have changed, by the names of a
+// [native.Hint].
+type announce func(area native.Area, source, subject string)
 
 // watch is one goroutine that waits in poll(2) for its listeners or for its end.
 // The runtime's poller will not do: it asks about readiness before it wakes
@@ -35,7 +41,7 @@ type listener interface {
 type watch struct {
 	machine   *machine
 	hint      func(native.Hint)
-	areas     []native.Area // of each listener
+	areas     [][]native.Area // of each listener
 	listeners []listener
 	end       *os.File // closed to end the goroutine
 	ended     *os.File // its other side, which is polled
@@ -58,7 +64,7 @@ func (m *machine) Watch(hint func(native.Hint)) (stop func() error, err error) {
 		opened, err := source.open(m)
 		refusals = errors.Join(refusals, err)
 		for _, l := range opened {
-			w.areas = append(w.areas, source.area)
+			w.areas = append(w.areas, source.areas)
 			w.listeners = append(w.listeners, l)
 		}
 	}
@@ -85,7 +91,7 @@ func (w *watch) run() {
 			continue
 		}
 		if err != nil {
-			w.lost(err)
+			w.lost(slices.Concat(w.areas...), err)
 			return
 		}
 		if fds[0].Revents != 0 {
@@ -96,18 +102,17 @@ func (w *watch) run() {
 			if revents == 0 {
 				continue
 			}
-			emit := func(source, subject string) { w.emit(w.areas[i], source, subject) }
-			if err := l.ready(revents, emit); err != nil {
+			if err := l.ready(revents, w.emit); err != nil {
 				fds[i+1].Fd = -1 // poll(2) passes it over
-				emit("watch.lost", err.Error())
+				w.lost(w.areas[i], err)
 			}
 		}
 	}
 }
 
-// lost tells every area that its hints have ended.
-func (w *watch) lost(err error) {
-	for _, area := range w.areas {
+// lost tells areas that hints have ended.
+func (w *watch) lost(areas []native.Area, err error) {
+	for _, area := range slices.Compact(slices.Sorted(slices.Values(areas))) {
 		w.emit(area, "watch.lost", err.Error())
 	}
 }
