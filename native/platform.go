@@ -17,6 +17,7 @@ type Platform struct {
 	Supervisor Supervisor
 	Power      Power
 	Network    NetworkActions
+	Sockets    Sockets
 
 	// Closers are run in order by Close, which releases threads, descriptors
 	// and assertions.
@@ -46,6 +47,9 @@ func (p Platform) Complete() (Platform, error) {
 	}
 	if p.Network == nil {
 		p.Network = NoNetworkActions{Reason: notPart}
+	}
+	if p.Sockets == nil {
+		p.Sockets = NoSockets{Reason: notPart}
 	}
 	return p, nil
 }

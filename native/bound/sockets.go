@@ -1,0 +1,98 @@
+package bound
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"syscall"
+	"time"
+
+	"fulmen/native"
+)
+
+// The kernel's limits on a dead path: idle for keepIdle it asks every
+// keepEvery, keepCount times; sent data may wait unacknowledged for as long as
+// both together.
+const (
+	keepIdle  = 15 * time.Second
+	keepEvery = 2 * time.Second
+	keepCount = 3
+	userLimit = 5 * time.Second
+)
+
+// Sockets is the sockets of this machine. The zero value is ready.
+type Sockets struct{}
+
+var _ native.Sockets = Sockets{}
+
+// Listen is that of [native.Sockets].
+func (Sockets) Listen(ctx context.Context, iface string, port int) (net.Listener, error) {
+	bind, err := control(iface)
+	if err != nil {
+		return nil, err
+	}
+	config := net.ListenConfig{Control: shared(bind), KeepAliveConfig: keepAlive()}
+	l, err := config.Listen(ctx, "tcp", fmt.Sprintf(":%d", port))
+	if err != nil {
+		return nil, err
+	}
+	return listener{l}, nil
+}
+
+// Dial is that of [native.Sockets].
+func (Sockets) Dial(ctx context.Context, iface string, source netip.Addr, to netip.AddrPort) (net.Conn, error) {
+	bind, err := control(iface)
+	if err != nil {
+		return nil, err
+	}
+	dialer := net.Dialer{Control: bind, KeepAliveConfig: keepAlive()}
+	if source.IsValid() {
+		dialer.LocalAddr = net.TCPAddrFromAddrPort(netip.AddrPortFrom(source, 0))
+	}
+	conn, err := dialer.DialContext(ctx, "tcp", to.String())
+	if err != nil {
+		return nil, err
+	}
+	return limited(conn), nil
+}
+
+func keepAlive() net.KeepAliveConfig {
+	return net.KeepAliveConfig{Enable: true, Idle: keepIdle, Interval: keepEvery, Count: keepCount}
+}
+
+// listener limits unacknowledged data on what it accepts.
+type listener struct{ net.Listener }
+
+func (l listener) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return limited(conn), nil
+}
+
+// limited bounds how long sent data may stay unacknowledged; a system that
+// cannot notices by its own, longer, retransmission limit.
+func limited(conn net.Conn) net.Conn {
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		if raw, err := tcp.SyscallConn(); err == nil {
+			_ = raw.Control(limitUnacknowledged)
+		}
+	}
+	return conn
+}
+
+// binder sets options on a socket before it is bound.
+type binder = func(network, address string, c syscall.RawConn) error
+
+// each runs a setting on the descriptor.
+func each(set func(fd int) error) binder {
+	return func(_, _ string, c syscall.RawConn) error {
+		var inner error
+		if err := c.Control(func(fd uintptr) { inner = set(int(fd)) }); err != nil {
+			return err
+		}
+		return inner
+	}
+}

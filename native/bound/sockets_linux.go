@@ -1,0 +1,19 @@
+package bound
+
+import (
+	"golang.org/x/sys/unix"
+)
+
+// control binds to a device by its name.
+func control(iface string) (binder, error) {
+	return each(func(fd int) error {
+		return unix.SetsockoptString(fd, unix.SOL_SOCKET, unix.SO_BINDTODEVICE, iface)
+	}), nil
+}
+
+// shared adds nothing: sockets of different devices may share a port.
+func shared(bind binder) binder { return bind }
+
+func limitUnacknowledged(fd uintptr) {
+	_ = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(userLimit.Milliseconds()))
+}
