@@ -30,6 +30,7 @@ func (d *daemon) handlers(stop context.CancelCauseFunc) server.Handlers {
 		"daemon.config":     server.Handle(d.config),
 		"daemon.set_config": server.Handle(d.setConfig),
 		"daemon.doctor":     server.Handle(d.doctor),
+		"daemon.simulate":   server.Handle(d.simulate),
 		"daemon.logs":       server.Handle(d.logs.journal.read),
 		"daemon.stop": server.Handle(func(_ context.Context, c *server.Caller, _ api.DaemonStopParams) (api.Empty, error) {
 			d.logs.part("daemon").Info("asked to stop", "uid", c.UID)
@@ -39,6 +40,10 @@ func (d *daemon) handlers(stop context.CancelCauseFunc) server.Handlers {
 		"node.list":       server.Handle(d.nodeList),
 		"node.get":        server.Handle(d.nodeGet),
 		"node.conditions": server.Handle(d.nodeConditions),
+		"link.list":       server.Handle(d.linkList),
+		"link.get":        server.Handle(d.linkGet),
+		"link.watch":      server.Handle(d.linkWatch),
+		"link.export":     server.Handle(d.linkExport),
 		"measure.gpu":     server.Handle(d.measureGPU),
 		"measure.watch":   server.Handle(d.measureWatch),
 		"measure.get": server.Handle(func(ctx context.Context, _ *server.Caller, p api.MeasureSelect) (api.Measurement, error) {
@@ -74,7 +79,7 @@ func (d *daemon) info(_ context.Context, c *server.Caller, _ api.Empty) (api.Dae
 	result := api.DaemonInfoResult{
 		Node: d.identity.Node, Cluster: d.roster.Cluster(), Version: d.options.Version, GoVersion: runtime.Version(),
 		Protocol: api.Protocol, Platform: api.Platform(runtime.GOOS), Mode: d.folders.Mode, PID: os.Getpid(),
-		StartedAt: api.TimeOf(d.started), APIURL: d.address.URL, Socket: d.address.Socket, StateFolder: d.folders.State,
+		StartedAt: api.TimeOf(d.started), APIURL: d.address.URL, Socket: d.address.Socket, StateFolder: d.folders.State, Scenario: d.scenario(),
 		Class: c.Class(), User: userName(c.UID),
 	}
 	for feature, capability := range d.capabilities {

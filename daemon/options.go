@@ -17,6 +17,8 @@ type Options struct {
 	Home home.Environment
 	// Platform is the system; a platform without a name is that of this machine.
 	Platform native.Platform
+	// Simulation is the simulated Mac to run on, in place of Platform; nil: none.
+	Simulation *Simulation
 	// Worker is the path of fulmen-rank; empty: beside this program.
 	Worker string
 	// APIListener is an open listener on loopback, as launchd or systemd hand

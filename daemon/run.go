@@ -59,6 +59,7 @@ type daemon struct {
 	health   *health.Health
 	facts    *facts.Owner
 	profiler *profile.Profiler
+	graph    *graph
 	tokens   *token.Book
 	worker   string
 	address  Address // set before clients can connect
@@ -109,6 +110,15 @@ func (d *daemon) openFolders(context.Context) error {
 		return err
 	}
 	d.onClose(lock.Release)
+	if simulation := d.options.Simulation; simulation != nil {
+		// After the lock, which the socket's folder shares with a real daemon.
+		if d.folders.State, err = simulation.folder(d.folders.State); err != nil {
+			return err
+		}
+		if err := errors.Join(d.folders.Create(), d.folders.Check()); err != nil {
+			return err
+		}
+	}
 	file, err := openLog(d.folders.Logs, current.Limits.LogBytes)
 	if err != nil {
 		return home.Explain(err, "write", filepath.Join(d.folders.Logs, logFile))
@@ -126,16 +136,17 @@ func (d *daemon) openFolders(context.Context) error {
 
 // openPlatform opens the system, and finds the worker.
 func (d *daemon) openPlatform(context.Context) error {
-	d.platform = d.options.Platform
-	if d.platform.Name == "" {
-		platform, err := systemPlatform()
-		if err != nil {
-			return err
-		}
-		d.platform = platform
+	platform, err := d.options.Platform, error(nil)
+	switch {
+	case d.options.Simulation != nil:
+		platform, err = d.options.Simulation.platform()
+	case platform.Name == "":
+		platform, err = systemPlatform()
 	}
-	platform, err := d.platform.Complete()
 	if err != nil {
+		return err
+	}
+	if platform, err = platform.Complete(); err != nil {
 		return err
 	}
 	d.platform = platform
@@ -204,7 +215,7 @@ func (d *daemon) openParts(ctx context.Context) error {
 	published := watched{d.owner("facts", api.KindIdentity, api.KindMemory, api.KindSystem, api.KindNetwork, api.KindThunderbolt, api.KindRDMA), d.lookAtClock}
 	d.facts = facts.New(d.platform.Facts, published, facts.Static{
 		PublicKey: d.identity.Public(), FulmenVersion: d.options.Version, Protocol: api.Protocol, StartedAt: api.TimeOf(d.started),
-		ShortName: func(name string) string { return cluster.ShortName(name, node) },
+		ShortName: func(name string) string { return cluster.ShortName(name, node) }, Platform: d.family(),
 	}, d.logs.part("facts"))
 	d.profiler = profile.New(profile.Config{
 		Node: node, Clock: d.platform.Clock, Documents: d.owner("profile", api.KindGPUProfile), Conditions: d.health,
@@ -212,6 +223,7 @@ func (d *daemon) openParts(ctx context.Context) error {
 		Resolve: view{d.ledger}.node, Log: d.logs.part("profile"),
 	})
 	d.onClose(func() error { d.profiler.Close(); return nil })
+	d.openGraph()
 	var err error
 	d.tokens, err = token.Open(storage{d.database}, d.platform.Clock, d.logs.part("server"))
 	if err != nil {
@@ -227,6 +239,29 @@ func (d *daemon) openParts(ctx context.Context) error {
 		d.raise(api.ReasonKeyOnOtherHardware, "the key of before is kept as "+d.moved.File)
 	}
 	return nil
+}
+
+// openGraph makes what follows the cluster's graph.
+func (d *daemon) openGraph() {
+	cables := health.NewCables(d.health, d.identity.Node, d.platform.Clock, func(err error) {
+		d.logs.part("health").Error("a condition of a cable could not be published", "error", err)
+	})
+	d.onClose(func() error { cables.Close(); return nil })
+	d.graph = &graph{ledger: d.ledger, cables: cables, now: d.platform.Clock.Now, watchers: map[chan struct{}]bool{},
+		expired: func() (socket, rdma time.Duration) {
+			current := d.live.Current().Measure
+			return current.SocketTTL, current.RDMATTL
+		},
+	}
+}
+
+// family is the machine's family of systems; empty is this program's. What is
+// simulated are Macs.
+func (d *daemon) family() api.Platform {
+	if d.options.Simulation != nil {
+		return api.PlatformDarwin
+	}
+	return ""
 }
 
 // owner is the writer of a part.

@@ -50,6 +50,12 @@ func (d *daemon) serve(ctx context.Context) error {
 	running.Go(func() { _ = d.facts.Run(ctx) })
 	running.Go(func() { d.followInterest(ctx) })
 	running.Go(func() { d.learnMLX(ctx) })
+	running.Go(func() { d.play(ctx) })
+	running.Go(func() {
+		if err := d.graph.run(ctx); ctx.Err() == nil {
+			stop(err)
+		}
+	})
 	d.say(api.SelfAwake)
 	d.logs.part("daemon").Info("ready", "url", address.URL, "socket", address.Socket, "node", d.identity.Node, "state", d.folders.State)
 	if d.options.Ready != nil {

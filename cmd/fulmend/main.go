@@ -1,15 +1,12 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
-	"os/signal"
-	"syscall"
 
-	"fulmen/daemon"
 	"fulmen/daemon/api"
 )
 
@@ -19,37 +16,58 @@ var version = "0.1.0-dev"
 func main() { os.Exit(run(os.Args[1:])) }
 
 // run gives the exit status: 0 after an orderly end, 1 where the daemon could
-// not start or failed, 2 for a wrong command line.
+// not start or failed, 2 for a wrong command line. Without a command it runs the
+// daemon.
 func run(args []string) int {
-	flags := flag.NewFlagSet("fulmend", flag.ContinueOnError)
-	worker := flags.String("worker", "", "path of fulmen-rank; beside fulmend where not given")
-	quiet := flags.Bool("quiet", false, "write the log to its file only")
-	show := flags.Bool("version", false, "print the version and end")
+	command := ""
+	if len(args) > 0 {
+		command = args[0]
+	}
+	switch command {
+	case "run":
+		return runDaemon(args[1:])
+	case "topology":
+		return runTopology(args[1:], os.Stdout)
+	}
+	return runDaemon(args)
+}
+
+// parse reads the flags of a command that takes nothing else. It gives the exit
+// status where the command is over by that, else -1.
+func parse(flags *flag.FlagSet, args []string) int {
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
-		return 0
+		return api.ExitOK
 	case err != nil:
-		return 2
+		return api.ExitUsage
 	case flags.NArg() > 0:
-		fmt.Fprintf(os.Stderr, "fulmend: %q: fulmend takes flags only; fulmend -h lists them\n", flags.Arg(0))
-		return 2
-	case *show:
-		fmt.Println("fulmend", version)
-		return 0
+		fmt.Fprintf(os.Stderr, "%s: %q: it takes flags only; %s -h lists them\n", flags.Name(), flags.Arg(0), flags.Name())
+		return api.ExitUsage
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	options := daemon.Options{Version: version, Worker: *worker}
-	if !*quiet {
-		options.Log = os.Stderr
+	return -1
+}
+
+// explain writes an error for a person, with what to do where that is known.
+func explain(w io.Writer, err error) {
+	known, ok := errors.AsType[*api.Error](err)
+	if !ok || known != err {
+		fmt.Fprintln(w, "fulmend:", err) // its text has the remedy
+		return
 	}
-	if err := daemon.Run(ctx, options); err != nil {
-		fmt.Fprintln(os.Stderr, "fulmend:", err)
-		var known *api.Error
-		if errors.As(err, &known) && known.Data.Remedy != "" {
-			fmt.Fprintln(os.Stderr, " ", known.Data.Remedy)
-		}
-		return 1
+	fmt.Fprintln(w, "fulmend:", known.Message)
+	if known.Data.Remedy != "" {
+		fmt.Fprintln(w, " ", known.Data.Remedy)
 	}
-	return 0
+	for _, cause := range known.Data.Causes {
+		fmt.Fprintln(w, " ", cause.Message)
+	}
+}
+
+// statusOf is the exit status of an error: a value that a person gave and that
+// makes no sense is a wrong command line.
+func statusOf(err error) int {
+	if errors.Is(err, api.ReasonBadValue) {
+		return api.ExitUsage
+	}
+	return api.ExitFailed
 }

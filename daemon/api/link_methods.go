@@ -56,9 +56,9 @@ type LinkChanged struct {
 	Sub Subscription `json:"sub"`
 	// N numbers the notifications of the subscription, from 1; absent where Lagged.
 	N uint64 `json:"n,omitempty"`
-	// Cables are those that are new or changed.
+	// Cables are those that are new or changed. One replaces the last with the same id, or, without an id, with the same end and peer name.
 	Cables []Cable `json:"cables,omitempty"`
-	// GoneCables are the first ends of the cables that were pulled.
+	// GoneCables are first ends, each without any of its cables now, but for those in Cables.
 	GoneCables []LinkEnd `json:"gone_cables,omitempty"`
 	// Rows are those that are new or changed; one with the same key replaces the last.
 	Rows []LinkRow `json:"rows,omitempty"`

@@ -1835,9 +1835,9 @@ export interface LinkChanged {
   sub: Subscription;
   /** Numbers the notifications of the subscription, from 1; absent where Lagged. */
   n?: number;
-  /** Those that are new or changed. */
+  /** Those that are new or changed. One replaces the last with the same id, or, without an id, with the same end and peer name. */
   cables?: Cable[];
-  /** The first ends of the cables that were pulled. */
+  /** First ends, each without any of its cables now, but for those in Cables. */
   gone_cables?: LinkEnd[];
   /** Those that are new or changed; one with the same key replaces the last. */
   rows?: LinkRow[];

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"fulmen/daemon"
+	"fulmen/daemon/api"
+)
+
+// runDaemon runs the daemon until a signal ends it.
+func runDaemon(args []string) int {
+	flags := flag.NewFlagSet("fulmend", flag.ContinueOnError)
+	worker := flags.String("worker", "", "path of fulmen-rank; beside fulmend where not given")
+	simulate := flags.String("simulate", "", "run on a simulated Mac: `SCENARIO[:MAC]`, a scenario's name or a .toml file, and one of its Macs")
+	quiet := flags.Bool("quiet", false, "write the log to its file only")
+	show := flags.Bool("version", false, "print the version and end")
+	if status := parse(flags, args); status >= 0 {
+		return status
+	}
+	if *show {
+		fmt.Println("fulmend", version)
+		return api.ExitOK
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	options := daemon.Options{Version: version, Worker: *worker}
+	if !*quiet {
+		options.Log = os.Stderr
+	}
+	if *simulate != "" {
+		simulation, err := daemon.OpenSimulation(*simulate)
+		if err != nil {
+			explain(os.Stderr, err)
+			return statusOf(err)
+		}
+		options.Simulation = simulation
+	}
+	err := daemon.Run(ctx, options)
+	if options.Simulation != nil {
+		err = errors.Join(err, options.Simulation.World.Close())
+	}
+	if err != nil {
+		explain(os.Stderr, err)
+		return statusOf(err)
+	}
+	return api.ExitOK
+}

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"fulmen/daemon"
+	"fulmen/daemon/api"
+)
+
+// runTopology prints a scenario's graph: without a form the nodes, documents and
+// links that a screen draws it of, as one object of JSON.
+func runTopology(args []string, out io.Writer) int {
+	flags := flag.NewFlagSet("fulmend topology", flag.ContinueOnError)
+	name := flags.String("scenario", "", "a scenario's name, or a .toml file")
+	form := flags.String("form", "", "for other tools: "+strings.Join(api.ExportForm("").Values(), ", "))
+	if status := parse(flags, args); status >= 0 {
+		return status
+	}
+	if *name == "" || *form != "" && !api.ExportForm(*form).Valid() {
+		fmt.Fprintln(os.Stderr, "fulmend topology: it needs --scenario, and --form is one of "+strings.Join(api.ExportForm("").Values(), ", "))
+		return api.ExitUsage
+	}
+	drawing, err := daemon.DrawScenario(*name, version)
+	if err == nil {
+		err = printDrawing(out, drawing, api.ExportForm(*form))
+	}
+	if err != nil {
+		explain(os.Stderr, err)
+		return statusOf(err)
+	}
+	return api.ExitOK
+}
+
+func printDrawing(out io.Writer, drawing daemon.Drawing, form api.ExportForm) error {
+	if form == "" {
+		encoder := json.NewEncoder(out)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(drawing)
+	}
+	result, err := drawing.Export(api.LinkExportParams{Form: form})
+	if err != nil {
+		return err
+	}
+	for _, note := range result.Notes {
+		fmt.Fprintln(os.Stderr, "fulmend:", note.Message)
+	}
+	_, err = fmt.Fprintln(out, strings.TrimSuffix(result.Text, "\n"))
+	return err
+}

@@ -1,0 +1,148 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/health"
+	"fulmen/daemon/internal/ledger"
+	"fulmen/daemon/internal/topology"
+)
+
+// graphSettle is how long the graph waits after a change for those that belong
+// to it: a plugged cable changes three documents at each end.
+const graphSettle = 20 * time.Millisecond
+
+// graphKinds are the kinds of documents that the graph is made of.
+func graphKinds() []api.Kind {
+	return []api.Kind{
+		api.KindIdentity, api.KindNetwork, api.KindThunderbolt, api.KindRDMA, api.KindReach, api.KindLinkProfile,
+	}
+}
+
+// graph follows the documents that the cluster's graph is made of, and tells
+// who watches it.
+type graph struct {
+	ledger  *ledger.Ledger
+	cables  *health.Cables
+	now     func() time.Time
+	expired func() (socket, rdma time.Duration)
+
+	mu       sync.Mutex
+	list     api.LinkListResult
+	watchers map[chan struct{}]bool
+}
+
+// build makes the graph of the documents as they are now.
+func (g *graph) build() topology.Graph {
+	records := g.ledger.List(ledger.Filter{Kinds: graphKinds()})
+	docs := make([]api.Document, len(records))
+	for i, record := range records {
+		docs[i] = record.Document()
+	}
+	nodes, _ := topology.NodesOf(docs, nil)
+	in := topology.Input{Nodes: nodes, At: api.TimeOf(g.now())}
+	in.SocketTTL, in.RDMATTL = g.expired()
+	return topology.Build(in)
+}
+
+// run follows the documents until ctx ends.
+func (g *graph) run(ctx context.Context) error {
+	for ctx.Err() == nil {
+		if err := g.follow(ctx); !errors.Is(err, api.ReasonLagged) {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// follow is one subscription; one that lagged is taken anew.
+func (g *graph) follow(ctx context.Context) error {
+	found, watcher := g.ledger.Watch(ledger.WatchOptions{Name: "graph", Filter: ledger.Filter{Kinds: graphKinds()}, Passive: true})
+	defer watcher.Close()
+	g.see(ledger.Change{Put: found})
+	for {
+		g.draw()
+		change, err := watcher.Next(ctx)
+		if err != nil {
+			return err
+		}
+		g.see(change)
+		settled, cancel := context.WithTimeout(ctx, graphSettle)
+		for err == nil {
+			if change, err = watcher.Next(settled); err == nil {
+				g.see(change)
+			}
+		}
+		cancel()
+		if ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
+			return err
+		}
+	}
+}
+
+// see tells the conditions of every version of this node's receptacles: one that
+// another overtook within the settling time counts as a change too.
+func (g *graph) see(change ledger.Change) {
+	own := g.ledger.Node()
+	for _, record := range change.Put {
+		var port api.Thunderbolt
+		if key := record.Key(); key.Node == own && key.Kind == api.KindThunderbolt && record.Decode(&port) == nil {
+			g.cables.Plugged(health.Port{Thunderbolt: port, Unknown: record.Document().Unknown})
+		}
+	}
+	for _, key := range change.Del {
+		if receptacle, err := api.ParseReceptacle(key.Name); err == nil && key.Node == own && key.Kind == api.KindThunderbolt {
+			g.cables.Removed(receptacle)
+		}
+	}
+}
+
+// draw makes the graph anew and wakes who watches it.
+func (g *graph) draw() {
+	list := g.build().List()
+	g.mu.Lock()
+	g.list = list
+	for wake := range g.watchers {
+		select {
+		case wake <- struct{}{}:
+		default:
+		}
+	}
+	g.mu.Unlock()
+	g.cables.Drawn(list, g.name)
+}
+
+// name is what people call a node.
+func (g *graph) name(node api.NodeID) string {
+	var identity api.Identity
+	record, found := g.ledger.Get(api.Key{Node: node, Kind: api.KindIdentity})
+	if found && record.Decode(&identity) == nil && identity.ShortName != "" {
+		return identity.ShortName
+	}
+	return node.Display()
+}
+
+// watch gives the graph and a channel that has a token whenever it may have
+// become another; done ends that.
+func (g *graph) watch() (list api.LinkListResult, wake <-chan struct{}, done func()) {
+	c := make(chan struct{}, 1)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.watchers[c] = true
+	return g.list, c, func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		delete(g.watchers, c)
+	}
+}
+
+// current is the graph as it was drawn last.
+func (g *graph) current() api.LinkListResult {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.list
+}
