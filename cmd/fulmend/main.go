@@ -26,6 +26,8 @@ func run(args []string) int {
 	switch command {
 	case "run":
 		return runDaemon(args[1:])
+	case "debug":
+		return runDebug(args[1:], os.Stdin, os.Stdout, os.Stderr)
 	case "topology":
 		return runTopology(args[1:], os.Stdout)
 	}

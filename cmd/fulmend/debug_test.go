@@ -1,0 +1,80 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+)
+
+const testdata = "../../native/systemprofiler/testdata/hub.json"
+
+// debugParse runs the command; each object that it printed is one of the files.
+func debugParse(t *testing.T, in string, args ...string) (status int, files []parsed, complaints string) {
+	t.Helper()
+	is := is.New(t)
+	var out, errs bytes.Buffer
+	status = runDebug(append([]string{"parse"}, args...), strings.NewReader(in), &out, &errs)
+	for decoder := json.NewDecoder(&out); ; {
+		var file parsed
+		err := decoder.Decode(&file)
+		if err == io.EOF {
+			return status, files, errs.String()
+		}
+		is.NoErr(err)
+		files = append(files, file)
+	}
+}
+
+func TestDebugParse(t *testing.T) {
+	is := is.New(t)
+	status, files, complaints := debugParse(t, "Hardware Port: Thunderbolt 2\nDevice: en6\n", testdata, "-")
+	is.Equal(status, api.ExitOK)
+	is.Equal(complaints, "")
+	is.Equal(len(files), 2)
+	is.Equal(files[0].File, testdata)
+	is.Equal(files[0].Kind, "system_profiler.thunderbolt")
+	is.Equal(len(files[0].Facts.(map[string]any)["ports"].([]any)), 3)
+	is.True(files[0].Notes != nil) // an empty list, not null
+	is.Equal(files[1].Kind, "networksetup.hardware_ports")
+}
+
+// One file that cannot be read does not keep the others from being read.
+func TestDebugParseComplains(t *testing.T) {
+	folder := t.TempDir()
+	large := filepath.Join(folder, "large")
+	if err := os.WriteFile(large, make([]byte, maxDebugFile+1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, says := range map[string]string{
+		"debug_test.go":                  "networksetup -listallhardwareports", // the list of what can be read
+		large:                            "larger than 16 MiB",
+		filepath.Join(folder, "missing"): "no such file",
+	} {
+		t.Run(filepath.Base(name), func(t *testing.T) {
+			is := is.New(t)
+			status, files, complaints := debugParse(t, "", name, testdata)
+			is.Equal(status, api.ExitFailed)
+			is.Equal(len(files), 1)
+			is.Equal(files[0].File, testdata)
+			is.True(strings.Contains(complaints, says))
+		})
+	}
+}
+
+func TestDebugUsage(t *testing.T) {
+	for _, args := range [][]string{nil, {"dance"}, {"parse"}, {"parse", "-dance"}} {
+		is := is.New(t)
+		var out, errs bytes.Buffer
+		is.Equal(runDebug(args, strings.NewReader(""), &out, &errs), api.ExitUsage)
+		is.Equal(out.String(), "")
+		is.True(strings.Contains(errs.String(), "parse"))
+	}
+}
