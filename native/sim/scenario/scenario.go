@@ -20,6 +20,8 @@ type Scenario struct {
 	Measurements Measurements
 	// TimeLine is what happens by itself, in order of time.
 	TimeLine []Event
+	// Notes are for people: what recordings told and the scenario cannot hold.
+	Notes []string
 }
 
 // Mac is one simulated Mac.
@@ -30,7 +32,7 @@ type Mac struct {
 	// simulation's.
 	Identity native.Identity
 	// MemoryBytes is the unified memory, GPUWorkingSetBytes what a GPU program
-	// may hold; UsedBytes is what is in use.
+	// may hold; UsedBytes is what is in use. 0: the scenario does not say.
 	MemoryBytes        int64
 	GPUWorkingSetBytes int64
 	UsedBytes          int64
@@ -50,7 +52,8 @@ type Mac struct {
 	Interfaces []Interface
 	// Bridges are its software bridges with their members, such as bridge0.
 	Bridges []Bridge
-	// Jobs is whom it lends itself to: "nobody", "mapped", or accounts.
+	// Jobs is whom it lends itself to: "nobody", "mapped", or accounts, separated
+	// by commas.
 	Jobs string
 }
 
