@@ -32,6 +32,7 @@ func (s Scenario) check(p *problems) {
 	for i, mac := range s.Macs {
 		s.checkOneMac(p, fmt.Sprintf("mac[%d]", i), mac)
 	}
+	s.checkDomains(p)
 	if s.checkCables(p) {
 		s.checkHubs(p)
 		s.checkAddresses(p)
@@ -67,9 +68,25 @@ func (s Scenario) checkNames(p *problems) {
 	check("network", namesOf(s.Networks, networkName))
 }
 
+// checkDomains refuses a domain that two receptacles have: it is what matches
+// the ends of a cable.
+func (s Scenario) checkDomains(p *problems) {
+	seen := map[string]End{}
+	for i, mac := range s.Macs {
+		for _, port := range mac.Ports {
+			end := End{Owner: mac.Name, Receptacle: port.Receptacle}
+			if first, ok := seen[port.DomainUUID]; ok && port.DomainUUID != "" {
+				p.add(fmt.Sprintf("mac[%d].%s", i, member("port", port.Receptacle)),
+					"%s: domain_uuid %.40q is also that of %s; give each its own, or leave it out", end, port.DomainUUID, first)
+			}
+			seen[port.DomainUUID] = end
+		}
+	}
+}
+
 func (s Scenario) checkOneMac(p *problems, path string, m Mac) {
 	fail := func(key, format string, args ...any) {
-		p.add(join(path, key), "mac %s: %s", m.Name, fmt.Sprintf(format, args...))
+		p.add(path+"."+key, "mac %s: %s", m.Name, fmt.Sprintf(format, args...))
 	}
 	if m.MemoryBytes > 0 {
 		if m.GPUWorkingSetBytes > m.MemoryBytes {
@@ -87,32 +104,28 @@ func (s Scenario) checkOneMac(p *problems, path string, m Mac) {
 	}
 	s.checkInterfaces(m, fail)
 	checkBridges(m, fail)
-	domains := map[string]int{}
 	for _, port := range m.Ports {
-		if other, ok := domains[port.DomainUUID]; ok && port.DomainUUID != "" {
-			fail("port", "receptacles %d and %d have the same domain_uuid", other, port.Receptacle)
-		}
-		domains[port.DomainUUID] = port.Receptacle
 		i := slices.IndexFunc(m.Ports, func(q Port) bool { return q.Interface == port.Interface })
 		if port.Interface != "" && m.Ports[i].Receptacle != port.Receptacle {
-			fail("port", "receptacles %d and %d have the same interface %s", m.Ports[i].Receptacle, port.Receptacle, port.Interface)
+			fail(member("port", port.Receptacle), "receptacles %d and %d have the same interface %s", m.Ports[i].Receptacle, port.Receptacle, port.Interface)
 		}
 	}
 }
 
 func (s Scenario) checkInterfaces(m Mac, fail func(key, format string, args ...any)) {
 	for _, i := range m.Interfaces {
+		where := member("interface", i.Name)
 		port := slices.ContainsFunc(m.Ports, func(p Port) bool { return p.Interface == i.Name })
 		_, known := s.Network(i.Network)
 		switch {
 		case port && i.Type != "thunderbolt":
-			fail("interface", "interface %s belongs to a receptacle and is therefore thunderbolt, not %s", i.Name, i.Type)
+			fail(where, "interface %s belongs to a receptacle and is therefore thunderbolt, not %s", i.Name, i.Type)
 		case !port && i.Type == "thunderbolt":
-			fail("interface", "interface %s is thunderbolt and belongs to no receptacle; name it as a port's interface", i.Name)
+			fail(where, "interface %s is thunderbolt and belongs to no receptacle; name it as a port's interface", i.Name)
 		case port && i.Network != "":
-			fail("interface", "interface %s is joined by its cable and cannot be on network %s", i.Name, i.Network)
+			fail(where, "interface %s is joined by its cable and cannot be on network %s", i.Name, i.Network)
 		case i.Network != "" && !known:
-			fail("interface", "interface %s is on network %q, which does not exist%s", i.Name, i.Network,
+			fail(where, "interface %s is on network %q, which does not exist%s", i.Name, i.Network,
 				didYouMean(i.Network, namesOf(s.Networks, networkName)))
 		}
 	}

@@ -34,7 +34,7 @@ func (s Scenario) checkAddresses(p *problems) {
 				where = s.cableOf(mac, network.Name)
 			}
 			if where != "" {
-				note(where, fmt.Sprintf("mac[%d]", i), mac.Name+" "+network.Name, addresses)
+				note(where, fmt.Sprintf("mac[%d].%s", i, member("interface", network.Name)), mac.Name+" "+network.Name, addresses)
 			}
 		}
 	}

@@ -51,6 +51,9 @@ func (t *table) merged(key, label, by string) []*table {
 		own = t.tables(key, label)
 	}
 	t.asked[key] = true
+	for _, table := range own {
+		t.problems.alias(member(join(t.path, key), table.values[by]), table.path)
+	}
 	var all []*table
 	for _, base := range asTables(t.base[key]) {
 		path := t.path // a problem with a model's part shows the Mac's line

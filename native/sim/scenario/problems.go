@@ -30,6 +30,17 @@ func (p *problems) add(path, format string, args ...any) {
 	}
 }
 
+// alias gives the line of a path to a second path.
+func (p *problems) alias(second, path string) {
+	if _, taken := p.lines[second]; !taken && p.lines != nil {
+		p.lines[second] = p.lines.at(path)
+	}
+}
+
+// member is the second path of a table that is known by a name or number of its
+// own, wherever in the file it is.
+func member(path string, by any) string { return fmt.Sprintf("%s[=%v]", path, by) }
+
 // lineNote returns " (line 38)" for a path that another problem refers to.
 func (p *problems) lineNote(path string) string {
 	if line := p.lines.at(path); line > 0 {

@@ -10,11 +10,11 @@ import (
 
 // readMac reads one [[mac]] of the scenario of that name.
 func readMac(t *table, scenario string) Mac {
-	t.applyModel()
 	m := Mac{Name: readName(t, "studio-1")}
 	if m.Name != "" {
 		t.label = "mac " + m.Name
 	}
+	t.applyModel()
 	m.Identity = readIdentity(t, scenario, m.Name)
 	m.MemoryBytes = parsed(t, "memory", ParseSize)
 	m.GPUWorkingSetBytes = parsed(t, "gpu_working_set", ParseSize)
