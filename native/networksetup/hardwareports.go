@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"fulmen/native"
+	"fulmen/native/recording/notes"
 )
 
 // ErrNoPorts is matched by the error of [ParseHardwarePorts] for a text that
@@ -69,13 +70,13 @@ func ParseHardwarePorts(data []byte) (HardwarePorts, error) {
 		return HardwarePorts{}, err
 	}
 	out := HardwarePorts{Ports: []Port{}}
-	var odd notes
+	var odd notes.Notes
 	devices := map[string]bool{}
 	section := keyPort
 	for _, block := range all {
 		if title, rest, ok := cutTitle(block); ok {
 			if title.text != keyVLANs {
-				odd.add("line %d: the section %.40q is taken for %q", title.number, title.text, keyVLANs)
+				odd.Add("line %d: the section %.40q is taken for %q", title.number, title.text, keyVLANs)
 			}
 			section, block = keyVLANs, rest
 		}
@@ -88,7 +89,7 @@ func ParseHardwarePorts(data []byte) (HardwarePorts, error) {
 		default:
 			port, ok := readPort(block, &odd)
 			if ok && devices[port.Device] {
-				odd.add("line %d: the device %s is listed twice; the second is left out", block[0].number, port.Device)
+				odd.Add("line %d: the device %s is listed twice; the second is left out", block[0].number, port.Device)
 				continue
 			}
 			if ok {
@@ -100,7 +101,7 @@ func ParseHardwarePorts(data []byte) (HardwarePorts, error) {
 	if len(out.Ports) == 0 {
 		return HardwarePorts{}, ErrNoPorts
 	}
-	out.Notes = odd.list()
+	out.Notes = odd.List()
 	return out, nil
 }
 
@@ -114,39 +115,39 @@ func cutTitle(block []line) (title line, rest []line, ok bool) {
 
 // readPort reads an entry by its keys, or, where none of them is known, by the
 // order of its lines: name, device, address.
-func readPort(block []line, odd *notes) (Port, bool) {
+func readPort(block []line, odd *notes.Notes) (Port, bool) {
 	values := map[string]string{}
 	known := 0
 	for i, l := range block {
 		key, value, ok := l.field()
 		switch {
 		case !ok:
-			odd.add("line %d: %.40q is no \"key: value\" and is ignored", l.number, l.text)
+			odd.Add("line %d: %.40q is no \"key: value\" and is ignored", l.number, l.text)
 			continue
 		case key == keyPort || key == keyDevice || key == keyAddress:
 			known++
 		case known == 0 && i < 3:
 			key = []string{keyPort, keyDevice, keyAddress}[i]
 		default:
-			odd.add("line %d: the key %.40q is not known and is ignored", l.number, key)
+			odd.Add("line %d: the key %.40q is not known and is ignored", l.number, key)
 			continue
 		}
 		if _, twice := values[key]; twice {
-			odd.add("line %d: %s is told twice; the second is ignored", l.number, key)
+			odd.Add("line %d: %s is told twice; the second is ignored", l.number, key)
 			continue
 		}
 		values[key] = value
 	}
 	port := Port{Name: values[keyPort], Device: values[keyDevice]}
 	if !deviceName.MatchString(port.Device) || port.Name == "" || len(port.Name) > 256 {
-		odd.add("line %d: no port with a name and a device; the entry is left out", block[0].number)
+		odd.Add("line %d: no port with a name and a device; the entry is left out", block[0].number)
 		return Port{}, false
 	}
 	if _, err := net.ParseMAC(values[keyAddress]); known == 0 && err != nil {
-		odd.add("line %d: no known key, and not the three lines of a port; the entry is left out", block[0].number)
+		odd.Add("line %d: no known key, and not the three lines of a port; the entry is left out", block[0].number)
 		return Port{}, false
 	} else if known == 0 {
-		odd.add("line %d: the keys are not English; read in their order", block[0].number)
+		odd.Add("line %d: the keys are not English; read in their order", block[0].number)
 	}
 	if match := thunderboltName.FindStringSubmatch(port.Name); match != nil {
 		n, _ := strconv.Atoi(match[1])
@@ -158,14 +159,14 @@ func readPort(block []line, odd *notes) (Port, bool) {
 	case values[keyAddress] == "" || values[keyAddress] == "N/A":
 		port.Unknown.Add("hardware_address", native.ReasonNoOS.With("not told"))
 	default:
-		odd.add("line %d: %.40q is no hardware address", block[0].number, values[keyAddress])
+		odd.Add("line %d: %.40q is no hardware address", block[0].number, values[keyAddress])
 		port.Unknown.Add("hardware_address", native.ReasonSourceMalformed)
 	}
 	return port, true
 }
 
 // readVLAN reads an entry of the last section.
-func readVLAN(block []line, odd *notes) (VLAN, bool) {
+func readVLAN(block []line, odd *notes.Notes) (VLAN, bool) {
 	var vlan VLAN
 	for _, l := range block {
 		key, value, _ := l.field()
@@ -179,11 +180,11 @@ func readVLAN(block []line, odd *notes) (VLAN, bool) {
 		case "Tag":
 			vlan.Tag, _ = strconv.Atoi(value)
 		default:
-			odd.add("line %d: %.40q is ignored", l.number, l.text)
+			odd.Add("line %d: %.40q is ignored", l.number, l.text)
 		}
 	}
 	if vlan.Tag < 1 || vlan.Tag > 4094 || !deviceName.MatchString(vlan.Device) || !deviceName.MatchString(vlan.Parent) {
-		odd.add("line %d: no VLAN with a device, a parent and a tag; the entry is left out", block[0].number)
+		odd.Add("line %d: no VLAN with a device, a parent and a tag; the entry is left out", block[0].number)
 		return VLAN{}, false
 	}
 	return vlan, true

@@ -5,32 +5,8 @@ import (
 	"strings"
 )
 
-const (
-	// maxBytes is the most that is read, a thousand times a full list.
-	maxBytes = 4 << 20
-	maxNotes = 64
-)
-
-// notes collects lines for people, bounded.
-type notes struct {
-	lines []string
-	more  int
-}
-
-func (n *notes) add(format string, args ...any) {
-	if len(n.lines) == maxNotes {
-		n.more++
-		return
-	}
-	n.lines = append(n.lines, fmt.Sprintf(format, args...))
-}
-
-func (n *notes) list() []string {
-	if n.more > 0 {
-		return append(n.lines, fmt.Sprintf("and %d more", n.more))
-	}
-	return n.lines
-}
+// maxBytes is the most that is read, a thousand times a full list.
+const maxBytes = 4 << 20
 
 // line is a line with its number from 1.
 type line struct {

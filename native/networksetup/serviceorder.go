@@ -4,6 +4,8 @@ import (
 	"errors"
 	"regexp"
 	"strings"
+
+	"fulmen/native/recording/notes"
 )
 
 // ErrNoServices is matched by the error of [ParseServiceOrder] for a text that
@@ -44,7 +46,7 @@ func ParseServiceOrder(data []byte) (ServiceOrder, error) {
 		return ServiceOrder{}, err
 	}
 	out := ServiceOrder{Services: []Service{}}
-	var odd notes
+	var odd notes.Notes
 	for _, block := range all {
 		var service *Service
 		for _, l := range block {
@@ -57,21 +59,21 @@ func ParseServiceOrder(data []byte) (ServiceOrder, error) {
 				service = nil
 			case name != nil:
 				if service != nil {
-					odd.add("line %d: the service before has no port and is left out", l.number)
+					odd.Add("line %d: the service before has no port and is left out", l.number)
 				}
 				service = &Service{Name: strings.TrimSpace(name[2]), Enabled: name[1] != "*"}
 			case l.number == 1: // the remark about the asterisk, in any language
 			default:
-				odd.add("line %d: %.40q is ignored", l.number, l.text)
+				odd.Add("line %d: %.40q is ignored", l.number, l.text)
 			}
 		}
 		if service != nil {
-			odd.add("line %d: the service has no port and is left out", block[len(block)-1].number)
+			odd.Add("line %d: the service has no port and is left out", block[len(block)-1].number)
 		}
 	}
 	if len(out.Services) == 0 {
 		return ServiceOrder{}, ErrNoServices
 	}
-	out.Notes = odd.list()
+	out.Notes = odd.List()
 	return out, nil
 }

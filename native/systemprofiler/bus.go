@@ -13,9 +13,12 @@ import (
 )
 
 var (
-	receptacleTag = regexp.MustCompile(`^receptacle_([1-9][0-9]{0,3})_tag$`)
-	busName       = regexp.MustCompile(`^thunderbolt(?:usb4)?_bus_([0-9]{1,3})$`)
+	receptacleTag = regexp.MustCompile(`^receptacle_([1-9][0-9]{0,2})_tag$`)
+	busName       = regexp.MustCompile(`^thunderbolt(?:usb4)?_bus_([0-9]{1,2})$`)
 )
+
+// maxReceptacle is above what any Mac has; the API ends there.
+const maxReceptacle = 255
 
 // tagsOf returns the receptacle tags of a router by number.
 func tagsOf(o object) []string {
@@ -60,7 +63,7 @@ func (p *parser) bus(index int, entry any) {
 		}
 	}
 	if len(ports) == 0 {
-		o.notes.add("%s: no receptacle is told", o.at)
+		o.notes.Add("%s: no receptacle is told", o.at)
 		ports = append(ports, p.port(object{at: o.at, notes: o.notes}, name, routerVersion))
 	}
 	items := p.items(o)
@@ -77,7 +80,7 @@ func (p *parser) bus(index int, entry any) {
 		if port.Receptacle > 0 {
 			p.ports = append(p.ports, port.Port)
 		} else {
-			o.notes.add("%s: a port without a receptacle number is ignored", o.at)
+			o.notes.Add("%s: a port without a receptacle number is ignored", o.at)
 		}
 	}
 }
@@ -106,12 +109,12 @@ type busPort struct {
 func (p *parser) port(tag object, bus string, routerVersion uint32) *busPort {
 	port := &busPort{side: readReceptacle(tag)}
 	number, why := tag.number("receptacle_id_key")
-	if why == "" && (number == 0 || number > 9999) {
+	if why == "" && (number == 0 || number > maxReceptacle) {
 		why = tag.malformed("receptacle_id_key", fmt.Sprintf("is %d", number))
 	}
 	if match := busName.FindStringSubmatch(bus); why != "" && match != nil {
 		n, _ := strconv.Atoi(match[1])
-		tag.notes.add("%s: receptacle %d is taken from the number of the bus", tag.at, n+1)
+		tag.notes.Add("%s: receptacle %d is taken from the number of the bus", tag.at, n+1)
 		number, why = uint32(n+1), ""
 	}
 	if why == "" {
@@ -138,7 +141,7 @@ func (p *busPort) attach(bus object, items below) {
 	link, why := p.side.link(items.firstMode)
 	put(&p.Negotiated, &p.Unknown, "negotiated", link, why)
 	if why.Key() == native.ReasonSourcesDisagree.Key() {
-		bus.notes.add("%s: receptacle %d: %s", bus.at, p.Receptacle, why.Detail())
+		bus.notes.Add("%s: receptacle %d: %s", bus.at, p.Receptacle, why.Detail())
 	}
 	p.firstHop(bus, items.direct)
 }
@@ -147,7 +150,7 @@ func (p *busPort) attach(bus object, items below) {
 // which is the same cable.
 func (p *busPort) firstHop(bus object, direct int) {
 	if direct > 1 {
-		bus.notes.add("%s: %d devices in one receptacle", bus.at, direct)
+		bus.notes.Add("%s: %d devices in one receptacle", bus.at, direct)
 	}
 	for i := range p.Hubs {
 		hub := &p.Hubs[i]
@@ -157,7 +160,7 @@ func (p *busPort) firstHop(bus object, direct int) {
 			hub.Negotiated = p.Negotiated
 			delete(hub.Unknown, "negotiated")
 		case hub.Negotiated != nil && p.Negotiated != nil && hub.Negotiated.Speed() != p.Negotiated.Speed():
-			bus.notes.add("%s: the ends of the cable to route %s say %s and %s", bus.at, hub.Route, p.Negotiated.Speed(), hub.Negotiated.Speed())
+			bus.notes.Add("%s: the ends of the cable to route %s say %s and %s", bus.at, hub.Route, p.Negotiated.Speed(), hub.Negotiated.Speed())
 		}
 	}
 	for i := range p.Peers {
@@ -185,7 +188,7 @@ func (p *busPort) status(bus object, items below) (native.PortStatus, native.Rea
 		return "", native.ReasonNoOS.With("something is connected that is not listed")
 	}
 	if connected != nil && !*connected && status != native.PortEmpty {
-		bus.notes.add("%s: receptacle %d says that nothing is connected, and yet a device is listed", bus.at, p.Receptacle)
+		bus.notes.Add("%s: receptacle %d says that nothing is connected, and yet a device is listed", bus.at, p.Receptacle)
 	}
 	return status, ""
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"fulmen/native"
+	"fulmen/native/recording/notes"
 )
 
 // The tags of a device's side towards the host. Only the first was recorded.
@@ -44,7 +45,7 @@ func (d downstream) without(o object, items []any) downstream {
 		if tag == nil {
 			continue
 		}
-		told := readReceptacle(object{at: o.at, fields: tag, notes: &notes{}}) // noted where it is read in full
+		told := readReceptacle(object{at: o.at, fields: tag, notes: &notes.Notes{}}) // noted where it is read in full
 		if i := slices.IndexFunc(d.sides, func(side receptacle) bool { return side.speedWhy == "" && side.speed == told.speed }); i >= 0 {
 			d.sides = slices.Delete(d.sides, i, i+1)
 		}
@@ -135,14 +136,14 @@ func (w *walk) route(o object, parent string) string {
 		case slices.ContainsFunc(w.hubs, func(h native.Hub) bool { return h.Route == route }):
 			why = o.malformed("route_string_key", fmt.Sprintf("is %.40q like another's", text))
 		case parentOf(n) != parent && isRoute(parent):
-			o.notes.add("%s: route %s does not lie below %q, where it is listed", o.at, route, parent)
+			o.notes.Add("%s: route %s does not lie below %q, where it is listed", o.at, route, parent)
 		}
 	}
 	if why == "" {
 		return route
 	}
 	w.unnamed++
-	o.notes.add("%s: the router has no route of its own; it is called ?%d here", o.at, w.unnamed)
+	o.notes.Add("%s: the router has no route of its own; it is called ?%d here", o.at, w.unnamed)
 	return fmt.Sprintf("?%d", w.unnamed)
 }
 

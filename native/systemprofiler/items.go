@@ -48,7 +48,7 @@ func (p *parser) items(bus object) below {
 // list reads the devices below one router, whose route is "" for the host.
 func (w *walk) list(o object, items []any, parent string, side downstream, depth int) {
 	if depth == maxDepth && len(items) > 0 {
-		o.notes.add("%s: what is nested deeper than %d devices is ignored", o.at, maxDepth)
+		o.notes.Add("%s: what is nested deeper than %d devices is ignored", o.at, maxDepth)
 		return
 	}
 	side = side.without(o, items)
@@ -64,7 +64,7 @@ func (w *walk) list(o object, items []any, parent string, side downstream, depth
 		item.noteOthers(knownOfItem)
 		switch {
 		case len(w.hubs)+len(w.peers) >= maxList:
-			o.notes.add("%s: more than %d devices below one port; the rest is ignored", o.at, maxList)
+			o.notes.Add("%s: more than %d devices below one port; the rest is ignored", o.at, maxList)
 			return
 		case item.has("domain_uuid_key") || item.has("services_title"):
 			w.peer(item, parent, side)
@@ -72,7 +72,7 @@ func (w *walk) list(o object, items []any, parent string, side downstream, depth
 			w.hub(item, parent, side, depth)
 		default:
 			w.odd = true
-			item.notes.add("%s: neither a computer nor a router: ignored", item.at)
+			item.notes.Add("%s: neither a computer nor a router: ignored", item.at)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"fulmen/native"
+	"fulmen/native/recording/notes"
 )
 
 // maxText is the longest text that counts as a name; longer ones are malformed.
@@ -18,7 +19,7 @@ const maxText = 256
 type object struct {
 	at     string
 	fields map[string]any
-	notes  *notes
+	notes  *notes.Notes
 }
 
 // below is the object at a key or index; false, with a note, when it is none.
@@ -26,7 +27,7 @@ func (o object) below(name string, value any) (object, bool) {
 	fields, ok := value.(map[string]any)
 	at := o.at + " > " + name
 	if !ok {
-		o.notes.add("%s is %s and not an object: ignored", at, kindOf(value))
+		o.notes.Add("%s is %s and not an object: ignored", at, kindOf(value))
 	}
 	return object{at: at, fields: fields, notes: o.notes}, ok
 }
@@ -36,7 +37,7 @@ func (o object) has(key string) bool { return o.fields[key] != nil }
 
 // malformed notes a value that makes no sense and gives its reason.
 func (o object) malformed(key, why string) native.Reason {
-	o.notes.add("%s: %s %s", o.at, key, why)
+	o.notes.Add("%s: %s %s", o.at, key, why)
 	return native.ReasonSourceMalformed.With(key + " " + why)
 }
 
@@ -123,7 +124,7 @@ func (o object) list(key string) ([]any, native.Reason) {
 func (o object) noteOthers(known func(key string) bool) {
 	for _, key := range slices.Sorted(maps.Keys(o.fields)) {
 		if !known(key) {
-			o.notes.add("%s: the key %.40q is not known and is ignored", o.at, key)
+			o.notes.Add("%s: the key %.40q is not known and is ignored", o.at, key)
 		}
 	}
 }

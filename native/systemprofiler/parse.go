@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"fulmen/native"
+	"fulmen/native/recording/notes"
 )
 
 // DataType is the name of system_profiler's chapter about Thunderbolt.
@@ -63,21 +64,21 @@ func Parse(data []byte) (Result, error) {
 	if !ok {
 		return Result{}, fmt.Errorf("no list %s, but %.80q", DataType, strings.Join(slices.Sorted(maps.Keys(top)), ", "))
 	}
-	p := parser{notes: &notes{}}
+	p := parser{notes: &notes.Notes{}}
 	for _, key := range slices.Sorted(maps.Keys(top)) {
 		if key != DataType {
-			p.notes.add("%.40q beside %s is ignored", key, DataType)
+			p.notes.Add("%.40q beside %s is ignored", key, DataType)
 		}
 	}
 	for i, entry := range p.bounded("the list of buses", chapter) {
 		p.bus(i, entry)
 	}
 	slices.SortStableFunc(p.ports, func(a, b native.Port) int { return a.Receptacle - b.Receptacle })
-	return Result{Thunderbolt: native.Thunderbolt{Ports: p.uniquePorts()}, Notes: p.notes.list()}, nil
+	return Result{Thunderbolt: native.Thunderbolt{Ports: p.uniquePorts()}, Notes: p.notes.List()}, nil
 }
 
 type parser struct {
-	notes *notes
+	notes *notes.Notes
 	ports []native.Port
 }
 
@@ -86,7 +87,7 @@ func (p *parser) uniquePorts() []native.Port {
 	unique := []native.Port{}
 	for _, port := range p.ports {
 		if n := len(unique); n > 0 && unique[n-1].Receptacle == port.Receptacle {
-			p.notes.add("receptacle %d is told twice; the one with domain %q is ignored", port.Receptacle, port.DomainUUID)
+			p.notes.Add("receptacle %d is told twice; the one with domain %q is ignored", port.Receptacle, port.DomainUUID)
 			continue
 		}
 		unique = append(unique, port)
@@ -99,6 +100,6 @@ func (p *parser) bounded(what string, list []any) []any {
 	if len(list) <= maxList {
 		return list
 	}
-	p.notes.add("%s has %d entries; those after %d are ignored", what, len(list), maxList)
+	p.notes.Add("%s has %d entries; those after %d are ignored", what, len(list), maxList)
 	return list[:maxList]
 }

@@ -21,7 +21,7 @@ func (w *walk) peer(o object, parent string, above downstream) {
 		put(&peer.Negotiated, &peer.Unknown, "negotiated", link, why)
 	}
 	if o.has("_items") {
-		o.notes.add("%s: what is listed below a computer is ignored", o.at)
+		o.notes.Add("%s: what is listed below a computer is ignored", o.at)
 	}
 	w.peers = append(w.peers, peer)
 }
@@ -52,7 +52,7 @@ func (w *walk) services(o object) ([]native.PeerService, native.Reason) {
 			service.Version, why = item.number("protocol_version_key")
 		}
 		if why != "" {
-			item.notes.add("%s: %s, so that the services of this computer are not known", item.at, why.Detail())
+			item.notes.Add("%s: %s, so that the services of this computer are not known", item.at, why.Detail())
 		}
 		services = append(services, service)
 	}
