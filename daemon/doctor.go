@@ -17,9 +17,10 @@ import (
 const leastFree = 256 << 20
 
 // doctor examines what only the daemon itself can: its folders as it sees them,
-// its worker, and the events that it hears.
-func (d *daemon) doctor(context.Context, *server.Caller, api.Empty) (api.DaemonDoctorResult, error) {
-	return api.DaemonDoctorResult{Checks: []api.DoctorCheck{d.checkState(), d.checkWorker(), d.checkEvents()}}, nil
+// its worker, the events that it hears, and what the graph says of its cables.
+func (d *daemon) doctor(ctx context.Context, _ *server.Caller, _ api.Empty) (api.DaemonDoctorResult, error) {
+	checks := []api.DoctorCheck{d.checkState(), d.checkWorker(), d.checkEvents()}
+	return api.DaemonDoctorResult{Checks: append(checks, d.checkPorts(ctx)...)}, nil
 }
 
 // answer makes a check of a reason, or a good one where there is none.

@@ -13,7 +13,7 @@ func linkChanges(before, after api.LinkListResult) (api.LinkChanged, bool) {
 	c.Cables, c.GoneCables = cableChanges(before.Cables, after.Cables)
 	c.Rows, c.GoneRows = rowChanges(before.Rows, after.Rows)
 	if !slices.EqualFunc(before.Loops, after.Loops, slices.Equal) {
-		c.Loops = slices.Concat([][]api.NodeID{}, after.Loops) // none is said as an empty list
+		c.Loops = append([][]api.NodeID{}, after.Loops...) // none is said as an empty list
 	}
 	return c, len(c.Cables)+len(c.GoneCables)+len(c.Rows)+len(c.GoneRows) > 0 || c.Loops != nil
 }
@@ -88,17 +88,22 @@ type cableKey struct {
 	peer string
 }
 
-// keepsAll reports whether every cable of an end is still there, under a key
-// that no other of the end has.
+// keepsAll reports whether every cable of an end is still there, and no two of
+// them have one key, before or now.
 func keepsAll(old, now []api.Cable) bool {
-	count := map[cableKey]int{}
-	for _, cable := range now {
-		count[cableKey{cable.Link, cable.PeerName}]++
-	}
-	for _, n := range count {
-		if n > 1 {
+	before, after := keysOf(old), keysOf(now)
+	for key := range before {
+		if !after[key] {
 			return false
 		}
 	}
-	return !slices.ContainsFunc(old, func(o api.Cable) bool { return count[cableKey{o.Link, o.PeerName}] == 0 })
+	return len(before) == len(old) && len(after) == len(now)
+}
+
+func keysOf(cables []api.Cable) map[cableKey]bool {
+	keys := map[cableKey]bool{}
+	for _, cable := range cables {
+		keys[cableKey{cable.Link, cable.PeerName}] = true
+	}
+	return keys
 }

@@ -66,6 +66,7 @@ type daemon struct {
 	clock    clockWatch
 
 	capabilities native.Capabilities // as they were at the start
+	crossCheck   crossCheck          // nil where there is no second source
 	// canRaise says that health is there; the configuration's watcher, which has a
 	// goroutine of its own, is there before.
 	canRaise atomic.Bool
@@ -151,6 +152,9 @@ func (d *daemon) openPlatform(context.Context) error {
 	}
 	d.platform = platform
 	d.onClose(platform.Close)
+	if platform.Name == "darwin" {
+		d.crossCheck = askSystemProfiler(platform.Clock)
+	}
 	d.worker = d.live.Current().Paths.Worker
 	if d.worker == "" {
 		d.worker = d.options.Worker

@@ -50,6 +50,7 @@ func (d *daemon) serve(ctx context.Context) error {
 	running.Go(func() { _ = d.facts.Run(ctx) })
 	running.Go(func() { d.followInterest(ctx) })
 	running.Go(func() { d.learnMLX(ctx) })
+	running.Go(func() { d.followPower(ctx) })
 	running.Go(func() { d.play(ctx) })
 	running.Go(func() {
 		if err := d.graph.run(ctx); ctx.Err() == nil {

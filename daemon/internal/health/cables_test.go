@@ -13,7 +13,7 @@ import (
 
 const (
 	nodeA = api.NodeID("cpv0cwypxp44qw0p")
-	nodeB = api.NodeID("dpv0cwypxp44qw0p")
+	nodeB = api.NodeID("71532pmrr5f6wz0c")
 )
 
 // cableRig is the cables of a node, with a board and a clock moved by hand.
