@@ -236,4 +236,3 @@ func TestImpossibleChanges(t *testing.T) {
 		})
 	}
 }
-

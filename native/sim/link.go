@@ -97,6 +97,8 @@ func (w *World) awaitAddresses(i *iface) {
 // linkUp reports whether something answers at the other end of an interface. A
 // port's link needs a computer below the port whose own interface is there and
 // not pulled; a hub alone does not do. A bridge's needs one of its members'.
+// Ethernet and Wi-Fi need a network that is up, and others, such as loopback,
+// nothing.
 func (w *World) linkUp(m *mac, i *iface) bool {
 	if !m.runs() || !i.present || !i.linked {
 		return false
@@ -113,7 +115,7 @@ func (w *World) linkUp(m *mac, i *iface) bool {
 	if i.spec.Network != "" {
 		return w.network(i.spec.Network).up
 	}
-	return true
+	return i.spec.Type != native.InterfaceEthernet && i.spec.Type != native.InterfaceWiFi
 }
 
 // plugAt is an interface of a Mac, as frames find it.
