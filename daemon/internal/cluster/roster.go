@@ -4,18 +4,29 @@ import (
 	"crypto/ed25519"
 	"crypto/rand"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"fulmen/daemon/api"
 )
 
-// Roster is who belongs to the cluster: the log, and what follows from it. It
-// does not change.
+// MaxEntries is how many entries a roster holds: several lives of a cluster of
+// 32 nodes. It bounds what a member gone mad can make others store.
+const MaxEntries = 2048
+
+// Roster is who belongs to the cluster: a log of signed entries, each after
+// those that its signer had seen, and what follows from it. It does not change;
+// what adds to it gives another one.
+//
+// An entry counts if its signer was a member in its past. A removal is final,
+// and undoes what the removed node added without having been seen to by whoever
+// removed it: those additions are concurrent with the removal. Whoever holds the
+// same entries so finds the same members, in whatever order they came.
 type Roster struct {
-	log     []SignedEntry
+	history history
 	cluster api.ClusterID
 	members []api.Member
-	keys    map[api.NodeID]ed25519.PublicKey
+	keys    map[api.NodeID]ed25519.PublicKey // of current members
 }
 
 // FoundRoster begins a cluster of one.
@@ -34,54 +45,113 @@ func foundRoster(by Identity, now time.Time, nonce []byte) (*Roster, error) {
 	return ReadRoster([]SignedEntry{first})
 }
 
-// ReadRoster checks a log, its first entry first: form, links and signatures.
-// This version knows clusters of one; a log that goes on is refused, not cut.
+// ReadRoster checks a log, its first entry first and none before what it is
+// after: form, links and signatures. One bad entry makes the whole log bad.
 func ReadRoster(log []SignedEntry) (*Roster, error) {
 	if len(log) == 0 {
 		return nil, malformedEntry("is missing: the log is empty")
 	}
-	first, err := log[0].Entry()
+	h, err := beginHistory(log[0])
 	if err != nil {
 		return nil, err
 	}
-	if first.Type != EntryFound {
-		return nil, malformedEntry("begins the log and no cluster")
+	for _, entry := range log[1:] {
+		if err := h.add(entry); err != nil {
+			return nil, err
+		}
 	}
-	if err := log[0].Verify(first.PublicKey); err != nil {
-		return nil, err
+	return judged(h), nil
+}
+
+// judged finds out who is a member by a history.
+func judged(h history) *Roster {
+	r := &Roster{history: h, cluster: api.ClusterIDFromEntry(h.steps[0].signed.Raw), keys: map[api.NodeID]ed25519.PublicKey{}}
+	h.sort()
+	r.members = h.members()
+	for _, m := range r.members {
+		if m.RemovedBy == "" {
+			r.keys[m.Node] = h.keys[m.Node]
+		}
 	}
-	if len(log) > 1 {
-		return nil, api.Errorf(api.ReasonVersionSkew, "roster", "The roster has %d entries, and this version of Fulmen reads the first only.", len(log))
-	}
-	return &Roster{
-		log:     append([]SignedEntry(nil), log...),
-		cluster: api.ClusterIDFromEntry(log[0].Raw),
-		members: []api.Member{{Node: first.Node, AddedBy: first.By, AddedAt: first.At}},
-		keys:    map[api.NodeID]ed25519.PublicKey{first.Node: first.PublicKey},
-	}, nil
+	return r
 }
 
 // Cluster is its id.
 func (r *Roster) Cluster() api.ClusterID { return r.cluster }
 
-// Log is the signed entries, the first one first.
-func (r *Roster) Log() []SignedEntry { return append([]SignedEntry(nil), r.log...) }
+// Log is the signed entries, none before what it is after, alike on every node
+// that has the same ones.
+func (r *Roster) Log() []SignedEntry {
+	log := make([]SignedEntry, len(r.history.steps))
+	for i, s := range r.history.steps {
+		log[i] = s.signed
+	}
+	return log
+}
 
-// Head is the hash of the last entry.
-func (r *Roster) Head() EntryHash { return r.log[len(r.log)-1].Hash() }
+// Heads are the entries that no other is after yet, in ascending order: several
+// where halves of the cluster have just met again.
+func (r *Roster) Heads() []EntryHash { return r.history.heads() }
+
+// Head names all that the roster holds in one hash: that of its last entry
+// where it has one head, else that of its heads.
+func (r *Roster) Head() EntryHash {
+	heads := r.Heads()
+	if len(heads) == 1 {
+		return heads[0]
+	}
+	var all []byte
+	for _, h := range heads {
+		all = append(all, h...)
+	}
+	return HashEntry(all)
+}
 
 // Members are all who ever were, ordered by when they were added, without the
 // short names, which their identity documents have.
-func (r *Roster) Members() []api.Member { return append([]api.Member(nil), r.members...) }
+func (r *Roster) Members() []api.Member { return slices.Clone(r.members) }
 
-// PublicKey is a member's key; false for whoever is none.
+// Current are those who are members now, ordered by id.
+func (r *Roster) Current() []api.NodeID {
+	var all []api.NodeID
+	for node := range r.keys {
+		all = append(all, node)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// IsMember reports whether a node is one now.
+func (r *Roster) IsMember(node api.NodeID) bool {
+	_, ok := r.keys[node]
+	return ok
+}
+
+// IsRemoved reports whether a node was a member and is none for good.
+func (r *Roster) IsRemoved(node api.NodeID) bool {
+	return slices.ContainsFunc(r.members, func(m api.Member) bool { return m.Node == node && m.RemovedBy != "" })
+}
+
+// InvitedBy are the members whom a node has added, to be looked at when it is
+// removed.
+func (r *Roster) InvitedBy(node api.NodeID) []api.NodeID {
+	var all []api.NodeID
+	for _, m := range r.members {
+		if m.AddedBy == node && m.Node != node && m.RemovedBy == "" {
+			all = append(all, m.Node)
+		}
+	}
+	return all
+}
+
+// PublicKey is a member's key; false for whoever is none, or none any more.
 func (r *Roster) PublicKey(node api.NodeID) ([]byte, bool) {
 	key, ok := r.keys[node]
 	return key, ok
 }
 
 // MarshalJSON writes the log.
-func (r *Roster) MarshalJSON() ([]byte, error) { return json.Marshal(r.log) }
+func (r *Roster) MarshalJSON() ([]byte, error) { return json.Marshal(r.Log()) }
 
 // UnmarshalJSON reads and checks a log.
 func (r *Roster) UnmarshalJSON(raw []byte) error {

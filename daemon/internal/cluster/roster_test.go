@@ -32,6 +32,26 @@ func testRoster(t testing.TB) *Roster {
 	return r
 }
 
+// testRosterOf is a cluster of its own.
+func testRosterOf(t testing.TB, n byte) *Roster {
+	r, err := foundRoster(testIdentity(n), testTime(), testNonce())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// byStranger is an entry whose signer nobody added.
+func byStranger(t testing.TB, after EntryHash) SignedEntry {
+	two, three := testIdentity(2), testIdentity(3)
+	s, err := SignEntry(Entry{Type: EntryAdd, After: []EntryHash{after}, By: two.Node, At: api.TimeOf(testTime()),
+		Node: three.Node, PublicKey: three.Public()}, two)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
 // testEntries is one entry of each type, each after the one before.
 func testEntries(t testing.TB) []SignedEntry {
 	log := testRoster(t).Log()
@@ -113,7 +133,9 @@ func TestReadRosterRefuses(t *testing.T) {
 		{"a signature of other bytes", []SignedEntry{{Raw: entries[0].Raw, Sig: entries[1].Sig}}, api.ReasonBadSignature},
 		{"no signature", []SignedEntry{{Raw: entries[0].Raw}}, api.ReasonBadSignature},
 		{"changed on the way", []SignedEntry{{Raw: bytes.Replace(entries[0].Raw, []byte("2026"), []byte("2027"), 1), Sig: entries[0].Sig}}, api.ReasonBadSignature},
-		{"more than this version can", entries, api.ReasonVersionSkew},
+		{"a gap", []SignedEntry{entries[0], entries[2]}, ErrGap},
+		{"another beginning in it", append(entries[:1:1], testRosterOf(t, 3).Log()...), api.ReasonMalformedDocument},
+		{"an entry by a stranger", append(entries[:1:1], byStranger(t, entries[0].Hash())), api.ReasonNotAMember},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			is := is.New(t)
