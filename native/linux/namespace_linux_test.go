@@ -1,6 +1,7 @@
 package linux
 
 import (
+	"errors"
 	"net"
 	"net/netip"
 	"os"
@@ -87,12 +88,27 @@ func TestNetworkEvents(t *testing.T) {
 	step("and up", func() error { return netlink.LinkSetUp(b) }, "rtnetlink.link", "fa0", func(s native.Snapshot) bool {
 		return *at(s, "fa0").Link
 	})
+	step("this end goes down", func() error { return netlink.LinkSetDown(a) }, "rtnetlink.link", "fa0", func(s native.Snapshot) bool {
+		return !*at(s, "fa0").Up && !*at(s, "fa0").Link
+	})
+	step("and up", func() error { return netlink.LinkSetUp(a) }, "rtnetlink.link", "fa0", func(s native.Snapshot) bool {
+		return *at(s, "fa0").Up && *at(s, "fa0").Link
+	})
 	step("the MTU changes", func() error { return netlink.LinkSetMTU(a, 9000) }, "rtnetlink.link", "fa0", func(s native.Snapshot) bool {
 		return *at(s, "fa0").MTUBytes == 9000
 	})
 	address, err := netlink.ParseAddr("169.254.1.1/30")
 	is.NoErr(err)
 	step("an address comes", func() error { return netlink.AddrAdd(a, address) }, "rtnetlink.address", "fa0", func(s native.Snapshot) bool {
+		return hasAddress(s, "fa0", "169.254.1.1/30")
+	})
+	step("and another instead of it", func() error {
+		other, err := netlink.ParseAddr("169.254.1.5/30")
+		return errors.Join(err, netlink.AddrAdd(a, other), netlink.AddrDel(a, address))
+	}, "rtnetlink.address", "fa0", func(s native.Snapshot) bool {
+		return hasAddress(s, "fa0", "169.254.1.5/30") && !hasAddress(s, "fa0", "169.254.1.1/30")
+	})
+	step("and the first again", func() error { return netlink.AddrAdd(a, address) }, "rtnetlink.address", "fa0", func(s native.Snapshot) bool {
 		return hasAddress(s, "fa0", "169.254.1.1/30")
 	})
 	gateway := net.ParseIP("169.254.1.2")
@@ -123,9 +139,12 @@ func TestNetworkEvents(t *testing.T) {
 	step("and left", func() error { return netlink.LinkSetNoMaster(a) }, "rtnetlink.link", "fa0", func(s native.Snapshot) bool {
 		return members(s) == nil
 	})
+	step("it is joined again", func() error { return netlink.LinkSetMaster(a, bridge) }, "rtnetlink.link", "fa0", func(s native.Snapshot) bool {
+		return slices.Equal(members(s), []string{"fa0"})
+	})
 	step("the pair is removed", func() error { return netlink.LinkDel(b) }, "rtnetlink.link", "fa0", func(s native.Snapshot) bool {
 		_, ok := s.Network.Interface("fa0")
-		return !ok
+		return !ok && members(s) == nil && len(s.Network.Bridges) == 1
 	})
 }
 
