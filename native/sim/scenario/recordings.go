@@ -79,6 +79,10 @@ type hubAt struct {
 
 func (r *rebuilding) fail(format string, args ...any) { r.problems.add("", format, args...) }
 
+func (r *rebuilding) note(format string, args ...any) {
+	r.scenario.Notes = append(r.scenario.Notes, fmt.Sprintf(format, args...))
+}
+
 func (r *rebuilding) each(do func(recordedPort)) {
 	for _, recording := range r.recordings {
 		for _, port := range recording.Thunderbolt.Ports {
@@ -102,7 +106,7 @@ func (r *rebuilding) addMac(i int) {
 	}
 	for _, recorded := range recording.Thunderbolt.Ports {
 		port := Port{
-			Receptacle: recorded.Receptacle, Place: recorded.Place, Capability: recordedCapability(recorded),
+			Receptacle: recorded.Receptacle, Place: recorded.Place, Capability: r.capability(recording.Mac, recorded),
 			DomainUUID: recorded.DomainUUID, Interface: orElse(recording.Interfaces[recorded.Receptacle], recorded.Interface),
 			BesideEthernet: recorded.BesideEthernet != nil && *recorded.BesideEthernet,
 		}
@@ -115,7 +119,8 @@ func (r *rebuilding) addMac(i int) {
 			continue
 		}
 		if port.Capability == "" {
-			r.fail("%s: nothing says what it can do: neither a capability nor a negotiated speed", at)
+			r.note("%s: nothing says what it can do: left out", at)
+			continue
 		}
 		if port.DomainUUID == "" {
 			port.DomainUUID = makeUUID(r.scenario.Name, mac.Name, strconv.Itoa(port.Receptacle))
@@ -132,18 +137,24 @@ func (r *rebuilding) addMac(i int) {
 	r.scenario.Macs = append(r.scenario.Macs, mac)
 }
 
-// recordedCapability is what the port is said to be, or at least what its link
-// proves: above 40 Gb/s only tb5 goes, and what goes up to there is taken for tb4.
-func recordedCapability(port native.Port) native.ThunderboltVersion {
+// capability is what the port is said to be, or at least what its link proves:
+// only two tb5 go above 40 Gb/s.
+func (r *rebuilding) capability(mac string, port native.Port) native.ThunderboltVersion {
 	switch {
 	case port.Capability != "":
 		return port.Capability
 	case port.Negotiated == nil || port.Negotiated.State != native.LinkUp:
 		return ""
-	case max(port.Negotiated.TxBitsPerS, port.Negotiated.RxBitsPerS) > 40*gigabit:
+	case isTB5(port.Negotiated):
 		return native.TB5
 	}
+	r.note("recording of %s: receptacle %d does not say what it can do: taken for tb4, which its link of %s proves at least",
+		mac, port.Receptacle, port.Negotiated.Speed())
 	return native.TB4
+}
+
+func isTB5(link *native.Link) bool {
+	return link != nil && max(link.TxBitsPerS, link.RxBitsPerS) > 40*gigabit
 }
 
 // addHubs adds the hubs below the port, with the cables upstream of them.
@@ -198,7 +209,7 @@ func (r *rebuilding) hubCapability(p recordedPort, hub native.Hub) native.Thunde
 		}
 	}
 	for _, link := range links {
-		if link != nil && max(link.TxBitsPerS, link.RxBitsPerS) > 40*gigabit {
+		if isTB5(link) {
 			return native.TB5
 		}
 	}
@@ -226,8 +237,7 @@ func (r *rebuilding) addPeers(p recordedPort) {
 	for _, peer := range p.port.Peers {
 		other, recorded := r.domains[peer.DomainUUID]
 		if !recorded {
-			r.scenario.Notes = append(r.scenario.Notes, fmt.Sprintf("%s leads to %s, which was not recorded: left out",
-				p.end(), orElse(peer.Name, "a computer without a name")))
+			r.note("%s leads to %s, which was not recorded: left out", p.end(), orElse(peer.Name, "a computer without a name"))
 			continue
 		}
 		i := slices.IndexFunc(other.port.Peers, func(q native.Peer) bool { return q.DomainUUID == p.port.DomainUUID })
