@@ -10,12 +10,72 @@
 //   - system: /proc/stat, hwmon, RAPL and power_supply. Rates are made of two
 //     readings; nothing is sampled between them.
 //   - network: rtnetlink dumps, and from sysfs what rtnetlink does not say (the
-//     driver, the speed).
+//     driver, the speed, the Thunderbolt socket behind it).
+//   - thunderbolt: /sys/bus/thunderbolt/devices.
+//   - rdma: /sys/class/infiniband.
 //
-// Hints come from rtnetlink's multicast groups, from a PSI trigger, from the
-// host name's file in /proc, which can be polled, and from inotify. One watch is
-// one goroutine, blocked in poll(2) until the kernel speaks: it costs nothing
-// while nothing happens. No process is started and no ticker runs.
+// Hints come from rtnetlink's multicast groups, from the kernel's uevents, from
+// a PSI trigger, from the host name's file in /proc, which can be polled, and
+// from inotify. One watch is one goroutine, blocked in poll(2) until the kernel
+// speaks: it costs nothing while nothing happens. No process is started and no
+// ticker runs.
+//
+// # Uevents
+//
+// The netlink group of the kernel's own events (NETLINK_KOBJECT_UEVENT, group 1)
+// is believed when the sender is number 0; udevd and whoever may send to it are
+// not. A device of subsystem thunderbolt is about thunderbolt, one of infiniband
+// about rdma, and a network interface below a Thunderbolt service about network
+// and thunderbolt; of other interfaces rtnetlink speaks. The kernel sends these
+// events to network namespaces of the initial user namespace only, so that in a
+// rootless container the source refuses, and the capability says why.
+//
+// # Thunderbolt
+//
+// A domain is one controller, with its own router "D-0" and one or more sockets.
+// Routers are "D-ROUTE", other computers too (the kernel calls them XDomains),
+// and a computer's services are "D-ROUTE.N".
+//
+//   - Receptacles have no number on Linux. They are counted from 1: controllers
+//     by the path of their PCI device, sockets of one by their adapter. The
+//     number is the same after every start, as long as no controller is added. A
+//     controller before USB4 shows no sockets; those in use are listed, and it
+//     counts as two.
+//   - The domain UUID is the unique_id of the host's router: by it the kernel
+//     answers other computers. All sockets of a controller have the same one. A
+//     peer's is the unique_id of the XDomain. Both are written in small letters.
+//   - Speeds are per lane, and lanes are counted each way. A router's are those
+//     of its upstream adapter, so that its rx leads away from this machine; an
+//     XDomain's are those of the near end.
+//   - The capability is tb3 for generation 3 and tb4 for USB4 1.0. For USB4 2.0
+//     it is tb5 when a link runs at 40 Gb/s a lane; otherwise it is not known,
+//     for the kernel does not tell what the lanes support.
+//   - The interface is the one below a peer's service, and there only while the
+//     peer is. With several peers behind a hub each has its own; the interfaces
+//     themselves name the receptacle.
+//   - A socket is empty when nothing hangs on it and its port has no link. With
+//     a link and nobody there the handshake goes on, and the state is not known
+//     yet.
+//   - The place is that of the USB-C connector, where the firmware describes it.
+//
+// The kernel announces what is plugged, pulled, renamed or authorised, and, when
+// it manages connections itself, every change of a link; a controller whose
+// firmware manages them (most before USB4) announces no retraining.
+//
+// # RDMA
+//
+// Devices are of any kind: on InfiniBand, on Ethernet (RoCE), or in software.
+// Only the first port is told, the one that JACCL opens, and files are read:
+// no device is ever opened. The interface is the one that owns the first GID.
+// GIDs of zeros are empty entries. An entry's type (RoCE v1 or v2) is not told:
+// two entries of one address differ by it. Linux has no switch for RDMA, and
+// tells the active MTU only to who opens the device.
+//
+// A device that comes or goes is announced by a uevent. One on Ethernet has the
+// state of its interface and GIDs of its addresses, so rtnetlink's events are
+// hints for it too. It follows them a moment later, which the second reading
+// after the last hint sees. A change of a port on InfiniBand itself is not
+// announced: with such a device the capability is a no.
 //
 // # Pressure
 //
@@ -31,6 +91,4 @@
 // A limit at the top of the control groups that this process can see is the
 // container's own: total, used, available and pressure are then those of the
 // container. The limit of a group below it is not, because ranks run in others.
-//
-// Thunderbolt and RDMA are absent with a reason.
 package linux
