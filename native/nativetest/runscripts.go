@@ -31,12 +31,12 @@ func RunScripts(t *testing.T, play func(*testing.T, Script)) (played []string) {
 	return played
 }
 
-// Want skips the test when the script needs what is not among met; why says what
-// the backend is that lacks it.
-func (s Script) Want(t *testing.T, why string, met ...Need) {
+// Want skips the test when the script needs what is not among met. backend is
+// who has no more, in words.
+func (s Script) Want(t *testing.T, backend string, met ...Need) {
 	t.Helper()
 	if unmet := Unmet(s.Needs, met...); len(unmet) > 0 {
-		t.Skipf("%s: no %v", why, unmet)
+		t.Skipf("%s has no %v", backend, unmet)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	"fulmen/native"
@@ -94,6 +95,7 @@ func Scripts() ([]Script, error) {
 			return nil, err
 		}
 	}
+	slices.SortFunc(scripts, func(a, b Script) int { return strings.Compare(a.Name, b.Name) })
 	return scripts, nil
 }
 

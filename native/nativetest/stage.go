@@ -34,13 +34,15 @@ const (
 	NeedThunderbolt Need = "thunderbolt"
 	// NeedHub is hubs between receptacles.
 	NeedHub Need = "hub"
-	// NeedRDMA is RDMA over those cables, with its switch.
+	// NeedRDMA is a device of RDMA for each receptacle's interface.
 	NeedRDMA Need = "rdma"
+	// NeedRDMASwitch is a switch by which RDMA is off and on, as its peers see.
+	NeedRDMASwitch Need = "rdma_switch"
 	// NeedCableNetwork is interfaces whose link follows their cable.
 	NeedCableNetwork Need = "cable_network"
 	// NeedPressure is memory pressure at will.
 	NeedPressure Need = "pressure"
-	// NeedPower is sleep, wake and the notices of them.
+	// NeedPower is sleep, wake and the notices of them, heat and the power source.
 	NeedPower Need = "power"
 	// NeedName is a machine that can be renamed.
 	NeedName Need = "name"
@@ -51,7 +53,7 @@ const (
 // AllNeeds returns every need.
 func AllNeeds() []Need {
 	return []Need{
-		NeedNetwork, NeedBridge, NeedThunderbolt, NeedHub, NeedRDMA, NeedCableNetwork,
+		NeedNetwork, NeedBridge, NeedThunderbolt, NeedHub, NeedRDMA, NeedRDMASwitch, NeedCableNetwork,
 		NeedPressure, NeedPower, NeedName, NeedSilence,
 	}
 }
