@@ -2,8 +2,8 @@ package api
 
 // RDMAReadiness is whether a cable can do RDMA, and why or why not.
 type RDMAReadiness struct {
-	// Link is the cable.
-	Link LinkID `json:"link"`
+	// Link is the cable; absent where the other end does not run Fulmen.
+	Link LinkID `json:"link,omitzero"`
 	// Verdict is the sum of the checks.
 	Verdict RDMAVerdict `json:"verdict"`
 	// Text is the verdict as one sentence for a person.

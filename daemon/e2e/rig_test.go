@@ -58,15 +58,33 @@ func start(t *testing.T, folder string) *rig {
 // tryStart gives the error of a daemon that does not start.
 func tryStart(t *testing.T, folder string) (*rig, error) {
 	t.Helper()
+	return tryRun(t, folder, daemon.Options{})
+}
+
+// simulated starts a daemon on a simulated Mac.
+func simulated(t *testing.T, folder, mac string) *rig {
+	t.Helper()
+	simulation, err := daemon.OpenSimulation(mac)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { simulation.World.Close() })
+	r, err := tryRun(t, folder, daemon.Options{Simulation: simulation})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// tryRun runs a daemon with options, of which it fills in what every test needs.
+func tryRun(t *testing.T, folder string, options daemon.Options) (*rig, error) {
+	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	r := &rig{t: t, home: folder, stop: stop, ended: make(chan error, 1), log: &buffer{}}
 	ready := make(chan daemon.Address, 1)
-	go func() {
-		r.ended <- daemon.Run(ctx, daemon.Options{
-			Version: "0.0.0-test", Home: environment(folder), Worker: worker(), Log: r.log,
-			Ready: func(a daemon.Address) { ready <- a },
-		})
-	}()
+	options.Version, options.Home, options.Worker, options.Log = "0.0.0-test", environment(folder), worker(), r.log
+	options.Ready = func(a daemon.Address) { ready <- a }
+	go func() { r.ended <- daemon.Run(ctx, options) }()
 	select {
 	case r.address = <-ready:
 		t.Cleanup(func() { r.end() })

@@ -2888,8 +2888,8 @@ export interface RDMAListResult {
 
 /** RDMAReadiness is whether a cable can do RDMA, and why or why not. */
 export interface RDMAReadiness {
-  /** The cable. */
-  link: LinkID;
+  /** The cable; absent where the other end does not run Fulmen. */
+  link?: LinkID;
   /** The sum of the checks. */
   verdict: RDMAVerdict;
   /** The verdict as one sentence for a person. */

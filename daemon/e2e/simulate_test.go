@@ -1,0 +1,219 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/client"
+)
+
+// change makes one change of the simulated cluster.
+func change(t *testing.T, c *client.Client, line string) {
+	t.Helper()
+	call[api.Empty](t, c, "daemon.simulate", api.DaemonSimulateParams{Line: line})
+}
+
+// settled waits for a document of which the value fits, and gives the value.
+func settled[V any](t *testing.T, c *client.Client, kind api.Kind, name, what string, fits func(V) bool) V {
+	t.Helper()
+	var value V
+	until(t, c, kind, what, func(d api.Document) bool {
+		var v V
+		if d.Name != name || d.Decode(&v) != nil || !fits(v) {
+			return false
+		}
+		value = v
+		return true
+	})
+	return value
+}
+
+// isPlugged and isEmpty are about receptacle 4 of studio-1, where the cable is.
+func isPlugged(p api.Thunderbolt) bool {
+	return *p.Connected && len(p.Peers) == 1 && p.Negotiated != nil
+}
+func isEmpty(p api.Thunderbolt) bool {
+	return !*p.Connected && len(p.Peers) == 0 && p.Negotiated == nil
+}
+
+// en5 is the network interface of that receptacle.
+func en5(n api.Network) api.Interface {
+	for _, one := range n.Interfaces {
+		if one.Name == "en5" {
+			return one
+		}
+	}
+	return api.Interface{}
+}
+
+func TestSimulatedMac(t *testing.T) {
+	is := is.New(t)
+	folder := newHome(t)
+	r := simulated(t, folder, "two-studios")
+	c := r.dial()
+	info := call[api.DaemonInfoResult](t, c, "daemon.info", nil)
+	is.Equal(info.Scenario, "two-studios")
+	identity := settled(t, c, api.KindIdentity, "", "identity", func(api.Identity) bool { return true })
+	is.Equal(identity.Platform, api.PlatformDarwin)
+	is.Equal(identity.Chip, "Apple M3 Ultra")
+
+	plugged := settled(t, c, api.KindThunderbolt, "4", "plugged port", isPlugged)
+	is.Equal(plugged.Interface, "en5")
+	is.Equal(plugged.Negotiated.TxBitsPerS, int64(80e9))
+	settled(t, c, api.KindRDMA, "4", "active device", func(v api.RDMA) bool {
+		return v.Device != nil && v.Device.Name == "rdma_en5" && v.Device.PortState == api.RDMAPortActive
+	})
+	settled(t, c, api.KindNetwork, "", "link of en5", func(n api.Network) bool {
+		return en5(n).Receptacle == 4 && *en5(n).Link && !en5(n).Service.Ours
+	})
+
+	change(t, c, "unplug studio-1.tb4")
+	settled(t, c, api.KindThunderbolt, "4", "empty port", isEmpty)
+	settled(t, c, api.KindRDMA, "4", "device without a partner", func(v api.RDMA) bool {
+		return v.Device == nil || v.Device.PortState == api.RDMAPortDown
+	})
+	settled(t, c, api.KindNetwork, "", "end of the link of en5", func(n api.Network) bool { return !*en5(n).Link })
+
+	change(t, c, "plug studio-1.tb2 studio-2.tb4 40G")
+	moved := settled(t, c, api.KindThunderbolt, "2", "plugged port", isPlugged)
+	is.Equal(moved.Negotiated.TxBitsPerS, int64(40e9))
+	is.Equal(moved.Peers[0].DomainUUID, plugged.Peers[0].DomainUUID) // the same Mac, in another receptacle
+
+	// A switch takes a restart.
+	change(t, c, "set studio-1.rdma off")
+	settled(t, c, api.KindRDMA, "1", "switch that is off", func(v api.RDMA) bool { return !*v.SwitchedOn && v.Device == nil })
+	change(t, c, "set studio-1.rdma on")
+	settled(t, c, api.KindRDMA, "1", "device", func(v api.RDMA) bool { return *v.SwitchedOn && v.Device != nil })
+
+	change(t, c, "set studio-1.memory.pressure critical")
+	settled(t, c, api.KindMemory, "", "pressure", func(m api.Memory) bool { return m.Pressure == api.PressureCritical })
+	change(t, c, "sleep studio-1")
+	settled(t, c, api.KindNodeState, "", "sleep", func(s api.NodeState) bool { return s.State == api.SelfAsleep })
+	change(t, c, "wake studio-1")
+	settled(t, c, api.KindNodeState, "", "wake", func(s api.NodeState) bool { return s.State == api.SelfAwake })
+
+	for _, document := range call[api.StateGetResult](t, c, "state.get", api.StateSelect{}).Docs {
+		is.True(document.Simulated) // every one
+	}
+
+	// A key of its own, and the same again after a restart.
+	is.True(strings.HasSuffix(info.StateFolder, "/simulated/two-studios/studio-1"))
+	is.NoErr(r.end())
+	is.Equal(call[api.DaemonInfoResult](t, simulated(t, folder, "two-studios").dial(), "daemon.info", nil).Node, info.Node)
+}
+
+// A source that falls silent keeps what it said, and says so.
+func TestSilentSource(t *testing.T) {
+	is := is.New(t)
+	c := simulated(t, newHome(t), "two-studios").dial()
+	settled(t, c, api.KindThunderbolt, "4", "plugged port", isPlugged)
+	change(t, c, "set studio-1.thunderbolt.told no")
+	silent := until(t, c, api.KindThunderbolt, "silence", func(d api.Document) bool { return d.Name == "4" && d.Unknown["thunderbolt"] != "" })
+	var port api.Thunderbolt
+	is.NoErr(silent.Decode(&port))
+	is.True(isPlugged(port))
+	change(t, c, "set studio-1.thunderbolt.told yes")
+	until(t, c, api.KindThunderbolt, "voice", func(d api.Document) bool { return d.Name == "4" && d.Unknown["thunderbolt"] == "" })
+}
+
+func TestSimulateRefusals(t *testing.T) {
+	is := is.New(t)
+	c := simulated(t, newHome(t), "two-studios").dial()
+	for _, line := range []string{"", "pull studio-1.tb4", "unplug studio-9.tb1", "unplug studio-1.tb3", "plug studio-1.tb4 studio-2.tb1", "set studio-1.rdma maybe"} {
+		_, err := client.Call[api.Empty](context.Background(), c, "daemon.simulate", api.DaemonSimulateParams{Line: line})
+		known := api.AsError(err)
+		is.True(errors.Is(err, api.CodeInvalid))
+		is.Equal(known.Data.Subject, "line")
+		is.True(strings.Contains(known.Message, strings.SplitN(line+" ", " ", 2)[0])) // says which
+	}
+
+	real := start(t, newHome(t)).dial()
+	_, err := client.Call[api.Empty](context.Background(), real, "daemon.simulate", api.DaemonSimulateParams{Line: "unplug studio-1.tb4"})
+	is.True(errors.Is(err, api.CodePrecondition))
+	is.Equal(call[api.DaemonInfoResult](t, real, "daemon.info", nil).Scenario, "")
+}
+
+// The graph moves with the documents, and conditions with both.
+func TestLinksOfASimulatedMac(t *testing.T) {
+	is := is.New(t)
+	r := simulated(t, newHome(t), "two-studios")
+	c := r.dial()
+	settled(t, c, api.KindThunderbolt, "4", "plugged port", isPlugged)
+	node := call[api.DaemonInfoResult](t, c, "daemon.info", nil).Node
+	end := api.LinkEnd{Node: node, Receptacle: 4}
+
+	got := call[api.LinkGetResult](t, c, "link.get", api.LinkSelect{Link: "studio-1:4"})
+	is.Equal(got.Cable.Ends[0].End, end)
+	is.True(got.Cable.Simulated && got.Cable.OneSided) // of the other Mac's documents there are none here
+	_, err := client.Call[api.LinkGetResult](context.Background(), c, "link.get", api.LinkSelect{Link: "studio-1:3"})
+	is.True(errors.Is(err, api.ReasonNoSuchLink))
+	export := call[api.LinkExportResult](t, c, "link.export", api.LinkExportParams{Form: api.ExportDOT})
+	is.True(strings.Contains(export.Text, "studio-1"))
+	_, err = client.Call[api.LinkExportResult](context.Background(), c, "link.export", api.LinkExportParams{Form: api.ExportMatrix})
+	is.True(err != nil) // one node is no group
+
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	watched, changes, err := client.Stream[api.LinkWatchResult, api.LinkChanged](ctx, r.dial(), "link.watch", api.Empty{})
+	is.NoErr(err)
+	next := make(chan api.LinkChanged)
+	go func() {
+		defer close(next)
+		for one, err := range changes {
+			if err != nil {
+				return
+			}
+			next <- one
+		}
+	}()
+	if len(watched.Cables) == 0 { // it began before the graph was drawn
+		<-next
+	}
+	change(t, c, "unplug studio-1.tb4")
+	for one := range next {
+		if len(one.GoneCables) > 0 {
+			is.Equal(one.GoneCables, []api.LinkEnd{end})
+			break
+		}
+	}
+
+	// A cable that comes and goes is a condition, until it is quiet.
+	name := "link_flapping/" + end.String()
+	flapping := make(chan struct{})
+	go func() {
+		until(t, r.dial(), api.KindCondition, "flapping link", func(d api.Document) bool { return d.Name == name })
+		close(flapping)
+	}()
+	for plugged := false; ; plugged = !plugged {
+		select {
+		case <-flapping:
+			return
+		default:
+		}
+		if plugged {
+			change(t, c, "unplug studio-1.tb4")
+			settled(t, c, api.KindThunderbolt, "4", "empty port", isEmpty)
+		} else {
+			change(t, c, "plug studio-1.tb4 studio-2.tb4")
+			settled(t, c, api.KindThunderbolt, "4", "plugged port", isPlugged)
+		}
+	}
+}
+
+func TestDoctorOfASimulatedMac(t *testing.T) {
+	is := is.New(t)
+	c := simulated(t, newHome(t), "two-studios").dial()
+	settled(t, c, api.KindThunderbolt, "4", "plugged port", isPlugged)
+	answers := map[string]api.DoctorCheck{}
+	for _, check := range call[api.DaemonDoctorResult](t, c, "daemon.doctor", nil).Checks {
+		answers[check.Check] = check
+	}
+	is.Equal(answers["thunderbolt"].Answer, api.AnswerYes)
+	is.Equal(answers["cable"].Reason, api.ReasonPeerUnknown)
+	is.True(strings.HasPrefix(answers["cable"].Text, "studio-1:4 - "))
+}
