@@ -37,7 +37,7 @@ func (w *World) buildMacs() error {
 		}
 		spec.Ports = slices.Clone(spec.Ports)
 		m := &mac{
-			spec: spec, power: awake, bootedAt: w.began, nextIndex: 1, nextService: 1,
+			spec: spec, power: awake, nextIndex: 1, nextService: 1,
 			silent: map[native.Area]bool{}, handles: map[*handle]struct{}{},
 		}
 		for i := range m.spec.Ports {
@@ -52,6 +52,7 @@ func (w *World) buildMacs() error {
 		if err := w.buildInterfaces(m); err != nil {
 			return fmt.Errorf("the Mac %q: %w", spec.Name, err)
 		}
+		w.started(m)
 		w.macs = append(w.macs, m)
 	}
 	return nil
@@ -96,7 +97,7 @@ func (w *World) buildInterfaces(m *mac) error {
 }
 
 func (w *World) buildInterface(m *mac, spec scenario.Interface) *iface {
-	i := &iface{spec: spec, present: true, index: m.nextIndex, linked: spec.LinkUp}
+	i := &iface{spec: spec, present: true, index: m.nextIndex, linked: spec.LinkUp, hardware: hardwareAddress(w.scenario.Name, m.spec.Name, spec.Name)}
 	m.nextIndex++
 	if p := slices.IndexFunc(m.spec.Ports, func(p scenario.Port) bool { return p.Interface == spec.Name }); p >= 0 {
 		i.receptacle = m.spec.Ports[p].Receptacle

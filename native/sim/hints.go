@@ -46,14 +46,14 @@ func (w *World) change(source string, f func() error) error {
 		w.mu.Unlock()
 		return native.ErrClosed
 	}
-	before := w.everything()
 	err := f()
 	if err == nil {
 		w.settle(false)
-		after := w.everything()
+		now := w.everything()
 		for i, m := range w.macs {
-			w.hint(m, source, before[i], after[i])
+			w.hint(m, source, w.known[i], now[i])
 		}
+		w.known = now
 		w.look()
 	}
 	w.mu.Unlock()
@@ -108,6 +108,12 @@ func difference(area native.Area, before, after native.Snapshot) (changed bool, 
 		if changed && before.Network != nil && after.Network != nil {
 			name := func(i native.Interface) string { return i.Name }
 			subjects = different(before.Network.Interfaces, after.Network.Interfaces, name)
+			bridge := func(b native.Bridge) string { return b.Name }
+			for _, name := range different(before.Network.Bridges, after.Network.Bridges, bridge) {
+				if !slices.Contains(subjects, name) {
+					subjects = append(subjects, name)
+				}
+			}
 		}
 	case native.AreaThunderbolt:
 		changed = !reflect.DeepEqual(before.Thunderbolt, after.Thunderbolt)

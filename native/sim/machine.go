@@ -2,7 +2,6 @@ package sim
 
 import (
 	"reflect"
-	"strconv"
 	"strings"
 
 	"fulmen/native"
@@ -16,7 +15,7 @@ func (w *World) identity(m *mac) *native.Identity {
 	id.UnifiedMemory = copied(id.UnifiedMemory)
 	id.Unknown = id.Unknown.Clone()
 	id.BootedAt = native.Stamp(m.bootedAt)
-	id.BootID = uuidOf(w.scenario.Name, m.spec.Name, "boot", strconv.Itoa(m.boots), w.began.UTC().String())
+	id.BootID = m.bootID
 	explain(&id, &id.Unknown)
 	return &id
 }

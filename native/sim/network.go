@@ -15,7 +15,7 @@ func (w *World) networkFacts(m *mac) *native.Network {
 	}
 	for _, i := range m.ifaces {
 		if i.present {
-			n.Interfaces = append(n.Interfaces, w.interfaceFacts(m, i))
+			n.Interfaces = append(n.Interfaces, i.facts())
 		}
 	}
 	for _, b := range m.bridges {
@@ -36,7 +36,7 @@ func (w *World) networkFacts(m *mac) *native.Network {
 	return n
 }
 
-func (w *World) interfaceFacts(m *mac, i *iface) native.Interface {
+func (i *iface) facts() native.Interface {
 	spec := &i.spec
 	f := native.Interface{
 		Name: spec.Name, Type: spec.Type, DisplayName: spec.DisplayName, Index: i.index,
@@ -44,7 +44,7 @@ func (w *World) interfaceFacts(m *mac, i *iface) native.Interface {
 		Up:        new(true), Link: new(i.up), Expensive: new(spec.Expensive),
 	}
 	if spec.Type != native.InterfaceLoopback && spec.Type != native.InterfaceVPN {
-		f.HardwareAddress = hardwareAddress(w.scenario.Name, m.spec.Name, spec.Name).String()
+		f.HardwareAddress = i.hardware.String()
 	}
 	for _, a := range i.addresses {
 		if a.ready {

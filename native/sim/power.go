@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"fulmen/native"
@@ -185,7 +186,7 @@ func (w *World) wake(m *mac, cause string) {
 func (w *World) boot(m *mac) {
 	m.power = awake
 	m.boots++
-	m.bootedAt = w.clock.Now()
+	w.started(m)
 	if m.spec.RDMA == native.RDMAOnAfterRestart {
 		m.spec.RDMA = native.RDMAOn
 	}
@@ -193,6 +194,12 @@ func (w *World) boot(m *mac) {
 		i.assignAnew(w.scenario.Name, m)
 	}
 	w.notify(m, native.PowerNotice{Event: native.PowerAwake, Cause: "restart"})
+}
+
+// started notes the time of a start and makes its identifier.
+func (w *World) started(m *mac) {
+	m.bootedAt = w.clock.Now()
+	m.bootID = uuidOf(w.scenario.Name, m.spec.Name, "boot", strconv.Itoa(m.boots), w.began.UTC().String())
 }
 
 func (w *World) notify(m *mac, notice native.PowerNotice) {

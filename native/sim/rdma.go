@@ -38,7 +38,7 @@ func (w *World) rdma(m *mac) *native.RDMA {
 func (w *World) device(m *mac, own *iface) native.RDMADevice {
 	d := native.RDMADevice{
 		Name: "rdma_" + own.spec.Name, Interface: own.spec.Name,
-		PortState: native.RDMAPortDown, GIDs: w.gids(m, own),
+		PortState: native.RDMAPortDown, GIDs: own.gids(),
 		Unknown: native.Reasons{"mtu_bytes": native.ReasonNotInScenario},
 	}
 	if own.up && slices.ContainsFunc(w.wired(m, own), func(p plugAt) bool { return offersRDMA(p.mac, p.mac.port(p.iface.receptacle)) }) {
@@ -53,8 +53,8 @@ func (w *World) device(m *mac, own *iface) native.RDMADevice {
 // gids is the device's table: the address that follows from the hardware
 // address first, then one entry for each address of the interface, IPv4 before
 // IPv6.
-func (w *World) gids(m *mac, own *iface) []native.GID {
-	gids := []native.GID{{Address: eui64(hardwareAddress(w.scenario.Name, m.spec.Name, own.spec.Name))}}
+func (own *iface) gids() []native.GID {
+	gids := []native.GID{{Address: eui64(own.hardware)}}
 	for _, want4 := range []bool{true, false} {
 		for _, a := range own.addresses {
 			if address := a.Address.Addr(); a.ready && address.Is4() == want4 {

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"net"
 	"slices"
 	"time"
 
@@ -44,6 +45,7 @@ type mac struct {
 	spec     scenario.Mac
 	power    powerState
 	boots    int
+	bootID   string
 	bootedAt time.Time
 	ifaces   []*iface
 	bridges  []*bridge
@@ -68,6 +70,7 @@ type iface struct {
 	// receptacle is that of a port's interface, 0 for others.
 	receptacle int
 	index      int
+	hardware   net.HardwareAddr
 	present    bool
 	// linked is the interface's own side of its link: pulled, or not.
 	linked    bool

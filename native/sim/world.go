@@ -28,6 +28,8 @@ type World struct {
 	// recorded are the paths of the scenario's link measurements, as they were
 	// when the world began.
 	recorded []*path
+	// known are the facts of all Macs as of the last change, to compare with.
+	known []native.Snapshot
 	// talking are the subscribers that have something to be told.
 	talking []*subscriber
 }
@@ -50,6 +52,7 @@ func New(s scenario.Scenario, clock native.Clock) (*World, error) {
 	}
 	w.settle(true)
 	w.record()
+	w.known = w.everything()
 	return w, nil
 }
 

@@ -1,0 +1,50 @@
+package sim_test
+
+import (
+	"testing"
+
+	"github.com/matryer/is"
+
+	"fulmen/native/sim/scenario"
+)
+
+func TestMeasurementsOfWhatIsPluggedAsRecorded(t *testing.T) {
+	is := is.New(t)
+	s := desk(3, "a.tb1 b.tb2", "c.tb1 hub.up", "hub.1 b.tb1")
+	s.Measurements = scenario.Measurements{
+		GPUs: []scenario.GPUMeasurement{{Mac: "a", FP16TFLOPS: 23.6, MemoryBytesPerS: 661e9}},
+		Links: []scenario.LinkMeasurement{
+			{From: "a", To: "b", Transport: "rdma", Over: "tb1", UpBitsPerS: 74.8e9, DownBitsPerS: 70e9, RTTUS: 18},
+			{From: "a", To: "b", Transport: "socket", Over: "tb1", UpBitsPerS: 60.7e9, DownBitsPerS: 52.6e9, RTTUS: 340},
+			{From: "a", To: "b", Transport: "socket", Over: "office", UpBitsPerS: 9.4e9, DownBitsPerS: 9.4e9, RTTUS: 200},
+			{From: "c", To: "b", Transport: "socket", Over: "tb1", UpBitsPerS: 63.6e9, DownBitsPerS: 60.9e9, RTTUS: 340},
+		},
+	}
+	b := newBench(t, s)
+	is.Equal(b.GPU("a").FP16TFLOPS, 23.6)
+	is.Equal(b.GPU("b"), nil)
+	is.Equal(b.Link("a", "b", "rdma").UpBitsPerS, 74.8e9)
+	back := b.Link("b", "a", "rdma")
+	is.Equal(*back, scenario.LinkMeasurement{From: "b", To: "a", Transport: "rdma", Over: "tb2", UpBitsPerS: 70e9, DownBitsPerS: 74.8e9, RTTUS: 18})
+	is.Equal(b.Link("a", "c", "socket"), nil)
+	is.Equal(len(b.Links("a", "b", "socket")), 2)
+	is.Equal(b.Link("b", "c", "socket").UpBitsPerS, 60.9e9)
+
+	b.do("set b.rdma off")
+	is.Equal(b.Link("a", "b", "rdma"), nil)
+	b.do("set b.rdma on", "retrain a.tb1 40G")
+	is.Equal(b.Link("a", "b", "rdma"), nil)
+	is.Equal(len(b.Links("a", "b", "socket")), 1) // the network's
+	b.do("unplug a.tb1", "plug a.tb1 b.tb2")
+	is.True(b.Link("a", "b", "rdma") != nil)
+	b.do("set office.isolated yes")
+	is.Equal(len(b.Links("a", "b", "socket")), 1)
+	b.do("unplug a.tb1", "plug a.tb2 b.tb2") // another receptacle
+	is.Equal(b.Link("a", "b", "rdma"), nil)
+
+	b.do("plug a.tb1 hub.2") // another Mac on the hub changes nothing
+	is.True(b.Link("c", "b", "socket") != nil)
+	b.do("retrain hub.up 40G") // but the hub's own cable does, as seen from either side
+	is.Equal(b.Link("c", "b", "socket"), nil)
+	is.Equal(b.Link("b", "c", "socket"), nil)
+}
