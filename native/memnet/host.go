@@ -1,0 +1,203 @@
+package memnet
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"fulmen/native"
+)
+
+// Host is a host's sockets.
+type Host struct {
+	network   *Network
+	name      string
+	plugs     []*plug
+	listeners map[door]*listener
+	port      int
+
+	sentBytes, sentPackets, dials atomic.Int64
+}
+
+var _ native.Sockets = (*Host)(nil)
+
+// Traffic is what the host has sent: bytes of payload, writes, and connections
+// that it dialled.
+func (h *Host) Traffic() (bytes, packets, dials int64) {
+	return h.sentBytes.Load(), h.sentPackets.Load(), h.dials.Load()
+}
+
+// door is where a listener listens.
+type door struct {
+	iface string
+	port  int
+}
+
+// listener waits for connections at one interface.
+type listener struct {
+	host   *Host
+	door   door
+	coming chan *Conn
+	done   chan struct{}
+	once   sync.Once
+}
+
+// Listen is that of [native.Sockets].
+func (h *Host) Listen(_ context.Context, iface string, port int) (net.Listener, error) {
+	h.network.mu.Lock()
+	defer h.network.mu.Unlock()
+	if h.plug(iface) == nil {
+		return nil, &net.OpError{Op: "listen", Net: "tcp", Err: os.NewSyscallError("setsockopt", syscall.ENODEV)}
+	}
+	if port == 0 {
+		h.port++
+		port = h.port
+	}
+	d := door{iface, port}
+	if h.listeners[d] != nil {
+		return nil, &net.OpError{Op: "listen", Net: "tcp", Err: os.NewSyscallError("bind", syscall.EADDRINUSE)}
+	}
+	l := &listener{host: h, door: d, coming: make(chan *Conn, 128), done: make(chan struct{})}
+	h.listeners[d] = l
+	return l, nil
+}
+
+func (h *Host) plug(iface string) *plug {
+	i := slices.IndexFunc(h.plugs, func(p *plug) bool { return p.name == iface })
+	if i < 0 {
+		return nil
+	}
+	return h.plugs[i]
+}
+
+// Dial is that of [native.Sockets].
+func (h *Host) Dial(ctx context.Context, iface string, source netip.Addr, to netip.AddrPort) (net.Conn, error) {
+	failed := func(err error) (net.Conn, error) {
+		return nil, &net.OpError{Op: "dial", Net: "tcp", Addr: net.TCPAddrFromAddrPort(to), Err: err}
+	}
+	h.dials.Add(1)
+	n := h.network
+	n.mu.Lock()
+	own := h.plug(iface)
+	if own == nil {
+		n.mu.Unlock()
+		return failed(os.NewSyscallError("setsockopt", syscall.ENODEV))
+	}
+	other := n.owner(own, to.Addr())
+	if other == nil {
+		n.mu.Unlock()
+		<-ctx.Done() // nobody answers
+		return failed(context.Cause(ctx))
+	}
+	line := n.line(own, other)
+	n.mu.Unlock()
+	for {
+		isCut, changed := line.state()
+		if !isCut {
+			break
+		}
+		select {
+		case <-ctx.Done():
+			return failed(context.Cause(ctx))
+		case <-changed:
+		}
+	}
+	timer := time.NewTimer(2 * line.latency()) // the handshake
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return failed(context.Cause(ctx))
+	case <-timer.C:
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	l := other.host.listeners[door{other.name, int(to.Port())}]
+	if l == nil {
+		return failed(os.NewSyscallError("connect", syscall.ECONNREFUSED))
+	}
+	from := own.source(source, to.Addr())
+	h.port++
+	a, b := line.Pipe(address(from, iface, h.port), address(to.Addr(), other.name, int(to.Port())))
+	b.local = address(to.Addr(), other.name, int(to.Port()))
+	b.remote, a.remote = address(from, other.name, h.port), net.TCPAddrFromAddrPort(to)
+	a.sentBytes, a.sentPackets = &h.sentBytes, &h.sentPackets
+	b.sentBytes, b.sentPackets = &other.host.sentBytes, &other.host.sentPackets
+	select {
+	case l.coming <- b:
+		return a, nil
+	default:
+		return failed(os.NewSyscallError("connect", syscall.ECONNREFUSED))
+	}
+}
+
+// owner is the interface on the LAN of own that has an address.
+func (n *Network) owner(own *plug, address netip.Addr) *plug {
+	for _, h := range n.hosts {
+		for _, p := range h.plugs {
+			if p.lan == own.lan && p != own && slices.Contains(p.addresses, address.WithZone("")) {
+				return p
+			}
+		}
+	}
+	return nil
+}
+
+// source is the address that is dialled from.
+func (p *plug) source(wanted, to netip.Addr) netip.Addr {
+	if wanted.IsValid() {
+		return wanted
+	}
+	i := slices.IndexFunc(p.addresses, func(a netip.Addr) bool { return a.Is4() == to.Is4() })
+	return p.addresses[max(i, 0)]
+}
+
+// address is a socket's, with the zone of the interface where it is link-local.
+func address(a netip.Addr, iface string, port int) *net.TCPAddr {
+	a = a.WithZone("")
+	if a.Is6() && a.IsLinkLocalUnicast() {
+		a = a.WithZone(iface)
+	}
+	return net.TCPAddrFromAddrPort(netip.AddrPortFrom(a, uint16(port)))
+}
+
+// Accept is that of net.Listener.
+func (l *listener) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.coming:
+		return c, nil
+	case <-l.done:
+		return nil, &net.OpError{Op: "accept", Net: "tcp", Err: net.ErrClosed}
+	}
+}
+
+// Close ends it; connections that nobody accepted break.
+func (l *listener) Close() error {
+	l.once.Do(func() {
+		l.host.network.mu.Lock()
+		delete(l.host.listeners, l.door)
+		l.host.network.mu.Unlock()
+		close(l.done)
+		for {
+			select {
+			case c := <-l.coming:
+				c.Close()
+				continue
+			default:
+			}
+			return
+		}
+	})
+	return nil
+}
+
+// Addr is where it listens.
+func (l *listener) Addr() net.Addr {
+	return &net.TCPAddr{IP: net.IPv6unspecified, Port: l.door.port, Zone: fmt.Sprint(l.door.iface)}
+}
