@@ -33,17 +33,29 @@ func (g Graph) Hostfile(nodes []api.NodeID, backend api.Backend) (string, []api.
 	if err != nil {
 		return "", nil, err
 	}
-	auto := backend == api.BackendAuto || backend == ""
-	if auto || backend.RDMA() {
-		text, notes, err := g.jacclHostfile(nodes, ranks, backend)
-		if err == nil || !auto {
-			return text, notes, err
-		}
-	}
-	if auto || backend == api.BackendRing {
+	switch backend {
+	case api.BackendJACCL, api.BackendJACCLRing:
+		return g.jacclHostfile(nodes, ranks, backend)
+	case api.BackendRing:
 		return g.ringHostfile(ranks)
+	case api.BackendAuto, "":
+		return g.autoHostfile(nodes, ranks)
 	}
 	return "", nil, api.Errorf(api.ReasonBadValue, "backend", "%q is no backend of a host file", string(backend))
+}
+
+// autoHostfile prefers RDMA. Where that cannot be, the notes say why.
+func (g Graph) autoHostfile(nodes []api.NodeID, ranks []*node) (string, []api.Cause, error) {
+	text, notes, noRDMA := g.jacclHostfile(nodes, ranks, api.BackendAuto)
+	if noRDMA == nil {
+		return text, notes, nil
+	}
+	text, notes, err := g.ringHostfile(ranks)
+	if err != nil {
+		return "", nil, err
+	}
+	why := api.AsError(noRDMA)
+	return text, slices.Concat([]api.Cause{why.Cause()}, why.Data.Causes, notes), nil
 }
 
 // hostfileText writes the file, a host a line.

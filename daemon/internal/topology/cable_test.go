@@ -1,0 +1,201 @@
+package topology
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+)
+
+func TestCables(t *testing.T) {
+	hubTB4 := testHub("0x301", "0x1", "Hub", both(40))
+	dock := testHub("0x1", "", "Dock", nil)
+	withHubs := func(p Port, hubs ...api.ThunderboltHub) Port { p.Hubs = hubs; return p }
+	with := func(p Port, change func(*Port)) Port { change(&p); return p }
+	nodes := func(ports ...[]Port) []Node {
+		var all []Node
+		for n, p := range ports {
+			all = append(all, testNode(n))
+			all[n].Thunderbolt = p
+		}
+		return all
+	}
+	stale := func(n int, all []Node) []Node { all[n].Stale = true; return all }
+	tests := map[string]struct {
+		nodes []Node
+		want  []string
+	}{
+		"direct": {
+			nodes([]Port{testPort(0, 1, both(80), testPeer(1, 3))}, []Port{testPort(1, 3, both(80), testPeer(0, 1))}),
+			[]string{"0:1~1:3 tb5 80/80 good"},
+		},
+		"asymmetric, forward from the lower end": {
+			nodes([]Port{testPort(0, 1, speedOf(120, 40), testPeer(1, 3))}, []Port{testPort(1, 3, speedOf(40, 120), testPeer(0, 1))}),
+			[]string{"0:1~1:3 tb5 120/40 good"},
+		},
+		"a peer that runs no Fulmen": {
+			nodes([]Port{testPort(0, 1, both(80), api.ThunderboltPeer{DomainUUID: "0000000a", Name: "stranger"})}),
+			[]string{"0:1~stranger tb5 80/80 unknown peer_unknown one-sided"},
+		},
+		"a peer whose domain is not told": {
+			nodes([]Port{testPort(0, 1, both(80), api.ThunderboltPeer{Name: "stranger"})}),
+			[]string{"0:1~stranger tb5 80/80 unknown source_malformed one-sided"},
+		},
+		"only the higher end tells": {
+			nodes([]Port{testPort(0, 1, nil)}, []Port{testPort(1, 3, speedOf(40, 120), testPeer(0, 1))}),
+			[]string{"0:1~1:3 tb5 120/40 unknown sources_disagree one-sided"},
+		},
+		"the end that tells sleeps, the other sees nothing": {
+			stale(1, nodes([]Port{testPort(0, 1, nil)}, []Port{testPort(1, 3, both(80), testPeer(0, 1))})),
+			[]string{"0:1~1:3 tb5 80/80 down link_down one-sided stale"},
+		},
+		"both tell, one sleeps": {
+			stale(1, nodes([]Port{testPort(0, 1, both(80), testPeer(1, 3))}, []Port{testPort(1, 3, both(80), testPeer(0, 1))})),
+			[]string{"0:1~1:3 tb5 80/80 good stale"},
+		},
+		"ends disagree on the speed: the slower counts": {
+			nodes([]Port{testPort(0, 1, both(80), testPeer(1, 3))}, []Port{testPort(1, 3, both(40), testPeer(0, 1))}),
+			[]string{"0:1~1:3 tb4 40/40 slow sources_disagree link_below_ports"},
+		},
+		"one end does not tell the speed of one cable": {
+			nodes([]Port{testPort(0, 1, nil, testPeer(1, 3))}, []Port{testPort(1, 3, both(80), testPeer(0, 1))}),
+			[]string{"0:1~1:3 tb5 80/80 good"},
+		},
+		"trained down": {
+			nodes([]Port{with(testPort(0, 1, nil, testPeer(1, 3)), func(p *Port) { p.Unknown = map[string]api.Reason{"negotiated": api.ReasonLinkDown} })}, []Port{testPort(1, 3, nil, testPeer(0, 1))}),
+			[]string{"0:1~1:3 unknown ? down link_down"},
+		},
+		"speed without generation: only tb5 is that fast": {
+			nodes([]Port{testPort(0, 1, &api.ThunderboltSpeed{TxBitsPerS: 80 * gigabit, RxBitsPerS: 80 * gigabit}, testPeer(1, 1)),
+				testPort(0, 2, &api.ThunderboltSpeed{TxBitsPerS: 40 * gigabit, RxBitsPerS: 40 * gigabit}, testPeer(1, 2))},
+				[]Port{testPort(1, 1, nil, testPeer(0, 1)), testPort(1, 2, nil, testPeer(0, 2))}),
+			[]string{"0:1~1:1 tb5 80/80 good", "0:2~1:2 unknown 40/40 slow link_below_ports"},
+		},
+		"a port of Thunderbolt 4 asks for no more": {
+			nodes([]Port{with(testPort(0, 1, both(40), testPeer(1, 3)), func(p *Port) { p.Capability = api.Thunderbolt4 })}, []Port{testPort(1, 3, both(40), testPeer(0, 1))}),
+			[]string{"0:1~1:3 tb4 40/40 good"},
+		},
+		"what the other port can is not told": {
+			nodes([]Port{with(testPort(0, 1, both(40), testPeer(1, 3)), func(p *Port) {
+				p.Capability, p.Unknown = "", map[string]api.Reason{"capability": api.ReasonNeedsRoot}
+			})}, []Port{testPort(1, 3, both(40), testPeer(0, 1))}),
+			[]string{"0:1~1:3 tb4 40/40 unknown needs_root"},
+		},
+		"hub seen from one end": {
+			nodes([]Port{withHubs(testPort(0, 1, both(80), behind(testPeer(1, 3), "0x1", both(80))), dock)}, []Port{testPort(1, 3, both(80), testPeer(0, 1))}),
+			[]string{"0:1~1:3 tb5 80/80 good via Dock"},
+		},
+		"two hubs seen from both ends, slow in the middle": {
+			nodes([]Port{withHubs(testPort(0, 1, both(80), behind(testPeer(1, 3), "0x301", both(80))), hubTB4, dock)},
+				[]Port{withHubs(testPort(1, 3, both(80), behind(testPeer(0, 1), "0x301", both(80))), testHub("0x1", "", "Hub", nil), testHub("0x301", "0x1", "Dock", both(40)))}),
+			[]string{"0:1~1:3 tb4 40/40 slow hub_between via Dock,Hub"},
+		},
+		"each end sees its own hub only": {
+			nodes([]Port{withHubs(testPort(0, 1, both(80), behind(testPeer(1, 3), "0x1", speedOf(120, 40))), dock)},
+				[]Port{withHubs(testPort(1, 3, both(80), behind(testPeer(0, 1), "0x1", both(80))), testHub("0x1", "", "Other", nil))}),
+			[]string{"0:1~1:3 tb5 80/40 slow hub_between via Dock,Other"},
+		},
+		"a hop that nobody tells": {
+			nodes([]Port{withHubs(testPort(0, 1, both(80), behind(testPeer(1, 3), "0x301", both(80))), dock, testHub("0x301", "0x1", "Hub", nil))},
+				[]Port{testPort(1, 3, both(80), testPeer(0, 1))}),
+			[]string{"0:1~1:3 unknown ? unknown not_yet_read via Dock,Hub"},
+		},
+		"a hub that hangs on itself": {
+			nodes([]Port{withHubs(testPort(0, 1, both(80), behind(testPeer(1, 3), "0x1", both(80))), testHub("0x1", "0x1", "Dock", both(80)))}, []Port{testPort(1, 3, nil)}),
+			[]string{"0:1~1:3 unknown ? unknown sources_disagree source_malformed via Dock one-sided"},
+		},
+		"two peers behind one hub": {
+			nodes([]Port{withHubs(testPort(0, 1, both(80), behind(testPeer(1, 1), "0x1", both(80)), behind(testPeer(2, 1), "0x1", both(40))), dock)},
+				[]Port{testPort(1, 1, both(80), testPeer(0, 1))}, []Port{testPort(2, 1, both(40), testPeer(0, 1))}),
+			[]string{"0:1~1:1 tb5 80/80 good via Dock", "0:1~2:1 tb4 40/40 slow hub_between via Dock"},
+		},
+		"both ends in one Mac": {
+			nodes([]Port{testPort(0, 1, both(80), testPeer(0, 2)), testPort(0, 2, both(80), testPeer(0, 1))}),
+			[]string{"0:1~0:2 tb5 80/80 good"},
+		},
+		"a port that names itself": {
+			nodes([]Port{testPort(0, 1, both(80), testPeer(0, 1))}), []string{},
+		},
+		"two nodes claim one domain": {
+			nodes([]Port{testPort(0, 1, both(80), testPeer(1, 1))}, []Port{testPort(1, 1, both(80), testPeer(0, 1))},
+				[]Port{with(testPort(2, 1, nil), func(p *Port) { p.DomainUUID = testUUID(1, 1) })}),
+			[]string{"0:1~Mac 1 tb5 80/80 unknown sources_disagree one-sided", "1:1~Mac 0 tb5 80/80 unknown sources_disagree one-sided"},
+		},
+		"one receptacle described twice": {
+			nodes([]Port{testPort(0, 1, both(80), testPeer(1, 1)), testPort(0, 1, both(40), testPeer(1, 1))}, []Port{testPort(1, 1, both(80), testPeer(0, 1))}),
+			[]string{"1:1~Mac 0 tb5 80/80 unknown peer_unknown one-sided"},
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			got := []string{}
+			for _, c := range Build(Input{Nodes: tt.nodes}).List().Cables {
+				got = append(got, summary(c))
+			}
+			is.Equal(got, tt.want)
+		})
+	}
+}
+
+func TestDomainMatchesInEitherCase(t *testing.T) {
+	is := is.New(t)
+	nodes := []Node{testNode(0), testNode(1)}
+	plug(nodes, 0, 1, 1, 1, 80)
+	nodes[1].Thunderbolt[0].DomainUUID = "00000002-0000-4000-8000-00000000000a"
+	nodes[0].Thunderbolt[0].Peers[0].DomainUUID = "00000002-0000-4000-8000-00000000000A"
+	is.Equal(summary(Build(Input{Nodes: nodes}).List().Cables[0]), "0:1~1:1 tb5 80/80 good")
+}
+
+func TestRDMAVerdictIsFactsOfBothEnds(t *testing.T) {
+	no := false
+	tests := map[string]struct {
+		change func(nodes []Node)
+		want   api.RDMAVerdict
+		cause  api.Reason
+	}{
+		"all there":         {func([]Node) {}, api.RDMAReady, ""},
+		"hardware cannot":   {func(n []Node) { n[1].RDMA[0].HardwareCapable = &no }, api.RDMACannot, api.ReasonNotThunderbolt5},
+		"port cannot":       {func(n []Node) { n[0].Thunderbolt[0].Capability = api.Thunderbolt4 }, api.RDMACannot, api.ReasonNotThunderbolt5},
+		"old system":        {func(n []Node) { n[0].RDMA[0].OSCapable = &no }, api.RDMANeedsPerson, api.ReasonOSTooOld},
+		"switched off":      {func(n []Node) { n[1].RDMA[0].SwitchedOn, n[1].RDMA[0].Device = &no, nil }, api.RDMANeedsPerson, api.ReasonRDMASwitchOff},
+		"no device":         {func(n []Node) { n[1].RDMA[0].Device = nil }, api.RDMANeedsPerson, api.ReasonRDMANoDevice},
+		"port down":         {func(n []Node) { n[1].RDMA[0].Device.PortState = api.RDMAPortDown }, api.RDMANeedsPerson, api.ReasonRDMAPortDown},
+		"state not told":    {func(n []Node) { n[1].RDMA[0].Device.PortState = "" }, api.RDMAUnknown, api.ReasonNotYetRead},
+		"switch not told":   {func(n []Node) { n[1].RDMA[0].SwitchedOn = nil }, api.RDMAUnknown, api.ReasonNotYetRead},
+		"no document":       {func(n []Node) { n[0].RDMA = nil }, api.RDMAUnknown, api.ReasonNotYetRead},
+		"no IPv4 GID":       {func(n []Node) { n[0].RDMA[0].Device.GIDs = []api.GID{} }, api.RDMACanEnable, api.ReasonRDMANoIPv4GID},
+		"GIDs not told":     {func(n []Node) { n[0].RDMA[0].Device.GIDs = nil }, api.RDMAUnknown, api.ReasonNotYetRead},
+		"in a bridge":       {func(n []Node) { n[0].Network.Interfaces[0].Bridge = "bridge0" }, api.RDMACanEnable, api.ReasonInBridge},
+		"too slow":          {func(n []Node) { n[0].Thunderbolt[0].Negotiated = both(40) }, api.RDMANeedsPerson, api.ReasonLinkTooSlow},
+		"service missing":   {func(n []Node) { n[0].Thunderbolt[0].Peers[0].Services = []api.ThunderboltService{api.ServiceIP} }, api.RDMANeedsPerson, api.ReasonRDMANotOffered},
+		"no network needed": {func(n []Node) { n[0].Network, n[1].Network = nil, nil }, api.RDMAReady, ""},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			nodes := []Node{testNode(0), testNode(1)}
+			plug(nodes, 0, 1, 1, 2, 80)
+			tt.change(nodes)
+			g := Build(Input{Nodes: nodes})
+			is.Equal(g.List().Cables[0].RDMA, tt.want)
+			caused := slices.ContainsFunc(g.cables[0].rdma.causes, func(c api.Cause) bool { return c.Reason == tt.cause })
+			is.Equal(caused, tt.cause != "")
+		})
+	}
+}
+
+func TestMutedByEitherEnd(t *testing.T) {
+	is := is.New(t)
+	nodes := []Node{testNode(0), testNode(1)}
+	plug(nodes, 0, 1, 1, 1, 80)
+	plug(nodes, 0, 2, 1, 2, 80)
+	link, err := api.ParseLinkID(string(testID(1)) + ":2~" + string(testID(0)) + ":2")
+	is.NoErr(err)
+	nodes[1].Profiles = []Profile{{Name: link.String(), LinkProfile: api.LinkProfile{
+		Transport: api.TransportRDMA, Peer: testID(0), Link: link, Muted: true}}}
+	cables := Build(Input{Nodes: nodes}).List().Cables
+	is.Equal([]bool{cables[0].Muted, cables[1].Muted}, []bool{false, true})
+}
