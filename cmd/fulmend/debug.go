@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
+	"unicode"
 
 	"fulmen/daemon/api"
 	"fulmen/native/recording"
@@ -34,12 +36,15 @@ type parsed struct {
 }
 
 // runDebugParse prints what each file says as facts, one JSON object a file. A
-// file that cannot be read is complained of, and the others are printed.
+// file that cannot be read is complained of, and the others are printed. With
+// --scenario it prints the scenario that the files together make.
 func runDebugParse(args []string, in io.Reader, out, complaints io.Writer) int {
 	flags := flag.NewFlagSet("fulmend debug parse", flag.ContinueOnError)
 	flags.SetOutput(complaints)
+	scenario := flags.String("scenario", "", "print a scenario of this `NAME`, made of recordings of two or more Macs")
 	flags.Usage = func() {
-		fmt.Fprintf(complaints, "usage: fulmend debug parse FILE...\nFILE is - for standard input, or of one of these kinds:\n%s\n", recording.List())
+		fmt.Fprintf(complaints, "usage: fulmend debug parse [--scenario NAME] FILE...\nFILE is - for standard input, or of one of these kinds:\n%s\n", recording.List())
+		flags.PrintDefaults()
 	}
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
@@ -49,6 +54,9 @@ func runDebugParse(args []string, in io.Reader, out, complaints io.Writer) int {
 	case flags.NArg() == 0:
 		flags.Usage()
 		return api.ExitUsage
+	}
+	if *scenario != "" {
+		return printRebuilt(*scenario, flags.Args(), in, out, complaints)
 	}
 	encoder := json.NewEncoder(out)
 	encoder.SetEscapeHTML(false)
@@ -60,11 +68,52 @@ func runDebugParse(args []string, in io.Reader, out, complaints io.Writer) int {
 			err = encoder.Encode(file)
 		}
 		if err != nil {
-			fmt.Fprintf(complaints, "fulmend: %s: %v\n", name, err)
+			complain(complaints, name+": "+err.Error())
 			status = api.ExitFailed
 		}
 	}
 	return status
+}
+
+// printRebuilt prints the scenario as its file, and the notes beside it.
+func printRebuilt(name string, paths []string, in io.Reader, out, complaints io.Writer) int {
+	var files []recording.File
+	for _, path := range paths {
+		data, err := readFile(path, in)
+		if err != nil {
+			complain(complaints, path+": "+err.Error())
+			return api.ExitFailed
+		}
+		files = append(files, recording.File{Name: path, Data: data})
+	}
+	scenario, notes, err := recording.Rebuild(name, files)
+	for _, note := range notes {
+		complain(complaints, note)
+	}
+	var text []byte
+	if err == nil {
+		text, err = recording.Format(scenario)
+	}
+	if err == nil {
+		_, err = out.Write(text)
+	}
+	if err != nil {
+		complain(complaints, err.Error())
+		return api.ExitFailed
+	}
+	return api.ExitOK
+}
+
+// complain writes for a person. What others wrote into a recording does not get
+// to steer the terminal.
+func complain(w io.Writer, text string) {
+	printable := strings.Map(func(r rune) rune {
+		if r == '\n' || unicode.IsPrint(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, text)
+	fmt.Fprintln(w, "fulmend:", strings.ReplaceAll(printable, "\n", "\n  "))
 }
 
 func parseFile(name string, in io.Reader) (parsed, error) {

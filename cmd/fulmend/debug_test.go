@@ -69,6 +69,33 @@ func TestDebugParseComplains(t *testing.T) {
 	}
 }
 
+// Recordings of several Macs together are a scenario, which is printed as its file.
+func TestDebugParseMakesAScenario(t *testing.T) {
+	is := is.New(t)
+	const folder = "../../native/recording/testdata/"
+	var out, errs bytes.Buffer
+	is.Equal(runDebug([]string{"parse", "--scenario", "desk", folder + "Book A.json", folder + "Book A ports.txt", folder + "Book B.json", folder + "Studio C.json"},
+		strings.NewReader(""), &out, &errs), api.ExitOK)
+	want, err := os.ReadFile(folder + "desk.toml")
+	is.NoErr(err)
+	is.Equal(out.String(), string(want))
+	is.True(strings.Contains(errs.String(), "was not recorded"))
+
+	out.Reset()
+	errs.Reset()
+	is.Equal(runDebug([]string{"parse", "--scenario", "desk", folder + "Book A.json"}, strings.NewReader(""), &out, &errs), api.ExitFailed)
+	is.Equal(out.String(), "")
+	is.True(strings.Contains(errs.String(), "two or more"))
+}
+
+// A name that a stranger chose does not steer the terminal.
+func TestDebugComplaintsAreText(t *testing.T) {
+	is := is.New(t)
+	var out bytes.Buffer
+	complain(&out, "a\x1b[2Jb\nc")
+	is.Equal(out.String(), "fulmend: a\uFFFD[2Jb\n  c\n")
+}
+
 func TestDebugUsage(t *testing.T) {
 	for _, args := range [][]string{nil, {"dance"}, {"parse"}, {"parse", "-dance"}} {
 		is := is.New(t)

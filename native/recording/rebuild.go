@@ -1,0 +1,72 @@
+package recording
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"fulmen/native"
+	"fulmen/native/networksetup"
+	"fulmen/native/sim/scenario"
+)
+
+// File is a recording as it was kept.
+type File struct {
+	// Name is the file's; the Mac is called by it, without folder and ending.
+	Name string
+	Data []byte
+}
+
+// maxMacName is the longest name that a scenario's Mac may have.
+const maxMacName = 63
+
+// Rebuild makes a scenario of recordings of several Macs. Each Mac has a file
+// of the kind [KindThunderbolt]; one of the kind [KindHardwarePorts] belongs to
+// the Mac before it and names its interfaces. The notes say what was odd in the
+// files and what the scenario had to leave out.
+func Rebuild(name string, files []File) (scenario.Scenario, []string, error) {
+	var recordings []scenario.Recording
+	var notes []string
+	for _, file := range files {
+		kind, facts, remarks, err := Describe(file.Name, file.Data)
+		if err != nil {
+			return scenario.Scenario{}, nil, fmt.Errorf("%s: %w", file.Name, err)
+		}
+		for _, remark := range remarks {
+			notes = append(notes, file.Name+": "+remark)
+		}
+		switch {
+		case kind == KindThunderbolt:
+			recordings = append(recordings, scenario.Recording{Mac: macName(file.Name), Thunderbolt: facts.(native.Thunderbolt)})
+		case kind == KindHardwarePorts && len(recordings) > 0:
+			last := &recordings[len(recordings)-1]
+			if last.Interfaces != nil {
+				return scenario.Scenario{}, nil, fmt.Errorf("%s: %s has a list of hardware ports already", file.Name, last.Mac)
+			}
+			last.Interfaces = interfaces(facts.(networksetup.HardwarePorts))
+		default:
+			return scenario.Scenario{}, nil, fmt.Errorf("%s is %s: a scenario is made of %s, each followed by its Mac's %s where there is one",
+				file.Name, kind, KindThunderbolt, KindHardwarePorts)
+		}
+	}
+	made, err := scenario.FromRecordings(name, recordings)
+	return made, append(notes, made.Notes...), err
+}
+
+func interfaces(ports networksetup.HardwarePorts) map[int]string {
+	names := map[int]string{}
+	for _, port := range ports.Ports {
+		if port.Receptacle != nil {
+			names[*port.Receptacle] = port.Device
+		}
+	}
+	return names
+}
+
+// macName makes a name for a Mac of a file's: small letters, digits, dashes.
+func macName(file string) string {
+	base, _, _ := strings.Cut(filepath.Base(file), ".")
+	words := strings.FieldsFunc(strings.ToLower(base), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
+	name := strings.Join(words, "-")
+	return strings.Trim(name[:min(len(name), maxMacName)], "-")
+}
