@@ -3,6 +3,8 @@ package main
 import (
 	"bufio"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -37,21 +39,23 @@ func params(dir string) testscript.Params {
 				return err
 			}
 			env.Defer(func() { _ = os.RemoveAll(home) }) // of no interest after the test
+			env.Values[told{}] = &watching{}
 			env.Setenv("FULMEN_HOME", home)
 			env.Setenv("HOME", env.WorkDir)
 			env.Setenv("USER", "ada")
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // else each program lasts a second under the race detector
 			return os.WriteFile(filepath.Join(home, "config.toml"), []byte("# mine\n[api]\nport = 0 # any\n"), 0o600)
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"start": start, "mode": mode, "fifo": fifo, "meet": meet, "outlive": outlive},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"start": start, "mode": mode, "fifo": fifo, "meet": meet, "outlive": outlive, "watch": watch, "said": said},
 	}
 }
 
-// start starts the daemon and waits until clients can connect.
-func start(ts *testscript.TestScript, _ bool, _ []string) {
+// start starts the daemon and waits until clients can connect. With a word it
+// runs on a simulated Mac: start SCENARIO[:MAC].
+func start(ts *testscript.TestScript, _ bool, args []string) {
 	path, err := exec.LookPath("fulmend")
 	ts.Check(err)
-	cmd := exec.Command(path)
+	cmd := exec.Command(path, args...)
 	for _, name := range []string{"FULMEN_HOME", "HOME", "PATH", "USER", "GORACE"} {
 		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
 	}
@@ -93,18 +97,44 @@ func meet(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(end.Close())
 }
 
-// fulmend is the daemon with the worker below.
+// fulmend is the daemon with the worker below: fulmend [SCENARIO[:MAC]], and of
+// its other commands fulmend topology --scenario NAME.
 func fulmend() {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
-	defer stop()
-	path, err := exec.LookPath("fulmen-rank")
-	if err == nil {
-		err = daemon.Run(ctx, daemon.Options{Version: version, Worker: path, Ready: func(daemon.Address) { fmt.Println("ready") }})
+	var err error
+	if len(os.Args) > 3 && os.Args[1] == "topology" {
+		err = drawing(os.Args[3])
+	} else {
+		err = serve(os.Args[1:])
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+}
+
+func serve(args []string) error {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	path, err := exec.LookPath("fulmen-rank")
+	if err != nil {
+		return err
+	}
+	options := daemon.Options{Version: version, Worker: path, Ready: func(daemon.Address) { fmt.Println("ready") }}
+	if len(args) == 0 {
+		return daemon.Run(ctx, options)
+	}
+	if options.Simulation, err = daemon.OpenSimulation(args[0]); err != nil {
+		return err
+	}
+	return errors.Join(daemon.Run(ctx, options), options.Simulation.World.Close())
+}
+
+func drawing(scenario string) error {
+	d, err := daemon.DrawScenario(scenario, version)
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(os.Stdout).Encode(d)
 }
 
 // rank is a worker that computes nothing. Where there is a named pipe hold in

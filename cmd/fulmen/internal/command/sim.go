@@ -30,7 +30,7 @@ func simVerbs() []string {
 func simKeys() [][2]string {
 	return [][2]string{
 		{"rdma", "off, on, on_after_restart"},
-		{"memory.used", "a size, such as 96GiB"},
+		{"memory.used", "a size, such as 96 GB"},
 		{"memory.pressure", "normal, warning, critical"},
 		{"thermal", "nominal, fair, serious, critical"},
 		{"power", "ac, battery, ups"},
@@ -38,12 +38,12 @@ func simKeys() [][2]string {
 		{"low_power", "yes, no"},
 		{"lid", "open, closed"},
 		{"name", "a text"},
-		{"os", "VERSION/BUILD"},
+		{"os", "VERSION/BUILD, such as 26.2/25C56"},
 		{"INTERFACE.link", "up, down"},
-		{"INTERFACE.address", "PREFIX [ORIGIN], or none"},
+		{"INTERFACE.address", "PREFIX [ORIGIN], such as 169.254.1.1/30 manual, or none"},
 		{"INTERFACE.bridge", "the name of a bridge, or none"},
 		{"INTERFACE.present", "yes, no"},
-		{"AREA.told", "yes, no: whether the system tells of it at all"},
+		{"AREA.told", "yes, no; AREA is identity, memory, system, network, thunderbolt or rdma"},
 	}
 }
 

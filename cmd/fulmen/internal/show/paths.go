@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"io"
 	"net/netip"
+	"slices"
 
 	"fulmen/cmd/fulmen/internal/text"
 	"fulmen/daemon/api"
@@ -86,6 +87,32 @@ func (in interfaces) of(r api.LinkRow) (from, to string) {
 	return from, to
 }
 
+// sorted are the rows in the order of the nodes on the screen.
+func sorted(rows []api.LinkRow, nodes []api.NodeView) []api.LinkRow {
+	at := map[api.NodeID]int{}
+	for i, n := range nodes {
+		at[n.Node] = i - len(nodes) // before those that are not listed
+	}
+	rows = slices.Clone(rows)
+	slices.SortStableFunc(rows, func(a, b api.LinkRow) int {
+		return cmp.Or(cmp.Compare(at[a.From], at[b.From]), cmp.Compare(at[a.To], at[b.To]))
+	})
+	return rows
+}
+
+// pathVerdict is how a path is, and why it is not good.
+func pathVerdict(r api.LinkRow) string {
+	missing := slices.Index(r.Reasons, api.ReasonNotMeasured)
+	if missing < 0 || r.Verdict != api.VerdictUnknown {
+		return verdict(r.Verdict, r.Reasons)
+	}
+	out := "not measured"
+	if !r.MeasuredAt.IsZero() {
+		out = string(r.Verdict) + ": not all of it was measured"
+	}
+	return join("; ", out, becauseAll(slices.Delete(slices.Clone(r.Reasons), missing, missing+1)))
+}
+
 // paths writes the table of paths, measured or not.
 func (v View) paths(w io.Writer, rows []api.LinkRow, in interfaces, n names) error {
 	heading := []string{"FROM", "TO", "KIND", "INTERFACES", "UP", "DOWN", "RTT/2", "MEASURED", "VERDICT"}
@@ -106,7 +133,7 @@ func (v View) paths(w io.Writer, rows []api.LinkRow, in interfaces, n names) err
 		if r.Old {
 			measured += ", old"
 		}
-		said := join(" ", verdict(r.Verdict, r.Reasons), simulated(r.Simulated))
+		said := join(" ", pathVerdict(r), simulated(r.Simulated))
 		cells := []string{n.of(r.From), n.of(r.To), kindWord(r.Kind), between}
 		if v.Wide {
 			cells = append(cells, orNone(address(r.Name)))

@@ -43,7 +43,7 @@ func (v View) Topology(w io.Writer, t Topology) error {
 	}
 	if len(t.Links.Rows) > 0 {
 		fmt.Fprintln(w)
-		if err := v.paths(w, t.Links.Rows, newInterfaces(t.Nodes, t.Docs, t.Links.Cables), n); err != nil {
+		if err := v.paths(w, sorted(t.Links.Rows, t.Nodes), newInterfaces(t.Nodes, t.Docs, t.Links.Cables), n); err != nil {
 			return err
 		}
 	}
@@ -89,6 +89,9 @@ func (v View) ports(table *text.Table, node api.NodeView, docs []api.Document, w
 		rdma := portRDMA(docs, p.end())
 		lines := wires.plugs(p)
 		if len(lines) == 0 {
+			if p.value.Connected != nil && !*p.value.Connected && !v.Wide {
+				rdma = "" // of an empty port it tells nothing about the cluster
+			}
 			v.portRow(table, p, plug{what: v.unplugged(p)}, rdma)
 		}
 		for i, line := range lines {
