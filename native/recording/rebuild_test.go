@@ -93,3 +93,31 @@ func TestRebuildOfRecordings(t *testing.T) {
 	_, err = scenario.Parse("two.toml", text)
 	is.NoErr(err)
 }
+
+// Whatever two recordings say, a scenario that is made of them can be written
+// and read.
+func FuzzRebuild(f *testing.F) {
+	for _, pair := range [][2]string{{"Book A.json", "Book B.json"}, {"Book B.json", "Studio C.json"}} {
+		var data [2][]byte
+		for i, name := range pair {
+			var err error
+			if data[i], err = os.ReadFile(filepath.Join("testdata", name)); err != nil {
+				f.Fatal(err)
+			}
+		}
+		f.Add(data[0], data[1])
+	}
+	f.Fuzz(func(t *testing.T, a, b []byte) {
+		made, _, err := recording.Rebuild("desk", []recording.File{{Name: "a", Data: a}, {Name: "b", Data: b}})
+		if err != nil {
+			return
+		}
+		text, err := recording.Format(made)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := scenario.Parse("desk.toml", text); err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+	})
+}
