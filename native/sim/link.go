@@ -97,8 +97,7 @@ func (w *World) awaitAddresses(i *iface) {
 // linkUp reports whether something answers at the other end of an interface. A
 // port's link needs a computer below the port whose own interface is there and
 // not pulled; a hub alone does not do. A bridge's needs one of its members'.
-// Ethernet and Wi-Fi need a network that is up, and others, such as loopback,
-// nothing.
+// Ethernet and Wi-Fi need a network that is up; loopback and tunnels need none.
 func (w *World) linkUp(m *mac, i *iface) bool {
 	if !m.runs() || !i.present || !i.linked {
 		return false
@@ -115,7 +114,7 @@ func (w *World) linkUp(m *mac, i *iface) bool {
 	if i.spec.Network != "" {
 		return w.network(i.spec.Network).up
 	}
-	return i.spec.Type != native.InterfaceEthernet && i.spec.Type != native.InterfaceWiFi
+	return slices.Contains([]native.InterfaceType{native.InterfaceLoopback, native.InterfaceVPN, native.InterfaceUnknown}, i.spec.Type)
 }
 
 // plugAt is an interface of a Mac, as frames find it.

@@ -91,7 +91,8 @@ func checkWorld(t *testing.T, b *bench) {
 				t.Fatal(err)
 			}
 			offered, _ := peer.Offers(native.ProtocolRDMA)
-			if offered != (snapshots[far.mac].RDMA.Switch == native.RDMAOn) { // all are TB5
+			rdma := snapshots[far.mac].RDMA
+			if offered != (rdma.Switch == native.RDMAOn && *rdma.OSCapable && far.port.Capability == native.TB5) {
 				t.Fatalf("%s offers RDMA to %s: %v", far.mac, near.mac, offered)
 			}
 			here, hereIs := snapshots[near.mac].Network.Interface(port.Interface)
