@@ -6,8 +6,12 @@ import (
 	"strings"
 )
 
-// maxMacs bounds a cluster, far above what one desk can hold.
-const maxMacs = 64
+// The largest cluster, far above what one desk can hold.
+const (
+	maxMacs   = 64
+	maxHubs   = 64
+	maxCables = 512
+)
 
 // Check says what about the scenario no desk could hold: for one that was made
 // otherwise than by [Parse], which checks by itself. The error joins all there is.
@@ -24,8 +28,14 @@ func (s Scenario) check(p *problems) {
 	if len(s.Macs) == 0 {
 		p.add("", "there is no Mac; write at least one [[mac]]")
 	}
-	if len(s.Macs) > maxMacs {
-		p.add(fmt.Sprintf("mac[%d]", maxMacs), "%d Macs; a scenario has at most %d", len(s.Macs), maxMacs)
+	tooMany := func(kind, names string, count, most int) bool {
+		if count > most {
+			p.add(fmt.Sprintf("%s[%d]", kind, most), "%d %s; a scenario has at most %d", count, names, most)
+		}
+		return count > most
+	}
+	if tooMany("mac", "Macs", len(s.Macs), maxMacs) || tooMany("hub", "hubs", len(s.Hubs), maxHubs) ||
+		tooMany("cable", "cables", len(s.Cables), maxCables) {
 		return
 	}
 	s.checkNames(p)

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// maxHubs bounds the hubs in a row: a route string has seven places, one of
+// maxHubsInARow is how deep hubs go: a route string has seven places, one of
 // them for what hangs below the last hub.
-const maxHubs = 6
+const maxHubsInARow = 6
 
 // checkCables notes impossible cables; false when any could not be understood,
 // so that what follows from cables would only repeat it.
@@ -98,8 +98,8 @@ func (s Scenario) root(hub string) (End, error) {
 				return End{}, fmt.Errorf("the hubs %s form a loop that no Mac drives", strings.Join(append(chain, hub), ", "))
 			}
 		}
-		if chain = append(chain, hub); len(chain) > maxHubs {
-			return End{}, fmt.Errorf("more than %d hubs in a row: %s", maxHubs, strings.Join(chain, ", "))
+		if chain = append(chain, hub); len(chain) > maxHubsInARow {
+			return End{}, fmt.Errorf("more than %d hubs in a row: %s", maxHubsInARow, strings.Join(chain, ", "))
 		}
 	}
 }

@@ -31,12 +31,11 @@ func models() map[string]map[string]any {
 
 // applyModel gives the Mac's table what its model has. The model's ports and
 // interfaces are merged one by one, see [table.merged].
-func (t *table) applyModel() {
+func (t *table) applyModel(known map[string]map[string]any) {
 	like := t.text("like")
 	if like == "" {
 		return
 	}
-	known := models()
 	if t.base = known[like]; t.base == nil {
 		all := slices.Sorted(maps.Keys(known))
 		t.fail("like", "like = %q is no known Mac%s; it is one of %q", like, didYouMean(like, all), all)

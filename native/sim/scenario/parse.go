@@ -50,8 +50,9 @@ func Parse(name string, text []byte) (Scenario, error) {
 // its place, so that the n-th of a kind in the scenario is the n-th in the file.
 func readScenario(t *table, name string) Scenario {
 	s := Scenario{Name: name, Title: t.text("title")}
+	known := models()
 	for _, m := range t.tables("mac", "mac") {
-		s.Macs = append(s.Macs, readMac(m, name))
+		s.Macs = append(s.Macs, readMac(m, name, known))
 	}
 	for _, h := range t.tables("hub", "hub") {
 		s.Hubs = append(s.Hubs, readHub(h))

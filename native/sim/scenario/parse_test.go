@@ -172,7 +172,11 @@ func TestParseBoundsWhatItReads(t *testing.T) {
 	_, err = Parse("f.toml", []byte("a = "+strings.Repeat("[", 200_000)))
 	is.True(err != nil)
 	_, err = Parse("f.toml", []byte(strings.Repeat("[[mac]]\nname = \"x\"\n", 65)))
-	is.True(strings.Contains(err.Error(), "65 Macs; a scenario has at most 64"))
+	is.True(strings.Contains(err.Error(), "f.toml:129: 65 Macs; a scenario has at most 64"))
+	_, err = Parse("f.toml", []byte(strings.Repeat("[[hub]]\nname = \"x\"\ncapability = \"tb4\"\n", 65)))
+	is.True(strings.Contains(err.Error(), "65 hubs; a scenario has at most 64"))
+	_, err = Parse("f.toml", []byte(strings.Repeat("[[cable]]\n", 26_000)))
+	is.True(strings.Contains(err.Error(), "f.toml: and "))
 }
 
 func FuzzParse(f *testing.F) {

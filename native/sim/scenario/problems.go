@@ -15,6 +15,7 @@ type problems struct {
 	file  string
 	lines lineIndex // nil: a scenario that did not come from a text
 	list  []problem
+	known map[problem]bool
 }
 
 type problem struct {
@@ -25,9 +26,13 @@ type problem struct {
 // add notes a problem at the path, unless the same is known of its line.
 func (p *problems) add(path, format string, args ...any) {
 	found := problem{p.lines.at(path), fmt.Sprintf(format, args...)}
-	if !slices.Contains(p.list, found) {
+	if !p.known[found] {
 		p.list = append(p.list, found)
 	}
+	if p.known == nil {
+		p.known = map[problem]bool{}
+	}
+	p.known[found] = true
 }
 
 // alias gives the line of a path to a second path.

@@ -8,13 +8,14 @@ import (
 	"fulmen/native"
 )
 
-// readMac reads one [[mac]] of the scenario of that name.
-func readMac(t *table, scenario string) Mac {
+// readMac reads one [[mac]] of the scenario of that name, which may be like one
+// of the known Macs.
+func readMac(t *table, scenario string, known map[string]map[string]any) Mac {
 	m := Mac{Name: readName(t, "studio-1")}
 	if m.Name != "" {
 		t.label = "mac " + m.Name
 	}
-	t.applyModel()
+	t.applyModel(known)
 	m.Identity = readIdentity(t, scenario, m.Name)
 	m.MemoryBytes = parsed(t, "memory", ParseSize)
 	m.GPUWorkingSetBytes = parsed(t, "gpu_working_set", ParseSize)
