@@ -37,7 +37,9 @@ func (c *Changes) Tell(d api.Document) string {
 	c.docs[d.Key()] = d
 	out := ""
 	if had && !d.Deleted && !before.Deleted {
-		out = c.difference(before, d)
+		if out = c.difference(before, d); out == "" && lastTold(before) != "" && lastTold(d) == "" {
+			out = "told again: " + c.state(d)
+		}
 	}
 	if out == "" {
 		out = c.state(d)
@@ -64,10 +66,11 @@ func (c *Changes) state(d api.Document) string {
 	if d.Deleted {
 		return "gone"
 	}
-	if out, ok := c.hardware(d); ok {
-		return out
+	out, ok := c.hardware(d)
+	if !ok {
+		out = c.summary(d)
 	}
-	return c.summary(d)
+	return join(", ", out, lastTold(d))
 }
 
 // hardware is a document about ports and paths as it is; false for others.

@@ -9,6 +9,12 @@ import (
 	"fulmen/daemon/api"
 )
 
+// silenced is a document that is kept though nothing tells of its kind.
+func silenced(d api.Document) api.Document {
+	d.Unknown = map[string]api.Reason{string(d.Kind): api.ReasonSourceGone}
+	return d
+}
+
 func clusterNames() map[api.NodeID]string { return namesOf(clusterNodes()) }
 
 // TestChangesOfHardware holds each line of a watch to what a person sees happen.
@@ -67,6 +73,9 @@ func TestChangesOfHardware(t *testing.T) {
 		{"something else", studioPort(api.Thunderbolt{}), studioPort(api.Thunderbolt{Connected: ptr(true)}), "a device that is neither hub nor computer"},
 		{"RDMA offered", studioPort(to(80, api.ServiceIP)), studioPort(to(80, api.ServiceIP, api.ServiceRDMA)), "mac-studio-2:1 offers RDMA now"},
 		{"RDMA withdrawn", studioPort(to(80, api.ServiceRDMA)), studioPort(to(80)), "mac-studio-2:1 offers RDMA no longer"},
+		{"source gone", studioPort(to(80)), silenced(studioPort(to(80))), "cable to mac-studio-2:1 at 80 Gb/s TB5, as last told: What told it went away"},
+		{"source back", silenced(studioPort(to(80))), studioPort(to(80)), "told again: cable to mac-studio-2:1 at 80 Gb/s TB5"},
+		{"source back with news", silenced(studioPort(to(80))), studioPort(api.Thunderbolt{}), "unplugged, was cable to mac-studio-2:1"},
 		{"nothing to tell", studioPort(to(80)), studioPort(to(80)), "cable to mac-studio-2:1 at 80 Gb/s TB5"},
 
 		{"switch on", rdma(api.RDMA{SwitchedOn: ptr(false)}), rdma(api.RDMA{SwitchedOn: ptr(true)}), "switched on"},

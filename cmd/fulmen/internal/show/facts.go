@@ -46,6 +46,16 @@ func (v View) unknown(doc api.Document, field string) string {
 	return text.Unknown + " (" + because(reason) + ")"
 }
 
+// lastTold says of a document that is kept, though the system tells nothing of
+// its kind any more, why; it has the kind itself among what is unknown.
+func lastTold(doc api.Document) string {
+	reason, ok := doc.Unknown[string(doc.Kind)]
+	if !ok {
+		return ""
+	}
+	return "as last told: " + because(reason)
+}
+
 // because is a reason in words, without the full stop.
 func because(reason api.Reason) string {
 	if info, ok := api.LookupReason(reason); ok {

@@ -88,7 +88,7 @@ func (v View) Node(w io.Writer, n api.NodeGetResult) error {
 	told := Changes{View: v}
 	told.Begin(n.Docs)
 	for _, p := range portsOf(n.Docs) {
-		table.Row("port "+p.value.Receptacle.String(), join(": ", p.value.Place, told.port(p.value, p.doc)))
+		table.Row("port "+p.value.Receptacle.String(), join(": ", p.value.Place, told.state(p.doc)))
 	}
 	table.Row("state", join(": ", string(n.Node.Liveness), n.Node.Message))
 	if err := table.Write(w); err != nil {

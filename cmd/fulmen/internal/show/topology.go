@@ -92,11 +92,12 @@ func (v View) ports(table *text.Table, node api.NodeView, docs []api.Document, w
 			if p.value.Connected != nil && !*p.value.Connected && !v.Wide {
 				rdma = "" // of an empty port it tells nothing about the cluster
 			}
-			v.portRow(table, p, plug{what: v.unplugged(p)}, rdma)
+			v.portRow(table, p, plug{what: v.unplugged(p), note: lastTold(p.doc)}, rdma)
 		}
 		for i, line := range lines {
 			line.what = strings.Repeat("  ", line.depth) + "-> " + line.what
 			if i == 0 {
+				line.note = join(", ", line.note, lastTold(p.doc))
 				v.portRow(table, p, line, rdma)
 				continue
 			}
@@ -143,8 +144,9 @@ func lineNote(line plug) string {
 	if len(c.Ends) < 2 && slices.Equal(c.Reasons, []api.Reason{api.ReasonPeerUnknown}) {
 		c.Verdict, c.Reasons = api.VerdictGood, nil // the name of the other end says it
 	}
-	if line.note != "" {
-		c.OneSided = false // the note says which end
+	if line.oneSided {
+		c.OneSided = false
+		line.note = join(", ", "only the other end sees it", line.note)
 	}
 	said := cableVerdict(c)
 	said = strings.TrimPrefix(strings.TrimPrefix(said, string(api.VerdictGood)), ", ")

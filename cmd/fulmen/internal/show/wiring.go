@@ -59,6 +59,8 @@ type plug struct {
 	speed string     // of the hop to it; empty where that is not known
 	cable *api.Cable // the cable to a machine; nil of a hub, and where none is known
 	note  string
+	// oneSided says that the port itself does not tell of the cable.
+	oneSided bool
 }
 
 // plugs are the lines of a port, each below the hub that it hangs on.
@@ -76,11 +78,7 @@ func (w wiring) plugs(p port) []plug {
 		}
 	}
 	for _, c := range t.left {
-		note := ""
-		if p.value.Connected != nil || c.OneSided {
-			note = "only the other end sees it"
-		}
-		t.lines = append(t.lines, plug{what: w.otherEnd(c, p.end()), speed: cableSpeedFrom(c, p.end()), cable: &c, note: note})
+		t.lines = append(t.lines, plug{what: w.otherEnd(c, p.end()), speed: cableSpeedFrom(c, p.end()), cable: &c, oneSided: true})
 	}
 	return t.lines
 }

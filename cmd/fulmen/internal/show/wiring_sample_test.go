@@ -145,7 +145,7 @@ func strange(t *testing.T) Topology {
 		Docs: []api.Document{
 			portDoc(t, here, api.Thunderbolt{Receptacle: 2, Place: evil, Hubs: ring, Peers: []api.ThunderboltPeer{lost, {}, {DomainUUID: "dead", Name: evil}}}),
 			untold,
-			portDoc(t, here, api.Thunderbolt{Receptacle: 10, Connected: ptr(true)}),
+			silenced(portDoc(t, here, api.Thunderbolt{Receptacle: 10, Connected: ptr(true)})),
 			doc(t, here, api.KindThunderbolt, "no object", nil),
 			rdmaDoc(t, here, api.RDMA{Receptacle: 2, Device: &api.RDMADevice{Name: evil, PortState: "sideways"}}),
 			{Node: second, Kind: api.KindThunderbolt, Name: "1", Deleted: true},
