@@ -88,8 +88,8 @@ func (w *World) buildInterfaces(m *mac) error {
 	}
 	for _, b := range m.bridges {
 		for _, member := range b.kernel {
-			if m.iface(member) == nil || m.bridgeOf(member) != b {
-				return fmt.Errorf("bridge %q: its member %q is missing or another's: %w", b.name, member, native.ErrNotFound)
+			if m.iface(member) == nil || m.bridge(member) != nil || m.bridgeOf(member) != b {
+				return fmt.Errorf("bridge %q: its member %q is missing, a bridge or another's: %w", b.name, member, native.ErrNotFound)
 			}
 		}
 	}

@@ -31,9 +31,7 @@ func (s worldStage) Do(op scenario.Op) error { return s.Apply(op) }
 // TestConformanceScripts plays every script: nothing is too much for a simulated
 // Mac.
 func TestConformanceScripts(t *testing.T) {
-	scripts, err := nativetest.Scripts()
-	is.New(t).NoErr(err)
-	played := nativetest.RunScripts(t, func(t *testing.T, s nativetest.Script) {
+	skipped := nativetest.RunScripts(t, func(t *testing.T, s nativetest.Script) {
 		synctest.Test(t, func(t *testing.T) {
 			is := is.New(t)
 			world, err := sim.New(s.Cluster, bubbleClock{time.Now()})
@@ -42,5 +40,5 @@ func TestConformanceScripts(t *testing.T) {
 			s.Run(t, worldStage{world})
 		})
 	})
-	is.New(t).Equal(len(played), len(scripts))
+	is.New(t).Equal(skipped, nil)
 }
