@@ -62,6 +62,7 @@ func TestSiblingIsPassedOn(t *testing.T) {
 	}{
 		{"standard input and output", `echo "$@"; cat`, []string{"debug", "parse", "-"}, 0, "debug parse -\nrecording", ""},
 		{"a file with a dash", `echo "$@"`, []string{"debug", "parse", "--", "-x", "y"}, 0, "debug parse ./-x y\n", ""},
+		{"a scenario of recordings", `echo "$@"`, []string{"debug", "parse", "a", "b", "--scenario", "my desk"}, 0, "debug parse --scenario=my desk a b\n", ""},
 		{"exit status and words", `echo "fulmend: no" >&2; exit 7`, []string{"debug", "parse", "f"}, 7, "", "fulmend: no\n"},
 		{"a signal", `kill -9 $$`, []string{"debug", "parse", "f"}, 1, "", ""},
 		{"a form", `echo "$@"`, []string{"topology", "--scenario", "x", "--dot"}, 0, "topology --scenario x --form dot\n", ""},
