@@ -21,26 +21,26 @@ func (b bridge) compare(o bridge) int {
 	return cmp.Or(cmp.Compare(b.node, o.node), cmp.Compare(b.name, o.name))
 }
 
-// span is all bridged cables between two bridges.
+// span is all bridged cables between two bridges, which are numbered.
 type span struct {
-	a, b   bridge
+	a, b   int
 	cables []*cable
+}
+
+// meshOfBridges is what the bridged cables make of the bridges.
+type meshOfBridges struct {
+	bridges []bridge // in order
+	spans   []*span  // in order
+	next    [][]*span
 }
 
 // markLoops finds the rings of bridged cables, in which frames would run round
 // for ever, and marks the cables of every one: for each pair of bridges the
 // shortest ring through it, parallel cables being the shortest of all.
 func (g *Graph) markLoops() {
-	spans := spansOf(g.cables)
-	next := map[bridge][]*span{}
-	for _, s := range spans {
-		next[s.a] = append(next[s.a], s)
-		if s.b != s.a {
-			next[s.b] = append(next[s.b], s)
-		}
-	}
-	for _, s := range spans {
-		ring := ringThrough(s, next)
+	m := bridgesOf(g.cables)
+	for _, s := range m.spans {
+		ring := m.ringThrough(s)
 		if ring == nil {
 			continue
 		}
@@ -57,10 +57,10 @@ func (g *Graph) markLoops() {
 	})
 }
 
-// spansOf groups the cables that carry frames between bridges that are up.
-func spansOf(cables []*cable) []*span {
-	byEnds := map[[2]bridge]*span{}
-	var spans []*span
+// bridgesOf groups the cables that carry frames between bridges that are up.
+func bridgesOf(cables []*cable) *meshOfBridges {
+	byEnds := map[[2]bridge][]*cable{}
+	m := &meshOfBridges{}
 	for _, c := range cables {
 		if c.high == nil || c.Verdict == api.VerdictDown {
 			continue
@@ -73,16 +73,30 @@ func spansOf(cables []*cable) []*span {
 		if a.compare(b) > 0 {
 			a, b = b, a
 		}
-		s := byEnds[[2]bridge{a, b}]
-		if s == nil {
-			s = &span{a: a, b: b}
-			byEnds[[2]bridge{a, b}] = s
-			spans = append(spans, s)
+		ends := [2]bridge{a, b}
+		if byEnds[ends] == nil {
+			m.bridges = append(m.bridges, a, b)
 		}
-		s.cables = append(s.cables, c)
+		byEnds[ends] = append(byEnds[ends], c)
 	}
-	slices.SortFunc(spans, func(x, y *span) int { return cmp.Or(x.a.compare(y.a), x.b.compare(y.b)) })
-	return spans
+	slices.SortFunc(m.bridges, bridge.compare)
+	m.bridges = slices.Compact(m.bridges)
+	number := make(map[bridge]int, len(m.bridges))
+	for i, b := range m.bridges {
+		number[b] = i
+	}
+	for ends, between := range byEnds {
+		m.spans = append(m.spans, &span{a: number[ends[0]], b: number[ends[1]], cables: between})
+	}
+	slices.SortFunc(m.spans, func(x, y *span) int { return cmp.Or(cmp.Compare(x.a, y.a), cmp.Compare(x.b, y.b)) })
+	m.next = make([][]*span, len(m.bridges))
+	for _, s := range m.spans {
+		m.next[s.a] = append(m.next[s.a], s)
+		if s.b != s.a {
+			m.next[s.b] = append(m.next[s.b], s)
+		}
+	}
+	return m
 }
 
 // liveBridge is the bridge that a port's interface belongs to, if it is up.
@@ -94,28 +108,30 @@ func liveBridge(p *port) (bridge, bool) {
 	return bridge{node: p.node.ID, name: name}, true
 }
 
-// ringThrough is the shortest ring that uses the span, as its bridges in order.
-func ringThrough(s *span, next map[bridge][]*span) []bridge {
+// ringThrough is the nodes of the shortest ring that uses the span, in order;
+// nil where it is in none.
+func (m *meshOfBridges) ringThrough(s *span) []api.NodeID {
 	if s.a == s.b {
-		return []bridge{s.a}
+		return m.nodesOf(s.a)
 	}
 	if len(s.cables) > 1 {
-		return []bridge{s.a, s.b}
+		return m.nodesOf(s.a, s.b)
 	}
-	before := map[bridge]bridge{s.a: s.a}
-	for queue := []bridge{s.a}; len(queue) > 0; queue = queue[1:] {
+	const unseen = -1
+	before := slices.Repeat([]int{unseen}, len(m.bridges))
+	before[s.a] = s.a
+	queue := make([]int, 1, len(m.bridges))
+	queue[0] = s.a
+	for ; len(queue) > 0; queue = queue[1:] {
 		at := queue[0]
-		for _, edge := range next[at] {
-			to := edge.b
-			if to == at {
-				to = edge.a
-			}
-			if _, seen := before[to]; seen || edge == s {
+		for _, edge := range m.next[at] {
+			to := edge.a + edge.b - at
+			if before[to] != unseen || edge == s {
 				continue
 			}
 			before[to] = at
 			if to == s.b {
-				return walkBack(before, to)
+				return m.walkBack(before, to)
 			}
 			queue = append(queue, to)
 		}
@@ -124,22 +140,26 @@ func ringThrough(s *span, next map[bridge][]*span) []bridge {
 }
 
 // walkBack lists the way from the end of a search to its beginning.
-func walkBack(before map[bridge]bridge, at bridge) []bridge {
-	ring := []bridge{at}
+func (m *meshOfBridges) walkBack(before []int, at int) []api.NodeID {
+	ring := m.nodesOf(at)
 	for before[at] != at {
 		at = before[at]
-		ring = append(ring, at)
+		ring = append(ring, m.bridges[at].node)
 	}
 	return ring
 }
 
+func (m *meshOfBridges) nodesOf(numbers ...int) []api.NodeID {
+	nodes := make([]api.NodeID, len(numbers))
+	for i, n := range numbers {
+		nodes[i] = m.bridges[n].node
+	}
+	return nodes
+}
+
 // canonicalRing names a ring by its nodes, from the lowest towards the lower of
 // its neighbours, so that one ring has one name.
-func canonicalRing(ring []bridge) []api.NodeID {
-	nodes := make([]api.NodeID, len(ring))
-	for i, b := range ring {
-		nodes[i] = b.node
-	}
+func canonicalRing(nodes []api.NodeID) []api.NodeID {
 	lowest := slices.Index(nodes, slices.Min(nodes))
 	nodes = slices.Concat(nodes[lowest:], nodes[:lowest])
 	if n := len(nodes); n > 2 && nodes[n-1] < nodes[1] {

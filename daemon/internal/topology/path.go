@@ -44,9 +44,9 @@ func (p *Path) Thunderbolt() bool {
 // target is the path's sink.
 func (p *Path) target() api.PeerAddress { return api.PeerAddress{Peer: p.To, Address: p.Address} }
 
-// comparePaths orders by nodes, then by address.
-func comparePaths(a, b Path) int {
-	return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), a.Address.Compare(b.Address))
+// same reports whether two paths are one.
+func (p *Path) same(o *Path) bool {
+	return p.From == o.From && p.To == o.To && p.Address == o.Address
 }
 
 // pathsOf verifies every reach document.
@@ -58,22 +58,35 @@ func pathsOf(x *index, cables []*cable) []Path {
 	paths := make([]Path, 0, total)
 	k := newKinds(cables)
 	for _, from := range x.nodes {
-		for i := range from.Reach {
-			if p, ok := x.verify(from, &from.Reach[i], k); ok {
+		for _, r := range inOrder(from.Reach) {
+			if p, ok := x.verify(from, r, k); ok {
 				paths = append(paths, p)
 			}
 		}
 	}
-	slices.SortFunc(paths, comparePaths)
 	return x.dropTwice(paths)
 }
 
-// dropTwice removes paths that are described twice: which counts would depend on the order.
+// inOrder sorts reach documents by peer and address. Pointers are sorted, and
+// not the paths that become of them, which are many times larger.
+func inOrder(all []api.Reach) []*api.Reach {
+	ordered := make([]*api.Reach, len(all))
+	for i := range all {
+		ordered[i] = &all[i]
+	}
+	slices.SortFunc(ordered, func(a, b *api.Reach) int {
+		return cmp.Or(cmp.Compare(a.Peer, b.Peer), a.Address.Compare(b.Address))
+	})
+	return ordered
+}
+
+// dropTwice removes from ordered paths those that are described twice: which
+// counts would depend on the order of the documents.
 func (x *index) dropTwice(paths []Path) []Path {
 	kept := paths[:0]
 	for i := 0; i < len(paths); {
 		j := i + 1
-		for j < len(paths) && comparePaths(paths[i], paths[j]) == 0 {
+		for j < len(paths) && paths[i].same(&paths[j]) {
 			j++
 		}
 		if j == i+1 {

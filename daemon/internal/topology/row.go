@@ -2,7 +2,9 @@ package topology
 
 import (
 	"cmp"
+	"net/netip"
 	"slices"
+	"strings"
 
 	"fulmen/daemon/api"
 )
@@ -31,12 +33,14 @@ func rowsOf(x *index, g *Graph, in Input) []api.LinkRow {
 	profiles := m.profiles()
 	for i := range g.Paths {
 		p := &g.Paths[i]
-		key := api.LinkRowKey{From: p.From, To: p.To, Transport: api.TransportSocket, Name: p.target().String()}
-		rows = append(rows, m.row(key, p, profiles[key]))
+		key := profileKey{from: p.From, name: p.target().String()}
+		row := api.LinkRowKey{From: p.From, To: p.To, Transport: api.TransportSocket, Name: key.name}
+		rows = append(rows, m.row(row, p, profiles[key]))
 		delete(profiles, key)
 	}
 	for key, profile := range profiles {
-		rows = append(rows, m.row(key, nil, profile))
+		row := api.LinkRowKey{From: key.from, To: profile.Peer, Transport: profile.Transport, Name: key.name}
+		rows = append(rows, m.row(row, nil, profile))
 	}
 	slices.SortFunc(rows, compareRows)
 	return rows
@@ -70,43 +74,52 @@ func kindRank(k api.LinkKind) int {
 	return 8
 }
 
+// profileKey is a link-profile document: its name has the peer and the transport.
+type profileKey struct {
+	from api.NodeID
+	name string
+}
+
 // profiles indexes the link-profile documents of all nodes; one whose name does
 // not fit what it says, or that is given twice, is noted and left out.
-func (m *rowMaker) profiles() map[api.LinkRowKey]*Profile {
-	all := map[api.LinkRowKey]*Profile{}
-	twice := map[api.LinkRowKey]bool{}
+func (m *rowMaker) profiles() map[profileKey]*Profile {
+	count := 0
+	for _, n := range m.index.nodes {
+		count += len(n.Profiles)
+	}
+	all := make(map[profileKey]*Profile, count)
+	twice := map[profileKey]bool{}
 	for _, n := range m.index.nodes {
 		for i := range n.Profiles {
-			p := &n.Profiles[i]
-			if !fits(n.ID, p) {
+			p, key := &n.Profiles[i], profileKey{from: n.ID, name: n.Profiles[i].Name}
+			switch {
+			case !m.fits(n.ID, p):
 				m.index.notes.add(api.ReasonMalformedDocument, p.Name, "%s: link-profile %s does not fit its name", n.displayName(), p.Name)
-				continue
-			}
-			key := api.LinkRowKey{From: n.ID, To: p.Peer, Transport: p.Transport, Name: p.Name}
-			if all[key] != nil || twice[key] {
+			case all[key] != nil:
 				m.index.notes.add(api.ReasonSourcesDisagree, p.Name, "%s describes %s twice: neither counts", n.displayName(), p.Name)
-				delete(all, key)
 				twice[key] = true
-				continue
+			default:
+				all[key] = p
 			}
-			all[key] = p
 		}
+	}
+	for key := range twice {
+		delete(all, key)
 	}
 	return all
 }
 
 // fits reports whether a profile's name, peer and transport belong together.
-func fits(node api.NodeID, p *Profile) bool {
+func (m *rowMaker) fits(node api.NodeID, p *Profile) bool {
 	switch p.Transport {
 	case api.TransportSocket:
-		var a api.PeerAddress
-		return a.UnmarshalText([]byte(p.Name)) == nil && a.Peer == p.Peer
+		text, ok := strings.CutPrefix(p.Name, string(p.Peer)+"/")
+		addr, err := netip.ParseAddr(text)
+		known := m.index.byID[p.Peer] != nil || p.Peer.Valid() // the check of an id is slow
+		return ok && err == nil && known && addr.Unmap().String() == text
 	case api.TransportRDMA:
 		var l api.LinkID
-		if l.UnmarshalText([]byte(p.Name)) != nil {
-			return false
-		}
-		return joins(l, node, p.Peer)
+		return l.UnmarshalText([]byte(p.Name)) == nil && joins(l, node, p.Peer)
 	}
 	return false
 }
