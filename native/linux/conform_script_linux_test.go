@@ -20,15 +20,18 @@ import (
 // asked to.
 func TestConformanceScripts(t *testing.T) {
 	met := metHere(t)
-	played := nativetest.RunScripts(t, func(t *testing.T, s nativetest.Script) {
+	skipped := nativetest.RunScripts(t, func(t *testing.T, s nativetest.Script) {
 		s.Want(t, "Linux, as far as this test may use it,", met...)
 		s.Run(t, newNamespaceDesk(t, s.Cluster))
 	})
-	if slices.Contains(met, nativetest.NeedThunderbolt) {
-		is.New(t).Equal(played, []string{
-			"address", "bridge", "cable-network", "flap", "gid", "hub", "hub-nested", "interface-removed", "link", "network-down",
-			"plug", "rdma-port", "rename", "replug", "retrain", "two-cables", "unplug",
-		})
+	if !slices.Contains(met, nativetest.NeedThunderbolt) {
+		return // the machine lacks something, and the log says what
+	}
+	// What Linux has no word for, or nobody can bring about at will.
+	for _, name := range skipped {
+		if !slices.Contains([]string{"power", "pressure", "rdma-restart", "rdma-switch", "silence", "sleep"}, name) {
+			t.Errorf("%s was skipped", name)
+		}
 	}
 }
 

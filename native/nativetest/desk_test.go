@@ -131,13 +131,13 @@ func changeNetwork(n *native.Network, op scenario.Op) error {
 }
 
 func TestScriptsInMemory(t *testing.T) {
-	played := nativetest.RunScripts(t, func(t *testing.T, s nativetest.Script) {
+	skipped := nativetest.RunScripts(t, func(t *testing.T, s nativetest.Script) {
 		s.Want(t, "a machine in memory", deskMeets...)
 		s.Run(t, newDesk(s.Cluster))
 	})
 	for _, name := range []string{"address", "bridge", "interface-removed", "link", "pressure", "rename"} {
-		if !slices.Contains(played, name) {
-			t.Errorf("%s was not played", name)
+		if slices.Contains(skipped, name) {
+			t.Errorf("%s was skipped", name)
 		}
 	}
 }
