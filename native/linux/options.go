@@ -6,7 +6,8 @@ import "fulmen/native"
 type Options struct {
 	// Proc, Sys and Etc are the roots of what is otherwise /proc, /sys and /etc:
 	// a recorded tree, or a host's folders inside a container. Interfaces and
-	// addresses come from rtnetlink and follow none of them.
+	// addresses come from rtnetlink, devices are announced by uevents, and neither
+	// follows them.
 	Proc, Sys, Etc string
 	// Clock is the clock of the platform; nil is [native.SystemClock].
 	Clock native.Clock
