@@ -64,6 +64,9 @@ func (s Scenario) checkNames(p *problems) {
 			if err := checkName(name); err != nil {
 				p.add(path, "%s %d: %s", kind, i+1, err)
 			}
+			if _, err := ParseEnd("x." + name); kind == "network" && err == nil {
+				p.add(path, "network %s: the name reads as a receptacle; choose a different one", name)
+			}
 			folded := strings.ToLower(name)
 			if first, ok := seen[folded]; ok {
 				p.add(path, "%s %s: the name is taken by another %s%s; choose a different one", kind, name,

@@ -96,6 +96,7 @@ func TestParseNamesEverySlip(t *testing.T) {
 		{"[[hub]]\nname = \"h2\"\ncapability = \"tb4\"\ndownstream = 2\n[[hub]]\nname = \"h3\"\ncapability = \"tb4\"\n[[cable]]\nends = [\"a.tb2\", \"h2.up\"]\n[[cable]]\nends = [\"h2.1\", \"dock.up\"]\n[[cable]]\nends = [\"h2.2\", \"dock.1\"]", "desk.toml:41: cable 4: h2.2 and dock.1 both hang below a.tb2, so the hubs form a loop"},
 		{"[[mac]]\nname = \"A\"", "desk.toml:30: mac A: the name is taken by another mac (line 11)"},
 		{"[[network]]\nname = \"dock\"", "desk.toml:30: network dock: the name is taken by another hub (line 7)"},
+		{"[[network]]\nname = \"tb2\"", "desk.toml:30: network tb2: the name reads as a receptacle"},
 		{"[[mac]]\nname = \"c d\"", `desk.toml:30: mac 3: name "c d" may hold letters`},
 		{"[[mac]]", `desk.toml:29: mac 3: name is missing; write for example name = "studio-1"`},
 		{"[[mac]]\nname = \"c\"\nlike = \"mac-mini-m4-por\"", `desk.toml:31: mac c: like = "mac-mini-m4-por" is no known Mac (did you mean "mac-mini-m4-pro"?)`},

@@ -33,7 +33,7 @@ func readMac(t *table, scenario string, known map[string]map[string]any) Mac {
 		m.BatteryRatio = &charge
 	}
 	m.RDMA = oneOf(t, "rdma", native.RDMAOff, native.RDMAOff, native.RDMAOn, native.RDMAOnAfterRestart)
-	m.OSCapable = hasRDMADriver(m.Identity.OSVersion)
+	m.OSCapable = HasRDMADriver(m.Identity.OSVersion)
 	if told := t.flag("rdma_driver"); told != nil {
 		m.OSCapable = *told
 	}
@@ -71,7 +71,7 @@ func readIdentity(t *table, scenario, name string) native.Identity {
 		CPUEfficiencyCores:  t.count("efficiency_cores"),
 		GPUCores:            t.count("gpu_cores"),
 		UnifiedMemory:       t.flag("unified_memory"),
-		HardwareID:          "scenario:" + makeUUID(scenario, name),
+		HardwareID:          "scenario:" + MakeUUID(scenario, name),
 	}
 	if id.UnifiedMemory == nil && strings.HasPrefix(id.Chip, "Apple ") {
 		unified := true
@@ -85,9 +85,9 @@ func readIdentity(t *table, scenario, name string) native.Identity {
 	return id
 }
 
-// hasRDMADriver is whether that version of macOS has RDMA over Thunderbolt: the
+// HasRDMADriver is whether that version of macOS has RDMA over Thunderbolt: the
 // driver came with 26.2.
-func hasRDMADriver(version string) bool {
+func HasRDMADriver(version string) bool {
 	major, rest, _ := strings.Cut(version, ".")
 	minor, _, _ := strings.Cut(rest, ".")
 	first, _ := strconv.Atoi(major)
@@ -132,7 +132,7 @@ func readPorts(t *table, scenario, mac string) []Port {
 			continue
 		}
 		if port.DomainUUID == "" {
-			port.DomainUUID = makeUUID(scenario, mac, strconv.Itoa(port.Receptacle))
+			port.DomainUUID = MakeUUID(scenario, mac, strconv.Itoa(port.Receptacle))
 		}
 		ports = append(ports, port)
 	}

@@ -98,7 +98,7 @@ func (r *rebuilding) addMac(i int) {
 	}
 	mac := Mac{
 		Name:        recording.Mac,
-		Identity:    native.Identity{Name: recording.Mac, HostName: recording.Mac, OSName: "macOS", HardwareID: "scenario:" + makeUUID(r.scenario.Name, recording.Mac)},
+		Identity:    native.Identity{Name: recording.Mac, HostName: recording.Mac, OSName: "macOS", HardwareID: "scenario:" + MakeUUID(r.scenario.Name, recording.Mac)},
 		Pressure:    native.PressureNormal,
 		RDMA:        native.RDMAOff,
 		PowerSource: native.PowerAC, ThermalState: native.ThermalNominal,
@@ -123,7 +123,7 @@ func (r *rebuilding) addMac(i int) {
 			continue
 		}
 		if port.DomainUUID == "" {
-			port.DomainUUID = makeUUID(r.scenario.Name, mac.Name, strconv.Itoa(port.Receptacle))
+			port.DomainUUID = MakeUUID(r.scenario.Name, mac.Name, strconv.Itoa(port.Receptacle))
 		} else if other, ok := r.domains[port.DomainUUID]; ok {
 			r.fail("%s: its domain %s is also that of %s; was one Mac recorded twice?", at, port.DomainUUID, other.end())
 		} else {

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// makeUUID derives a UUID from names, the same at every start, so that nothing
+// MakeUUID derives a UUID from names, the same at every start, so that nothing
 // about a simulated Mac depends on when it was simulated. It carries the version
 // for such own schemes (8 of RFC 9562), which no Mac uses.
-func makeUUID(names ...string) string {
+func MakeUUID(names ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(names, "\x00")))
 	b := sum[:16]
 	b[6] = b[6]&0x0f | 0x80
