@@ -37,6 +37,20 @@ func parse(t *testing.T, steps string) nativetest.Script {
 	return s
 }
 
+// TestShippedScripts holds that each says what it is about, and that no need is
+// asked of a backend by nobody.
+func TestShippedScripts(t *testing.T) {
+	is := is.New(t)
+	scripts, err := nativetest.Scripts()
+	is.NoErr(err)
+	unasked := nativetest.AllNeeds()
+	for _, s := range scripts {
+		is.True(s.Title != "") // its first line says what it is about
+		unasked = nativetest.Unmet(unasked, s.Needs...)
+	}
+	is.Equal(len(unasked), 0)
+}
+
 // TestScriptsThatHold and the next test are one another's proof.
 func TestScriptsThatHold(t *testing.T) {
 	for name, steps := range map[string]string{
