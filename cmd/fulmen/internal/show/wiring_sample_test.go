@@ -57,7 +57,8 @@ func clusterNodes() []api.NodeView {
 	return []api.NodeView{
 		{Node: studio, ShortName: "mac-studio", Self: true, Simulated: true, Liveness: api.LivenessAlive, Since: before(time.Hour)},
 		{Node: second, ShortName: "mac-studio-2", Simulated: true, Liveness: api.LivenessAlive, Since: before(time.Hour)},
-		{Node: book, ShortName: "book", Simulated: true, Liveness: api.LivenessAsleep, Since: before(time.Hour), Message: "It said that it sleeps."},
+		{Node: book, ShortName: "book", Simulated: true, Liveness: api.LivenessAsleep, Since: before(time.Hour), Message: "It said that it sleeps.",
+			Paths: []api.PathView{{Address: api.PeerAddress{Peer: book, Address: netip.MustParseAddr("192.168.1.9")}, Interface: "en0", Kind: api.LinkWiFi, State: api.PathFailed}}},
 	}
 }
 
@@ -115,10 +116,10 @@ func clusterLinks() api.LinkListResult {
 			{LinkRowKey: api.LinkRowKey{From: studio, To: second, Transport: api.TransportRDMA, Name: direct.String()}, Kind: api.LinkRDMA, Link: direct,
 				UpBitsPerS: ptr(int64(74.8e9)), DownBitsPerS: ptr(int64(74.8e9)), RTTUS: ptr(18.), MeasuredAt: before(7 * time.Hour), Old: true, Verdict: api.VerdictSlow,
 				Reasons: []api.Reason{api.ReasonLinkBelowHistory}, Simulated: true},
-			{LinkRowKey: api.LinkRowKey{From: studio, To: second, Transport: api.TransportSocket, Name: string(second) + "/192.168.1.5"}, Kind: api.LinkEthernet,
-				Verdict: api.VerdictUnknown, Reasons: []api.Reason{api.ReasonNotMeasured}, Simulated: true},
 			{LinkRowKey: api.LinkRowKey{From: studio, To: book, Transport: api.TransportSocket, Name: string(book) + "/192.168.1.9"}, Kind: api.LinkWiFi,
 				Verdict: api.VerdictDown, Reasons: []api.Reason{api.ReasonLinkDown}, Simulated: true},
+			{LinkRowKey: api.LinkRowKey{From: studio, To: second, Transport: api.TransportSocket, Name: string(second) + "/192.168.1.5"}, Kind: api.LinkEthernet,
+				Verdict: api.VerdictUnknown, Reasons: []api.Reason{api.ReasonNotMeasured}, Simulated: true},
 		},
 	}
 }
