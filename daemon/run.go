@@ -31,7 +31,10 @@ const openDeadline = 10 * time.Second
 // Run runs a daemon until ctx ends, and then stops it in order. An error before
 // it was ready says what is in the way and what to do.
 func Run(ctx context.Context, options Options) error {
-	d := &daemon{options: options, started: time.Now()}
+	return (&daemon{options: options, started: time.Now()}).run(ctx)
+}
+
+func (d *daemon) run(ctx context.Context) error {
 	defer d.close()
 	for _, step := range []func(context.Context) error{d.openFolders, d.openPlatform, d.openState, d.openLedger, d.openParts} {
 		if err := step(ctx); err != nil {

@@ -50,18 +50,27 @@ func (b *run) fanOut() error {
 		{"p50-us", "events to 100 watchers, p50", "us", Lower},
 		{"p99-us", "events to 100 watchers, p99", "us", Lower},
 	} {
-		var values []float64
-		for _, found := range regexp.MustCompile(`([0-9.e+]+) `+metric.unit+`\b`).FindAllSubmatch(out, -1) {
-			value, err := strconv.ParseFloat(string(found[1]), 64)
-			if err != nil {
-				return err
-			}
-			values = append(values, value)
-		}
-		if len(values) != rounds {
-			return fmt.Errorf("go test -bench printed %d results of %s, not %d:\n%s", len(values), metric.unit, rounds, out)
+		values, err := metricOf(out, metric.unit, rounds)
+		if err != nil {
+			return err
 		}
 		b.rows = append(b.rows, newRow(metric.name, stats.Median(values), metric.shown, metric.better, nil, "", "real Unix sockets, as fast as they go"))
 	}
 	return nil
+}
+
+// metricOf reads a benchmark's metric out of what go test printed, once a round.
+func metricOf(out []byte, unit string, rounds int) ([]float64, error) {
+	var values []float64
+	for _, found := range regexp.MustCompile(`([0-9.e+]+) `+unit+`\b`).FindAllSubmatch(out, -1) {
+		value, err := strconv.ParseFloat(string(found[1]), 64)
+		if err != nil {
+			return nil, err
+		}
+		values = append(values, value)
+	}
+	if len(values) != rounds {
+		return nil, fmt.Errorf("go test -bench printed %d results of %s, not %d:\n%s", len(values), unit, rounds, out)
+	}
+	return values, nil
 }

@@ -1,0 +1,207 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/client"
+	"fulmen/daemon/internal/home"
+	"fulmen/daemon/internal/ledger"
+	"fulmen/native"
+	"fulmen/native/nativetest"
+)
+
+// hintPause is between two changes. Four areas change in turn, so that each has
+// been quiet for longer than the 150 ms after which it is read once more, and
+// every change is a first hint.
+const hintPause = 45 * time.Millisecond
+
+// hintAreas are the areas that change, each with a mark that its documents carry.
+func hintAreas() []native.Area {
+	return []native.Area{native.AreaIdentity, native.AreaNetwork, native.AreaThunderbolt, native.AreaRDMA}
+}
+
+// marked puts a mark into the facts of an area.
+func marked(s *native.Snapshot, area native.Area, mark int) {
+	switch area {
+	case native.AreaIdentity:
+		s.Identity.Name = "mark-" + strconv.Itoa(mark)
+	case native.AreaNetwork:
+		s.Network.PrimaryInterface = "mark-" + strconv.Itoa(mark)
+	case native.AreaThunderbolt:
+		s.Thunderbolt.Ports[0].Place = "mark-" + strconv.Itoa(mark)
+	case native.AreaRDMA:
+		s.RDMA.Devices[0].MTUBytes = new(int64(mark))
+	}
+}
+
+// markOf reads it from a document's value; false where there is none.
+func markOf(kind api.Kind, value []byte) (int, bool) {
+	before := `"mark-`
+	if kind == api.KindRDMA {
+		before = `"mtu_bytes":`
+	}
+	_, rest, found := strings.Cut(string(value), before)
+	end := strings.IndexFunc(rest, func(r rune) bool { return r < '0' || r > '9' })
+	if !found || end < 0 {
+		return 0, false
+	}
+	mark, err := strconv.Atoi(rest[:end])
+	return mark, err == nil
+}
+
+// macInMemory is a machine with the facts of a simulated Mac.
+func macInMemory(b *testing.B) *nativetest.Machine {
+	simulation, err := OpenSimulation("two-studios")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer simulation.World.Close()
+	mac, err := simulation.platform()
+	if err != nil {
+		b.Fatal(err)
+	}
+	facts, err := mac.Facts.Snapshot(context.Background(), native.AllAreas()...)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return nativetest.NewMachine(nativetest.NewClock(time.Now()), facts)
+}
+
+// BenchmarkHint is the time from a change of the machine to its document: at a
+// watcher of the ledger, and at a client of the Unix socket.
+func BenchmarkHint(b *testing.B) {
+	folder, err := os.MkdirTemp("", "fulmen-") // a socket's path is short
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer os.RemoveAll(folder)
+	if err := os.WriteFile(filepath.Join(folder, api.ConfigFile), []byte("[api]\nport = 0\n"), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	machine := macInMemory(b)
+	ctx, cancel := context.WithCancel(context.Background())
+	ready, ended := make(chan Address, 1), make(chan error, 1)
+	d := &daemon{started: time.Now(), options: Options{
+		Platform: machine.Platform(), Worker: "/nonexistent/fulmen-rank", Ready: func(a Address) { ready <- a },
+		Home: home.Environment{OS: runtime.GOOS, UID: os.Getuid(), Home: folder, Getenv: func(name string) string {
+			return map[string]string{api.EnvHome: folder}[name]
+		}},
+	}}
+	go func() { ended <- d.run(ctx) }()
+	defer func() { cancel(); <-ended }()
+	var address Address
+	select {
+	case address = <-ready:
+	case err := <-ended:
+		b.Fatal(err)
+	}
+	c, err := client.Dial(ctx, client.Options{Addresses: []client.Address{{Socket: address.Socket}}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer c.Close()
+
+	began := make([]time.Time, b.N+1)
+	atWatcher, atClient := watchLedger(ctx, b, d), watchClient(ctx, b, c)
+	var watcher, clients []time.Duration
+	for n := 1; n <= b.N; n++ {
+		area := hintAreas()[n%len(hintAreas())]
+		time.Sleep(hintPause)
+		began[n] = time.Now()
+		machine.Change(func(s *native.Snapshot) { marked(s, area, n) }, area)
+		watcher = append(watcher, await(b, atWatcher, n).Sub(began[n]))
+		clients = append(clients, await(b, atClient, n).Sub(began[n]))
+	}
+	for name, took := range map[string][]time.Duration{"watcher": watcher, "client": clients} {
+		slices.Sort(took)
+		b.ReportMetric(float64(took[len(took)/2].Microseconds()), name+"-p50-us")
+		b.ReportMetric(float64(took[(len(took)*99-1)/100].Microseconds()), name+"-p99-us")
+	}
+}
+
+// arrival is when a mark was seen.
+type arrival struct {
+	mark int
+	at   time.Time
+}
+
+func await(b *testing.B, arrivals <-chan arrival, mark int) time.Time {
+	for {
+		select {
+		case one := <-arrivals:
+			if one.mark == mark {
+				return one.at
+			}
+		case <-time.After(30 * time.Second):
+			b.Fatalf("change %d did not arrive", mark)
+		}
+	}
+}
+
+func hintKinds() []api.Kind {
+	var kinds []api.Kind
+	for _, area := range hintAreas() {
+		kinds = append(kinds, api.Kind(area))
+	}
+	return kinds
+}
+
+func watchLedger(ctx context.Context, b *testing.B, d *daemon) <-chan arrival {
+	_, watcher := d.ledger.Watch(ledger.WatchOptions{Name: "bench", Filter: ledger.Filter{Kinds: hintKinds()}, Passive: true})
+	b.Cleanup(watcher.Close)
+	out := make(chan arrival, b.N+64)
+	go func() {
+		for {
+			change, err := watcher.Next(ctx)
+			if err != nil {
+				return
+			}
+			now := time.Now()
+			for _, record := range change.Put {
+				if mark, is := markOf(record.Key().Kind, record.Document().Value); is {
+					out <- arrival{mark, now}
+				}
+			}
+		}
+	}()
+	return out
+}
+
+func watchClient(ctx context.Context, b *testing.B, c *client.Client) <-chan arrival {
+	out := make(chan arrival, b.N+64)
+	first := make(chan struct{})
+	go func() {
+		told := false
+		for event, err := range c.Watch(ctx, api.StateSelect{Kinds: hintKinds()}) {
+			if err != nil {
+				return
+			}
+			now := time.Now()
+			if !told {
+				told = true
+				close(first)
+			}
+			for _, document := range event.Put {
+				if mark, is := markOf(document.Kind, document.Value); is {
+					out <- arrival{mark, now}
+				}
+			}
+		}
+	}()
+	select {
+	case <-first:
+	case <-time.After(30 * time.Second):
+		b.Fatal(fmt.Errorf("the watch of a client did not begin"))
+	}
+	return out
+}
