@@ -53,7 +53,9 @@ func TestPortOutOfItsBridgeAndBack(t *testing.T) {
 	is.True(errors.Is(actions.DeleteService(ctx, made), native.ErrNotFound))
 	is.True(errors.Is(actions.SetBridgeMember(ctx, "bridge0", "en1", true), native.ErrStale)) // not gone yet
 	b.hints()
-	b.clock.Advance(sim.AddressLingers)
+	b.clock.Advance(sim.AddressLingers - 1)
+	is.Equal(b.addresses("a", "en1"), []string{"169.254.7.1/30"})
+	b.clock.Advance(1)
 	is.Equal(b.hints(), []string{"a network sim.address en1", "a rdma sim.address rdma_en1"})
 	is.NoErr(actions.SetBridgeMember(ctx, "bridge0", "en1", true))
 	is.Equal(b.snapshot("a").Network.Bridges[0].KernelMembers, []string{"en1", "en2"})

@@ -46,25 +46,25 @@ func (b *bench) browse(mac string, interfaces ...string) (seen func() []string, 
 
 func TestDiscovery(t *testing.T) {
 	is := is.New(t)
-	b := newBench(t, desk(3, "a.tb1 b.tb1"))
+	b := newBench(t, desk(3, "a.tb1 b.tb2"))
 	b.announce("a", "en0") // what it announces itself is not found
-	withdraw := b.announce("b", "en0", "en1")
+	withdraw := b.announce("b", "en0", "en2")
 	seen, stop := b.browse("a")
 	is.Equal(seen(), []string{
 		"i-b on en0: b.local:7732 [192.168.1.12]",
-		"i-b on en1: b.local:7732 [169.254.100.2 fe80::2:1%en1]", // of the zone here
+		"i-b on en1: b.local:7732 [169.254.101.2 fe80::2:2%en1]", // of the zone here
 	})
 	b.announce("c", "en0")
 	is.Equal(seen(), []string{"i-c on en0: c.local:7732 [192.168.1.13]"})
 
 	b.do("unplug a.tb1")
 	is.Equal(seen(), []string{"i-b gone from en1"})
-	b.do("plug a.tb1 b.tb1")
+	b.do("plug a.tb1 b.tb2")
 	is.Equal(seen(), nil) // no address yet
 	b.clock.Advance(sim.DelayIPv6)
-	is.Equal(seen(), []string{"i-b on en1: b.local:7732 [fe80::2:1%en1]"})
+	is.Equal(seen(), []string{"i-b on en1: b.local:7732 [fe80::2:2%en1]"})
 	b.clock.Advance(sim.DelaySelfAssigned)
-	is.Equal(seen(), []string{"i-b on en1: b.local:7732 [169.254.100.2 fe80::2:1%en1]"})
+	is.Equal(seen(), []string{"i-b on en1: b.local:7732 [169.254.101.2 fe80::2:2%en1]"})
 
 	b.do("set office.isolated yes")
 	is.Equal(seen(), []string{"i-b gone from en0", "i-c gone from en0"})

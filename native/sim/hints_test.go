@@ -117,6 +117,19 @@ func TestCallbackMayApply(t *testing.T) {
 	is.Equal(order, []native.Area{native.AreaSystem, "returned", native.AreaMemory}) // one at a time, in order
 }
 
+// What was queued when a watch is stopped is not told.
+func TestNothingIsToldAfterStop(t *testing.T) {
+	is := is.New(t)
+	b := newBench(t, desk(1))
+	facts := b.platforms["a"].Facts
+	stop := func() error { return nil }
+	_, err := facts.Watch(func(native.Hint) { is.NoErr(stop()) }) // the other's
+	is.NoErr(err)
+	stop, err = facts.Watch(func(native.Hint) { t.Error("told after it was stopped") })
+	is.NoErr(err)
+	b.do("set a.thermal fair")
+}
+
 func TestClosedPlatformHearsNothing(t *testing.T) {
 	is := is.New(t)
 	b := newBench(t, desk(1))

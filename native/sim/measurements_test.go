@@ -39,7 +39,9 @@ func TestMeasurementsOfWhatIsPluggedAsRecorded(t *testing.T) {
 	is.True(b.Link("a", "b", "rdma") != nil)
 	b.do("set office.isolated yes")
 	is.Equal(len(b.Links("a", "b", "socket")), 1)
-	b.do("unplug a.tb1", "plug a.tb2 b.tb2") // another receptacle
+	b.do("unplug a.tb1", "plug a.tb1 b.tb3") // another receptacle
+	is.Equal(b.Link("a", "b", "rdma"), nil)
+	b.do("unplug a.tb1", "plug a.tb2 b.tb2")
 	is.Equal(b.Link("a", "b", "rdma"), nil)
 
 	b.do("plug a.tb1 hub.2") // another Mac on the hub changes nothing

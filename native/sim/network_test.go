@@ -52,6 +52,10 @@ func TestPrimaryInterface(t *testing.T) {
 	is.Equal(b.snapshot("a").Network.PrimaryInterface, "") // DHCP takes its time
 	b.clock.Advance(sim.DelayDHCP)
 	is.Equal(b.snapshot("a").Network.PrimaryInterface, "en0")
+	b.do("set a.en0.address 10.0.0.1/8 manual", "set a.en0.link down")
+	is.Equal(b.snapshot("a").Network.PrimaryInterface, "") // an address without a link
+	b.do("set a.en0.link up")
+	is.Equal(b.snapshot("a").Network.PrimaryInterface, "en0")
 	b.do("set a.en0.address 169.254.7.7/16")
 	is.Equal(b.snapshot("a").Network.PrimaryInterface, "")
 }
@@ -117,6 +121,16 @@ func TestNoRDMAOnThunderbolt4(t *testing.T) {
 	is.Equal(b.snapshot("a").RDMA.Devices[0].PortState, native.RDMAPortDown)
 }
 
+func TestNoRDMAOnAnOlderSystem(t *testing.T) {
+	is := is.New(t)
+	s := desk(2, "a.tb1 b.tb1")
+	s.Macs[1].OSCapable = false
+	b := newBench(t, s)
+	is.Equal(*b.snapshot("b").RDMA.OSCapable, false)
+	is.Equal(b.snapshot("b").RDMA.Devices, []native.RDMADevice{})
+	is.Equal(b.snapshot("a").RDMA.Devices[0].PortState, native.RDMAPortDown)
+}
+
 func TestWhatIsNotSaidIsUnknown(t *testing.T) {
 	is := is.New(t)
 	b := newBench(t, desk(1))
@@ -136,11 +150,11 @@ func TestWhatIsNotSaidIsUnknown(t *testing.T) {
 func TestSnapshotIsACopy(t *testing.T) {
 	is := is.New(t)
 	s := desk(2, "a.tb1 b.tb1")
-	s.Macs[0].Identity.CPUCores = new(8)
+	s.Macs[0].Identity.CPUCores, s.Macs[0].Identity.UnifiedMemory = new(8), new(true)
 	b := newBench(t, s)
 	before := b.snapshot("a")
 	mine := b.snapshot("a")
-	*mine.Identity.CPUCores = 9
+	*mine.Identity.CPUCores, *mine.Identity.UnifiedMemory = 9, false
 	mine.Thunderbolt.Ports[0].Peers[0].Services[0].ProtocolID = 9
 	mine.Network.Interfaces[0].Addresses[0].Tentative = true
 	*mine.Network.Interfaces[0].Up = false

@@ -93,9 +93,6 @@ func (w *World) owner(s socket) (socket, bool) {
 			return s, false
 		}
 		far, _ := c.from(up)
-		if w.hubs[far.owner] != nil && far.number == 0 {
-			return s, false
-		}
 		s = far
 	}
 	return s, false
