@@ -46,7 +46,7 @@ func (b *run) hintRows() error {
 			values[i] /= 1e3
 		}
 		b.rows = append(b.rows, newRow(metric.name, stats.Quantile(values, 0.5), "ms", Lower, metric.goal, "",
-			fmt.Sprintf("%d changes of a Mac in memory a round, 4 areas in turn", hints)))
+			fmt.Sprintf("%d changes of a Mac in memory a round, 3 areas in turn", hints)))
 	}
 	return nil
 }
