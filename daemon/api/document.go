@@ -25,7 +25,7 @@ type Document struct {
 	At Time `json:"at"`
 	// Value is a JSON object, in the stable form that CheckStable tells; nil if Deleted.
 	Value json.RawMessage `json:"value,omitempty"`
-	// Unknown gives, for fields absent from Value, the reason. Inner fields are joined by dots.
+	// Unknown gives, for fields absent from Value, the reason. Inner fields are joined by dots. Under the kind's own name it tells why the source has fallen silent: Value is then what it said last.
 	Unknown map[string]Reason `json:"unknown,omitempty"`
 	// Simulated says that no real hardware is behind it.
 	Simulated bool `json:"simulated,omitempty"`

@@ -1190,7 +1190,7 @@ export interface DocumentOf<K extends Kind> {
   at: Time;
   /** A JSON object, in the stable form that CheckStable tells; nil if Deleted. */
   value?: KindValues[K];
-  /** Gives, for fields absent from Value, the reason. Inner fields are joined by dots. */
+  /** Gives, for fields absent from Value, the reason. Inner fields are joined by dots. Under the kind's own name it tells why the source has fallen silent: Value is then what it said last. */
   unknown?: Record<string, Reason>;
   /** Says that no real hardware is behind it. */
   simulated?: boolean;
