@@ -61,7 +61,10 @@ func (d *daemon) checkWorker() api.DoctorCheck {
 // checkEvents says which facts move without an event: they are read when
 // somebody looks.
 func (d *daemon) checkEvents() api.DoctorCheck {
-	for _, area := range []native.Area{native.AreaIdentity, native.AreaMemory, native.AreaNetwork} {
+	for _, area := range native.AllAreas() {
+		if area == native.AreaSystem || !d.capabilities[native.FactsFeature(area)].Supported {
+			continue // load and heat move only while somebody watches, and what is not told does not move
+		}
 		if capability := d.capabilities[native.HintsFeature(area)]; !capability.Supported {
 			return api.DoctorCheck{
 				Check: "events", Answer: api.AnswerUnknown, Reason: api.Reason(capability.Reason.Key()),
@@ -69,5 +72,5 @@ func (d *daemon) checkEvents() api.DoctorCheck {
 			}
 		}
 	}
-	return answer("events", "", "The system announces changes of memory pressure, network and name.")
+	return answer("events", "", "The system announces what changes: name, memory pressure, network, and what is plugged in where it tells that.")
 }

@@ -36,6 +36,20 @@ type graph struct {
 	watchers map[chan struct{}]bool
 }
 
+// openGraph makes what follows the cluster's graph.
+func (d *daemon) openGraph() {
+	cables := health.NewCables(d.health, d.identity.Node, d.platform.Clock, func(err error) {
+		d.logs.part("health").Error("a condition of a cable could not be published", "error", err)
+	})
+	d.onClose(func() error { cables.Close(); return nil })
+	d.graph = &graph{ledger: d.ledger, cables: cables, now: d.platform.Clock.Now, watchers: map[chan struct{}]bool{},
+		expired: func() (socket, rdma time.Duration) {
+			current := d.live.Current().Measure
+			return current.SocketTTL, current.RDMATTL
+		},
+	}
+}
+
 // build makes the graph of the documents as they are now.
 func (g *graph) build() topology.Graph {
 	records := g.ledger.List(ledger.Filter{Kinds: graphKinds()})

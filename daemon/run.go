@@ -248,29 +248,6 @@ func (d *daemon) openParts(ctx context.Context) error {
 	return nil
 }
 
-// openGraph makes what follows the cluster's graph.
-func (d *daemon) openGraph() {
-	cables := health.NewCables(d.health, d.identity.Node, d.platform.Clock, func(err error) {
-		d.logs.part("health").Error("a condition of a cable could not be published", "error", err)
-	})
-	d.onClose(func() error { cables.Close(); return nil })
-	d.graph = &graph{ledger: d.ledger, cables: cables, now: d.platform.Clock.Now, watchers: map[chan struct{}]bool{},
-		expired: func() (socket, rdma time.Duration) {
-			current := d.live.Current().Measure
-			return current.SocketTTL, current.RDMATTL
-		},
-	}
-}
-
-// family is the machine's family of systems; empty is this program's. What is
-// simulated are Macs.
-func (d *daemon) family() api.Platform {
-	if d.options.Simulation != nil {
-		return api.PlatformDarwin
-	}
-	return ""
-}
-
 // owner is the writer of a part.
 func (d *daemon) owner(name string, kinds ...api.Kind) documents {
 	return documents{writer: d.writer.Owner(name, kinds...), simulated: d.platform.Simulated}

@@ -102,6 +102,15 @@ func (d *daemon) scenario() string {
 	return d.options.Simulation.World.Scenario().Name
 }
 
+// family is the machine's family of systems; empty is this program's. What is
+// simulated are Macs.
+func (d *daemon) family() api.Platform {
+	if d.options.Simulation != nil {
+		return api.PlatformDarwin
+	}
+	return ""
+}
+
 // simulate changes the simulated cluster.
 func (d *daemon) simulate(_ context.Context, c *server.Caller, p api.DaemonSimulateParams) (api.Empty, error) {
 	if d.options.Simulation == nil {

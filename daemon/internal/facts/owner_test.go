@@ -68,10 +68,15 @@ func machine() native.Snapshot {
 	}
 }
 
-// running starts an owner in a bubble; it ends with the bubble's test.
+// running starts an owner in a bubble.
 func running(t *testing.T) (*Owner, *nativetest.Machine, *shelf) {
 	platform := nativetest.NewMachine(nativetest.NewClock(time.Now()), machine())
 	published := &shelf{}
+	return run(t, platform, published), platform, published
+}
+
+// run starts an owner of any platform; it ends with the bubble's test.
+func run(t *testing.T, platform native.Facts, published Documents) *Owner {
 	owner := New(platform, published, Static{FulmenVersion: "0.1", ShortName: func(string) string { return "adas-mac" }}, slog.New(slog.DiscardHandler))
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -84,7 +89,7 @@ func running(t *testing.T) (*Owner, *nativetest.Machine, *shelf) {
 		<-done
 	})
 	synctest.Wait()
-	return owner, platform, published
+	return owner
 }
 
 func TestFirstFacts(t *testing.T) {

@@ -3,7 +3,6 @@ package facts
 import (
 	"context"
 	"encoding/json"
-	"log/slog"
 	"slices"
 	"sync"
 	"testing"
@@ -121,18 +120,7 @@ func atDesk(t *testing.T) (*silenced, *versions) {
 		why:     map[native.Area]native.Reason{}, reads: map[native.Area]int{},
 	}
 	published := &versions{docs: map[api.Key]string{}, counts: map[api.Key]int{}}
-	owner := New(platform, published, Static{ShortName: func(string) string { return "desk" }}, slog.New(slog.DiscardHandler))
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() {
-		owner.Run(ctx)
-		close(done)
-	}()
-	t.Cleanup(func() {
-		cancel()
-		<-done
-	})
-	synctest.Wait()
+	run(t, platform, published)
 	return platform, published
 }
 

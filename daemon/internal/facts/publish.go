@@ -23,7 +23,7 @@ func (o *Owner) read(ctx context.Context, area native.Area) {
 		why = api.ReasonReadFailed
 	}
 	if why != o.known.silent[area] {
-		o.log.Info("an area's source changed", "area", area, "reason", why, "detail", snapshot.Unknown[string(area)].Detail(), "error", err)
+		o.noteVoice(area, why, snapshot.Unknown[string(area)].Detail(), err)
 	}
 	o.known.take(area, snapshot, why)
 	if err := o.publish(area); err != nil {
@@ -57,6 +57,19 @@ func (o *Owner) publish(area native.Area) error {
 		o.published[kind] = names
 	}
 	return failed
+}
+
+// noteVoice says in the log that a source fell silent, or speaks again. One that
+// never spoke is no news.
+func (o *Owner) noteVoice(area native.Area, why api.Reason, detail string, err error) {
+	switch {
+	case why == "":
+		o.log.Info("a source speaks again", "area", area)
+	case o.known.held.Has(area) || err != nil:
+		o.log.Warn("a source has fallen silent; its documents stay", "area", area, "reason", why, "detail", detail, "error", err)
+	default:
+		o.log.Debug("an area is not told", "area", area, "reason", why, "detail", detail)
+	}
 }
 
 // noteHomeless says in the log which RDMA devices belong to no receptacle, once
