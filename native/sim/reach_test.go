@@ -70,7 +70,7 @@ func TestReach(t *testing.T) {
 		{"a bridge that is down", bridged(desk(3, "a.tb1 b.tb1", "b.tb2 c.tb2"), "en1", "en2"),
 			[]string{"set office.isolated yes", "set b.bridge0.link down"}, nil},
 		{"from a bridge that is down", bridged(desk(2, "a.tb1 b.tb1"), "en1", "en2"),
-			[]string{"set office.isolated yes", "set a.bridge0.link down"}, nil},
+			[]string{"set office.isolated yes", "set a.bridge0.address 169.254.50.1/16 manual", "set a.bridge0.link down"}, nil},
 		{"out of the bridge", bridged(desk(3, "a.tb1 b.tb1", "b.tb2 c.tb2"), "en1", "en2"),
 			[]string{"set office.isolated yes", "set b.en1.bridge none", "set b.en1.address 169.254.9.9/16"}, []string{
 				"b bridge0-en1 169.254.50.1-169.254.9.9"}},
