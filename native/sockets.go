@@ -19,7 +19,8 @@ type Sockets interface {
 	// any that is free), of both address families. Listeners of several
 	// interfaces may share a port.
 	Listen(ctx context.Context, iface string, port int) (net.Listener, error)
-	// Dial connects by the interface only. source is the local address, the
+	// Dial connects by the interface only; an empty one leaves it to the
+	// system's routes. source is the local address, the
 	// system's choice where it is invalid; to has its zone where it is
 	// link-local. Addresses of the connection are *net.TCPAddr.
 	Dial(ctx context.Context, iface string, source netip.Addr, to netip.AddrPort) (net.Conn, error)

@@ -9,8 +9,11 @@ import (
 )
 
 // control binds to an interface by its index, in the option of the socket's
-// family.
+// family; without an interface the system's routes decide.
 func control(iface string) (binder, error) {
+	if iface == "" {
+		return nil, nil
+	}
 	found, err := net.InterfaceByName(iface)
 	if err != nil {
 		return nil, err
@@ -29,8 +32,10 @@ func control(iface string) (binder, error) {
 // to be told.
 func shared(bind binder) binder {
 	return func(network, address string, c syscall.RawConn) error {
-		if err := bind(network, address, c); err != nil {
-			return err
+		if bind != nil {
+			if err := bind(network, address, c); err != nil {
+				return err
+			}
 		}
 		return each(func(fd int) error {
 			return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEPORT, 1)

@@ -4,8 +4,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// control binds to a device by its name.
+// control binds to a device by its name; without one the system's routes decide.
 func control(iface string) (binder, error) {
+	if iface == "" {
+		return nil, nil
+	}
 	return each(func(fd int) error {
 		return unix.SetsockoptString(fd, unix.SOL_SOCKET, unix.SO_BINDTODEVICE, iface)
 	}), nil

@@ -86,6 +86,9 @@ func (h *Host) Dial(ctx context.Context, iface string, source netip.Addr, to net
 	n := h.network
 	n.mu.Lock()
 	own := h.plug(iface)
+	if iface == "" {
+		own = n.route(h, to.Addr())
+	}
 	if own == nil {
 		n.mu.Unlock()
 		return failed(os.NewSyscallError("setsockopt", syscall.ENODEV))
@@ -124,7 +127,7 @@ func (h *Host) Dial(ctx context.Context, iface string, source netip.Addr, to net
 	}
 	from := own.source(source, to.Addr())
 	h.port++
-	a, b := line.Pipe(address(from, iface, h.port), address(to.Addr(), other.name, int(to.Port())))
+	a, b := line.Pipe(address(from, own.name, h.port), address(to.Addr(), other.name, int(to.Port())))
 	b.local = address(to.Addr(), other.name, int(to.Port()))
 	b.remote, a.remote = address(from, other.name, h.port), net.TCPAddrFromAddrPort(to)
 	a.sentBytes, a.sentPackets = &h.sentBytes, &h.sentPackets
@@ -135,6 +138,16 @@ func (h *Host) Dial(ctx context.Context, iface string, source netip.Addr, to net
 	default:
 		return failed(os.NewSyscallError("connect", syscall.ECONNREFUSED))
 	}
+}
+
+// route is the interface by which a host reaches an address.
+func (n *Network) route(h *Host, to netip.Addr) *plug {
+	for _, p := range h.plugs {
+		if n.owner(p, to) != nil {
+			return p
+		}
+	}
+	return nil
 }
 
 // owner is the interface on the LAN of own that has an address.

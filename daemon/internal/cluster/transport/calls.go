@@ -1,0 +1,292 @@
+package transport
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/creachadair/jrpc2"
+
+	"fulmen/daemon/api"
+)
+
+// CallHandler answers a member's call. Its error is told the caller as an
+// *api.Error.
+type CallHandler func(ctx context.Context, from api.NodeID, params json.RawMessage) (any, error)
+
+// NoticeHandler gets what a member sends by itself.
+type NoticeHandler func(from api.NodeID, params json.RawMessage)
+
+// HandleCall sets who answers a method.
+func (t *Transport) HandleCall(method string, h CallHandler) {
+	if t.handlers.calls == nil {
+		t.handlers.calls = map[string]CallHandler{}
+	}
+	t.handlers.calls[method] = h
+}
+
+// HandleNotify sets who gets notifications of a name.
+func (t *Transport) HandleNotify(method string, h NoticeHandler) {
+	if t.handlers.notices == nil {
+		t.handlers.notices = map[string]NoticeHandler{}
+	}
+	t.handlers.notices[method] = h
+}
+
+// callsAtOnce bounds the calls of one member that are worked on.
+const callsAtOnce = 16
+
+// callState is the connection by which this node calls a peer.
+type callState struct {
+	current *callClient
+	opening chan struct{} // closed when an opening is over
+}
+
+// callClient is an open one.
+type callClient struct {
+	rpc  *jrpc2.Client
+	conn net.Conn
+	done chan struct{}
+	once sync.Once
+}
+
+func (c *callClient) close() {
+	abort(c.conn)
+	c.rpc.Close()
+}
+
+func (c *callClient) isOver() bool {
+	select {
+	case <-c.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// Call calls a method of a member. Errors are *api.Error: the peer's, or
+// unreachable with what was tried.
+func (t *Transport) Call(ctx context.Context, node api.NodeID, method string, params, result any) error {
+	if params != nil {
+		encoded, err := json.Marshal(params)
+		if err != nil {
+			return fmt.Errorf("the parameters of %s: %w", method, err)
+		}
+		params = json.RawMessage(encoded)
+	}
+	if result == nil {
+		result = new(json.RawMessage)
+	}
+	c, err := t.client(ctx, node)
+	if err != nil {
+		return err
+	}
+	err = c.rpc.CallResult(ctx, method, params, result)
+	if err == nil {
+		return nil
+	}
+	if failure, ok := errors.AsType[*jrpc2.Error](err); ok && failure.Code != jrpc2.Cancelled && failure.Code != jrpc2.DeadlineExceeded {
+		return remoteError(failure)
+	}
+	if ctx.Err() != nil {
+		e := api.NewError(api.ReasonDeadline, method)
+		if !errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
+			e = api.NewError(api.ReasonCancelled, method)
+		}
+		e.Data.WaitingFor = node.Display()
+		return errors.Join(e, context.Cause(ctx))
+	}
+	return unreachable(ctx, node, []error{err})
+}
+
+// remoteError is an error that the peer told.
+func remoteError(failure *jrpc2.Error) error {
+	told := api.ResponseError{Code: int(failure.Code), Message: failure.Message}
+	var data api.ErrorData
+	if json.Unmarshal(failure.Data, &data) == nil && len(failure.Data) > 0 {
+		told.Data = &data
+	}
+	return told.Err()
+}
+
+// client is the connection for calls, opened by the first who needs it.
+func (t *Transport) client(ctx context.Context, node api.NodeID) (*callClient, error) {
+	for {
+		t.mu.Lock()
+		if _, ok := t.options.Members.PublicKey(node); !ok || t.closed {
+			t.mu.Unlock()
+			return nil, api.NewError(api.ReasonNotAMember, node.Display())
+		}
+		state := &t.peer(node).calls
+		if state.current != nil && !state.current.isOver() {
+			defer t.mu.Unlock()
+			return state.current, nil
+		}
+		if opening := state.opening; opening != nil {
+			t.mu.Unlock()
+			select {
+			case <-opening:
+				continue
+			case <-ctx.Done():
+				return nil, unreachable(ctx, node, nil)
+			}
+		}
+		opening := make(chan struct{})
+		state.opening = opening
+		t.mu.Unlock()
+		c, err := t.openCalls(ctx, node)
+		t.mu.Lock()
+		state.opening = nil
+		if err == nil && (t.closed || &t.peer(node).calls != state) {
+			err = api.NewError(api.ReasonNotAMember, node.Display())
+			go c.close()
+		}
+		if err == nil {
+			state.current = c
+		}
+		close(opening)
+		t.mu.Unlock()
+		return c, err
+	}
+}
+
+func (t *Transport) openCalls(ctx context.Context, node api.NodeID) (*callClient, error) {
+	conn, err := t.connect(ctx, node, api.PeerConn{Carries: api.ConnCalls})
+	if err != nil {
+		return nil, err
+	}
+	c := &callClient{conn: conn, done: make(chan struct{})}
+	c.rpc = jrpc2.NewClient(&records{conn: conn}, &jrpc2.ClientOptions{
+		OnNotify: func(r *jrpc2.Request) { t.noticed(node, r) },
+		OnStop:   func(*jrpc2.Client, error) { c.once.Do(func() { close(c.done) }) },
+	})
+	return c, nil
+}
+
+func (t *Transport) noticed(node api.NodeID, r *jrpc2.Request) {
+	if h := t.handlers.notices[r.Method()]; h != nil {
+		defer t.recovered(r.Method())
+		h(node, json.RawMessage(r.ParamString()))
+	}
+}
+
+// callServer answers a member's calls on one connection.
+type callServer struct {
+	rpc  *jrpc2.Server
+	conn net.Conn
+}
+
+func (s *callServer) stop() {
+	abort(s.conn)
+	s.rpc.Stop()
+}
+
+// acceptCalls answers calls until the connection ends.
+func (t *Transport) acceptCalls(node api.NodeID, conn net.Conn) {
+	defer conn.Close()
+	if !t.keep(node, conn) {
+		return
+	}
+	defer t.unkeep(node, conn)
+	if writeFrame(conn, accepted) != nil {
+		return
+	}
+	s := &callServer{conn: conn}
+	s.rpc = jrpc2.NewServer(assigner{t, node}, &jrpc2.ServerOptions{
+		AllowPush: true, DisableBuiltin: true, Concurrency: callsAtOnce,
+		NewContext: func() context.Context { return t.ctx },
+	})
+	t.mu.Lock()
+	p := t.peer(node)
+	p.servers = append(p.servers, s)
+	t.mu.Unlock()
+	s.rpc.Start(&records{conn: conn})
+	s.rpc.Wait()
+	t.mu.Lock()
+	p.servers = slices.DeleteFunc(p.servers, func(o *callServer) bool { return o == s })
+	t.mu.Unlock()
+}
+
+// Notify sends a member what it has asked for, on the newest connection by which
+// it calls this node.
+func (t *Transport) Notify(node api.NodeID, method string, params any) error {
+	t.mu.Lock()
+	var s *callServer
+	if p := t.peers[node]; p != nil && len(p.servers) > 0 {
+		s = p.servers[len(p.servers)-1]
+	}
+	t.mu.Unlock()
+	if s == nil {
+		return api.NewError(api.ReasonNoPath, node.Display())
+	}
+	return s.rpc.Notify(t.ctx, method, params)
+}
+
+// assigner finds the handler of a member's call.
+type assigner struct {
+	t    *Transport
+	from api.NodeID
+}
+
+// Assign is jrpc2's.
+func (a assigner) Assign(_ context.Context, method string) jrpc2.Handler {
+	h := a.t.handlers.calls[method]
+	if h == nil {
+		return nil
+	}
+	return func(ctx context.Context, r *jrpc2.Request) (result any, err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				a.t.options.Log.Error("a handler of peers' calls panicked", "method", method, "panic", p)
+				result, err = nil, told(api.NewError(api.ReasonInternal, ""))
+			}
+		}()
+		result, err = h(ctx, a.from, json.RawMessage(r.ParamString()))
+		if err != nil {
+			return nil, told(api.AsError(err))
+		}
+		return result, nil
+	}
+}
+
+// told is an error as it is sent.
+func told(e *api.Error) error {
+	data, err := json.Marshal(e.Data)
+	if err != nil { // strings only: it cannot be
+		data = nil
+	}
+	return &jrpc2.Error{Code: jrpc2.Code(e.Code), Message: e.Message, Data: data}
+}
+
+// records is a connection as jrpc2 has it: one message a frame.
+type records struct{ conn net.Conn }
+
+// Send writes a message.
+func (r *records) Send(message []byte) error {
+	if len(message) > api.MaxMessageBytes {
+		return errTooLarge
+	}
+	r.conn.SetWriteDeadline(time.Now().Add(sendWithin))
+	return writeFrame(r.conn, message)
+}
+
+// Recv reads one.
+func (r *records) Recv() ([]byte, error) {
+	message, err := readFrame(r.conn, api.MaxMessageBytes)
+	if errors.Is(err, net.ErrClosed) {
+		err = io.EOF
+	}
+	return message, err
+}
+
+// Close ends the connection.
+func (r *records) Close() error {
+	abort(r.conn)
+	return nil
+}

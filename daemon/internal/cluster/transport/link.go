@@ -1,0 +1,260 @@
+package transport
+
+import (
+	"cmp"
+	"crypto/tls"
+	"encoding/binary"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"sync"
+	"time"
+
+	"fulmen/daemon/api"
+)
+
+// place is which interfaces a path joins.
+type place struct{ iface, peerIface string }
+
+// greeting is what both sides of a path say first.
+type greeting struct {
+	// Session is of the process: packets are numbered within it.
+	Session uint64 `json:"session"`
+	// Port is where the node listens.
+	Port  int           `json:"port"`
+	Hello api.PeerHello `json:"hello"`
+}
+
+// The types of frame on a path.
+const (
+	framePacket byte = 1 // eight bytes of number, and the packet
+	framePing   byte = 2 // eight bytes that come back in a pong
+	framePong   byte = 3
+)
+
+// link is the connection of an active path.
+type link struct {
+	t       *Transport
+	peer    *peer
+	conn    net.Conn
+	place   place
+	way     way // how it was dialled; zero where the peer has dialled
+	byLower bool
+	session uint64
+	out     chan []byte
+	done    chan struct{}
+	once    sync.Once
+	reason  api.Reason
+}
+
+func better(a, b Path) int {
+	failed := func(p Path) int {
+		if p.State == api.PathFailed {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(cmp.Compare(failed(a), failed(b)), cmp.Compare(a.rank, b.rank), cmp.Compare(a.RTTUS, b.RTTUS),
+		cmp.Compare(a.Interface, b.Interface), cmp.Compare(a.PeerInterface, b.PeerInterface))
+}
+
+// acceptLink takes the connection of a path that the peer has dialled.
+func (t *Transport) acceptLink(iface string, node api.NodeID, conn net.Conn) {
+	t.link(iface, node, way{}, conn)
+}
+
+// link greets the peer, and serves the path until it ends.
+func (t *Transport) link(iface string, node api.NodeID, w way, conn net.Conn) error {
+	defer conn.Close()
+	deadline := t.options.Clock.AfterFunc(handshakeWithin, func() { conn.Close() })
+	defer deadline.Stop()
+	own := greeting{Session: t.session, Port: t.Port(), Hello: t.options.Hello()}
+	own.Hello.Interface = iface
+	if err := writeJSON(conn, own); err != nil {
+		return err
+	}
+	var theirs greeting
+	if err := readJSON(conn, firstBytes, &theirs); err != nil {
+		return err
+	}
+	deadline.Stop()
+	if err := t.fits(theirs.Hello); err != nil {
+		return err
+	}
+	lower := min(t.options.Identity.Node, node)
+	l := &link{
+		t: t, conn: conn, place: place{iface, theirs.Hello.Interface}, way: w, session: theirs.Session,
+		byLower: (lower == t.options.Identity.Node) == (w != way{}),
+		out:     make(chan []byte, queued), done: make(chan struct{}),
+	}
+	address := netip.AddrPortFrom(remoteOf(conn).Addr(), uint16(theirs.Port))
+	if w != (way{}) {
+		address = w.to
+	}
+	path := Path{
+		Interface: iface, Source: localOf(conn), Address: address, PeerInterface: theirs.Hello.Interface,
+		State: api.PathActive, Since: t.options.Clock.Now(),
+	}
+	if !t.register(node, l, path) {
+		return errDuplicate
+	}
+	t.run(l.write)
+	l.ping()
+	err := l.read()
+	l.close(api.ReasonUnreachable)
+	t.unregister(l)
+	return err
+}
+
+// fits checks what a peer says of itself.
+func (t *Transport) fits(hello api.PeerHello) error {
+	switch {
+	case hello.Cluster != t.options.Members.Cluster():
+		return errStranger
+	case hello.Protocol < api.ProtocolMin:
+		return api.NewError(api.ReasonProtocolTooOld, "")
+	case hello.ProtocolMin > api.Protocol:
+		return api.NewError(api.ReasonProtocolTooNew, "")
+	}
+	return nil
+}
+
+// register makes a link one of its peer's. Where both sides have dialled, the
+// link of the lower id stays; where the same side has dialled again, the newer
+// one: the other end was started anew.
+func (t *Transport) register(node api.NodeID, l *link, path Path) bool {
+	t.mu.Lock()
+	if _, isMember := t.options.Members.PublicKey(node); t.closed || !isMember || len(t.peer(node).links) >= 2*api.MaxPaths {
+		t.mu.Unlock()
+		return false
+	}
+	p := t.peer(node)
+	l.peer = p
+	path.rank = t.rankOf(path.Interface)
+	var replaced *link
+	if i := slices.IndexFunc(p.links, func(o *link) bool { return o.place == l.place }); i >= 0 {
+		old := p.links[i]
+		if old.byLower && !l.byLower && old.session == l.session {
+			t.mu.Unlock()
+			return false
+		}
+		replaced = old
+		p.links[i] = l
+	} else {
+		p.links = append(p.links, l)
+	}
+	p.known[l.place] = path
+	t.mu.Unlock()
+	if replaced != nil {
+		replaced.close(api.ReasonLinkChanged)
+	} else {
+		t.events.add(PathEvent{node, path}, nil)
+	}
+	t.nudge()
+	return true
+}
+
+// unregister takes a link that has ended from its peer, if another has not taken
+// its place.
+func (t *Transport) unregister(l *link) {
+	t.mu.Lock()
+	p := l.peer
+	i := slices.Index(p.links, l)
+	var event PathEvent
+	if i >= 0 {
+		p.links = slices.Delete(p.links, i, i+1)
+		path := p.known[l.place]
+		path.State, path.Since, path.Reason, path.RTTUS = api.PathFailed, t.options.Clock.Now(), l.reason, 0
+		p.known[l.place] = path
+		event = PathEvent{p.node, path}
+	}
+	isGone := t.peers[p.node] != p || t.closed
+	t.mu.Unlock()
+	if i >= 0 && !isGone {
+		t.events.add(event, nil)
+	}
+	t.nudge()
+}
+
+// close ends the link; the first reason counts.
+func (l *link) close(reason api.Reason) {
+	l.once.Do(func() {
+		l.reason = reason
+		close(l.done)
+		abort(l.conn)
+	})
+}
+
+// abort closes without TLS's farewell, which waits for a path that is dead.
+func abort(c net.Conn) {
+	if secure, ok := c.(*tls.Conn); ok {
+		secure.NetConn().Close()
+		return
+	}
+	c.Close()
+}
+
+func (l *link) write() {
+	for {
+		select {
+		case <-l.done:
+			return
+		case frame := <-l.out:
+			l.conn.SetWriteDeadline(time.Now().Add(sendWithin))
+			if writeFrame(l.conn, frame) != nil {
+				l.close(api.ReasonUnreachable)
+				return
+			}
+		}
+	}
+}
+
+// send queues a frame; a path that is too slow loses it.
+func (l *link) send(frame []byte) bool {
+	select {
+	case l.out <- frame:
+		return true
+	default:
+		return false
+	}
+}
+
+// ping measures the round trip, once: paths are compared by it where nothing
+// else tells them apart.
+func (l *link) ping() {
+	now := l.t.options.Clock.Boot()
+	l.send(binary.BigEndian.AppendUint64([]byte{framePing}, uint64(now)))
+}
+
+func (l *link) read() error {
+	for {
+		frame, err := readFrame(l.conn, maxPacket+9)
+		if err != nil {
+			return err
+		}
+		if len(frame) < 9 {
+			return fmt.Errorf("a frame of %d bytes is none", len(frame))
+		}
+		number := binary.BigEndian.Uint64(frame[1:9])
+		switch frame[0] {
+		case framePacket:
+			l.t.received(l, number, frame[9:])
+		case framePing:
+			l.send(append([]byte{framePong}, frame[1:9]...))
+		case framePong:
+			l.t.measured(l, l.t.options.Clock.Boot()-time.Duration(number))
+		default: // from a later version
+		}
+	}
+}
+
+// measured notes a path's round trip.
+func (t *Transport) measured(l *link, took time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if path, ok := l.peer.known[l.place]; ok && took >= 0 {
+		path.RTTUS = float64(took) / float64(time.Microsecond)
+		l.peer.known[l.place] = path
+	}
+}

@@ -1,0 +1,235 @@
+package transport
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"net/netip"
+	"syscall"
+	"time"
+
+	"fulmen/daemon/api"
+)
+
+// portsTried is how many ports after a taken one are tried.
+const portsTried = 100
+
+// listen opens listeners on interfaces that lack one and closes those of
+// interfaces that are gone.
+func (t *Transport) listen() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.started || t.closed {
+		return
+	}
+	for name, l := range t.listeners {
+		if t.rankOf(name) < 0 {
+			l.Close()
+			delete(t.listeners, name)
+		}
+	}
+	for _, iface := range t.own {
+		if t.listeners[iface.Name] != nil {
+			continue
+		}
+		l, err := t.open(iface.Name)
+		if err != nil {
+			t.options.Log.Warn("peers cannot be listened for", "interface", iface.Name, "error", err)
+			continue
+		}
+		t.listeners[iface.Name] = l
+		t.run(func() { t.accept(iface.Name, l) })
+	}
+}
+
+// open listens on an interface: at the port that the others have, or at the
+// first free one. The caller holds mu.
+func (t *Transport) open(iface string) (net.Listener, error) {
+	if t.port != 0 {
+		return t.options.Sockets.Listen(t.ctx, iface, t.port)
+	}
+	for port := t.options.Port; ; port++ {
+		l, err := t.options.Sockets.Listen(t.ctx, iface, port)
+		if err == nil {
+			t.port = l.Addr().(*net.TCPAddr).Port
+			return l, nil
+		}
+		if t.options.Port == 0 || port == t.options.Port+portsTried || !errors.Is(err, syscall.EADDRINUSE) {
+			return nil, err
+		}
+	}
+}
+
+func (t *Transport) accept(iface string, l net.Listener) {
+	for {
+		conn, err := l.Accept()
+		switch {
+		case t.ctx.Err() != nil || errors.Is(err, net.ErrClosed):
+			return
+		case err != nil: // out of descriptors, or a connection that was gone at once
+			t.options.Log.Warn("a peer's connection could not be accepted", "interface", iface, "error", err)
+			if !t.pause(time.Second) {
+				return
+			}
+			continue
+		}
+		select {
+		case t.handshakes <- struct{}{}:
+		default: // somebody opens connections and says nothing
+			conn.Close()
+			continue
+		}
+		t.run(func() { t.greet(iface, conn) })
+	}
+}
+
+// pause waits, and is false where the transport ends before.
+func (t *Transport) pause(d time.Duration) bool {
+	due := make(chan struct{})
+	timer := t.options.Clock.AfterFunc(d, func() { close(due) })
+	defer timer.Stop()
+	select {
+	case <-due:
+		return true
+	case <-t.ctx.Done():
+		return false
+	}
+}
+
+// greet finds out who has connected and for what.
+func (t *Transport) greet(iface string, raw net.Conn) {
+	var free func()
+	free = func() { <-t.handshakes; free = func() {} }
+	defer func() { free() }()
+	conn := tls.Server(raw, t.accepting())
+	deadline := t.options.Clock.AfterFunc(handshakeWithin, func() { raw.Close() })
+	defer deadline.Stop()
+	var first api.PeerConn
+	err := conn.HandshakeContext(t.ctx)
+	if err == nil {
+		err = readJSON(conn, firstBytes, &first)
+	}
+	if err != nil || !deadline.Stop() {
+		t.options.Log.Debug("a connection came to nothing", "interface", iface, "from", raw.RemoteAddr(), "error", err)
+		raw.Close()
+		return
+	}
+	free()
+	state := conn.ConnectionState()
+	key, err := peerKey(state)
+	if err != nil {
+		raw.Close()
+		return
+	}
+	if state.NegotiatedProtocol == PairALPN {
+		if first.Carries != api.ConnPair {
+			raw.Close()
+			return
+		}
+		t.meet(PairConn{Conn: conn, PeerKey: key, Interface: iface, Remote: remoteOf(raw)})
+		return
+	}
+	node, ok := isMember(t.options.Members, key)
+	if !ok {
+		raw.Close()
+		return
+	}
+	t.serve(iface, node, first, conn)
+}
+
+// serve hands a member's connection to what it carries.
+func (t *Transport) serve(iface string, node api.NodeID, first api.PeerConn, conn net.Conn) {
+	switch first.Carries {
+	case api.ConnPackets:
+		t.acceptLink(iface, node, conn)
+	case api.ConnCalls:
+		t.acceptCalls(node, conn)
+	default:
+		t.acceptStream(node, first, conn)
+	}
+}
+
+// meet gives a stranger's connection to whoever pairs, if not too many are there.
+func (t *Transport) meet(c PairConn) {
+	defer c.Close()
+	select {
+	case t.strangers <- struct{}{}:
+	default:
+		return
+	}
+	defer func() { <-t.strangers }()
+	if !t.hold(c.Conn) {
+		return
+	}
+	defer t.release(c.Conn)
+	defer t.recovered("pairing")
+	t.options.Pair(t.ctx, c)
+}
+
+// hold has Close end a pairing's connection.
+func (t *Transport) hold(c net.Conn) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.pairing[c] = struct{}{}
+	return !t.closed
+}
+
+func (t *Transport) release(c net.Conn) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.pairing, c)
+}
+
+// recovered keeps a defect that a peer found from ending more than its
+// connection.
+func (t *Transport) recovered(what string) {
+	if p := recover(); p != nil {
+		t.options.Log.Error("a handler of peers' connections panicked", "what", what, "panic", p)
+	}
+}
+
+// Pair dials a stranger. The caller closes the connection.
+func (t *Transport) Pair(ctx context.Context, iface string, to netip.AddrPort) (PairConn, error) {
+	raw, err := t.options.Sockets.Dial(ctx, iface, netip.Addr{}, to)
+	if err != nil {
+		return PairConn{}, err
+	}
+	config := t.base(PairALPN)
+	config.VerifyConnection = func(state tls.ConnectionState) error {
+		_, err := peerKey(state)
+		return err
+	}
+	conn := tls.Client(raw, config)
+	deadline := t.options.Clock.AfterFunc(handshakeWithin, func() { raw.Close() })
+	defer deadline.Stop()
+	err = conn.HandshakeContext(ctx)
+	if err == nil {
+		err = writeJSON(conn, api.PeerConn{Carries: api.ConnPair, Protocol: api.Protocol})
+	}
+	if err != nil {
+		raw.Close()
+		return PairConn{}, err
+	}
+	key, err := peerKey(conn.ConnectionState())
+	if err != nil {
+		raw.Close()
+		return PairConn{}, err
+	}
+	return PairConn{Conn: conn, PeerKey: key, Interface: iface, Remote: to, IsDialler: true}, nil
+}
+
+func remoteOf(c net.Conn) netip.AddrPort {
+	if a, ok := c.RemoteAddr().(*net.TCPAddr); ok {
+		at := a.AddrPort()
+		return netip.AddrPortFrom(at.Addr().Unmap(), at.Port())
+	}
+	return netip.AddrPort{}
+}
+
+func localOf(c net.Conn) netip.Addr {
+	if a, ok := c.LocalAddr().(*net.TCPAddr); ok {
+		return a.AddrPort().Addr().Unmap()
+	}
+	return netip.Addr{}
+}

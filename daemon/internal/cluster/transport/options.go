@@ -1,0 +1,120 @@
+package transport
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/tls"
+	"log/slog"
+	"net/netip"
+	"time"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/cluster"
+	"fulmen/native"
+)
+
+// Members says who belongs to the cluster. It is asked at every handshake, and
+// answers from memory.
+type Members interface {
+	// PublicKey is a current member's key; false for whoever is none.
+	PublicKey(node api.NodeID) ([]byte, bool)
+	// Cluster is the cluster's id now.
+	Cluster() api.ClusterID
+}
+
+// Options is what a transport is made with.
+type Options struct {
+	Identity cluster.Identity
+	Members  Members
+	Sockets  native.Sockets
+	Clock    native.Clock
+	// Port is where peers connect; where it is taken, the next free one is
+	// used. 0 = any.
+	Port int
+	// Hello is what this node says of itself on each path; Interface is added.
+	Hello func() api.PeerHello
+	// Pair gets the connection of a node that is no member and wants to become
+	// one, or to take this one in. It returns when it is done with it.
+	Pair func(ctx context.Context, c PairConn)
+	// IsPairing says whether strangers may speak at all now; nil = never.
+	IsPairing func() bool
+	Log       *slog.Logger
+}
+
+// PairConn is a connection with a stranger: it has proved that it holds its key
+// and nothing else.
+type PairConn struct {
+	*tls.Conn
+	// PeerKey is its key.
+	PeerKey ed25519.PublicKey
+	// Interface is this node's interface.
+	Interface string
+	// Remote is where it is.
+	Remote netip.AddrPort
+	// IsDialler says that this node has dialled.
+	IsDialler bool
+}
+
+// Interface is one of this node's interfaces, on which it listens and dials.
+type Interface struct {
+	Name      string
+	Addresses []netip.Prefix
+	// Rank orders paths, the lower the better: Thunderbolt before Ethernet
+	// before Wi-Fi.
+	Rank int
+}
+
+// Candidate is where a node may be reached.
+type Candidate struct {
+	Address netip.AddrPort
+	// Interface is by which of this node's interfaces; empty = those whose
+	// network has the address, or the system's choice where none has.
+	Interface string
+}
+
+// Path is a way to a node.
+type Path struct {
+	// Interface and Source are this node's end.
+	Interface string
+	Source    netip.Addr
+	// Address is where the peer listens, PeerInterface its interface there.
+	Address       netip.AddrPort
+	PeerInterface string
+	State         api.PathState
+	// Since is when it came into this state, by the wall clock.
+	Since time.Time
+	// RTTUS is the round trip when the path came up, in microseconds; 0 = not
+	// known.
+	RTTUS float64
+	// Reason is why it failed.
+	Reason api.Reason
+
+	rank int
+}
+
+// PathEvent is a path that came or went.
+type PathEvent struct {
+	Node api.NodeID
+	Path Path
+}
+
+// The limits of a connection's beginning and of what is sent on it.
+const (
+	// handshakeWithin bounds the handshake and the first frame.
+	handshakeWithin = 5 * time.Second
+	// maxHandshakes is how many connections may be in their handshake.
+	maxHandshakes = 64
+	// maxPacket is the largest packet; memberlist's are cut to fit one frame of
+	// Ethernet with all headers.
+	maxPacket = 1400
+	// firstBytes bounds a first frame.
+	firstBytes = 4 << 10
+	// sendWithin bounds one write on a path.
+	sendWithin = 10 * time.Second
+	// queued is how many packets may wait for a slow path before they are
+	// dropped.
+	queued = 256
+	// answerWithin is how long the best path has to accept a call or a stream
+	// before the next one is tried as well.
+	answerWithin = 100 * time.Millisecond
+)

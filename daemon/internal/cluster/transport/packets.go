@@ -1,0 +1,55 @@
+package transport
+
+import (
+	"encoding/binary"
+	"errors"
+	"net"
+	"slices"
+
+	"fulmen/daemon/api"
+)
+
+var (
+	errNoPath    = errors.New("no path to the node is up")
+	errDuplicate = errors.New("another connection serves the path")
+	errTooLarge  = errors.New("the packet is too large")
+)
+
+// Packets sets who gets the packets, each once, whatever paths it came by; set
+// before Start. It must return soon: the path waits.
+func (t *Transport) Packets(f func(from api.NodeID, packet []byte)) { t.handlers.packets = f }
+
+// Send sends a packet of at most 1400 bytes on all active paths and never
+// waits. With no path the error is a *net.OpError, as memberlist wants it: other
+// errors it takes for its own.
+func (t *Transport) Send(node api.NodeID, packet []byte) error {
+	if len(packet) > maxPacket {
+		return errTooLarge
+	}
+	t.mu.Lock()
+	p := t.peers[node]
+	if p == nil || len(p.links) == 0 {
+		t.mu.Unlock()
+		return &net.OpError{Op: "write", Net: "udp", Err: errNoPath}
+	}
+	p.sequence++
+	frame := binary.BigEndian.AppendUint64(append(make([]byte, 0, 9+len(packet)), framePacket), p.sequence)
+	frame = append(frame, packet...)
+	links := slices.Clone(p.links)
+	t.mu.Unlock()
+	for _, l := range links {
+		l.send(frame)
+	}
+	return nil
+}
+
+// received hands on what has not come by another path.
+func (t *Transport) received(l *link, number uint64, packet []byte) {
+	t.mu.Lock()
+	isNew := l.peer.window.isNew(l.session, number)
+	t.mu.Unlock()
+	if isNew && t.handlers.packets != nil {
+		defer t.recovered("packets")
+		t.handlers.packets(l.peer.node, packet)
+	}
+}

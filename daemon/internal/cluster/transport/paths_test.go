@@ -1,0 +1,203 @@
+package transport
+
+import (
+	"errors"
+	"net"
+	"net/netip"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+	"fulmen/native/memnet"
+)
+
+func TestEveryNetworkIsAPath(t *testing.T) {
+	within(t, 3, func(d *desk) {
+		is := is.New(d.t)
+		d.open()
+		for _, a := range d.nodes {
+			for _, b := range d.nodes {
+				if a != b {
+					is.Equal(a.active(b), []string{"en5>en5", "en0>en0"}) // the better interface first
+				}
+			}
+		}
+		path := d.nodes[0].Paths(d.nodes[1].id.Node)[1]
+		is.Equal(path.Source.String(), "10.0.0.1")
+		is.Equal(path.Address.String(), "10.0.0.2:7732") // where it listens, whoever has dialled
+		// One connection each: both sides would have dialled.
+		d.pass(10 * time.Minute)
+		_, _, before := d.net.Host("host0").Traffic()
+		d.pass(time.Hour)
+		bytes, _, after := d.net.Host("host0").Traffic()
+		is.Equal(after, before) // nothing is dialled again
+		d.pass(time.Hour)
+		again, _, _ := d.net.Host("host0").Traffic()
+		is.Equal(again, bytes) // and nothing is sent
+	})
+}
+
+func TestPacketsComeOnce(t *testing.T) {
+	within(t, 2, func(d *desk) {
+		is := is.New(d.t)
+		d.net.SetQuality("office", memnet.Quality{Delay: 3 * time.Millisecond, Jitter: 40 * time.Millisecond})
+		d.open()
+		a, b := d.nodes[0], d.nodes[1]
+		var sent []string
+		for i := range 50 {
+			text := string(rune('a' + i))
+			sent = append(sent, text)
+			is.NoErr(a.Send(b.id.Node, []byte(text)))
+		}
+		d.pass(time.Second)
+		got := b.packets()
+		is.Equal(len(got), 50)
+		slices.Sort(got)
+		is.Equal(got, sent)
+		is.True(a.Send(b.id.Node, make([]byte, maxPacket+1)) != nil)
+	})
+}
+
+func TestOneNetworkCut(t *testing.T) {
+	within(t, 2, func(d *desk) {
+		is := is.New(d.t)
+		d.open()
+		a, b := d.nodes[0], d.nodes[1]
+		a.changes()
+		d.net.SetLAN("cable", false)
+		for range 12 {
+			is.NoErr(a.Send(b.id.Node, []byte("x")))
+			d.pass(time.Second)
+		}
+		is.Equal(len(b.packets()), 12) // not one is late or lost
+		is.Equal(a.changes(), []string{"en5 failed"})
+		is.Equal(a.active(b), []string{"en0>en0"})
+		failed := a.Paths(b.id.Node)[1]
+		is.Equal(failed.Reason, api.ReasonUnreachable)
+		d.net.SetLAN("cable", true)
+		d.pass(time.Minute + 10*time.Second)
+		is.Equal(a.active(b), []string{"en5>en5", "en0>en0"})
+		is.Equal(a.changes(), []string{"en5 active"})
+	})
+}
+
+func TestAllCutAndHealed(t *testing.T) {
+	within(t, 2, func(d *desk) {
+		is := is.New(d.t)
+		d.open()
+		a, b := d.nodes[0], d.nodes[1]
+		d.net.SetApart("host0", "host1", true)
+		d.pass(time.Minute)
+		err := a.Send(b.id.Node, []byte("x"))
+		var op *net.OpError
+		is.True(errors.As(err, &op)) // the kind of error that memberlist takes for the network's
+		is.Equal(a.active(b), nil)
+		d.pass(time.Hour)
+		d.net.SetApart("host0", "host1", false)
+		d.pass(retryMost + 10*time.Second)
+		is.Equal(a.active(b), []string{"en5>en5", "en0>en0"})
+		is.NoErr(b.Send(a.id.Node, []byte("back")))
+		d.pass(time.Second)
+		is.Equal(a.packets(), []string{"back"})
+	})
+}
+
+// A change of interfaces is tried at once, not when the pause is over.
+func TestPluggedIsTriedAtOnce(t *testing.T) {
+	within(t, 2, func(d *desk) {
+		is := is.New(d.t)
+		a, b := d.nodes[0], d.nodes[1]
+		d.net.SetPlug("host0", "en5", false)
+		d.open()
+		d.pass(time.Hour)
+		is.Equal(a.active(b), []string{"en0>en0"})
+		d.net.SetPlug("host0", "en5", true)
+		own := []Interface{{Name: "en0", Addresses: []netip.Prefix{netip.MustParsePrefix("10.0.0.1/24")}, Rank: 2}}
+		a.SetInterfaces(own)
+		d.pass(time.Second)
+		is.Equal(a.active(b), []string{"en0>en0"})
+		a.SetInterfaces(append(own, Interface{Name: "en5", Addresses: []netip.Prefix{netip.MustParsePrefix("fe80::1/64")}, Rank: 1}))
+		d.pass(time.Second)
+		is.Equal(a.active(b), []string{"en5>en5", "en0>en0"})
+		a.SetInterfaces(own) // gone: at once, before the kernel notices
+		d.pass(time.Millisecond)
+		is.Equal(a.active(b), []string{"en0>en0"})
+	})
+}
+
+func TestPeerStartedAnew(t *testing.T) {
+	within(t, 2, func(d *desk) {
+		is := is.New(d.t)
+		d.open()
+		a, b := d.nodes[0], d.nodes[1]
+		is.NoErr(b.Send(a.id.Node, []byte("before")))
+		d.pass(time.Second)
+		is.NoErr(b.Close())
+		d.pass(time.Second)
+		again := d.start(1)
+		d.nodes = append(d.nodes, again)
+		again.SetCandidates(a.id.Node, d.candidates(a))
+		is.NoErr(again.Start())
+		d.pass(2 * time.Second)
+		is.NoErr(again.Send(a.id.Node, []byte("after"))) // numbered from 1 again
+		d.pass(time.Second)
+		is.Equal(a.packets(), []string{"before", "after"})
+		is.Equal(a.active(b), []string{"en5>en5", "en0>en0"})
+	})
+}
+
+// At most three paths, the best ones.
+func TestPathsAreBounded(t *testing.T) {
+	within(t, 2, func(d *desk) {
+		is := is.New(d.t)
+		a, b := d.nodes[0], d.nodes[1]
+		own := map[*node][]Interface{}
+		candidates := map[*node][]Candidate{}
+		for i, n := range d.nodes {
+			for k := range 5 {
+				at := netip.AddrFrom4([4]byte{10, 1, byte(k), byte(i + 1)})
+				iface := string(rune('u' + k))
+				d.net.Attach(n.name, iface, "lan"+iface, at)
+				own[n] = append(own[n], Interface{Name: iface, Addresses: []netip.Prefix{netip.PrefixFrom(at, 24)}, Rank: 9 - k})
+				candidates[n] = append(candidates[n], Candidate{Address: netip.AddrPortFrom(at, api.PeerPort)})
+			}
+			n.SetInterfaces(own[n])
+		}
+		a.SetCandidates(b.id.Node, candidates[b])
+		b.SetCandidates(a.id.Node, candidates[a])
+		d.open()
+		d.pass(time.Minute)
+		is.Equal(a.active(b)[:3], []string{"y>y", "x>x", "w>w"})
+		is.True(len(a.active(b)) <= 2*api.MaxPaths)
+	})
+}
+
+func TestRemovedHasNoConnection(t *testing.T) {
+	within(t, 3, func(d *desk) {
+		is := is.New(d.t)
+		d.open()
+		a, b, c := d.nodes[0], d.nodes[1], d.nodes[2]
+		d.book.set(b.id, false)
+		a.Drop(b.id.Node)
+		c.Drop(b.id.Node)
+		d.pass(5 * time.Minute)
+		is.Equal(b.active(a), nil) // it tries, and is let in nowhere
+		is.Equal(b.active(c), nil)
+		is.Equal(a.active(c), []string{"en5>en5", "en0>en0"})
+		is.True(errors.Is(a.Call(d.t.Context(), b.id.Node, "peer.hello", nil, nil), api.ReasonNotAMember))
+	})
+}
+
+func TestPortTakenIsTheNext(t *testing.T) {
+	within(t, 1, func(d *desk) {
+		is := is.New(d.t)
+		l, err := d.net.Host("host0").Listen(d.t.Context(), "en0", api.PeerPort)
+		is.NoErr(err)
+		defer l.Close()
+		d.open()
+		is.Equal(d.nodes[0].Port(), api.PeerPort+1)
+	})
+}

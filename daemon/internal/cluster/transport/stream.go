@@ -1,0 +1,188 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+	"time"
+
+	"fulmen/daemon/api"
+)
+
+// handlers are who gets what peers send. They are set before Start.
+type handlers struct {
+	packets func(from api.NodeID, packet []byte)
+	streams map[api.PeerConnKind]StreamHandler
+	calls   map[string]CallHandler
+	notices map[string]NoticeHandler
+}
+
+// StreamHandler serves one connection of a member. It is closed when the handler
+// returns.
+type StreamHandler func(ctx context.Context, from api.NodeID, first api.PeerConn, conn net.Conn)
+
+// HandleStream sets who serves connections of a kind.
+func (t *Transport) HandleStream(kind api.PeerConnKind, h StreamHandler) {
+	if t.handlers.streams == nil {
+		t.handlers.streams = map[api.PeerConnKind]StreamHandler{}
+	}
+	t.handlers.streams[kind] = h
+}
+
+// accepted is what the acceptor says once it has taken a connection, so that the
+// dialler knows that the path carries something.
+var accepted = []byte{1}
+
+// acceptStream serves a member's connection.
+func (t *Transport) acceptStream(node api.NodeID, first api.PeerConn, conn net.Conn) {
+	defer conn.Close()
+	h := t.handlers.streams[first.Carries]
+	if h == nil || !t.keep(node, conn) {
+		return
+	}
+	defer t.unkeep(node, conn)
+	if writeFrame(conn, accepted) != nil {
+		return
+	}
+	defer t.recovered("streams")
+	h(t.ctx, node, first, conn)
+}
+
+// keep has Drop and Close end a connection.
+func (t *Transport) keep(node api.NodeID, conn net.Conn) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if _, ok := t.options.Members.PublicKey(node); t.closed || !ok {
+		return false
+	}
+	t.peer(node).streams[conn] = struct{}{}
+	return true
+}
+
+func (t *Transport) unkeep(node api.NodeID, conn net.Conn) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if p := t.peers[node]; p != nil {
+		delete(p.streams, conn)
+	}
+}
+
+// kept is a stream that this node has dialled.
+type kept struct {
+	net.Conn
+	t    *Transport
+	node api.NodeID
+	once sync.Once
+}
+
+func (k *kept) Close() error {
+	k.once.Do(func() { k.t.unkeep(k.node, k.Conn) })
+	return k.Conn.Close()
+}
+
+// Stream opens a connection to a member on the best path, and on the next where
+// that one does not answer at once.
+func (t *Transport) Stream(ctx context.Context, node api.NodeID, first api.PeerConn) (net.Conn, error) {
+	conn, err := t.connect(ctx, node, first)
+	if err != nil {
+		return nil, err
+	}
+	if !t.keep(node, conn) {
+		conn.Close()
+		return nil, api.NewError(api.ReasonNotAMember, node.Display())
+	}
+	return &kept{Conn: conn, t: t, node: node}, nil
+}
+
+// connect races the active paths, the best first.
+func (t *Transport) connect(ctx context.Context, node api.NodeID, first api.PeerConn) (net.Conn, error) {
+	first.Protocol = api.Protocol
+	paths := t.Paths(node)
+	for i, path := range paths {
+		if path.State == api.PathFailed {
+			paths = paths[:i]
+			break
+		}
+	}
+	if len(paths) == 0 {
+		return nil, api.NewError(api.ReasonNoPath, node.Display())
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	type outcome struct {
+		conn net.Conn
+		err  error
+	}
+	outcomes := make(chan outcome, len(paths))
+	next := make(chan struct{}, len(paths))
+	started, ended := 0, 0
+	start := func() {
+		path := paths[started]
+		started++
+		wait := max(answerWithin, time.Duration(4*path.RTTUS)*time.Microsecond)
+		timer := t.options.Clock.AfterFunc(wait, func() { next <- struct{}{} })
+		t.run(func() {
+			conn, err := t.answered(ctx, node, path, first)
+			timer.Stop()
+			outcomes <- outcome{conn, err}
+		})
+	}
+	var problems []error
+	for start(); ; {
+		select {
+		case o := <-outcomes:
+			ended++
+			if o.err == nil {
+				cancel()
+				for ; ended < started; ended++ {
+					t.run(func() {
+						if late := <-outcomes; late.err == nil {
+							late.conn.Close()
+						}
+					})
+				}
+				return o.conn, nil
+			}
+			problems = append(problems, o.err)
+			if started < len(paths) {
+				start()
+			} else if ended == started {
+				return nil, unreachable(ctx, node, problems)
+			}
+		case <-next:
+			if started < len(paths) {
+				start()
+			}
+		}
+	}
+}
+
+// unreachable is the error of a node that no path leads to now.
+func unreachable(ctx context.Context, node api.NodeID, problems []error) error {
+	if err := context.Cause(ctx); err != nil {
+		problems = append(problems, err)
+	}
+	e := api.NewError(api.ReasonUnreachable, node.Display())
+	return errors.Join(e, errors.Join(problems...))
+}
+
+// answered dials over a path and waits until the other side has taken the
+// connection.
+func (t *Transport) answered(ctx context.Context, node api.NodeID, path Path, first api.PeerConn) (net.Conn, error) {
+	conn, _, err := t.dial(ctx, node, way{path.Interface, path.Address}, path.Source, first)
+	if err != nil {
+		return nil, err
+	}
+	timer := t.options.Clock.AfterFunc(handshakeWithin, func() { abort(conn) })
+	stop := context.AfterFunc(ctx, func() { abort(conn) })
+	_, err = readFrame(conn, len(accepted))
+	if !timer.Stop() || !stop() || err != nil {
+		abort(conn)
+		if err == nil {
+			err = context.DeadlineExceeded
+		}
+		return nil, err
+	}
+	return conn, nil
+}

@@ -1,0 +1,290 @@
+package transport
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"encoding/binary"
+	"log/slog"
+	"net"
+	"slices"
+	"sync"
+
+	"fulmen/daemon/api"
+)
+
+// Transport is a node's connections to the other members.
+type Transport struct {
+	options     Options
+	certificate tls.Certificate
+	session     uint64 // of this process, in the greeting of each path
+	ctx         context.Context
+	cancel      context.CancelFunc
+	running     sync.WaitGroup
+	handshakes  chan struct{} // slots
+	strangers   chan struct{} // slots
+	handlers    handlers
+	wake        chan struct{} // the dialler has something to look at
+	events      events
+
+	mu        sync.Mutex
+	started   bool
+	closed    bool
+	port      int
+	own       []Interface
+	listeners map[string]net.Listener
+	peers     map[api.NodeID]*peer
+	pairing   map[net.Conn]struct{}
+}
+
+// peer is what is held of one member.
+type peer struct {
+	node       api.NodeID
+	candidates []Candidate
+	attempts   map[way]*attempt
+	links      []*link
+	known      map[place]Path // every path there was, as it is
+	sequence   uint64         // of the last packet sent
+	window     window
+	calls      callState
+	streams    map[net.Conn]struct{}
+	servers    []*callServer
+}
+
+// New makes a transport. Start opens it.
+func New(o Options) (*Transport, error) {
+	cert, err := certificate(o.Identity)
+	if err != nil {
+		return nil, err
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	var random [8]byte
+	rand.Read(random[:]) // never fails
+	t := &Transport{
+		options: o, certificate: cert, session: binary.BigEndian.Uint64(random[:]),
+		handshakes: make(chan struct{}, maxHandshakes), strangers: make(chan struct{}, api.MaxHalfOpen),
+		wake: make(chan struct{}, 1), listeners: map[string]net.Listener{},
+		peers: map[api.NodeID]*peer{}, pairing: map[net.Conn]struct{}{},
+	}
+	t.ctx, t.cancel = context.WithCancel(context.Background())
+	t.events.init()
+	return t, nil
+}
+
+// Start listens on the interfaces that are set, and dials the candidates.
+// Handlers are set before.
+func (t *Transport) Start() error {
+	t.mu.Lock()
+	t.started = true
+	t.mu.Unlock()
+	t.run(t.dialler)
+	t.run(t.events.deliver)
+	t.listen()
+	t.nudge()
+	return nil
+}
+
+// Close ends every connection and waits for what works on them.
+func (t *Transport) Close() error {
+	t.mu.Lock()
+	if t.closed {
+		t.mu.Unlock()
+		return nil
+	}
+	t.closed = true
+	t.cancel()
+	for _, l := range t.listeners {
+		l.Close()
+	}
+	for conn := range t.pairing {
+		conn.Close()
+	}
+	var peers []*peer
+	for _, p := range t.peers {
+		peers = append(peers, p)
+	}
+	t.mu.Unlock()
+	for _, p := range peers {
+		t.end(p)
+	}
+	t.events.close()
+	t.running.Wait()
+	return nil
+}
+
+// run runs f on a goroutine that Close waits for.
+func (t *Transport) run(f func()) {
+	t.running.Add(1)
+	go func() {
+		defer t.running.Done()
+		f()
+	}()
+}
+
+// nudge lets the dialler look again.
+func (t *Transport) nudge() {
+	select {
+	case t.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Port is where peers connect; 0 before the first interface is there.
+func (t *Transport) Port() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.port
+}
+
+// SetInterfaces says by which interfaces peers are dialled and listened for.
+// Paths over others end at once.
+func (t *Transport) SetInterfaces(own []Interface) {
+	t.mu.Lock()
+	t.own = slices.Clone(own)
+	var gone []*link
+	for _, p := range t.peers {
+		for _, l := range p.links {
+			if t.rankOf(l.place.iface) < 0 {
+				gone = append(gone, l)
+			}
+		}
+		for _, a := range p.attempts {
+			a.forgive()
+		}
+	}
+	t.mu.Unlock()
+	for _, l := range gone {
+		l.close(api.ReasonLinkGone)
+	}
+	t.listen()
+	t.nudge()
+}
+
+// rankOf is an interface's rank; negative where there is none of the name. The
+// caller holds mu.
+func (t *Transport) rankOf(iface string) int {
+	for _, i := range t.own {
+		if i.Name == iface {
+			return max(i.Rank, 0)
+		}
+	}
+	return -1
+}
+
+// SetCandidates says where a member may be reached, instead of what was said
+// before. Paths that are up stay up.
+func (t *Transport) SetCandidates(node api.NodeID, candidates []Candidate) {
+	if node == t.options.Identity.Node {
+		return
+	}
+	t.mu.Lock()
+	p := t.peer(node)
+	if slices.Equal(p.candidates, candidates) {
+		t.mu.Unlock()
+		return
+	}
+	p.candidates = slices.Clone(candidates)
+	for _, a := range p.attempts {
+		a.forgive()
+	}
+	for at, path := range p.known {
+		if path.State == api.PathFailed && !slices.ContainsFunc(candidates, func(c Candidate) bool { return c.Address.Addr() == path.Address.Addr() }) {
+			delete(p.known, at)
+		}
+	}
+	t.mu.Unlock()
+	t.nudge()
+}
+
+// peer is what is held of a node. The caller holds mu.
+func (t *Transport) peer(node api.NodeID) *peer {
+	p := t.peers[node]
+	if p == nil {
+		p = &peer{node: node, attempts: map[way]*attempt{}, known: map[place]Path{}, streams: map[net.Conn]struct{}{}}
+		t.peers[node] = p
+	}
+	return p
+}
+
+// Paths are the ways to a node, the best first: active ones, then those that
+// failed and may come back.
+func (t *Transport) Paths(node api.NodeID) []Path {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	p := t.peers[node]
+	if p == nil {
+		return nil
+	}
+	var all []Path
+	for _, path := range p.known {
+		all = append(all, path)
+	}
+	slices.SortFunc(all, better)
+	return all
+}
+
+// Reachable reports whether any path to a node is active.
+func (t *Transport) Reachable(node api.NodeID) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	p := t.peers[node]
+	return p != nil && len(p.links) > 0
+}
+
+// Watch has every path's coming and going told, in order, on a goroutine of the
+// transport. What is there already is told first.
+func (t *Transport) Watch(f func(PathEvent)) (stop func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	stop = t.events.subscribe(f)
+	for _, p := range t.peers {
+		for _, path := range p.known {
+			if path.State != api.PathFailed {
+				t.events.add(PathEvent{p.node, path}, f)
+			}
+		}
+	}
+	return stop
+}
+
+// Drop ends all connections with a node and forgets it: it is no member any
+// more.
+func (t *Transport) Drop(node api.NodeID) {
+	t.mu.Lock()
+	p := t.peers[node]
+	delete(t.peers, node)
+	t.mu.Unlock()
+	if p != nil {
+		t.end(p)
+	}
+}
+
+// end closes all that is open to a peer.
+func (t *Transport) end(p *peer) {
+	t.mu.Lock()
+	links := slices.Clone(p.links)
+	p.candidates = nil
+	var conns []net.Conn
+	for c := range p.streams {
+		conns = append(conns, c)
+	}
+	calls := p.calls.current
+	p.calls.current = nil
+	servers := p.servers
+	p.servers = nil
+	t.mu.Unlock()
+	for _, l := range links {
+		l.close(api.ReasonLeft)
+	}
+	for _, c := range conns {
+		c.Close()
+	}
+	if calls != nil {
+		calls.close()
+	}
+	for _, s := range servers {
+		s.stop()
+	}
+}
