@@ -51,6 +51,14 @@ func TestCables(t *testing.T) {
 			stale(1, nodes([]Port{testPort(0, 1, nil)}, []Port{testPort(1, 3, both(80), testPeer(0, 1))})),
 			[]string{"0:1~1:3 tb5 80/80 down link_down one-sided stale"},
 		},
+		"the same at the lower end": {
+			stale(0, nodes([]Port{testPort(0, 1, both(80), testPeer(1, 3))}, []Port{testPort(1, 3, nil)})),
+			[]string{"0:1~1:3 tb5 80/80 down link_down one-sided stale"},
+		},
+		"a hub that one end names and does not describe": {
+			nodes([]Port{testPort(0, 1, both(80), behind(testPeer(1, 3), "0x1", both(80)))}, []Port{testPort(1, 3, both(80), testPeer(0, 1))}),
+			[]string{"0:1~1:3 unknown ? unknown source_malformed"},
+		},
 		"both tell, one sleeps": {
 			stale(1, nodes([]Port{testPort(0, 1, both(80), testPeer(1, 3))}, []Port{testPort(1, 3, both(80), testPeer(0, 1))})),
 			[]string{"0:1~1:3 tb5 80/80 good stale"},
@@ -122,6 +130,11 @@ func TestCables(t *testing.T) {
 			nodes([]Port{testPort(0, 1, both(80), testPeer(1, 1))}, []Port{testPort(1, 1, both(80), testPeer(0, 1))},
 				[]Port{with(testPort(2, 1, nil), func(p *Port) { p.DomainUUID = testUUID(1, 1) })}),
 			[]string{"0:1~Mac 1 tb5 80/80 unknown sources_disagree one-sided", "1:1~Mac 0 tb5 80/80 unknown sources_disagree one-sided"},
+		},
+		"a node that sleeps claims the domain of one that does not": {
+			stale(2, nodes([]Port{testPort(0, 1, both(80), testPeer(1, 1))}, []Port{testPort(1, 1, both(80), testPeer(0, 1))},
+				[]Port{with(testPort(2, 1, both(80), testPeer(0, 1)), func(p *Port) { p.DomainUUID = testUUID(1, 1) })})),
+			[]string{"0:1~1:1 tb5 80/80 good", "2:1~Mac 0 tb5 80/80 unknown sources_disagree one-sided stale"},
 		},
 		"one receptacle described twice": {
 			nodes([]Port{testPort(0, 1, both(80), testPeer(1, 1)), testPort(0, 1, both(40), testPeer(1, 1))}, []Port{testPort(1, 1, both(80), testPeer(0, 1))}),

@@ -198,3 +198,20 @@ func causeLine(err error) string {
 	}
 	return strings.Join(words, " ")
 }
+
+func TestRingUsesAsManyCablesEverywhere(t *testing.T) {
+	is := is.New(t)
+	nodes := meshed(3, 2)
+	for i := range nodes[0].Thunderbolt { // the second cable of 0 and 1
+		if nodes[0].Thunderbolt[i].Receptacle == 5 {
+			nodes[0].Thunderbolt[i].Negotiated = both(40)
+		}
+	}
+	m, _, err := Build(Input{Nodes: nodes}).Matrix(nil, api.BackendJACCLRing)
+	is.NoErr(err)
+	for i := range m {
+		for j := range m {
+			is.Equal(len(m[i][j]) == 1, i != j)
+		}
+	}
+}

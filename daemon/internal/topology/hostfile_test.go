@@ -76,20 +76,22 @@ func TestRingHasAsManyAddressesEverywhere(t *testing.T) {
 
 func TestRingUsesOtherNetworksOnlyWhereTrusted(t *testing.T) {
 	is := is.New(t)
-	build := func(trusted bool) (string, error) {
+	build := func(trusted ...int) (string, error) {
 		nodes := meshed(3, 1)
 		dropReach(&nodes[0], testID(1), onLAN)
 		dropReach(&nodes[1], testID(0), onLAN)
-		for n := range nodes {
-			nodes[n].Network.Interfaces[0].Trusted = trusted
+		for _, n := range trusted {
+			nodes[n].Network.Interfaces[0].Trusted = true
 		}
 		text, _, err := Build(Input{Nodes: nodes}).Hostfile(nil, api.BackendRing)
 		return text, err
 	}
-	_, err := build(false)
-	is.True(errors.Is(err, api.ReasonNoPath))
-	is.Equal(causeLine(err), "network_not_trusted")
-	text, err := build(true)
+	for _, trusted := range [][]int{nil, {0}, {1}} { // one end's trust is not enough
+		_, err := build(trusted...)
+		is.True(errors.Is(err, api.ReasonNoPath))
+		is.Equal(causeLine(err), "network_not_trusted")
+	}
+	text, err := build(0, 1)
 	is.NoErr(err)
 	hosts := parseHostfile(t, text).Hosts
 	is.Equal(hosts[1].IPs, []string{lanAddress(1)})
@@ -155,4 +157,19 @@ func TestAutoSaysWhyThereIsNoRDMA(t *testing.T) {
 	is.NoErr(err)
 	is.Equal(parseHostfile(t, text).Backend, "ring")
 	is.Equal([]api.Reason{notes[0].Reason, notes[1].Reason}, []api.Reason{api.ReasonRDMANotReady, api.ReasonRDMAPortDown})
+}
+
+func TestHostfileHasIPv4Only(t *testing.T) {
+	is := is.New(t)
+	nodes := meshed(2, 1)
+	for n := range nodes {
+		i := &nodes[n].Network.Interfaces[1] // the cable's
+		i.Addresses = append(i.Addresses, addresses("fe80::1")...)
+		nodes[n].Reach = append(nodes[n].Reach, testReach(1-n, "fe80::1%en3", i.Name))
+	}
+	for _, backend := range []api.Backend{api.BackendRing, api.BackendJACCL} {
+		text, _, err := Build(Input{Nodes: nodes}).Hostfile(nil, backend)
+		is.NoErr(err)
+		is.True(!strings.Contains(text, "fe80"))
+	}
 }

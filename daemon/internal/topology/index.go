@@ -32,9 +32,7 @@ type node struct {
 type port struct {
 	*Port
 	node *node
-	// uuid is the domain's, in capitals; empty where it is not told or claimed twice.
-	uuid string
-	// shared says that several receptacles claim the domain.
+	// shared says that others claim the domain too, and that it is not this one's by more right.
 	shared bool
 }
 
@@ -153,7 +151,8 @@ func (x *index) addInterfaces(n *node, all []api.Interface) {
 func bareAddress(a netip.Addr) netip.Addr { return a.Unmap().WithZone("") }
 
 // matchDomains fills byUUID. Where several receptacles claim one domain, none
-// gets it: any match would be a guess.
+// gets it: any match would be a guess. A node that can be reached outweighs
+// those that cannot: a Mac that was paired anew leaves its old documents behind.
 func (x *index) matchDomains() {
 	claims := map[string][]*port{}
 	for _, n := range x.nodes {
@@ -164,15 +163,30 @@ func (x *index) matchDomains() {
 		}
 	}
 	for uuid, ports := range claims {
-		if len(ports) == 1 {
-			ports[0].uuid = uuid
-			x.byUUID[uuid] = ports[0]
-			continue
-		}
-		x.byUUID[uuid] = nil
+		x.byUUID[uuid] = soleClaim(ports)
 		for _, p := range ports {
-			p.shared = true
-			x.notes.add(api.ReasonSourcesDisagree, p.end().String(), "%s claims a Thunderbolt domain that %d receptacles claim", p.name(), len(ports))
+			if len(ports) > 1 {
+				p.shared = p != x.byUUID[uuid]
+				x.notes.add(api.ReasonSourcesDisagree, p.end().String(), "%s claims a Thunderbolt domain that %d receptacles claim", p.name(), len(ports))
+			}
 		}
 	}
+}
+
+// soleClaim is the only port that claims a domain, or the only one of a node
+// that can be reached; nil where there is no such one.
+func soleClaim(ports []*port) *port {
+	if len(ports) == 1 {
+		return ports[0]
+	}
+	var live []*port
+	for _, p := range ports {
+		if !p.node.Stale {
+			live = append(live, p)
+		}
+	}
+	if len(live) == 1 {
+		return live[0]
+	}
+	return nil
 }

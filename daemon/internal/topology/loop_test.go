@@ -84,3 +84,16 @@ func numbered(loops [][]api.NodeID) [][]int {
 	}
 	return out
 }
+
+func TestACableThatIsDownClosesNoLoop(t *testing.T) {
+	is := is.New(t)
+	nodes := []Node{testNode(0), testNode(1)}
+	plug(nodes, 0, 1, 1, 1, 80)
+	plug(nodes, 0, 2, 1, 2, 80)
+	for n := range nodes {
+		bridged(&nodes[n], true)
+		nodes[n].Thunderbolt[1].Negotiated = nil
+		nodes[n].Thunderbolt[1].Unknown = map[string]api.Reason{"negotiated": api.ReasonLinkDown}
+	}
+	is.Equal(len(Build(Input{Nodes: nodes}).List().Loops), 0)
+}

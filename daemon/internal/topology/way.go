@@ -111,9 +111,12 @@ func mergeHops(n int, first, second *view) []hop {
 }
 
 // slower takes the slower of two tellings of one piece in each direction; one
-// that tells nothing takes nothing away.
+// that tells nothing takes nothing away. Where neither tells, the reason is the
+// first that says more than that nobody looked.
 func slower(a, b hop) hop {
 	switch {
+	case !a.known() && !b.known() && a.why != api.ReasonNotYetRead:
+		return a
 	case !a.known():
 		return b
 	case !b.known():
@@ -134,11 +137,13 @@ func older(a, b api.ThunderboltGeneration) api.ThunderboltGeneration {
 }
 
 // slowest is the speed of the whole way: that of the slowest piece in each
-// direction, and unknown where a piece is.
+// direction, and unknown where a piece is. A view with a hub that is not
+// described makes it unknown, whatever the other end tells of its own hops.
 func (w *way) slowest(first, second *view) hop {
-	covers := func(v *view) bool { return v.whole() && len(v.hubs) == len(w.hubs) }
-	if !covers(first) && !covers(second) && !(first.whole() && second.whole()) {
-		return hop{why: w.whyUnknown(first, second)}
+	for _, v := range []*view{first, second} {
+		if v != nil && v.torn {
+			return hop{why: v.why()}
+		}
 	}
 	total, generation := hop{}, true
 	for i, h := range w.hops {
@@ -156,16 +161,6 @@ func (w *way) slowest(first, second *view) hop {
 		total.generation = ""
 	}
 	return total
-}
-
-// whyUnknown is the first reason that an end gives.
-func (w *way) whyUnknown(views ...*view) api.Reason {
-	for _, v := range views {
-		if v != nil && !v.whole() {
-			return v.why()
-		}
-	}
-	return api.ReasonNotYetRead
 }
 
 // kind is what the slowest piece makes of the way. Only Thunderbolt 5 is faster
