@@ -3,11 +3,14 @@ package e2e
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/matryer/is"
 
+	"fulmen/daemon"
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
 )
@@ -216,4 +219,55 @@ func TestDoctorOfASimulatedMac(t *testing.T) {
 	is.Equal(answers["thunderbolt"].Answer, api.AnswerYes)
 	is.Equal(answers["cable"].Reason, api.ReasonPeerUnknown)
 	is.True(strings.HasPrefix(answers["cable"].Text, "studio-1:4 - "))
+}
+
+// What a scenario's time line does happens by itself.
+func TestTimeLinePlays(t *testing.T) {
+	is := is.New(t)
+	file := filepath.Join(t.TempDir(), "later.toml")
+	is.NoErr(os.WriteFile(file, []byte(`title = "a name that changes"
+[[mac]]
+name = "ada"
+like = "mac-studio-m3-ultra"
+memory = "96 GB"
+os = "26.2/25C56"
+[[at]]
+after = "300ms"
+do = "set ada.name Renamed"
+`), 0o600))
+	c := simulated(t, newHome(t), file).dial()
+	settled(t, c, api.KindIdentity, "", "new name", func(v api.Identity) bool { return v.Name == "Renamed" })
+}
+
+// A simulated Mac in a real one's folder leaves its key and its state alone.
+func TestSimulatedBesideReal(t *testing.T) {
+	is := is.New(t)
+	folder := newHome(t)
+	node := func(r *rig) api.NodeID {
+		c := r.dial()
+		id := call[api.DaemonInfoResult](t, c, "daemon.info", nil).Node
+		for _, one := range call[api.NodeConditionsResult](t, c, "node.conditions", api.NodeConditionsParams{}).Conditions {
+			is.True(one.Code != api.ReasonKeyOnOtherHardware)
+		}
+		is.NoErr(r.end())
+		return id
+	}
+	real := node(start(t, folder))
+	first := node(simulated(t, folder, "two-studios:studio-1"))
+	second := node(simulated(t, folder, "two-studios:studio-2"))
+	is.True(real != first && real != second && first != second)
+	is.Equal(node(start(t, folder)), real)
+	is.Equal(node(simulated(t, folder, "two-studios:studio-1")), first)
+}
+
+// One folder runs one daemon, simulated or not.
+func TestSimulatedTakesTheLock(t *testing.T) {
+	is := is.New(t)
+	folder := newHome(t)
+	start(t, folder)
+	simulation, err := daemon.OpenSimulation("two-studios")
+	is.NoErr(err)
+	defer simulation.World.Close()
+	_, err = tryRun(t, folder, daemon.Options{Simulation: simulation})
+	is.True(errors.Is(err, api.ReasonAlreadyRunning))
 }
