@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"fulmen/native"
+	"fulmen/native/sim/scenario"
 )
 
 // AddressLingers is how long an address stays on its interface after its
@@ -44,7 +45,7 @@ func (h *handle) createService(spec native.ServiceSpec) (native.NetworkService, 
 		return native.NetworkService{}, fmt.Errorf("the stored %s has it: %w", b.name, native.ErrStale)
 	}
 	service := native.NetworkService{
-		ID:   uuidOf(h.world.scenario.Name, m.spec.Name, "created", strconv.Itoa(m.nextService)),
+		ID:   scenario.MakeUUID(h.world.scenario.Name, m.spec.Name, "created", strconv.Itoa(m.nextService)),
 		Name: spec.Name, Interface: spec.Interface, Enabled: true,
 		IPv4: native.OriginManual, Addresses: []netip.Prefix{spec.Address},
 	}

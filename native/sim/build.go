@@ -46,7 +46,7 @@ func (w *World) buildMacs() error {
 				return fmt.Errorf("receptacle %d of %q: %w", port.Receptacle, spec.Name, native.ErrExists)
 			}
 			if port.DomainUUID == "" {
-				port.DomainUUID = uuidOf(w.scenario.Name, spec.Name, strconv.Itoa(port.Receptacle))
+				port.DomainUUID = scenario.MakeUUID(w.scenario.Name, spec.Name, strconv.Itoa(port.Receptacle))
 			}
 		}
 		if err := w.buildInterfaces(m); err != nil {
@@ -118,7 +118,7 @@ func (w *World) buildInterface(m *mac, spec scenario.Interface) *iface {
 // the origin of its first IPv4 address.
 func (w *World) service(m *mac, spec scenario.Interface) native.NetworkService {
 	s := native.NetworkService{
-		ID:   uuidOf(w.scenario.Name, m.spec.Name, "service", spec.Name),
+		ID:   scenario.MakeUUID(w.scenario.Name, m.spec.Name, "service", spec.Name),
 		Name: spec.Service, Interface: spec.Name, Enabled: true, IPv4: native.OriginUnknown,
 	}
 	for _, a := range spec.Addresses {

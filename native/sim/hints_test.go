@@ -46,6 +46,8 @@ func TestChangeHintsWhatItTouches(t *testing.T) {
 		{"low power", nil, "set a.low_power yes", []string{"a system sim.set "}},
 		{"name", nil, "set a.name Ada's", []string{"a identity sim.set "}},
 		{"system", nil, "set a.os 27.0/26A1", []string{"a identity sim.set "}},
+		{"a system without RDMA", []string{"plug a.tb1 b.tb1"}, "set a.os 26.1/25B78", []string{
+			"a identity sim.set ", "a rdma sim.set ", "b rdma sim.set rdma_en1", "b thunderbolt sim.set receptacle 1"}},
 		{"address", []string{"plug a.tb1 b.tb1"}, "set a.en1.address 169.254.1.1/30 manual", []string{
 			"a network sim.set en1", "a rdma sim.set rdma_en1"}},
 		{"one end of a cable's network", []string{"plug a.tb1 b.tb1"}, "set a.en1.link down", []string{

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"net"
 	"net/netip"
 	"strings"
@@ -12,15 +11,6 @@ import (
 // identifiers that a machine has and a scenario need not spell out.
 func digest(words ...string) [32]byte {
 	return sha256.Sum256([]byte(strings.Join(words, "\x00")))
-}
-
-// uuidOf makes an upper-case UUID, as the registry of macOS prints them.
-func uuidOf(words ...string) string {
-	sum := digest(words...)
-	sum[6] = sum[6]&0x0f | 0x80 // version 8: made by a rule of one's own
-	sum[8] = sum[8]&0x3f | 0x80
-	text := strings.ToUpper(hex.EncodeToString(sum[:16]))
-	return strings.Join([]string{text[:8], text[8:12], text[12:16], text[16:20], text[20:]}, "-")
 }
 
 // hardwareAddress makes a unicast MAC address of the locally administered range.

@@ -199,7 +199,7 @@ func (w *World) boot(m *mac) {
 // started notes the time of a start and makes its identifier.
 func (w *World) started(m *mac) {
 	m.bootedAt = w.clock.Now()
-	m.bootID = uuidOf(w.scenario.Name, m.spec.Name, "boot", strconv.Itoa(m.boots), w.began.UTC().String())
+	m.bootID = scenario.MakeUUID(w.scenario.Name, m.spec.Name, "boot", strconv.Itoa(m.boots), w.began.UTC().String())
 }
 
 func (w *World) notify(m *mac, notice native.PowerNotice) {

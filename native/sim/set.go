@@ -72,6 +72,7 @@ func (w *World) setMac(m *mac, key, value string) (known bool, err error) {
 			return true, err
 		}
 		spec.Identity.OSVersion, spec.Identity.OSBuild = version, build
+		spec.OSCapable = scenario.HasRDMADriver(version)
 	case "lid":
 		if err := choose(&spec.LidClosed, value, "closed", "open"); err != nil {
 			return true, err
