@@ -133,24 +133,38 @@ type ClusterRemoveResult struct {
 
 // ClusterUsersResult is the map.
 type ClusterUsersResult struct {
-	// Users are the people, ordered by node and name.
+	// Users are the people, ordered by node and name, then the nodes, then all members.
 	Users []MappedUser `json:"users"`
 }
 
-// MappedUser is one line of the map.
+// MappedUser is one line of the map: of a person, of all people of one member,
+// or of all members. The line that says most closely who is meant counts.
 type MappedUser struct {
-	// Principal is the person.
-	Principal Principal `json:"principal"`
+	// Principal is the person; absent where the line is of more than one.
+	Principal Principal `json:"principal,omitzero"`
+	// Node is the member all of whose people are meant.
+	Node NodeID `json:"node,omitempty"`
+	// Members says that all people of all members are meant.
+	Members bool `json:"members,omitempty"`
 	// Account is the local account; absent for callers who are not admins.
 	Account string `json:"account,omitempty"`
+	// Nobody says that there is none: an exception from a wider line.
+	Nobody bool `json:"nobody,omitempty"`
 }
 
-// ClusterMapUserParams changes one line of the map.
+// ClusterMapUserParams changes one line of the map. One of Principal, Node and
+// Members says whose it is.
 type ClusterMapUserParams struct {
 	// Principal is the person.
-	Principal Principal `json:"principal"`
-	// Account is the local account, never root; empty = none.
+	Principal Principal `json:"principal,omitzero"`
+	// Node is the member all of whose people are meant.
+	Node NodeID `json:"node,omitempty"`
+	// Members means all people of all members.
+	Members bool `json:"members,omitempty"`
+	// Account is the local account, never root; empty = none, also where a wider line has one.
 	Account string `json:"account"`
+	// Forget takes the line away, so that a wider one counts again.
+	Forget bool `json:"forget,omitempty"`
 }
 
 // ClusterSetSharingParams changes what is lent; absent fields stay as they are.

@@ -836,12 +836,21 @@ export interface ClusterJoinResult {
   members: Member[];
 }
 
-/** ClusterMapUserParams changes one line of the map. */
+/**
+ * ClusterMapUserParams changes one line of the map. One of Principal, Node and
+ * Members says whose it is.
+ */
 export interface ClusterMapUserParams {
   /** The person. */
-  principal: Principal;
-  /** The local account, never root; empty = none. */
+  principal?: Principal;
+  /** The member all of whose people are meant. */
+  node?: NodeID;
+  /** Means all people of all members. */
+  members?: boolean;
+  /** The local account, never root; empty = none, also where a wider line has one. */
   account: string;
+  /** Takes the line away, so that a wider one counts again. */
+  forget?: boolean;
 }
 
 /** ClusterPairParams opens or closes Add a Mac. */
@@ -906,7 +915,7 @@ export interface ClusterSetSharingParams {
 
 /** ClusterUsersResult is the map. */
 export interface ClusterUsersResult {
-  /** The people, ordered by node and name. */
+  /** The people, ordered by node and name, then the nodes, then all members. */
   users: MappedUser[];
 }
 
@@ -2057,12 +2066,21 @@ export interface LogLine {
   fields?: Record<string, string>;
 }
 
-/** MappedUser is one line of the map. */
+/**
+ * MappedUser is one line of the map: of a person, of all people of one member,
+ * or of all members. The line that says most closely who is meant counts.
+ */
 export interface MappedUser {
-  /** The person. */
-  principal: Principal;
+  /** The person; absent where the line is of more than one. */
+  principal?: Principal;
+  /** The member all of whose people are meant. */
+  node?: NodeID;
+  /** Says that all people of all members are meant. */
+  members?: boolean;
   /** The local account; absent for callers who are not admins. */
   account?: string;
+  /** Says that there is none: an exception from a wider line. */
+  nobody?: boolean;
 }
 
 /** MeasureChanged is the progress of a measurement. */
@@ -3042,7 +3060,8 @@ export interface ResponseError {
 /**
  * Sharing is the value of a sharing document: what the node lends, to whom,
  * when and how much. Only a person at that node changes it. The local account
- * names of the map stay on the node; here is only who is mapped.
+ * names of the map stay on the node; here is only who is mapped. The node's own
+ * people are not asked: what they may do on it is not lent.
  */
 export interface Sharing {
   /** Says whose jobs may run here. */
@@ -3051,6 +3070,14 @@ export interface Sharing {
   jobs_from?: Principal[];
   /** Lists the principals for whom the node has a local account. */
   mapped?: Principal[];
+  /** Lists the members all of whose people have one, unless Unmapped lists them. */
+  mapped_nodes?: NodeID[];
+  /** Says that all people of all members have one, unless Unmapped or UnmappedNodes lists them. */
+  mapped_members?: boolean;
+  /** Lists the principals who have none, whatever counts for their node. */
+  unmapped?: Principal[];
+  /** Lists the members whose people have none unless Mapped lists them, whatever counts for all. */
+  unmapped_nodes?: NodeID[];
   /** Says who may change RDMA at this end of a cable. */
   rdma_changes: ChangeSharing;
   /** Refuses jobs while the node runs on battery. */
