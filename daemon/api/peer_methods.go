@@ -79,6 +79,14 @@ type PeerHello struct {
 type PeerPutParams struct {
 	// Docs are the documents.
 	Docs []Document `json:"docs"`
+	// Offer are large ones, to be pulled.
+	Offer []KeyVersion `json:"offer,omitempty"`
+	// Missed are the members whom the sender does not tell by itself, because it
+	// has no path to them: whoever has one passes the news on.
+	Missed []NodeID `json:"missed,omitempty"`
+	// Repair says that a digest asked for these, so that nobody else was told:
+	// whoever learns something new compares digests with its other neighbours.
+	Repair bool `json:"repair,omitempty"`
 }
 
 // PeerPutResult is what became of them.
@@ -87,12 +95,21 @@ type PeerPutResult struct {
 	Refused []Cause `json:"refused,omitempty"`
 }
 
-// PeerDigestParams is what the caller has.
+// PeerDigestParams is what the caller has. First it tells one hash over
+// everything; where that differs, it asks again with the nodes that differ.
 type PeerDigestParams struct {
-	// Have is the newest version that the caller has of each node's documents.
+	// SHA256 is over all nodes' NodeVersion.SHA256, in the first question.
+	SHA256 string `json:"sha256,omitempty"`
+	// RosterSHA256 is the roster's, as in PeerHello.
+	RosterSHA256 string `json:"roster_sha256,omitempty"`
+	// Have is the newest version that the caller has of the documents of each node that differs.
 	Have []NodeVersion `json:"have"`
-	// Versions are the versions of single documents, of nodes whose SHA256 differed before.
+	// Versions are the versions of these nodes' single documents, ordered by key.
 	Versions []KeyVersion `json:"versions,omitempty"`
+	// After, where not all versions fit a message, is the key after which this part begins.
+	After *Key `json:"after,omitempty"`
+	// Upto is the last key that this part is about; absent in the last part.
+	Upto *Key `json:"upto,omitempty"`
 }
 
 // NodeVersion is the newest version of a node's documents.
@@ -102,18 +119,27 @@ type NodeVersion struct {
 	Version
 	// Count is how many of the node's documents there are, deleted ones included.
 	Count int `json:"count"`
-	// SHA256 is over the node's keys and versions, sorted, so that a gap is found.
+	// SHA256 is over the node's keys and versions, sorted by key, so that a gap is
+	// found: each kind and name followed by a zero byte, then inc and seq (8 bytes each, big-endian).
 	SHA256 string `json:"sha256"`
 }
 
 // PeerDigestResult is what the caller lacks, and what it has that is newer.
 type PeerDigestResult struct {
+	// Same says that both sides have the same documents.
+	Same bool `json:"same,omitempty"`
+	// RosterSHA256 is the hash of the answering node's roster.
+	RosterSHA256 string `json:"roster_sha256,omitempty"`
+	// Have is what the answering node has of each node, where the first question's hash differs.
+	Have []NodeVersion `json:"have,omitempty"`
 	// Docs are small documents that the caller lacks.
 	Docs []Document `json:"docs,omitempty"`
-	// Offer are large ones, to be pulled.
+	// Offer are large ones, to be pulled, and those that did not fit.
 	Offer []KeyVersion `json:"offer,omitempty"`
-	// Want are the nodes of which the caller has more.
-	Want []NodeVersion `json:"want,omitempty"`
+	// Want are the documents that the caller has in newer versions, or alone.
+	Want []Key `json:"want,omitempty"`
+	// More says that not all fitted the message: the caller asks again.
+	More bool `json:"more,omitempty"`
 }
 
 // PeerPullParams says which documents.
