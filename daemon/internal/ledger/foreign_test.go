@@ -141,3 +141,21 @@ func TestForget(t *testing.T) {
 	is.NoErr(err)
 	is.Equal(got, Taken)
 }
+
+func TestLatestGivesDeletionsAndSinceWhen(t *testing.T) {
+	is := is.New(t)
+	r := newRig(t)
+	key := r.key(api.KindSharing, "")
+	_, ok := r.Latest(key)
+	is.True(!ok)
+	is.NoErr(r.w.Put(Draft{Kind: key.Kind, Value: value(1)}))
+	is.NoErr(r.w.Delete(key.Kind, key.Name))
+	_, ok = r.Get(key)
+	is.True(!ok)
+	rec, ok := r.Latest(key)
+	is.True(ok && rec.Deleted())
+	is.Equal(rec.Since(), r.clock.now())
+	r.restart(t)
+	rec, _ = r.Latest(key)
+	is.True(rec.Since().IsZero()) // nobody knows any more
+}

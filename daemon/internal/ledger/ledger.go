@@ -90,6 +90,18 @@ func (l *Ledger) Get(k api.Key) (*Record, bool) {
 	return e.rec, true
 }
 
+// Latest is the latest version of one document, a deletion too, for whoever
+// passes it on; false where nothing is held.
+func (l *Ledger) Latest(k api.Key) (*Record, bool) {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	e, ok := l.entries[k]
+	if !ok {
+		return nil, false
+	}
+	return e.rec, true
+}
+
 // List is the documents that the filter covers, as they are at one moment,
 // ordered by node, kind and name.
 func (l *Ledger) List(f Filter) []*Record {
@@ -136,7 +148,7 @@ func (l *Ledger) commit(docs []api.Document, by string) {
 		if docs[i].Version().Compare(l.version(k)) <= 0 {
 			continue
 		}
-		e := &entry{rec: &Record{doc: docs[i]}}
+		e := &entry{rec: &Record{doc: docs[i], since: now}}
 		if docs[i].Deleted {
 			e.heldSince = now
 		}

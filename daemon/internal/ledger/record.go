@@ -3,6 +3,7 @@ package ledger
 import (
 	"encoding/json"
 	"sync"
+	"time"
 
 	"fulmen/daemon/api"
 )
@@ -11,6 +12,7 @@ import (
 // changes and is shared by all readers.
 type Record struct {
 	doc    api.Document
+	since  time.Time
 	once   sync.Once
 	json   json.RawMessage
 	failed error
@@ -28,6 +30,10 @@ func (r *Record) Version() api.Version { return r.doc.Version() }
 
 // Deleted reports whether it marks the end of its key.
 func (r *Record) Deleted() bool { return r.doc.Deleted }
+
+// Since is when this ledger took it over or published it; zero where it was
+// loaded.
+func (r *Record) Since() time.Time { return r.since }
 
 // Decode reads the value into a struct of its kind.
 func (r *Record) Decode(into any) error { return r.doc.Decode(into) }
