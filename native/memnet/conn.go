@@ -16,7 +16,7 @@ type Conn struct {
 	local, remote net.Addr
 	in, out       *half
 	peer          *Conn
-	reads, writes *deadline
+	reads, writes *Deadline
 	once          sync.Once
 	sentBytes     *atomic.Int64
 	sentPackets   *atomic.Int64
@@ -25,8 +25,8 @@ type Conn struct {
 // Pipe makes both ends of a connection over a line.
 func (l *Line) Pipe(a, b net.Addr) (ofA, ofB *Conn) {
 	there, back := newHalf(l), newHalf(l)
-	ofA = &Conn{line: l, local: a, remote: b, in: back, out: there, reads: newDeadline(), writes: newDeadline()}
-	ofB = &Conn{line: l, local: b, remote: a, in: there, out: back, reads: newDeadline(), writes: newDeadline()}
+	ofA = &Conn{line: l, local: a, remote: b, in: back, out: there, reads: NewDeadline(), writes: NewDeadline()}
+	ofB = &Conn{line: l, local: b, remote: a, in: there, out: back, reads: NewDeadline(), writes: NewDeadline()}
 	ofA.peer, ofB.peer = ofB, ofA
 	for _, c := range []*Conn{ofA, ofB} {
 		c.sentBytes, c.sentPackets = new(atomic.Int64), new(atomic.Int64)
@@ -64,8 +64,8 @@ func (c *Conn) named(what string, err error) error {
 func (c *Conn) Close() error {
 	c.once.Do(func() {
 		c.out.end()
-		c.reads.close()
-		c.writes.close()
+		c.reads.Close()
+		c.writes.Close()
 		c.line.leave(c)
 		c.in.breakWith(syscall.EPIPE) // what the peer still sends is reset
 	})
@@ -91,19 +91,19 @@ func (c *Conn) RemoteAddr() net.Addr { return c.remote }
 
 // SetDeadline is that of net.Conn.
 func (c *Conn) SetDeadline(at time.Time) error {
-	c.reads.set(at)
-	c.writes.set(at)
+	c.reads.Set(at)
+	c.writes.Set(at)
 	return nil
 }
 
 // SetReadDeadline is that of net.Conn.
 func (c *Conn) SetReadDeadline(at time.Time) error {
-	c.reads.set(at)
+	c.reads.Set(at)
 	return nil
 }
 
 // SetWriteDeadline is that of net.Conn.
 func (c *Conn) SetWriteDeadline(at time.Time) error {
-	c.writes.set(at)
+	c.writes.Set(at)
 	return nil
 }

@@ -7,25 +7,30 @@ import (
 	"time"
 )
 
-// deadline is when reading or writing ends.
-type deadline struct {
+// Deadline is when reading or writing a connection ends, as net.Conn has it: it
+// can be moved while somebody waits for it, and it is over at once when the
+// connection is closed.
+type Deadline struct {
 	mu     sync.Mutex
 	passed chan struct{}
 	timer  *time.Timer
+	moves  int  // how often it was set
 	closed bool // the connection was closed by this side
 }
 
-func newDeadline() *deadline { return &deadline{passed: make(chan struct{})} }
+// NewDeadline returns one that never passes until it is set.
+func NewDeadline() *Deadline { return &Deadline{passed: make(chan struct{})} }
 
-// over is closed when the deadline has passed.
-func (d *deadline) over() <-chan struct{} {
+// Over is closed when the deadline has passed. Who waits for it asks again after
+// each Set.
+func (d *Deadline) Over() <-chan struct{} {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.passed
 }
 
-// err is why it is over.
-func (d *deadline) err() error {
+// Err is why it is over: [net.ErrClosed] or [os.ErrDeadlineExceeded].
+func (d *Deadline) Err() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed {
@@ -34,8 +39,8 @@ func (d *deadline) err() error {
 	return os.ErrDeadlineExceeded
 }
 
-// set moves it; the zero time is never.
-func (d *deadline) set(at time.Time) {
+// Set moves it; the zero time is never.
+func (d *Deadline) Set(at time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed {
@@ -43,30 +48,31 @@ func (d *deadline) set(at time.Time) {
 	}
 	if d.timer != nil {
 		d.timer.Stop()
-		d.timer = nil
 	}
+	d.moves++
 	if isClosed(d.passed) {
 		d.passed = make(chan struct{})
 	}
 	if at.IsZero() {
 		return
 	}
-	passed := d.passed
+	move := d.moves
 	if wait := time.Until(at); wait > 0 {
 		d.timer = time.AfterFunc(wait, func() {
 			d.mu.Lock()
 			defer d.mu.Unlock()
-			if d.passed == passed && !isClosed(passed) {
-				close(passed)
+			// One that was moved while its timer fired is not over.
+			if d.moves == move && !isClosed(d.passed) {
+				close(d.passed)
 			}
 		})
 		return
 	}
-	close(passed)
+	close(d.passed)
 }
 
-// close ends it for good.
-func (d *deadline) close() {
+// Close ends it for good.
+func (d *Deadline) Close() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.closed = true

@@ -43,16 +43,16 @@ func (h *half) changed() {
 	h.wake = make(chan struct{})
 }
 
-func (h *half) read(p []byte, deadline *deadline) (int, error) {
+func (h *half) read(p []byte, deadline *Deadline) (int, error) {
 	for {
-		over := deadline.over()
+		over := deadline.Over()
 		isCut, _ := h.line.state()
 		h.mu.Lock()
 		wait := time.Duration(-1)
 		switch {
 		case isClosed(over):
 			h.mu.Unlock()
-			return 0, deadline.err()
+			return 0, deadline.Err()
 		case h.broken != nil:
 			defer h.mu.Unlock()
 			return 0, h.broken
@@ -83,15 +83,15 @@ func (h *half) take(p []byte) int {
 	return n
 }
 
-func (h *half) write(p []byte, deadline *deadline) (int, error) {
+func (h *half) write(p []byte, deadline *Deadline) (int, error) {
 	sent := 0
 	for {
-		over := deadline.over()
+		over := deadline.Over()
 		h.mu.Lock()
 		switch {
 		case isClosed(over):
 			h.mu.Unlock()
-			return sent, deadline.err()
+			return sent, deadline.Err()
 		case h.broken != nil:
 			defer h.mu.Unlock()
 			return sent, h.broken
