@@ -1,0 +1,100 @@
+package policy
+
+import (
+	"cmp"
+	"slices"
+
+	"fulmen/daemon/api"
+)
+
+// compareLines orders the map: people by node and name, then nodes, then the
+// line of all members. Two lines of the same people are equal.
+func compareLines(a, b api.MappedUser) int {
+	return cmp.Or(cmp.Compare(width(a), width(b)), a.Principal.Compare(b.Principal), cmp.Compare(a.Node, b.Node))
+}
+
+// width says how closely a line says who is meant, the closest first.
+func width(line api.MappedUser) int {
+	switch {
+	case line.Members:
+		return 2
+	case line.Node != "":
+		return 1
+	}
+	return 0
+}
+
+// checkLine wants a line of somebody, with an account or the word that there is
+// none.
+func checkLine(line api.MappedUser) error {
+	named := 0
+	if line.Principal != (api.Principal{}) {
+		named++
+		if !line.Principal.Valid() {
+			return badValue("principal", "%q is no user@NODE", line.Principal)
+		}
+	}
+	if line.Node != "" {
+		named++
+		if !line.Node.Valid() {
+			return badValue("node", "%q is no node id", line.Node)
+		}
+	}
+	if line.Members {
+		named++
+	}
+	if named != 1 {
+		return badValue("principal", "one of principal, node and members says whose line it is")
+	}
+	if (line.Account == "") != line.Nobody || len(line.Account) > maxAccountName {
+		return badValue("account", "a line of the map has an account or says that there is none")
+	}
+	return nil
+}
+
+// lineOf is the line that counts for a principal of a member; false if there is
+// none.
+func lineOf(lines []api.MappedUser, who api.Principal) (api.MappedUser, bool) {
+	for _, line := range lines { // the closest come first
+		if line.Principal == who || line.Node != "" && line.Node == who.Node || line.Members {
+			return line, true
+		}
+	}
+	return api.MappedUser{}, false
+}
+
+// withLine is the map with a line, instead of one of the same people.
+func withLine(lines []api.MappedUser, line api.MappedUser) []api.MappedUser {
+	lines = slices.Clone(lines)
+	at, found := slices.BinarySearchFunc(lines, line, compareLines)
+	if found {
+		lines[at] = line
+		return lines
+	}
+	return slices.Insert(lines, at, line)
+}
+
+// withoutLine is the map without the line of the same people.
+func withoutLine(lines []api.MappedUser, line api.MappedUser) []api.MappedUser {
+	return slices.DeleteFunc(slices.Clone(lines), func(other api.MappedUser) bool { return compareLines(other, line) == 0 })
+}
+
+// published is what others learn: who is mapped, and not to which account.
+func (r record) published() api.Sharing {
+	s := r.copied().Sharing
+	for _, line := range r.Users {
+		switch {
+		case line.Members:
+			s.MappedMembers = !line.Nobody
+		case line.Node != "" && line.Nobody:
+			s.UnmappedNodes = append(s.UnmappedNodes, line.Node)
+		case line.Node != "":
+			s.MappedNodes = append(s.MappedNodes, line.Node)
+		case line.Nobody:
+			s.Unmapped = append(s.Unmapped, line.Principal)
+		default:
+			s.Mapped = append(s.Mapped, line.Principal)
+		}
+	}
+	return s
+}
