@@ -39,7 +39,8 @@ func (m *machine) Capabilities(ctx context.Context) (native.Capabilities, error)
 	if rdma := native.HintsFeature(native.AreaRDMA); c[rdma].Supported && m.tree.onInfiniBand() {
 		c.No(native.ReasonNoOS.With("the kernel announces no change of the state of an InfiniBand port"), rdma)
 	}
-	c.No(native.ReasonNoPlatform.With("not a part of "+platformName), native.FeatureDiscovery, native.FeatureSupervisor,
+	m.canDiscover(c)
+	c.No(native.ReasonNoPlatform.With("not a part of "+platformName), native.FeatureSupervisor,
 		native.FeaturePowerNotices, native.FeatureKeepAwake, native.FeatureNetworkService, native.FeatureBridgeMembership)
 	return c, nil
 }

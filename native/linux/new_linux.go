@@ -14,8 +14,9 @@ func New(options Options) (native.Platform, error) {
 		return native.Platform{}, err
 	}
 	m := newMachine(o)
+	d := &discovery{machine: m}
 	return native.Platform{
-		Name: platformName, Facts: m, Clock: o.Clock, Closers: []func() error{m.close},
+		Name: platformName, Facts: m, Clock: o.Clock, Discovery: d, Closers: []func() error{d.close, m.close},
 	}.Complete()
 }
 

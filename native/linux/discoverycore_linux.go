@@ -1,0 +1,273 @@
+package linux
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/miekg/dns"
+
+	"fulmen/native"
+)
+
+// mdns is what is announced and searched on which interfaces, and what is to be
+// sent when (RFC 6762). It does no I/O, takes the time as a parameter, and does
+// at [mdns.step] all that is due.
+//
+// It leaves out what nobody needs here: names are random and so are not probed
+// for, questions from other ports than 5353 are not answered, and answers go to
+// all, as the standard always allows.
+type mdns struct {
+	random    func() float64 // from 0 up to 1
+	links     map[string]mdnsLink
+	published []*mdnsPublished
+	searches  []*mdnsSearch
+}
+
+// mdnsLink is an interface that can multicast, with the addresses to announce.
+type mdnsLink struct {
+	name      string
+	index     int
+	addresses []netip.Addr // in order, without zones
+}
+
+func (l mdnsLink) equal(other mdnsLink) bool {
+	return l.index == other.index && slices.Equal(l.addresses, other.addresses)
+}
+
+// mdnsPublished is one announcement.
+type mdnsPublished struct {
+	native.Announcement
+	name string // full, lower case
+	on   map[string]*turns
+}
+
+// turns is when an announcement is said on one interface.
+type turns struct {
+	due  []time.Duration // in order
+	last time.Duration
+}
+
+// mdnsSearch is one search.
+type mdnsSearch struct {
+	serviceType string
+	interfaces  []string // none: all
+	found       func(native.Sighting)
+	ears        map[string]*mdnsEar
+}
+
+// outgoing is a message for all on an interface.
+type outgoing struct {
+	iface   string
+	message []byte
+}
+
+// scatter is a random time below d.
+func (m *mdns) scatter(d time.Duration) time.Duration {
+	return time.Duration(m.random() * float64(d))
+}
+
+// soon is when a question or a shared answer goes out: after 20 to 120 ms, so
+// that not all speak at once (RFC 6762, 5.2 and 6).
+func (m *mdns) soon(now time.Duration) time.Duration {
+	return now + 20*time.Millisecond + m.scatter(100*time.Millisecond)
+}
+
+// setLinks replaces the interfaces. What was heard on one that went, or is
+// another one of the same name, is gone.
+func (m *mdns) setLinks(now time.Duration, links map[string]mdnsLink) {
+	old := m.links
+	m.links = links
+	for name, was := range old {
+		if is, still := links[name]; still && is.index == was.index {
+			continue
+		}
+		for _, p := range m.published {
+			delete(p.on, name)
+		}
+		for _, s := range m.searches {
+			if e := s.ears[name]; e != nil {
+				e.end(s.found)
+				delete(s.ears, name)
+			}
+		}
+	}
+	for name, is := range links {
+		for _, p := range m.published {
+			if was, known := old[name]; !known || !was.equal(is) {
+				m.announceOn(now, p, name)
+			}
+		}
+	}
+	for _, s := range m.searches {
+		m.searchAll(now, s)
+	}
+}
+
+// announce begins to publish.
+func (m *mdns) announce(now time.Duration, a native.Announcement) *mdnsPublished {
+	p := &mdnsPublished{Announcement: a, name: strings.ToLower(mdnsName(a.Instance, mdnsType(a.Type))), on: map[string]*turns{}}
+	m.published = append(m.published, p)
+	for name := range m.links {
+		m.announceOn(now, p, name)
+	}
+	return p
+}
+
+// announceOn says the announcement three times, further and further apart.
+func (m *mdns) announceOn(now time.Duration, p *mdnsPublished, name string) {
+	if !slices.Contains(p.Interfaces, name) {
+		return
+	}
+	first := now + m.scatter(20*time.Millisecond)
+	p.on[name] = &turns{due: []time.Duration{first, first + time.Second, first + 3*time.Second}}
+}
+
+// withdraw ends a publication and returns its good-byes.
+func (m *mdns) withdraw(p *mdnsPublished) []outgoing {
+	m.published = slices.DeleteFunc(m.published, func(other *mdnsPublished) bool { return other == p })
+	var all []outgoing
+	for name := range p.on {
+		all = m.say(all, p, name, 0)
+	}
+	return all
+}
+
+func (m *mdns) say(all []outgoing, p *mdnsPublished, name string, lifetime time.Duration) []outgoing {
+	message, err := mdnsResponse(mdnsRecords(p.Announcement, m.links[name].addresses, lifetime))
+	if err != nil { // refused when it was announced
+		return all
+	}
+	return append(all, outgoing{name, message})
+}
+
+// search begins to look for instances.
+func (m *mdns) search(now time.Duration, serviceType string, interfaces []string, found func(native.Sighting)) *mdnsSearch {
+	s := &mdnsSearch{serviceType: serviceType, interfaces: interfaces, found: found, ears: map[string]*mdnsEar{}}
+	m.searches = append(m.searches, s)
+	m.searchAll(now, s)
+	return s
+}
+
+func (m *mdns) searchAll(now time.Duration, s *mdnsSearch) {
+	for name := range m.links {
+		if s.ears[name] == nil && (len(s.interfaces) == 0 || slices.Contains(s.interfaces, name)) {
+			s.ears[name] = newEar(name, s.serviceType, m.soon(now))
+		}
+	}
+}
+
+func (m *mdns) endSearch(s *mdnsSearch) {
+	m.searches = slices.DeleteFunc(m.searches, func(other *mdnsSearch) bool { return other == s })
+}
+
+// isOwn reports whether an instance is announced here.
+func (m *mdns) isOwn(name string) bool {
+	name = strings.ToLower(name)
+	return slices.ContainsFunc(m.published, func(p *mdnsPublished) bool { return p.name == name })
+}
+
+// receive takes a message that came by an interface. Whatever is malformed is
+// dropped.
+func (m *mdns) receive(now time.Duration, iface string, packet []byte) {
+	var message dns.Msg
+	if message.Unpack(packet) != nil || message.Opcode != dns.OpcodeQuery || message.Rcode != dns.RcodeSuccess {
+		return
+	}
+	if !message.Response {
+		for _, p := range m.published {
+			if t := p.on[iface]; t != nil && p.isAsked(message) {
+				t.answer(m.soon(now))
+			}
+		}
+		return
+	}
+	records := slices.Concat(message.Answer, message.Extra)
+	for _, s := range m.searches {
+		if e := s.ears[iface]; e != nil {
+			e.hear(now, records, m.isOwn, m.random)
+		}
+	}
+}
+
+// answer adds a turn, but none within a second of the last (RFC 6762, 6), which
+// also bounds what questions without end can make this side send.
+func (t *turns) answer(at time.Duration) {
+	if t.last > 0 {
+		at = max(at, t.last+time.Second)
+	}
+	if len(t.due) == 0 || at < t.due[0] {
+		t.due = slices.Insert(t.due, 0, at)
+	}
+}
+
+// isAsked reports whether a question is about the announcement, and the answer
+// is not known to who asks.
+func (p *mdnsPublished) isAsked(message dns.Msg) bool {
+	for _, q := range message.Question {
+		all := q.Qtype == dns.TypeANY
+		switch {
+		case q.Qclass&^mdnsCacheFlush != dns.ClassINET && q.Qclass&^mdnsCacheFlush != dns.ClassANY:
+		case strings.EqualFold(q.Name, mdnsType(p.Type)):
+			if (all || q.Qtype == dns.TypePTR) && !p.isKnown(message.Answer) {
+				return true
+			}
+		case strings.EqualFold(q.Name, p.name):
+			if all || q.Qtype == dns.TypeSRV || q.Qtype == dns.TypeTXT {
+				return true
+			}
+		case strings.EqualFold(q.Name, mdnsHost(p.Announcement)):
+			if all || q.Qtype == dns.TypeA || q.Qtype == dns.TypeAAAA {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (p *mdnsPublished) isKnown(known []dns.RR) bool {
+	return slices.ContainsFunc(known, func(record dns.RR) bool {
+		r, ok := record.(*dns.PTR)
+		return ok && strings.EqualFold(r.Ptr, p.name) && time.Duration(r.Hdr.Ttl)*time.Second >= mdnsLifetime/2
+	})
+}
+
+// step does what is due and returns what is to be sent, and when to come again;
+// 0 = not before something happens.
+func (m *mdns) step(now time.Duration) (out []outgoing, next time.Duration) {
+	at := func(t time.Duration) {
+		if next == 0 || t < next {
+			next = t
+		}
+	}
+	for _, p := range m.published {
+		for name, t := range p.on {
+			if len(t.due) > 0 && t.due[0] <= now {
+				t.due = slices.DeleteFunc(t.due, func(d time.Duration) bool { return d <= now })
+				t.last = now
+				out = m.say(out, p, name, mdnsLifetime)
+			}
+			if len(t.due) > 0 {
+				at(t.due[0])
+			}
+		}
+	}
+	for _, s := range m.searches {
+		for name, e := range s.ears {
+			if !e.heard && now < e.next {
+				at(e.next)
+				continue
+			}
+			e.forget(now, s.found)
+			if questions, known := e.questions(now); len(questions) > 0 {
+				if message, err := mdnsQuery(questions, known); err == nil {
+					out = append(out, outgoing{name, message})
+				}
+			}
+			e.heard, e.next = false, e.due()
+			at(e.next)
+		}
+	}
+	return out, next
+}

@@ -1,0 +1,219 @@
+package linux
+
+import (
+	"maps"
+	"net/netip"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/miekg/dns"
+
+	"fulmen/native"
+)
+
+// The bounds of what is kept for one search on one interface. Whoever sends
+// names without end fills it, and then adds nothing until some expire: what was
+// heard before is not driven out.
+const (
+	mostInstances = 256
+	mostAddresses = 16
+	// mostQuestions is how many questions go into one message.
+	mostQuestions = 24
+	// mostTries is how often something that is missing or about to expire is
+	// asked for.
+	mostTries = 4
+)
+
+// mdnsEar is what one search hears on one interface. It reads no clock.
+type mdnsEar struct {
+	iface, serviceType string
+	ask                time.Duration // when to ask for all instances
+	interval           time.Duration // until the time after that
+	instances          map[string]*heardInstance
+	hosts              map[string]map[netip.Addr]*lease // of the instances
+	heard              bool                             // something, since it was last looked through
+	next               time.Duration                    // when it is to be looked through anyway
+}
+
+// lease is how long a record counts.
+type lease struct {
+	from, until time.Duration
+	tries       int // of those that asked for it to be renewed
+}
+
+// heardInstance is what is known of one instance; a part with a lease that has
+// ended is not known.
+type heardInstance struct {
+	name          string // full
+	pointer       lease
+	service, text lease
+	host          string // full
+	port          int
+	pairs         map[string]string
+	later         float64 // share of a lease by which this side asks later than others
+	missing       lease   // from is when the next question for a missing part is due
+	reported      *native.Sighting
+}
+
+func (l lease) alive(now time.Duration) bool { return now < l.until }
+
+// renewal is when to ask for the record again: at 80, 85, 90 and 95 % of its
+// lifetime (RFC 6762, 5.2), a little later by a share of each side's own, so that
+// one asks and all hear the answer.
+func (l lease) renewal(later float64) (time.Duration, bool) {
+	if l.until <= l.from || l.tries >= mostTries {
+		return 0, false
+	}
+	share := 0.80 + 0.05*float64(l.tries) + 0.02*later
+	return l.from + time.Duration(share*float64(l.until-l.from)), true
+}
+
+func newLease(now time.Duration, ttl uint32) lease {
+	return lease{from: now, until: now + min(time.Duration(ttl)*time.Second, mostLifetime)}
+}
+
+// newEar begins to ask at once, a little scattered.
+func newEar(iface, serviceType string, first time.Duration) *mdnsEar {
+	return &mdnsEar{
+		iface: iface, serviceType: mdnsType(serviceType), ask: first, interval: time.Second,
+		instances: map[string]*heardInstance{}, hosts: map[string]map[netip.Addr]*lease{},
+	}
+}
+
+// hear takes the records of a message. isOwn names instances that are announced
+// here.
+func (e *mdnsEar) hear(now time.Duration, records []dns.RR, isOwn func(name string) bool, later func() float64) {
+	for _, record := range records {
+		if r, ok := record.(*dns.PTR); ok && strings.EqualFold(r.Hdr.Name, e.serviceType) && !isOwn(r.Ptr) {
+			e.hearPointer(now, r, later)
+		}
+	}
+	for _, record := range records {
+		i := e.instances[strings.ToLower(record.Header().Name)]
+		if i == nil {
+			continue
+		}
+		e.heard = true
+		switch r := record.(type) {
+		case *dns.SRV:
+			i.service, i.host, i.port = newLease(now, r.Hdr.Ttl), strings.ToLower(r.Target), int(r.Port)
+		case *dns.TXT:
+			if pairs, ok := parseTXT(r.Txt); ok {
+				i.text, i.pairs = newLease(now, r.Hdr.Ttl), pairs
+			}
+		}
+	}
+	wanted := map[string]bool{}
+	for _, i := range e.instances {
+		wanted[i.host] = true
+	}
+	for _, record := range records {
+		host := strings.ToLower(record.Header().Name)
+		if !wanted[host] {
+			continue
+		}
+		e.heard = true
+		switch r := record.(type) {
+		case *dns.A:
+			e.hearAddress(now, host, r.A, r.Hdr)
+		case *dns.AAAA:
+			e.hearAddress(now, host, r.AAAA, r.Hdr)
+		}
+	}
+	maps.DeleteFunc(e.hosts, func(host string, _ map[netip.Addr]*lease) bool { return !wanted[host] })
+}
+
+func (e *mdnsEar) hearPointer(now time.Duration, r *dns.PTR, later func() float64) {
+	name := strings.ToLower(r.Ptr)
+	i := e.instances[name]
+	e.heard = true
+	if i == nil {
+		if r.Hdr.Ttl == 0 || len(e.instances) >= mostInstances || !strings.HasSuffix(name, "."+strings.ToLower(e.serviceType)) {
+			return
+		}
+		i = &heardInstance{name: r.Ptr, later: later()}
+		e.instances[name] = i
+	}
+	i.pointer = newLease(now, r.Hdr.Ttl)
+}
+
+// hearAddress notes an address of a host. A record of which there is one owner
+// ends all others of its family that are more than a second old.
+func (e *mdnsEar) hearAddress(now time.Duration, host string, raw []byte, header dns.RR_Header) {
+	address, ok := mdnsAddress(raw, e.iface)
+	if !ok {
+		return
+	}
+	known := e.hosts[host]
+	if known == nil {
+		known = map[netip.Addr]*lease{}
+		e.hosts[host] = known
+	}
+	if header.Class&mdnsCacheFlush != 0 {
+		maps.DeleteFunc(known, func(a netip.Addr, l *lease) bool {
+			return a.Is4() == address.Is4() && now-l.from > time.Second
+		})
+	}
+	if _, old := known[address]; old || len(known) < mostAddresses {
+		l := newLease(now, header.Ttl)
+		known[address] = &l
+	}
+}
+
+// forget drops what has ended and reports what is new, different or gone.
+func (e *mdnsEar) forget(now time.Duration, report func(native.Sighting)) {
+	for _, addresses := range e.hosts {
+		maps.DeleteFunc(addresses, func(_ netip.Addr, l *lease) bool { return !l.alive(now) })
+	}
+	for _, name := range slices.Sorted(maps.Keys(e.instances)) {
+		i := e.instances[name]
+		for _, l := range []*lease{&i.service, &i.text} {
+			if !l.alive(now) {
+				*l = lease{}
+			}
+		}
+		if seen, whole := e.sighting(now, i); whole {
+			i.missing = lease{}
+			if i.reported == nil || !reflect.DeepEqual(*i.reported, seen) {
+				i.reported = &seen
+				report(seen)
+			}
+			continue
+		}
+		if i.reported != nil {
+			report(e.gone(i))
+			i.reported = nil
+			if i.pointer.until > i.pointer.from { // it has said no good-bye
+				e.ask, e.interval = min(e.ask, now), time.Second
+			}
+		}
+		if !i.pointer.alive(now) {
+			delete(e.instances, name)
+		}
+	}
+}
+
+// end reports all that was seen as gone.
+func (e *mdnsEar) end(report func(native.Sighting)) {
+	for _, name := range slices.Sorted(maps.Keys(e.instances)) {
+		if i := e.instances[name]; i.reported != nil {
+			report(e.gone(i))
+		}
+	}
+	clear(e.instances)
+}
+
+func (e *mdnsEar) gone(i *heardInstance) native.Sighting {
+	return native.Sighting{Instance: mdnsLabel(i.name), Interface: e.iface, Gone: true}
+}
+
+func (e *mdnsEar) sighting(now time.Duration, i *heardInstance) (native.Sighting, bool) {
+	addresses := slices.SortedFunc(maps.Keys(e.hosts[i.host]), netip.Addr.Compare)
+	whole := i.pointer.alive(now) && i.service.alive(now) && i.text.alive(now) && len(addresses) > 0 && i.port > 0
+	return native.Sighting{
+		Instance: mdnsLabel(i.name), Interface: e.iface, Host: strings.TrimSuffix(unescapeDNS(i.host), "."),
+		Port: i.port, TXT: i.pairs, Addresses: addresses,
+	}, whole
+}
