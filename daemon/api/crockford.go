@@ -33,10 +33,10 @@ func isCrockford(s string) bool {
 	return true
 }
 
-// foldCrockford turns what a person may have typed into canonical characters:
+// FoldCrockford turns what a person may have typed into canonical characters:
 // lower case, o read as 0, i and l read as 1, dashes and spaces dropped.
 // Characters outside the alphabet stay, for the caller to refuse.
-func foldCrockford(s string) string {
+func FoldCrockford(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '-' || r == ' ':

@@ -47,7 +47,7 @@ func parseShortID(field string, letter byte, s, remedy string) (string, error) {
 	if s == "" || s[0]|0x20 != letter {
 		return "", malformed(field, s, "does not begin with "+string(letter), remedy)
 	}
-	id := string(letter) + foldCrockford(s[1:])
+	id := string(letter) + FoldCrockford(s[1:])
 	if !validShortID(letter, id) {
 		return "", malformed(field, s, "is not "+string(letter)+" and 8 letters or digits", remedy)
 	}

@@ -35,7 +35,7 @@ func NodeIDFromKey(key ed25519.PublicKey) NodeID {
 // either case, o for 0, i and l for 1.
 func ParseNodeID(s string) (NodeID, error) {
 	const field = "node id"
-	folded := foldCrockford(s)
+	folded := FoldCrockford(s)
 	switch {
 	case !isCrockford(folded):
 		return "", malformed(field, s, "holds a character that no id has",
