@@ -1,0 +1,109 @@
+package pairing
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+)
+
+func TestOneCodeAtATime(t *testing.T) {
+	bubble(t, func(t *testing.T, is *is.I, m, _ *mac) {
+		changes := 0
+		m.book = NewBook(m.clock, func() { changes++ })
+		is.Equal(m.book.Standing(), Standing{})
+		is.True(!m.book.IsListening())
+		code, until := m.book.Open()
+		again, still := m.book.Open()
+		is.Equal(code.reveal(), again.reveal())
+		is.Equal(until, still)
+		is.Equal(changes, 1)
+		time.Sleep(api.CodeTTL - time.Nanosecond)
+		is.Equal(m.book.Standing().Reason, api.Reason(""))
+		time.Sleep(time.Nanosecond)
+		synctest.Wait()
+		is.Equal(changes, 2) // the screen hears that it is over
+		is.Equal(m.book.Standing().Reason, api.ReasonCodeExpired)
+		is.True(m.book.IsListening()) // to say so
+		time.Sleep(explainFor)
+		is.True(!m.book.IsListening())
+		next, _ := m.book.Open()
+		is.True(next.reveal() != code.reveal())
+		is.True(m.book.IsListening())
+		m.book.Close()
+		m.book.Close()
+		is.Equal(changes, 4)
+		is.True(!m.book.IsListening())
+	})
+}
+
+func TestInvitationsAreForgotten(t *testing.T) {
+	bubble(t, func(t *testing.T, is *is.I, m, other *mac) {
+		for range MaxInvitations {
+			_, _, err := m.book.Invite(m.Public(), nil, 7732, time.Minute)
+			is.NoErr(err)
+		}
+		_, _, err := m.book.Invite(m.Public(), nil, 7732, time.Minute)
+		is.Equal(api.AsError(err).Data.Reason, api.ReasonPairingBusy)
+		_, _, err = other.book.Invite(other.Public(), nil, 0, time.Minute)
+		is.Equal(api.AsError(err).Data.Reason, api.ReasonBadValue)
+		is.True(m.book.IsListening())
+		time.Sleep(time.Minute + explainFor)
+		synctest.Wait()
+		is.True(!m.book.IsListening())
+		is.Equal(len(m.book.invites), 0)
+		_, _, err = m.book.Invite(m.Public(), nil, 7732, time.Minute)
+		is.NoErr(err)
+	})
+}
+
+// However many try at once, no more than MaxCodeTries have a guess.
+func TestConcurrentGuesses(t *testing.T) {
+	bubble(t, func(t *testing.T, is *is.I, shower, _ *mac) {
+		code, _ := shower.book.Open()
+		guess := wrong(t, code)
+		var tested, running, most atomic.Int32
+		var all sync.WaitGroup
+		for n := range byte(40) {
+			all.Go(func() {
+				conn := Conn{PeerKey: newMac(t, 100+n, shower.clock).Public()}
+				for range 10 {
+					p, err := shower.book.begin(kindCode, guess.id(), conn)
+					if err != nil {
+						continue
+					}
+					most.Store(max(most.Load(), running.Add(1)))
+					p.share()
+					tested.Add(1)
+					running.Add(-1)
+					p.end()
+					p.end()
+				}
+			})
+		}
+		all.Wait()
+		is.Equal(tested.Load(), int32(api.MaxCodeTries))
+		is.Equal(most.Load(), int32(1))
+		is.Equal(shower.book.Standing().TriesLeft, 0)
+	})
+}
+
+// A proof that is done when the code's time is over does not count.
+func TestCodeExpiresDuringTheProof(t *testing.T) {
+	bubble(t, func(t *testing.T, is *is.I, shower, typer *mac) {
+		shower.book.Open()
+		time.Sleep(api.CodeTTL - time.Second)
+		p, err := shower.book.begin(kindCode, "", Conn{PeerKey: typer.Public()})
+		is.NoErr(err)
+		p.share()
+		shower.clock.sleep(time.Second)
+		is.Equal(p.succeed().(*api.Error).Data.Reason, api.ReasonCodeExpired)
+		is.Equal(shower.book.Standing().UsedBy, api.NodeID(""))
+		is.Equal(len(shower.book.Standing().Tries), 0) // it was right
+	})
+}

@@ -1,0 +1,162 @@
+package pairing
+
+import (
+	"cmp"
+	"net/netip"
+	"slices"
+	"time"
+
+	"fulmen/daemon/api"
+	"fulmen/native"
+)
+
+const (
+	// MaxInbox is how many Macs are in the inbox at once.
+	MaxInbox = 32
+	// InboxGap is the least time between two new ones.
+	InboxGap = time.Minute
+	// InboxRefresh is the least time between two changes by one Mac.
+	InboxRefresh = 5 * time.Second
+	// InboxMemory is how long one that was ignored or put off is remembered
+	// after it was last heard.
+	InboxMemory = 24 * time.Hour
+)
+
+// Moment is now on both clocks.
+type Moment struct {
+	// Boot is the time that counts.
+	Boot time.Duration
+	// Wall is the time for people.
+	Wall time.Time
+}
+
+// MomentOf reads a clock.
+func MomentOf(c native.Clock) Moment { return Moment{Boot: c.Boot(), Wall: c.Now()} }
+
+// Inbox is the Macs that ask to be let in, for a person to look at. Being in it
+// proves and allows nothing. It does no I/O and is not safe for concurrent use.
+type Inbox struct {
+	entries map[api.NodeID]*entry
+	lastNew time.Duration
+	hadAny  bool
+}
+
+type entry struct {
+	pending api.Pending
+	heard   time.Duration
+	expires time.Duration // when the code stops to count
+}
+
+// NewInbox makes an empty inbox.
+func NewInbox() *Inbox { return &Inbox{entries: map[api.NodeID]*entry{}} }
+
+// Hear takes up a Mac that asks, and reports whether List has changed. New ones
+// that come too fast, or are too many, are left out; they may ask again.
+func (b *Inbox) Hear(at Moment, a Asking) bool {
+	b.Expire(at)
+	e := b.entries[a.Node]
+	switch {
+	case e == nil && !b.hasRoom(at):
+		return false
+	case e == nil:
+		e = &entry{pending: api.Pending{Peer: a.Node, State: api.PendingAsking, Since: api.TimeOf(at.Wall)}}
+		b.entries[a.Node] = e
+		b.lastNew, b.hadAny = at.Boot, true
+	case at.Boot < e.heard+InboxRefresh:
+		return false
+	}
+	valid := min(time.Duration(a.ValidMS)*time.Millisecond, api.CodeTTL)
+	e.heard, e.expires = at.Boot, at.Boot+valid
+	e.pending.Name, e.pending.ModelName = a.Name, a.ModelName
+	e.pending.Address, e.pending.Interface = netip.AddrPortFrom(a.Remote, uint16(a.Port)), a.Interface
+	e.pending.ExpiresAt, e.pending.TriesLeft = api.TimeOf(at.Wall.Add(valid)), a.TriesLeft
+	return true
+}
+
+// hasRoom makes room for a new entry where it may: of those that were ignored the
+// one that was not heard for longest gives way.
+func (b *Inbox) hasRoom(at Moment) bool {
+	if b.hadAny && at.Boot < b.lastNew+InboxGap {
+		return false
+	}
+	if len(b.entries) < MaxInbox {
+		return true
+	}
+	var oldest *entry
+	for _, e := range b.entries {
+		if e.pending.State == api.PendingIgnored && (oldest == nil || e.heard < oldest.heard) {
+			oldest = e
+		}
+	}
+	if oldest == nil {
+		return false
+	}
+	delete(b.entries, oldest.pending.Peer)
+	return true
+}
+
+// Set is what a person did with an entry, or that its code is being proved.
+func (b *Inbox) Set(at Moment, node api.NodeID, state api.PendingState) error {
+	b.Expire(at)
+	e := b.entries[node]
+	if e == nil {
+		return api.Errorf(api.ReasonNoSuchNode, node.Display(), "No Mac with this id asks to be let in, or not any more.")
+	}
+	if !state.Valid() {
+		return api.NewError(api.ReasonBadValue, "state")
+	}
+	e.pending.State = state
+	return nil
+}
+
+// Remove takes out a Mac that was let in.
+func (b *Inbox) Remove(node api.NodeID) { delete(b.entries, node) }
+
+// List is the entries, the oldest first. Those that were put off or ignored stay
+// in it after their code has expired.
+func (b *Inbox) List() []api.Pending {
+	var all []api.Pending
+	for _, e := range b.entries {
+		all = append(all, e.pending)
+	}
+	slices.SortFunc(all, func(x, y api.Pending) int {
+		return cmp.Or(x.Since.Compare(y.Since.Time), cmp.Compare(x.Peer, y.Peer))
+	})
+	return all
+}
+
+// Expire takes out those whose time is over and gives their ids, in order.
+func (b *Inbox) Expire(at Moment) []api.NodeID {
+	var gone []api.NodeID
+	for node, e := range b.entries {
+		if at.Boot >= e.end() {
+			gone = append(gone, node)
+			delete(b.entries, node)
+		}
+	}
+	slices.Sort(gone)
+	return gone
+}
+
+// Next is when, on the boot clock, Expire has something to do; false for never.
+func (b *Inbox) Next() (time.Duration, bool) {
+	var next time.Duration
+	found := false
+	for _, e := range b.entries {
+		if end := e.end(); !found || end < next {
+			next, found = end, true
+		}
+	}
+	return next, found
+}
+
+// end is when an entry goes by itself.
+func (e *entry) end() time.Duration {
+	switch e.pending.State {
+	case api.PendingIgnored, api.PendingLater:
+		return e.heard + InboxMemory
+	case api.PendingProving: // the proof has its own deadline
+		return e.expires + ExchangeDeadline
+	}
+	return e.expires
+}

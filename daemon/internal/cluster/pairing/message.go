@@ -1,0 +1,156 @@
+package pairing
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"encoding/json"
+	"slices"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/cluster"
+	"fulmen/daemon/internal/cluster/cpace"
+)
+
+// ProtocolVersion is the version of this exchange, which has nothing to do with
+// that of members.
+const ProtocolVersion = 1
+
+// message is one frame: exactly one of its fields. Both sides send Hello, then
+// whoever has typed the code sends Start and the other answers, in turn:
+//
+//	Start -> Share, Confirm -> Confirm, Card -> Card,
+//	then from the one that admits Roster, from the one that joins Ack.
+//
+// Refuse takes the place of any. A Mac that only asks to be let in sends Ask, and
+// is told Heard whatever becomes of it.
+type message struct {
+	Hello   *hello     `json:"hello,omitempty"`
+	Start   *start     `json:"start,omitempty"`
+	Share   *share     `json:"share,omitempty"`
+	Confirm *confirm   `json:"confirm,omitempty"`
+	Card    *Card      `json:"card,omitempty"`
+	Roster  *rosterLog `json:"roster,omitempty"`
+	Ack     *empty     `json:"ack,omitempty"`
+	Refuse  *refuse    `json:"refuse,omitempty"`
+	Ask     *Claim     `json:"ask,omitempty"`
+	Heard   *empty     `json:"heard,omitempty"`
+}
+
+// hello is which versions a side speaks. It stays as it is in all versions.
+type hello struct {
+	Version    int `json:"version"`
+	VersionMin int `json:"version_min"`
+}
+
+// start begins a proof.
+type start struct {
+	// With is which kind of secret is proved, Invite which invitation.
+	With   secretKind `json:"with"`
+	Invite string     `json:"invite,omitempty"`
+	// Wants is what the sender wants to do.
+	Wants Wants `json:"wants"`
+	share
+}
+
+// share is a side's part of CPace.
+type share struct {
+	Share []byte `json:"share"`
+	// Key is the sender's public key, the same that TLS has shown.
+	Key []byte `json:"key"`
+}
+
+// confirm proves that the sender knows the secret.
+type confirm struct {
+	Tag []byte `json:"tag"`
+}
+
+// rosterLog is the roster with the joiner in it.
+type rosterLog struct {
+	Log []cluster.SignedEntry `json:"log"`
+	// AlreadyMember says that it was in it before.
+	AlreadyMember bool `json:"already_member,omitempty"`
+}
+
+type empty struct{}
+
+// Wants is what the side that types the code wants to do.
+type Wants string
+
+// What it may want.
+const (
+	// WantsJoin is to join the cluster of the Mac that shows the code.
+	WantsJoin Wants = "join"
+	// WantsAdmit is to take that Mac into its own.
+	WantsAdmit Wants = "admit"
+)
+
+// malformed says that the other side does not speak as it should, without
+// repeating what it said.
+func malformed() error {
+	e := api.Errorf(api.ReasonMalformedMessage, "", "The other Mac sent something that belongs to no pairing.")
+	e.Data.Remedy = "Try again; if it stays so, update Fulmen on both Macs."
+	return e
+}
+
+// part is one kind of message.
+type part struct {
+	name    string
+	isThere bool
+	isValid func() bool
+}
+
+func (m *message) parts() []part {
+	yes := func() bool { return true }
+	return []part{
+		{"hello", m.Hello != nil, func() bool { return m.Hello.VersionMin >= 1 && m.Hello.Version >= m.Hello.VersionMin }},
+		{"start", m.Start != nil, func() bool { return m.Start.isValid() }},
+		{"share", m.Share != nil, func() bool { return m.Share.isValid() }},
+		{"confirm", m.Confirm != nil, func() bool { return len(m.Confirm.Tag) == cpace.TagSize }},
+		{"card", m.Card != nil, func() bool { return m.Card.isValid() }},
+		{"roster", m.Roster != nil, func() bool { return len(m.Roster.Log) > 0 && len(m.Roster.Log) <= cluster.MaxEntries }},
+		{"ack", m.Ack != nil, yes},
+		{"refuse", m.Refuse != nil, func() bool { return m.Refuse.isValid() }},
+		{"ask", m.Ask != nil, func() bool { return m.Ask.isValid() }},
+		{"heard", m.Heard != nil, yes},
+	}
+}
+
+func (s *share) isValid() bool {
+	return len(s.Share) == cpace.ShareSize && len(s.Key) == ed25519.PublicKeySize
+}
+
+func (s *start) isValid() bool {
+	hasID := len(s.Invite) == inviteIDLength
+	return s.share.isValid() && (s.Wants == WantsJoin || s.Wants == WantsAdmit) &&
+		(s.With == kindCode && s.Invite == "" || s.With == kindInvite && hasID)
+}
+
+// is reports whether the message is of one of the kinds named.
+func (m *message) is(names ...string) bool {
+	return slices.ContainsFunc(m.parts(), func(p part) bool { return p.isThere && slices.Contains(names, p.name) })
+}
+
+// decodeMessage reads a frame. It takes only what encoding would have written:
+// no field that is not known, none twice, none in another case, and no spaces.
+func decodeMessage(raw []byte) (message, error) {
+	var m message
+	if err := json.Unmarshal(raw, &m); err != nil {
+		return message{}, malformed()
+	}
+	if again, err := json.Marshal(m); err != nil || !bytes.Equal(again, raw) {
+		return message{}, malformed()
+	}
+	count := 0
+	for _, p := range m.parts() {
+		if !p.isThere {
+			continue
+		}
+		if count++; count > 1 || !p.isValid() {
+			return message{}, malformed()
+		}
+	}
+	if count != 1 {
+		return message{}, malformed()
+	}
+	return m, nil
+}
