@@ -44,6 +44,7 @@ type link struct {
 	session uint64
 	out     chan []byte
 	done    chan struct{}
+	flushed chan struct{} // closed when all that was queued before the end is sent
 	once    sync.Once
 	reason  api.Reason
 }
@@ -86,7 +87,7 @@ func (t *Transport) link(iface string, node api.NodeID, w way, conn net.Conn) er
 	l := &link{
 		t: t, conn: conn, place: place{iface, theirs.Hello.Interface}, way: w, session: theirs.Session,
 		byLower: (lower == t.options.Identity.Node) == (w != way{}),
-		out:     make(chan []byte, queued), done: make(chan struct{}),
+		out:     make(chan []byte, queued), done: make(chan struct{}), flushed: make(chan struct{}),
 	}
 	address := netip.AddrPortFrom(remoteOf(conn).Addr(), uint16(theirs.Port))
 	if w != (way{}) {
@@ -201,6 +202,10 @@ func (l *link) write() {
 		case <-l.done:
 			return
 		case frame := <-l.out:
+			if frame == nil {
+				close(l.flushed)
+				return
+			}
 			l.conn.SetWriteDeadline(time.Now().Add(sendWithin))
 			if writeFrame(l.conn, frame) != nil {
 				l.close(api.ReasonUnreachable)

@@ -9,6 +9,7 @@ import (
 	"net"
 	"slices"
 	"sync"
+	"time"
 
 	"fulmen/daemon/api"
 )
@@ -86,8 +87,42 @@ func (t *Transport) Start() error {
 	return nil
 }
 
-// Close ends every connection and waits for what works on them.
+// farewellWithin bounds how long Close waits for packets that are queued.
+const farewellWithin = 200 * time.Millisecond
+
+// flush waits until every path has sent what was queued on it, for a moment.
+func (t *Transport) flush() {
+	t.mu.Lock()
+	var links []*link
+	for _, p := range t.peers {
+		links = append(links, p.links...)
+	}
+	t.mu.Unlock()
+	over := make(chan struct{})
+	timer := t.options.Clock.AfterFunc(farewellWithin, func() { close(over) })
+	defer timer.Stop()
+	for _, l := range links {
+		if !l.send(nil) {
+			continue
+		}
+		select {
+		case <-l.flushed:
+		case <-l.done:
+		case <-over:
+			return
+		}
+	}
+}
+
+// Close sends what is queued, ends every connection and waits for what works on
+// them.
 func (t *Transport) Close() error {
+	t.mu.Lock()
+	isOver := t.closed
+	t.mu.Unlock()
+	if !isOver {
+		t.flush()
+	}
 	t.mu.Lock()
 	if t.closed {
 		t.mu.Unlock()

@@ -1,0 +1,351 @@
+package gossip
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/memberlist"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/cluster/transport"
+	"fulmen/native"
+)
+
+// Options is what gossip is made with.
+type Options struct {
+	Self      api.NodeID
+	Transport Transport
+	// Members are the current members, this node among them or not; asked again
+	// whenever it matters, and answered from memory.
+	Members func() []api.NodeID
+	Clock   native.Clock
+	Log     *slog.Logger
+	// ProbeEvery is the pace of probes and of gossip; 0 = 2 s.
+	ProbeEvery time.Duration
+}
+
+const (
+	// probeEvery is a compromise of a trial: half the wake-ups of one second, and
+	// a node that died is still found within some ten seconds.
+	probeEvery = 2 * time.Second
+	// probeWithin is how long a probe waits before others are asked.
+	probeWithin = 500 * time.Millisecond
+	// syncEvery is memberlist's own anti-entropy with one other node.
+	syncEvery = time.Minute
+	// packetBytes keeps packets within one frame of Ethernet, with TLS's and
+	// IPv6's headers.
+	packetBytes = 1180
+	// rejoinEvery is how often members with a path whom memberlist does not count
+	// are joined again. Nothing announces that both sides have given each other
+	// up while the path stayed up.
+	rejoinEvery = time.Minute
+)
+
+// Gossip is the node's view of who is alive.
+type Gossip struct {
+	options Options
+	carrier *carrier
+	list    *memberlist.Memberlist
+	ctx     context.Context
+	stop    context.CancelFunc
+	running sync.WaitGroup
+	wake    chan struct{}
+
+	mu          sync.Mutex
+	listed      map[api.NodeID]bool
+	left        map[api.NodeID]bool
+	heard       map[api.NodeID]bool
+	states      map[api.NodeID]State
+	joins       map[api.NodeID]bool // to be joined now
+	subscribers map[int]func(api.NodeID, State)
+	next        int
+	telling     sync.Mutex // one telling at a time, in order
+}
+
+// New makes the view; it hears nothing before Start. The transport must not be
+// started before New returns.
+func New(o Options) *Gossip {
+	if o.ProbeEvery == 0 {
+		o.ProbeEvery = probeEvery
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	g := &Gossip{
+		options: o, wake: make(chan struct{}, 1),
+		listed: map[api.NodeID]bool{}, left: map[api.NodeID]bool{}, heard: map[api.NodeID]bool{},
+		states: map[api.NodeID]State{}, joins: map[api.NodeID]bool{}, subscribers: map[int]func(api.NodeID, State){},
+	}
+	g.carrier = newCarrier(o.Self, o.Transport, g.hasLeft)
+	g.ctx, g.stop = context.WithCancel(context.Background())
+	return g
+}
+
+// Start begins.
+func (g *Gossip) Start() error {
+	config := memberlist.DefaultLANConfig()
+	config.Name = string(g.options.Self)
+	config.Transport = g.carrier
+	config.ProbeInterval, config.GossipInterval = g.options.ProbeEvery, g.options.ProbeEvery
+	config.ProbeTimeout = probeWithin
+	config.PushPullInterval = syncEvery
+	config.UDPBufferSize = packetBytes
+	config.EnableCompression = false
+	config.RequireNodeNames = true
+	config.QueueCheckInterval = 24 * time.Hour // a warning in a log; 0 would be a loop without a pause
+	config.LogOutput, config.Logger = nil, log.New(writer{g.options.Log}, "", 0)
+	config.Events, config.Alive = hears{g}, hears{g}
+	list, err := memberlist.Create(config)
+	if err != nil {
+		return fmt.Errorf("gossip: %w", err)
+	}
+	g.list = list
+	stopWatching := g.options.Transport.Watch(g.pathEvent)
+	g.running.Add(1)
+	go func() {
+		defer g.running.Done()
+		defer stopWatching()
+		g.run()
+	}()
+	return nil
+}
+
+// Close ends it, and says farewell, so that the others need not find out. The
+// transport is closed after it.
+func (g *Gossip) Close() error {
+	if g.ctx.Err() != nil {
+		return nil
+	}
+	g.stop()
+	g.running.Wait()
+	for _, node := range g.options.Members() {
+		if node != g.options.Self {
+			_ = g.options.Transport.Send(node, farewell) // who cannot be told finds out
+		}
+	}
+	if g.list == nil {
+		return nil
+	}
+	return g.list.Shutdown()
+}
+
+// hasLeft notes a farewell.
+func (g *Gossip) hasLeft(node api.NodeID) {
+	g.mu.Lock()
+	g.left[node] = true
+	g.mu.Unlock()
+	g.nudge()
+}
+
+// State is how a member is.
+func (g *Gossip) State(node api.NodeID) State {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if s, ok := g.states[node]; ok {
+		return s
+	}
+	return State{Liveness: api.LivenessUnreachable, Reason: api.ReasonNeverHeardOf}
+}
+
+// Watch tells every change, in order, on goroutines of this package. The
+// callback returns soon and does not call back.
+func (g *Gossip) Watch(f func(api.NodeID, State)) (stop func()) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.next++
+	number := g.next
+	g.subscribers[number] = f
+	return func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		delete(g.subscribers, number)
+	}
+}
+
+// Changed has the members looked at again: the roster has changed.
+func (g *Gossip) Changed() { g.nudge() }
+
+func (g *Gossip) nudge() {
+	select {
+	case g.wake <- struct{}{}:
+	default:
+	}
+}
+
+// pathEvent joins whoever can be reached and is not listed.
+func (g *Gossip) pathEvent(e transport.PathEvent) {
+	g.carrier.knows(e.Node)
+	g.mu.Lock()
+	if e.Path.State != api.PathFailed {
+		g.left[e.Node] = false
+		if !g.listed[e.Node] {
+			g.joins[e.Node] = true
+		}
+	}
+	g.mu.Unlock()
+	g.nudge()
+}
+
+// run judges the members after every change, joins, and looks slowly after those
+// who should be there.
+func (g *Gossip) run() {
+	for {
+		again := make(chan struct{})
+		timer := g.options.Clock.AfterFunc(rejoinEvery, func() { close(again) })
+		select {
+		case <-g.ctx.Done():
+		case <-g.wake:
+		case <-again:
+			g.joinAll()
+		}
+		timer.Stop()
+		if g.ctx.Err() != nil {
+			return
+		}
+		g.judge()
+		g.join()
+	}
+}
+
+// joinAll notes every member that has a path and is not listed.
+func (g *Gossip) joinAll() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, node := range g.options.Members() {
+		if node != g.options.Self && !g.listed[node] && g.options.Transport.Reachable(node) {
+			g.joins[node] = true
+		}
+	}
+}
+
+// join exchanges memberlist's state with those who are noted. One that comes to
+// nothing is tried with the next path, or the next round.
+func (g *Gossip) join() {
+	g.mu.Lock()
+	nodes := slices.Sorted(maps.Keys(g.joins))
+	clear(g.joins)
+	g.mu.Unlock()
+	for _, node := range nodes {
+		g.mu.Lock()
+		isListed := g.listed[node]
+		g.mu.Unlock()
+		if isListed || !slices.Contains(g.options.Members(), node) {
+			continue
+		}
+		if _, err := g.list.Join([]string{string(node) + "/" + address(node).String()}); err != nil {
+			g.options.Log.Debug("a member could not be joined", "node", node, "error", err)
+		}
+		if g.ctx.Err() != nil {
+			return
+		}
+	}
+}
+
+// judge compares every member's state with what is known now, and tells what
+// has changed.
+func (g *Gossip) judge() {
+	g.telling.Lock()
+	defer g.telling.Unlock()
+	members := g.options.Members()
+	now := g.options.Clock.Now()
+	type change struct {
+		node  api.NodeID
+		state State
+	}
+	var changes []change
+	g.mu.Lock()
+	for _, node := range members {
+		if node == g.options.Self {
+			continue
+		}
+		v := view{isListed: g.listed[node], hasLeft: g.left[node], hasPath: g.options.Transport.Reachable(node), wasListed: g.heard[node]}
+		liveness, reason := v.liveness()
+		if before, ok := g.states[node]; ok && before.Liveness == liveness && before.Reason == reason {
+			continue
+		}
+		state := State{Liveness: liveness, Since: now, Reason: reason}
+		if reason == api.ReasonNeverHeardOf {
+			state.Since = time.Time{}
+		}
+		_, isKnown := g.states[node]
+		g.states[node] = state
+		if !isKnown && reason == api.ReasonNeverHeardOf {
+			continue // that is what everybody is before
+		}
+		changes = append(changes, change{node, state})
+	}
+	for node := range g.states {
+		if !slices.Contains(members, node) {
+			delete(g.states, node)
+			delete(g.heard, node)
+			delete(g.left, node)
+		}
+	}
+	var to []func(api.NodeID, State)
+	for number := 1; number <= g.next; number++ {
+		if f := g.subscribers[number]; f != nil {
+			to = append(to, f)
+		}
+	}
+	g.mu.Unlock()
+	for _, c := range changes {
+		for _, f := range to {
+			f(c.node, c.state)
+		}
+	}
+}
+
+// hears is what memberlist tells. It calls under its lock: notes are taken, and
+// nothing else.
+type hears struct{ g *Gossip }
+
+// NotifyJoin is memberlist's.
+func (h hears) NotifyJoin(n *memberlist.Node) { h.note(n, true) }
+
+// NotifyLeave is memberlist's: given up.
+func (h hears) NotifyLeave(n *memberlist.Node) { h.note(n, false) }
+
+// NotifyUpdate is memberlist's.
+func (h hears) NotifyUpdate(*memberlist.Node) {}
+
+// NotifyAlive is memberlist's: who is no member is not listed, whoever says so.
+func (h hears) NotifyAlive(n *memberlist.Node) error {
+	node := api.NodeID(n.Name)
+	if node == h.g.options.Self || slices.Contains(h.g.options.Members(), node) && n.Addr.Equal(address(node).Addr().AsSlice()) {
+		return nil
+	}
+	return fmt.Errorf("%q is no member", n.Name)
+}
+
+func (h hears) note(n *memberlist.Node, isListed bool) {
+	node := api.NodeID(n.Name)
+	if node == h.g.options.Self {
+		return
+	}
+	h.g.mu.Lock()
+	h.g.listed[node] = isListed
+	if isListed {
+		h.g.heard[node] = true
+	}
+	h.g.mu.Unlock()
+	h.g.nudge()
+}
+
+// writer gives memberlist's lines to the log, all as details: what they warn of
+// is reported by the states.
+type writer struct{ log *slog.Logger }
+
+var _ io.Writer = writer{}
+
+func (w writer) Write(line []byte) (int, error) {
+	w.log.Debug(strings.TrimSpace(string(line)))
+	return len(line), nil
+}
