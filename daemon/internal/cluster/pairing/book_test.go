@@ -7,13 +7,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/matryer/is"
-
 	"fulmen/daemon/api"
 )
 
 func TestOneCodeAtATime(t *testing.T) {
-	bubble(t, func(t *testing.T, is *is.I, m, _ *mac) {
+	synctest.Test(t, func(t *testing.T) {
+		is, m, _ := macs(t)
 		changes := 0
 		m.book = NewBook(m.clock, func() { changes++ })
 		is.Equal(m.book.Standing(), Standing{})
@@ -43,7 +42,8 @@ func TestOneCodeAtATime(t *testing.T) {
 }
 
 func TestInvitationsAreForgotten(t *testing.T) {
-	bubble(t, func(t *testing.T, is *is.I, m, other *mac) {
+	synctest.Test(t, func(t *testing.T) {
+		is, m, other := macs(t)
 		for range MaxInvitations {
 			_, _, err := m.book.Invite(m.Public(), nil, 7732, time.Minute)
 			is.NoErr(err)
@@ -64,7 +64,8 @@ func TestInvitationsAreForgotten(t *testing.T) {
 
 // However many try at once, no more than MaxCodeTries have a guess.
 func TestConcurrentGuesses(t *testing.T) {
-	bubble(t, func(t *testing.T, is *is.I, shower, _ *mac) {
+	synctest.Test(t, func(t *testing.T) {
+		is, shower, _ := macs(t)
 		code, _ := shower.book.Open()
 		guess := wrong(t, code)
 		var tested, running, most atomic.Int32
@@ -95,7 +96,8 @@ func TestConcurrentGuesses(t *testing.T) {
 
 // A proof that is done when the code's time is over does not count.
 func TestCodeExpiresDuringTheProof(t *testing.T) {
-	bubble(t, func(t *testing.T, is *is.I, shower, typer *mac) {
+	synctest.Test(t, func(t *testing.T) {
+		is, shower, typer := macs(t)
 		shower.book.Open()
 		time.Sleep(api.CodeTTL - time.Second)
 		p, err := shower.book.begin(kindCode, "", Conn{PeerKey: typer.Public()})

@@ -8,8 +8,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/matryer/is"
-
 	"fulmen/daemon/api"
 )
 
@@ -44,7 +42,8 @@ func TestBadMessages(t *testing.T) {
 		"a claim for a year": {[]string{goodHello, `{"ask":{"name":"x","port":1,"valid_ms":31536000000,"tries_left":3}}`}, api.ReasonMalformedMessage},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T, is *is.I, shower, typer *mac) {
+			synctest.Test(t, func(t *testing.T) {
+				is, shower, typer := macs(t)
 				shower.book.Open()
 				a, b := connect(t, typer, shower)
 				x := shower.show(t, b)
@@ -74,7 +73,8 @@ func drain(c net.Conn) {
 }
 
 func TestOversized(t *testing.T) {
-	bubble(t, func(t *testing.T, is *is.I, shower, typer *mac) {
+	synctest.Test(t, func(t *testing.T) {
+		is, shower, typer := macs(t)
 		a, b := connect(t, typer, shower)
 		x := shower.show(t, b)
 		_, err := a.Write(frame(api.MaxPairingBytes+1, ""))
@@ -102,7 +102,8 @@ func TestOversized(t *testing.T) {
 }
 
 func TestSlow(t *testing.T) {
-	bubble(t, func(t *testing.T, is *is.I, shower, typer *mac) {
+	synctest.Test(t, func(t *testing.T) {
+		is, shower, typer := macs(t)
 		a, b := connect(t, typer, shower)
 		drain(a)
 		began := time.Now()
@@ -127,7 +128,8 @@ func TestSlow(t *testing.T) {
 
 // A Mac that went to sleep in the middle does not go on where it was.
 func TestSleepEndsTheExchange(t *testing.T) {
-	bubble(t, func(t *testing.T, is *is.I, shower, typer *mac) {
+	synctest.Test(t, func(t *testing.T) {
+		is, shower, typer := macs(t)
 		_, b := connect(t, typer, shower)
 		x := shower.show(t, b)
 		synctest.Wait()

@@ -14,19 +14,18 @@ import (
 	"fulmen/daemon/api"
 )
 
-// bubble runs a test on virtual time with two macs.
-func bubble(t *testing.T, test func(t *testing.T, is *is.I, shower, typer *mac)) {
+// macs are two of them in a bubble.
+func macs(t *testing.T) (check *is.I, one, other *mac) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		clock := newClock()
-		test(t, is.New(t), newMac(t, 1, clock), newMac(t, 2, clock))
-	})
+	clock := newClock()
+	return is.New(t), newMac(t, 1, clock), newMac(t, 2, clock)
 }
 
 func TestJoin(t *testing.T) {
 	for name, showerDials := range map[string]bool{"who types dials": false, "who shows dials": true} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T, is *is.I, shower, typer *mac) {
+			synctest.Test(t, func(t *testing.T) {
+				is, shower, typer := macs(t)
 				shower.add(t, newMac(t, 3, shower.clock))
 				code, until := shower.book.Open()
 				is.Equal(until, time.Now().Add(api.CodeTTL))
@@ -61,7 +60,8 @@ func (m *mac) card(c api.ClusterID) Card {
 
 // A member types the code that the asking Mac shows.
 func TestAdmit(t *testing.T) {
-	bubble(t, func(t *testing.T, is *is.I, shower, typer *mac) {
+	synctest.Test(t, func(t *testing.T) {
+		is, shower, typer := macs(t)
 		typer.add(t, newMac(t, 3, typer.clock))
 		code, _ := shower.book.Open()
 		shown, entered := pair(t, shower, typer, code, WantsAdmit)
@@ -75,7 +75,8 @@ func TestAdmit(t *testing.T) {
 }
 
 func TestInvitation(t *testing.T) {
-	bubble(t, func(t *testing.T, is *is.I, host, joiner *mac) {
+	synctest.Test(t, func(t *testing.T) {
+		is, host, joiner := macs(t)
 		i, until, err := host.book.Invite(host.Public(), []netip.Addr{netip.MustParseAddr("10.0.0.1")}, 7732, 0)
 		is.NoErr(err)
 		is.Equal(until, time.Now().Add(DefaultInviteValidity))
@@ -106,7 +107,8 @@ func TestInvitation(t *testing.T) {
 // An invitation with a wrong secret, made up by somebody who saw its id, ends
 // nothing but that proof.
 func TestForgedInvitation(t *testing.T) {
-	bubble(t, func(t *testing.T, is *is.I, host, joiner *mac) {
+	synctest.Test(t, func(t *testing.T) {
+		is, host, joiner := macs(t)
 		good, _, err := host.book.Invite(host.Public(), nil, 7732, 0)
 		is.NoErr(err)
 		for range 2 * api.MaxCodeTries {
@@ -123,7 +125,8 @@ type forged struct{ Invitation }
 func (forged) reveal() string { return "0123456789abcdef" }
 
 func TestWrongCode(t *testing.T) {
-	bubble(t, func(t *testing.T, is *is.I, shower, typer *mac) {
+	synctest.Test(t, func(t *testing.T) {
+		is, shower, typer := macs(t)
 		code, _ := shower.book.Open()
 		want := []string{
 			"Wrong code, 2 tries left. (Read the code on the other Mac again.)",
@@ -153,7 +156,8 @@ func TestWrongCode(t *testing.T) {
 }
 
 func TestCodeNoLongerCounts(t *testing.T) {
-	bubble(t, func(t *testing.T, is *is.I, shower, typer *mac) {
+	synctest.Test(t, func(t *testing.T) {
+		is, shower, typer := macs(t)
 		_, entered := pair(t, shower, typer, mustCode(t, "00000000"), WantsJoin)
 		is.Equal(entered.reason(), api.ReasonPairingNotOpen)
 		code, _ := shower.book.Open()
@@ -171,7 +175,8 @@ func TestCodeNoLongerCounts(t *testing.T) {
 // The answer is lost after the joiner was added: with the same code it gets the
 // roster, and nobody else does anything with the code.
 func TestRetryAfterALostAnswer(t *testing.T) {
-	bubble(t, func(t *testing.T, is *is.I, shower, typer *mac) {
+	synctest.Test(t, func(t *testing.T) {
+		is, shower, typer := macs(t)
 		code, _ := shower.book.Open()
 		typer.noAdopt = errors.New("the disk is full")
 		shown, entered := pair(t, shower, typer, code, WantsJoin)
@@ -197,7 +202,8 @@ func TestRetryAfterALostAnswer(t *testing.T) {
 
 // The joiner goes away when it should acknowledge.
 func TestNoAcknowledgement(t *testing.T) {
-	bubble(t, func(t *testing.T, is *is.I, shower, typer *mac) {
+	synctest.Test(t, func(t *testing.T) {
+		is, shower, typer := macs(t)
 		code, _ := shower.book.Open()
 		a, b := connect(t, typer, shower)
 		x := shower.show(t, b)
@@ -212,7 +218,8 @@ func TestNoAcknowledgement(t *testing.T) {
 }
 
 func TestMemberOfAnotherCluster(t *testing.T) {
-	bubble(t, func(t *testing.T, is *is.I, shower, typer *mac) {
+	synctest.Test(t, func(t *testing.T) {
+		is, shower, typer := macs(t)
 		shower.add(t, newMac(t, 3, shower.clock))
 		typer.add(t, newMac(t, 4, shower.clock))
 		code, _ := shower.book.Open()
@@ -234,7 +241,8 @@ func TestMemberOfAnotherCluster(t *testing.T) {
 }
 
 func TestRemovedMac(t *testing.T) {
-	bubble(t, func(t *testing.T, is *is.I, shower, typer *mac) {
+	synctest.Test(t, func(t *testing.T) {
+		is, shower, typer := macs(t)
 		shower.add(t, typer)
 		var err error
 		shower.roster, err = shower.roster.Remove(shower.Identity, time.Now(), typer.Node)
@@ -247,7 +255,8 @@ func TestRemovedMac(t *testing.T) {
 }
 
 func TestOwnKeyOnTheOtherSide(t *testing.T) {
-	bubble(t, func(t *testing.T, is *is.I, shower, _ *mac) {
+	synctest.Test(t, func(t *testing.T) {
+		is, shower, _ := macs(t)
 		clone := newMac(t, 1, shower.clock)
 		code, _ := shower.book.Open()
 		_, entered := pair(t, shower, clone, code, WantsJoin)
@@ -256,7 +265,8 @@ func TestOwnKeyOnTheOtherSide(t *testing.T) {
 }
 
 func TestAsk(t *testing.T) {
-	bubble(t, func(t *testing.T, is *is.I, member, asker *mac) {
+	synctest.Test(t, func(t *testing.T) {
+		is, member, asker := macs(t)
 		a, b := connect(t, asker, member)
 		x := member.show(t, b)
 		claim := Claim{Name: "Ada's\nMac \u202e", ModelName: "Mac mini", Port: 7732, ValidMS: 300_000, TriesLeft: 3}
