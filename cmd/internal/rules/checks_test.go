@@ -99,7 +99,9 @@ func TestSourceRulesFindViolations(t *testing.T) {
 		{"virtual time", checkTiming, map[string]string{
 			"a/a_test.go": "package a\n\nimport (\n\t\"testing\"\n\t\"testing/synctest\"\n\t\"time\"\n)\n\nfunc TestA(t *testing.T) {\n" +
 				"\tsynctest.Test(t, func(t *testing.T) {\n\t\tgo func() { time.Sleep(1) }()\n\t})\n\ttime.Sleep(1)\n}\n",
-		}, []string{"a/a_test.go:13"}},
+			"b/b_test.go": "package b\n\nimport (\n\t\"testing\"\n\t\"testing/synctest\"\n\t\"time\"\n)\n\nfunc pass() {\n\ttime.Sleep(1)\n\tsynctest.Wait()\n}\n\n" +
+				"func TestB(t *testing.T) {\n\tsynctest.Test(t, func(t *testing.T) { synctest.Wait() })\n\ttime.Sleep(1)\n}\n",
+		}, []string{"a/a_test.go:13", "b/b_test.go:16"}},
 		{"init functions", checkInit, map[string]string{
 			"a.go": "package a\n\nfunc init() {}\n\ntype t int\n\nfunc (t) init() {}\n",
 		}, []string{"a.go:3"}},

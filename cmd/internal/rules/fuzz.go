@@ -13,7 +13,9 @@ import (
 var fuzzed = []string{
 	"daemon/api", "daemon/api/worker", "daemon/internal/cluster", "daemon/internal/config", "daemon/internal/config/text",
 	"daemon/internal/rank/shimproto", "daemon/internal/server", "daemon/internal/server/guard", "daemon/internal/store",
-	"native", "native/linux", "mlxbridge",
+	"native", "native/linux", "native/nativetest", "native/networksetup", "native/recording", "native/sim/scenario", "native/systemprofiler",
+	"daemon/internal/cluster/cpace", "daemon/internal/cluster/pairing", "daemon/internal/cluster/transport", "daemon/internal/cluster/replica",
+	"daemon/internal/cluster/discover", "daemon/internal/topology", "mlxbridge",
 }
 
 // FuzzTarget is one fuzz function that builds on this machine.

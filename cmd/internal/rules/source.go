@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/token"
 	"path"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -109,9 +110,29 @@ func (s source) uses(at string, names map[string]bool, found func(sel *ast.Selec
 	})
 }
 
-// virtual reports whether pos lies between the parentheses of a synctest.Test,
-// where time passes without anybody waiting.
+// virtual reports whether pos lies where time passes without anybody waiting:
+// between the parentheses of a synctest.Test, or in a function that calls
+// synctest.Wait outside of those, which panics where time is real.
 func (s source) virtual(pos token.Pos) bool {
+	if s.inBubble(pos) {
+		return true
+	}
+	var waits []token.Pos
+	s.uses("testing/synctest", map[string]bool{"Wait": true}, func(sel *ast.SelectorExpr) {
+		if !s.inBubble(sel.Pos()) {
+			waits = append(waits, sel.Pos())
+		}
+	})
+	for _, d := range s.file.Decls {
+		if f, ok := d.(*ast.FuncDecl); ok && f.Pos() < pos && pos < f.End() {
+			return slices.ContainsFunc(waits, func(w token.Pos) bool { return f.Pos() < w && w < f.End() })
+		}
+	}
+	return false
+}
+
+// inBubble reports whether pos lies between the parentheses of a synctest.Test.
+func (s source) inBubble(pos token.Pos) bool {
 	bubbles := map[*ast.SelectorExpr]bool{}
 	s.uses("testing/synctest", map[string]bool{"Test": true}, func(sel *ast.SelectorExpr) { bubbles[sel] = true })
 	inside := false

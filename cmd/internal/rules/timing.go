@@ -24,7 +24,7 @@ func checkTiming(t *Tree) ([]Problem, error) {
 				}
 				out = append(out, Problem{
 					File: s.name, Line: s.line(sel.Pos()), What: "a test sleeps",
-					Remedy: "wait for the event itself, or sleep on virtual time, inside the function given to synctest.Test",
+					Remedy: "wait for the event itself, or sleep on virtual time, inside the function given to synctest.Test or beside a synctest.Wait",
 				})
 			})
 		}

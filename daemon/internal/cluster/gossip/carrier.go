@@ -18,11 +18,17 @@ import (
 
 // Transport is what gossip needs of the node's connections.
 type Transport interface {
+	// Send sends a packet on all paths to a node.
 	Send(node api.NodeID, packet []byte) error
+	// Packets sets who gets the packets of others.
 	Packets(f func(from api.NodeID, packet []byte))
+	// Stream opens a connection to a node.
 	Stream(ctx context.Context, node api.NodeID, first api.PeerConn) (net.Conn, error)
+	// HandleStream sets who serves connections of a kind.
 	HandleStream(kind api.PeerConnKind, h transport.StreamHandler)
+	// Watch tells of paths that come and go.
 	Watch(f func(transport.PathEvent)) (stop func())
+	// Reachable reports whether a path to a node is active.
 	Reachable(node api.NodeID) bool
 }
 
