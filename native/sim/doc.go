@@ -10,6 +10,10 @@
 // Mac tells them, and after each change exactly those Macs hear a hint whose
 // facts of an area have become different.
 //
+// Connections between Macs are real ones on this machine's loopback interface,
+// under simulated addresses, or in memory; those whose path goes stall, and
+// break if it stays away.
+//
 // What a scenario does not say is absent with the reason not_in_scenario. Every
 // snapshot says that it is simulated.
 package sim

@@ -16,6 +16,7 @@ type handle struct {
 	announcements []*announcement
 	browses       []*browse
 	kept          []*string // reasons to stay awake
+	sockets       closer    // nil: they are somebody else's
 }
 
 // close ends what was begun through the platform; a notice that it has not
@@ -51,7 +52,11 @@ func (h *handle) end() {
 		subscribers = append(subscribers, &b.subscriber)
 	}
 	h.watches, h.listeners, h.browses, h.announcements, h.kept = nil, nil, nil, nil, nil
+	w.abandon(h)
 	w.mu.Unlock()
+	if h.sockets != nil {
+		_ = h.sockets.Close()
+	}
 	for _, s := range subscribers {
 		w.stop(s)
 	}

@@ -49,6 +49,7 @@ func (w *World) change(source string, f func() error) error {
 	err := f()
 	if err == nil {
 		w.settle(false)
+		w.follow()
 		now := w.everything()
 		for i, m := range w.macs {
 			w.hint(m, source, w.known[i], now[i])

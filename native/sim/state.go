@@ -62,6 +62,8 @@ type mac struct {
 	// lastNotice numbers the notices of the Mac.
 	lastNotice int
 	handles    map[*handle]struct{}
+	doors      []*door
+	nextPort   int // how many ports were given to who asked for none
 }
 
 // iface is one network interface of a Mac.

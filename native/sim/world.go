@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fulmen/native"
+	"fulmen/native/sim/loopback"
 	"fulmen/native/sim/scenario"
 )
 
@@ -20,11 +21,17 @@ type World struct {
 	mu       sync.Mutex
 	closed   bool
 	ended    chan struct{} // closed by Close
+	inMemory bool          // connections are
 	macs     []*mac        // in the scenario's order
 	hubs     map[string]*scenario.Hub
 	networks []*network
 	cables   map[socket]*cable // under both ends
 	waits    map[*wait]struct{}
+	flows    map[*flow]struct{}
+	tokens   map[string]*flow
+	// moved is closed at the next change, for who waits for a way; nil where
+	// nobody does.
+	moved chan struct{}
 	// recorded are the paths of the scenario's link measurements, as they were
 	// when the world began.
 	recorded []*path
@@ -37,10 +44,14 @@ type World struct {
 // New builds the world of a scenario, which it copies. A scenario that no desk
 // could hold is an error, also when it was not read from a file. Nothing moves
 // by itself until [World.Play].
-func New(s scenario.Scenario, clock native.Clock) (*World, error) {
+func New(s scenario.Scenario, clock native.Clock, options ...Option) (*World, error) {
 	w := &World{
 		scenario: s, clock: clock, began: clock.Now(), ended: make(chan struct{}),
 		hubs: map[string]*scenario.Hub{}, cables: map[socket]*cable{}, waits: map[*wait]struct{}{},
+		flows: map[*flow]struct{}{}, tokens: map[string]*flow{},
+	}
+	for _, option := range options {
+		option(w)
 	}
 	if len(s.Macs) == 0 {
 		return nil, fmt.Errorf("scenario %q: no Mac", s.Name)
@@ -60,6 +71,9 @@ func New(s scenario.Scenario, clock native.Clock) (*World, error) {
 // not to be changed.
 func (w *World) Scenario() scenario.Scenario { return w.scenario }
 
+// Name returns that of the scenario.
+func (w *World) Name() string { return w.scenario.Name }
+
 // Macs returns the names of the Macs in the scenario's order.
 func (w *World) Macs() []string {
 	names := make([]string, len(w.macs))
@@ -70,10 +84,17 @@ func (w *World) Macs() []string {
 }
 
 // Platform returns one Mac as a platform. Each call makes an independent one:
-// closing it ends its watches, announcements and wakefulness and leaves the Mac
-// as it is. It has no supervisor; who runs programs on this machine for the
-// simulated one supplies that. [native.ErrNotFound] where there is no such Mac.
+// closing it ends its watches, announcements, wakefulness, listeners and
+// connections and leaves the Mac as it is. It has no supervisor; who runs
+// programs on this machine for the simulated one supplies that.
+// [native.ErrNotFound] where there is no such Mac.
 func (w *World) Platform(name string) (native.Platform, error) {
+	return w.Attach(name, nil)
+}
+
+// Attach is Platform with sockets of the caller's making, of which the platform
+// keeps nothing: who makes them closes them. nil are the world's own.
+func (w *World) Attach(name string, sockets func(loopback.Exchange) native.Sockets) (native.Platform, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed {
@@ -84,10 +105,21 @@ func (w *World) Platform(name string) (native.Platform, error) {
 		return native.Platform{}, w.noMac(name)
 	}
 	h := &handle{world: w, mac: m}
+	var own native.Sockets
+	switch {
+	case sockets != nil:
+		own = sockets(exchange{h})
+	case w.inMemory:
+		inMemory := &memory{h: h, things: map[closer]struct{}{}}
+		own, h.sockets = inMemory, inMemory
+	default:
+		real := loopback.New(exchange{h})
+		own, h.sockets = real, real
+	}
 	m.handles[h] = struct{}{}
 	return native.Platform{
 		Name: platformName, Simulated: true,
-		Facts: h, Clock: w.clock, Discovery: h, Power: h, Network: h,
+		Facts: h, Clock: w.clock, Discovery: h, Power: h, Network: h, Sockets: own,
 		Closers: []func() error{h.close},
 	}.Complete()
 }

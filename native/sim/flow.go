@@ -1,0 +1,198 @@
+package sim
+
+import (
+	"context"
+	"net/netip"
+	"slices"
+	"syscall"
+
+	"fulmen/native"
+	"fulmen/native/memnet"
+	"fulmen/native/sim/loopback"
+)
+
+// flow is a connection between two Macs. Its path is what [World.Reach] says of
+// the addresses of its ends.
+type flow struct {
+	ends  [2]flowEnd
+	state loopback.State
+	wait  *wait // until the path is dead
+	// token is what the second end answers with, until it has; answer is until it
+	// must have.
+	token  string
+	answer *wait
+}
+
+// flowEnd is one end; the first is the one that dialled.
+type flowEnd struct {
+	handle  *handle
+	at      plugAt
+	address netip.Addr // without zone
+	port    int
+	changed func(loopback.State) // nil: nobody is told yet
+	closed  bool
+}
+
+// local is the end's own address, remote that of the other as seen from it.
+func (f *flow) local(end int) netip.AddrPort {
+	return f.seen(end, end)
+}
+
+func (f *flow) remote(end int) netip.AddrPort {
+	return f.seen(1-end, end)
+}
+
+// seen is the address of one end with the zone of another.
+func (f *flow) seen(of, from int) netip.AddrPort {
+	address := f.ends[of].address
+	if address.Is6() && address.IsLinkLocalUnicast() {
+		address = address.WithZone(f.ends[from].at.iface.spec.Name)
+	}
+	return netip.AddrPortFrom(address, uint16(f.ends[of].port))
+}
+
+// connect finds who answers an address, and makes a flow to it that begin
+// begins. It waits while nobody can be reached.
+func (h *handle) connect(ctx context.Context, iface string, source netip.Addr, to netip.AddrPort, begin func(*flow, *door) error) error {
+	w := h.world
+	for {
+		w.mu.Lock()
+		if h.ended {
+			w.mu.Unlock()
+			return native.ErrClosed
+		}
+		if i := h.mac.iface(iface); iface != "" && (i == nil || !i.present) {
+			w.mu.Unlock()
+			return syscall.ENODEV
+		}
+		if f := h.route(iface, source.WithZone(""), to); f != nil {
+			err := w.join(f, to.Port(), begin)
+			w.mu.Unlock()
+			return err
+		}
+		if w.moved == nil {
+			w.moved = make(chan struct{})
+		}
+		moved := w.moved
+		w.mu.Unlock()
+		select {
+		case <-moved:
+		case <-w.ended:
+			return native.ErrClosed
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// route is a flow to an address over the first interface that reaches it; nil
+// where none does. The caller holds the lock.
+func (h *handle) route(iface string, source netip.Addr, to netip.AddrPort) *flow {
+	address, zone := to.Addr().Unmap().WithZone(""), to.Addr().Zone()
+	for _, i := range h.mac.ifaces {
+		name := i.spec.Name
+		if iface != "" && iface != name || zone != "" && zone != name {
+			continue
+		}
+		for _, other := range h.world.heard(plugAt{h.mac, i}) {
+			for _, pair := range pairs(i, other.iface) {
+				if pair[1] == address && (!source.IsValid() || source == pair[0]) {
+					return &flow{state: loopback.Whole, ends: [2]flowEnd{
+						{handle: h, at: plugAt{h.mac, i}, address: pair[0]}, {at: other, address: pair[1], port: int(to.Port())},
+					}}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// join takes a flow to the door that it wants. The caller holds the lock.
+func (w *World) join(f *flow, port uint16, begin func(*flow, *door) error) error {
+	near, far := &f.ends[0], &f.ends[1]
+	d := far.at.mac.door(far.at.iface.spec.Name, int(port))
+	if d == nil {
+		return syscall.ECONNREFUSED
+	}
+	far.handle, near.port = d.handle, near.at.mac.freePort()
+	if err := begin(f, d); err != nil {
+		return err
+	}
+	w.flows[f] = struct{}{}
+	return nil
+}
+
+// hangUp closes one end. Closing twice is harmless.
+func (w *World) hangUp(f *flow, end int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.hungUp(f, end)
+}
+
+// hungUp is hangUp for who holds the lock.
+func (w *World) hungUp(f *flow, end int) {
+	f.ends[end].closed = true
+	if f.ends[1-end].closed {
+		w.cancel(f.wait)
+		f.wait = nil
+		delete(w.flows, f)
+		w.answered(f)
+	}
+}
+
+// answered forgets the token of a flow.
+func (w *World) answered(f *flow) {
+	w.cancel(f.answer)
+	f.answer = nil
+	delete(w.tokens, f.token)
+}
+
+// abandon closes what a platform had open.
+func (w *World) abandon(h *handle) {
+	h.mac.doors = slices.DeleteFunc(h.mac.doors, func(d *door) bool { return d.handle == h })
+	for f := range w.flows {
+		for end := range f.ends {
+			if f.ends[end].handle == h {
+				w.hungUp(f, end)
+			}
+		}
+	}
+}
+
+// follow lets every connection feel what became of its path.
+func (w *World) follow() {
+	if w.moved != nil {
+		close(w.moved)
+		w.moved = nil
+	}
+	heard := map[plugAt][]plugAt{}
+	for f := range w.flows {
+		near, far := f.ends[0], f.ends[1]
+		others, known := heard[near.at]
+		if !known {
+			others = w.heard(near.at)
+			heard[near.at] = others
+		}
+		whole := slices.Contains(others, far.at) &&
+			slices.Contains(pairs(near.at.iface, far.at.iface), [2]netip.Addr{near.address, far.address})
+		switch {
+		case whole && f.state == loopback.Cut:
+			w.cancel(f.wait)
+			f.wait = nil
+			f.become(loopback.Whole)
+		case !whole && f.state == loopback.Whole:
+			f.wait = w.after(memnet.DeadAfter, "sim.path", func() { f.become(loopback.Dead) })
+			f.become(loopback.Cut)
+		}
+	}
+}
+
+// become tells both ends.
+func (f *flow) become(s loopback.State) {
+	f.state = s
+	for _, end := range f.ends {
+		if end.changed != nil && !end.closed {
+			end.changed(s)
+		}
+	}
+}

@@ -1,0 +1,149 @@
+package loopback
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+)
+
+const (
+	// backlog is how many connections may wait to be accepted.
+	backlog = 128
+	// tellWithin is how long who connects may take to say what for.
+	tellWithin = 5 * time.Second
+)
+
+// listener takes connections to a simulated port.
+type listener struct {
+	sockets *Sockets
+	real    net.Listener
+	door    Door
+	address net.Addr
+	ctx     context.Context
+	stop    context.CancelCauseFunc
+	coming  chan *conn
+	// telling limits how many who have not said what for are heard at once.
+	telling chan struct{}
+	once    sync.Once
+	taking  sync.WaitGroup
+}
+
+// Listen is that of [native.Sockets].
+func (s *Sockets) Listen(ctx context.Context, iface string, port int) (net.Listener, error) {
+	fail := func(err error) (net.Listener, error) {
+		return nil, failed("listen", netip.AddrPortFrom(netip.IPv6Unspecified(), uint16(port)), err)
+	}
+	real, err := (&net.ListenConfig{KeepAlive: -1}).Listen(ctx, "tcp4", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	at := real.Addr().(*net.TCPAddr).AddrPort()
+	door, err := s.exchange.Open(ctx, iface, port, at)
+	if err != nil {
+		_ = real.Close()
+		return fail(err)
+	}
+	l := &listener{
+		sockets: s, real: real, door: door, coming: make(chan *conn, backlog), telling: make(chan struct{}, backlog),
+		address: &net.TCPAddr{IP: net.IPv6unspecified, Port: door.Port, Zone: iface},
+	}
+	l.ctx, l.stop = context.WithCancelCause(context.Background())
+	if err := s.add(l); err != nil {
+		_ = l.Close()
+		return fail(err)
+	}
+	l.taking.Go(l.take)
+	return l, nil
+}
+
+// take hears who connects until the listener is closed.
+func (l *listener) take() {
+	for {
+		tcp, err := l.real.Accept()
+		if err != nil {
+			return
+		}
+		select {
+		case l.telling <- struct{}{}:
+			l.taking.Go(func() {
+				defer func() { <-l.telling }()
+				l.hear(tcp)
+			})
+		default:
+			_ = tcp.Close()
+		}
+	}
+}
+
+// hear asks the exchange about who connected. Whoever has no token is a stranger
+// on this machine, and hung up on.
+func (l *listener) hear(tcp net.Conn) {
+	ctx, cancel := context.WithTimeout(l.ctx, tellWithin)
+	defer cancel()
+	// Closing the listener ends the reading.
+	release := context.AfterFunc(ctx, func() { _ = tcp.SetReadDeadline(longPast()) })
+	token := make([]byte, TokenBytes)
+	_, err := io.ReadFull(tcp, token)
+	gate := newGate()
+	var flow Flow
+	if err == nil && release() {
+		flow, err = l.sockets.exchange.Answer(ctx, string(token), gate.set)
+	}
+	if err != nil || flow.Close == nil {
+		_ = tcp.Close()
+		return
+	}
+	c, err := l.sockets.keep(tcp, gate, flow)
+	if err != nil {
+		flow.Close()
+		_ = tcp.Close()
+		return
+	}
+	select {
+	case l.coming <- c:
+	default:
+		_ = c.Close()
+	}
+}
+
+// Accept is that of net.Listener.
+func (l *listener) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.coming:
+		return c, nil
+	case <-l.ctx.Done():
+		return nil, &net.OpError{Op: "accept", Net: "tcp", Addr: l.address, Err: context.Cause(l.ctx)}
+	}
+}
+
+// Close ends it; connections that nobody accepted are closed.
+func (l *listener) Close() error {
+	l.breakWith(net.ErrClosed)
+	l.once.Do(func() {
+		l.sockets.remove(l)
+		l.door.Close()
+		l.taking.Wait()
+		for {
+			select {
+			case c := <-l.coming:
+				_ = c.Close()
+				continue
+			default:
+			}
+			return
+		}
+	})
+	return nil
+}
+
+// breakWith ends it with an error that Accept gives.
+func (l *listener) breakWith(err error) {
+	l.stop(err)
+	_ = l.real.Close()
+}
+
+// Addr is the simulated port, with the interface as its zone.
+func (l *listener) Addr() net.Addr { return l.address }
