@@ -138,3 +138,31 @@ func TestSleepEndsTheExchange(t *testing.T) {
 		is.Equal((<-x).reason(), api.ReasonDeadline)
 	})
 }
+
+// slow is an end that takes its time for each message.
+type slow struct {
+	net.Conn
+	wait time.Duration
+}
+
+func (s slow) Write(b []byte) (int, error) {
+	time.Sleep(s.wait)
+	return s.Conn.Write(b)
+}
+
+// Each message comes in time, and all of them do not.
+func TestSlowExchange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is, shower, typer := macs(t)
+		code, _ := shower.book.Open()
+		a, b := connect(t, typer, shower)
+		a.Conn = slow{a.Conn, api.PairingDeadline - 100*time.Millisecond}
+		began := time.Now()
+		x, y := shower.show(t, b), typer.enter(t, a, code, WantsJoin)
+		shown := <-x
+		is.Equal(time.Since(began), ExchangeDeadline)
+		is.NoErr(shown.err)
+		is.Equal(api.AsError(shown.Doubt).Data.Reason, api.ReasonDeadline)
+		is.NoErr((<-y).err) // it has the roster
+	})
+}
