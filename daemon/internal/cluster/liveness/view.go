@@ -1,0 +1,143 @@
+package liveness
+
+import (
+	"cmp"
+	"reflect"
+	"slices"
+	"time"
+
+	"fulmen/daemon/api"
+)
+
+// RemovedStays is how long a removed member is listed. The roster has it for
+// good.
+const RemovedStays = 24 * time.Hour
+
+// View is what one node derives about all. It does not change.
+type View struct {
+	// Nodes are this node, then the others by short name.
+	Nodes []api.NodeView
+	// Totals are of the nodes that are reached.
+	Totals api.Totals
+
+	self  api.NodeID
+	names map[api.NodeID]string
+}
+
+// Derive gives the view.
+func Derive(in Input) View {
+	all, reach := in.read()
+	v := View{self: in.Self, Nodes: []api.NodeView{}, names: Names(in.Members, func(node api.NodeID) (api.Identity, bool) {
+		if f := all[node]; f != nil && f.identity != nil {
+			return *f.identity, true
+		}
+		return api.Identity{}, false
+	})}
+	seen := map[api.NodeID]bool{}
+	members := in.Members
+	if !slices.ContainsFunc(members, func(m api.Member) bool { return m.Node == in.Self }) {
+		members = append(slices.Clip(members), api.Member{Node: in.Self}) // a roster that is not there yet
+	}
+	for _, m := range members {
+		if seen[m.Node] {
+			continue
+		}
+		seen[m.Node] = true
+		isRemoved := m.RemovedBy != ""
+		if !isRemoved {
+			v.Totals.Members++
+		}
+		if isRemoved && m.Node != in.Self && !in.At.IsZero() && in.At.Sub(m.RemovedAt.Time) > RemovedStays {
+			continue
+		}
+		f := all[m.Node]
+		if f == nil {
+			f = &facts{}
+		}
+		n := api.NodeView{Node: m.Node, ShortName: v.Name(m.Node), Self: m.Node == in.Self, Simulated: f.simulated}
+		switch {
+		case isRemoved:
+			n.Liveness, n.Since, n.Reason = api.LivenessRemoved, m.RemovedAt, api.ReasonRemoved
+			n.Message = v.Name(m.RemovedBy) + " removed it from the cluster."
+		case n.Self:
+			n.Liveness, n.Since = api.LivenessAlive, in.Started
+		default:
+			paths, last := pathsOf(in.Paths[m.Node], reach, m.Node)
+			n.Paths = paths
+			judge(&n, in.Seen[m.Node], in.Started, f, last)
+		}
+		v.Nodes = append(v.Nodes, n)
+		if Reached(n.Liveness) {
+			add(&v.Totals, f)
+		}
+	}
+	slices.SortFunc(v.Nodes, compare)
+	return v
+}
+
+// compare puts this node first, then orders by name.
+func compare(a, b api.NodeView) int {
+	if a.Self != b.Self {
+		if a.Self {
+			return -1
+		}
+		return 1
+	}
+	return cmp.Or(cmp.Compare(a.ShortName, b.ShortName), cmp.Compare(a.Node, b.Node))
+}
+
+// Reached reports whether a node counts: what it says is not stale, and its
+// numbers are in the totals. One that has just stopped answering does, for the
+// few seconds in which that is not decided.
+func Reached(l api.Liveness) bool { return l == api.LivenessAlive || l == api.LivenessSuspect }
+
+// List is the view as node.list gives it.
+func (v View) List() api.NodeListResult {
+	return api.NodeListResult{Nodes: v.Nodes, Totals: v.Totals}
+}
+
+// Node is what is derived about one; false for whoever is not listed.
+func (v View) Node(node api.NodeID) (api.NodeView, bool) {
+	at := slices.IndexFunc(v.Nodes, func(n api.NodeView) bool { return n.Node == node })
+	if at < 0 {
+		return api.NodeView{}, false
+	}
+	return v.Nodes[at], true
+}
+
+// Stale reports whether a node's documents may be old, because it is not
+// reached.
+func (v View) Stale(node api.NodeID) bool {
+	n, found := v.Node(node)
+	return !found || !Reached(n.Liveness)
+}
+
+// Change is what makes one view of another, as node.changed tells it.
+type Change struct {
+	// Put are the nodes that are new or other than before, in the view's order.
+	Put []api.NodeView
+	// Del are the nodes that are gone, by id.
+	Del []api.NodeID
+	// Totals are the new ones; nil where they are as before.
+	Totals *api.Totals
+}
+
+// Diff is what changed from one view to a later one; false if nothing did.
+func Diff(before, after View) (Change, bool) {
+	var c Change
+	for _, n := range after.Nodes {
+		if old, found := before.Node(n.Node); !found || !reflect.DeepEqual(old, n) {
+			c.Put = append(c.Put, n)
+		}
+	}
+	for _, n := range before.Nodes {
+		if _, stays := after.Node(n.Node); !stays {
+			c.Del = append(c.Del, n.Node)
+		}
+	}
+	slices.Sort(c.Del)
+	if !reflect.DeepEqual(before.Totals, after.Totals) {
+		c.Totals = new(after.Totals)
+	}
+	return c, c.Put != nil || c.Del != nil || c.Totals != nil
+}
