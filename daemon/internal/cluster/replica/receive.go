@@ -1,0 +1,148 @@
+package replica
+
+import (
+	"context"
+	"encoding/json"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/ledger"
+)
+
+// admitted refuses calls of whoever is no member, and acts on a long absence
+// before anything is taken or given.
+func (r *Replica) admitted(h CallHandler) CallHandler {
+	return func(ctx context.Context, from api.NodeID, params json.RawMessage) (any, error) {
+		if r.ctx.Err() != nil {
+			return nil, api.NewError(api.ReasonCancelled, r.self.Display())
+		}
+		if from == r.self || !r.roster().IsMember(from) {
+			return nil, api.NewError(api.ReasonNotAMember, from.Display())
+		}
+		r.meet()
+		result, err := h(ctx, from, params)
+		if err != nil {
+			r.complain(from, "a member's call was refused", err)
+		}
+		return result, err
+	}
+}
+
+// decode reads a call's parameters.
+func decode(params json.RawMessage, into any) error {
+	if len(params) > api.MaxMessageBytes {
+		return api.Errorf(api.ReasonMalformedMessage, "", "the message is larger than 1 MiB")
+	}
+	if err := json.Unmarshal(params, into); err != nil {
+		return api.Errorf(api.ReasonMalformedMessage, "", "the parameters cannot be read: %v", err)
+	}
+	return nil
+}
+
+// news is what a message brought.
+type news struct {
+	taken   []*ledger.Record
+	refused []api.Cause
+}
+
+func (n *news) refuse(err error) {
+	if len(n.refused) < maxCauses {
+		n.refused = append(n.refused, api.AsError(err).Cause())
+	}
+}
+
+// handlePut takes documents over and passes them on.
+func (r *Replica) handlePut(_ context.Context, from api.NodeID, params json.RawMessage) (any, error) {
+	var in putParams
+	if err := decode(params, &in); err != nil {
+		return nil, err
+	}
+	n := r.take(from, in.Docs)
+	r.passOn(from, n.taken, in.Missed, in.Repair)
+	r.pullOffered(from, in.Offer, in.Missed, in.Repair)
+	return api.PeerPutResult{Refused: n.refused}, nil
+}
+
+// take takes documents over, each for itself.
+func (r *Replica) take(from api.NodeID, raws []json.RawMessage) news {
+	var n news
+	for _, raw := range raws {
+		var d api.Document
+		if err := json.Unmarshal(raw, &d); err != nil {
+			n.refuse(api.Errorf(api.ReasonMalformedDocument, "", "a document cannot be read: %v", err))
+			continue
+		}
+		r.takeOne(from, d, &n)
+	}
+	if len(n.refused) > 0 {
+		r.complain(from, "documents were refused", &api.Error{Message: n.refused[0].Message, Data: api.ErrorData{Causes: n.refused}})
+	}
+	return n
+}
+
+func (r *Replica) takeOne(from api.NodeID, d api.Document, n *news) {
+	key, version := d.Key(), d.Version()
+	outcome, err := r.ledger.PutForeign(d)
+	switch {
+	case outcome == ledger.Refused:
+		n.refuse(err)
+		return
+	case err != nil: // held, and not saved
+		r.log.Error("a document could not be saved", "document", key.String(), "error", err)
+	}
+	held, isHeld := r.ledger.Latest(key)
+	switch {
+	case outcome == ledger.Taken && isHeld && moves(key.Kind):
+		n.taken = append(n.taken, held)
+	case outcome == ledger.Ghost:
+		r.noteGhost(&d)
+	case outcome == ledger.Known && isHeld && held.Version().Compare(version) > 0 && (from == key.Node || held.Deleted()):
+		// The writer has forgotten what it wrote, as after it lost its state, or
+		// somebody missed a deletion.
+		r.mu.Lock()
+		if p := r.peers[from]; p != nil {
+			r.queue(p, func(o *outbox) bool { return o.add(parcel{rec: held, isRepair: true}) })
+		}
+		r.mu.Unlock()
+	}
+}
+
+// passOn tells others what somebody brought. Those whom the sender cannot tell
+// hear of it from here: some in full, and with the rest digests are compared when the
+// others have had time to. What answered a digest nobody else was told.
+func (r *Replica) passOn(from api.NodeID, taken []*ledger.Record, missed []api.NodeID, isRepair bool) {
+	if len(taken) == 0 && len(missed) == 0 {
+		return
+	}
+	isMissed := make(map[api.NodeID]bool, len(missed))
+	for _, m := range missed {
+		isMissed[m] = true
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	reached := r.neighbours(func(p *peer) bool {
+		return p.node != from && (isRepair && len(taken) > 0 || isMissed[p.node])
+	})
+	if len(taken) > 0 && !isRepair {
+		for _, p := range reached {
+			delete(isMissed, p.node)
+		}
+		var rest []api.NodeID
+		for _, m := range missed {
+			if isMissed[m] && m != r.self {
+				rest = append(rest, m)
+			}
+		}
+		n := min(relays, len(reached))
+		for _, p := range reached[:n] {
+			for _, rec := range taken {
+				if rec.Key().Node != p.node {
+					r.queue(p, func(o *outbox) bool { return o.add(parcel{rec: rec, missed: rest}) })
+				}
+			}
+		}
+		reached = reached[n:]
+	}
+	for _, p := range reached {
+		r.compareSoon(p, r.soon(len(reached)))
+	}
+}

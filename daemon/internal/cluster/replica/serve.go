@@ -1,0 +1,128 @@
+package replica
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/ledger"
+)
+
+// service is a neighbour's subscription to this node's documents of live kinds.
+type service struct {
+	sub     api.Subscription
+	watcher *ledger.Watcher
+	cancel  context.CancelFunc
+}
+
+// maxServices is how many a neighbour has at most: one, and one that replaces it.
+const maxServices = 2
+
+// handleWatch begins a subscription. While there is one these documents move.
+func (r *Replica) handleWatch(_ context.Context, from api.NodeID, params json.RawMessage) (any, error) {
+	var in api.PeerWatchParams
+	if err := decode(params, &in); err != nil {
+		return nil, err
+	}
+	for _, k := range in.Kinds {
+		if info, _ := api.LookupKind(k); !info.Live {
+			return nil, api.Errorf(api.ReasonBadValue, "kinds", "%q is not a kind that moves only while watched", string(k))
+		}
+	}
+	if len(in.Kinds) == 0 {
+		return nil, api.Errorf(api.ReasonBadValue, "kinds", "no kind is named")
+	}
+	recs, w := r.ledger.Watch(ledger.WatchOptions{Name: "member " + from.Display(), BatchBytes: messageBytes,
+		Filter: ledger.Filter{Kinds: in.Kinds, Nodes: []api.NodeID{r.self}, Deleted: true}})
+	docs, err := encoded(recs)
+	if err != nil {
+		w.Close()
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(r.ctx)
+	r.mu.Lock()
+	r.lastSub++
+	s := &service{sub: api.Subscription(fmt.Sprintf("p%d", r.lastSub)), watcher: w, cancel: cancel}
+	r.serving[from] = append(r.serving[from], s)
+	for len(r.serving[from]) > maxServices {
+		r.endServices(from, r.serving[from][0])
+	}
+	if r.closed {
+		w.Close()
+	}
+	r.spawn(func() { r.serve(ctx, from, s) })
+	r.mu.Unlock()
+	return watchResult{Sub: s.sub, Docs: docs}, nil
+}
+
+// serve notifies until the subscription ends. The neighbour counts the
+// notifications, so one that is lost makes it subscribe again.
+func (r *Replica) serve(ctx context.Context, to api.NodeID, s *service) {
+	defer s.watcher.Close()
+	for {
+		change, err := s.watcher.Next(ctx)
+		out := stateChanged{Sub: s.sub, N: change.N}
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			out.Lagged = true
+		default:
+			if out.Put, err = encoded(change.Put); err != nil {
+				r.log.Error("documents could not be encoded", "error", err)
+			}
+		}
+		if r.options.Calls.Notify(to, noticeChanged, out) != nil || err != nil {
+			r.mu.Lock()
+			r.endServices(to, s)
+			r.mu.Unlock()
+			return
+		}
+	}
+}
+
+// handleUnwatch ends a subscription of the caller.
+func (r *Replica) handleUnwatch(_ context.Context, from api.NodeID, params json.RawMessage) (any, error) {
+	var in api.PeerUnwatch
+	if err := decode(params, &in); err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, s := range r.serving[from] {
+		if s.sub == in.Sub {
+			r.endServices(from, s)
+			break
+		}
+	}
+	return api.Empty{}, nil // one that is over already has ended as asked
+}
+
+// endServices ends a subscription of a neighbour, or with nil all; the caller holds mu.
+func (r *Replica) endServices(of api.NodeID, only *service) {
+	r.serving[of] = slices.DeleteFunc(r.serving[of], func(s *service) bool {
+		if only != nil && s != only {
+			return false
+		}
+		s.cancel()
+		return true
+	})
+	if len(r.serving[of]) == 0 {
+		delete(r.serving, of)
+	}
+}
+
+// encoded is records as they go over the wire.
+func encoded(recs []*ledger.Record) ([]json.RawMessage, error) {
+	raws := make([]json.RawMessage, 0, len(recs))
+	for _, rec := range recs {
+		raw, err := rec.JSON()
+		if err != nil {
+			return nil, err
+		}
+		raws = append(raws, raw)
+	}
+	return raws, nil
+}
