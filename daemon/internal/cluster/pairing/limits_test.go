@@ -139,14 +139,14 @@ func TestSleepEndsTheExchange(t *testing.T) {
 	})
 }
 
-// slow is an end that takes its time for each message.
+// slow is an end that waits before each message.
 type slow struct {
 	net.Conn
-	wait time.Duration
+	wait func()
 }
 
 func (s slow) Write(b []byte) (int, error) {
-	time.Sleep(s.wait)
+	s.wait()
 	return s.Conn.Write(b)
 }
 
@@ -156,7 +156,7 @@ func TestSlowExchange(t *testing.T) {
 		is, shower, typer := macs(t)
 		code, _ := shower.book.Open()
 		a, b := connect(t, typer, shower)
-		a.Conn = slow{a.Conn, api.PairingDeadline - 100*time.Millisecond}
+		a.Conn = slow{a.Conn, func() { time.Sleep(api.PairingDeadline - 100*time.Millisecond) }}
 		began := time.Now()
 		x, y := shower.show(t, b), typer.enter(t, a, code, WantsJoin)
 		shown := <-x
