@@ -182,7 +182,7 @@ func (m *rowMaker) compare(row *api.LinkRow, p *Profile) {
 	if p.Median != nil && (below(p.UpBitsPerS, p.Median.UpBitsPerS) || below(p.DownBitsPerS, p.Median.DownBitsPerS)) {
 		worsen(row, api.VerdictSlow, api.ReasonLinkBelowHistory)
 	}
-	if row.UpBitsPerS == nil || row.DownBitsPerS == nil || row.RTTUS == nil || row.JitterUS == nil {
+	if row.UpBitsPerS == nil || row.DownBitsPerS == nil || row.RTTUS == nil { // the jitter judges nothing
 		worsen(row, api.VerdictUnknown, api.ReasonNotMeasured)
 	}
 	c := m.links[row.Link]
