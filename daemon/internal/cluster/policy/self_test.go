@@ -72,7 +72,9 @@ func (m *machine) tell(ctx context.Context) error {
 		<-ctx.Done()
 		return ctx.Err()
 	}
-	time.Sleep(m.flush) // others take that long to answer, in the bubble's time
+	heard := make(chan struct{})
+	m.clock.AfterFunc(m.flush, func() { close(heard) })
+	<-heard
 	return nil
 }
 
