@@ -81,7 +81,7 @@ func desk() Input {
 			doc(mini, api.KindSystem, "", api.System{PackagePowerWatts: new(20.0)}),
 			doc(book, api.KindSystem, "", api.System{}),
 			reach(studio, mini, "169.254.1.1", "en5", api.LinkTB5, 0), reach(studio, mini, "10.0.0.2", "en0", api.LinkEthernet, 20),
-			reach(mini, studio, "10.0.0.1", "en9", api.LinkWiFi, 20), // what others reach is theirs
+			reach(book, mini, "10.9.9.9", "en9", api.LinkWiFi, 20), // what others reach is theirs
 		},
 		Seen: map[api.NodeID]Seen{
 			mini: {Liveness: api.LivenessAlive, Since: at(11)}, book: {Liveness: api.LivenessAlive, Since: at(12)}, another: {Liveness: api.LivenessAlive, Since: at(13)},

@@ -184,6 +184,15 @@ func TestWhatThisMacCannotDoIsRefused(t *testing.T) {
 	}
 	_, err := r.SetSharing(t.Context(), api.ClusterSetSharingParams{OnlyWhenIdle: new(false), KeepAwake: new(false), Jobs: api.JobsNobody})
 	is.NoErr(err)
+
+	// A rule from before, that cannot be met any more, does not stop others from being changed.
+	r.open(t, r.options())
+	_, err = r.SetSharing(t.Context(), api.ClusterSetSharingParams{OnlyWhenIdle: new(true)})
+	is.NoErr(err)
+	r.open(t, o)
+	got, err := r.SetSharing(t.Context(), api.ClusterSetSharingParams{Jobs: api.JobsMapped})
+	is.NoErr(err)
+	is.True(got.OnlyWhenIdle)
 }
 
 func TestWhatIsNotOnDiskDoesNotCount(t *testing.T) {

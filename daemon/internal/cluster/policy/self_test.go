@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -63,8 +64,11 @@ func (m *machine) Notices(notice func(native.PowerNotice)) (func() error, error)
 }
 
 func (m *machine) Acknowledge(ctx context.Context, id string) error {
+	if err := ctx.Err(); err != nil {
+		return err // as a platform does, so that the system goes on waiting
+	}
 	m.note("ack %s", id)
-	return ctx.Err()
+	return nil
 }
 
 func (m *machine) tell(ctx context.Context) error {
@@ -136,6 +140,39 @@ func TestTheClusterHearsItBeforeItHappens(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestADaemonThatEndsStillLetsTheMachineGo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		m := newMachine()
+		m.flush = -1
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- m.self().Run(ctx) }()
+		synctest.Wait()
+		m.notify(native.PowerNotice{ID: "1", Event: native.PowerWillPowerOff, WithinS: 30})
+		synctest.Wait()
+		cancel() // the system ends daemons on its way down
+		is.NoErr(<-ended)
+		is.Equal(m.said(), []string{"0s restarting", "0s ack 1"})
+		time.Sleep(time.Hour)
+		is.Equal(len(m.said()), 2) // it ended, and says nothing later
+	})
+}
+
+func TestWakingBringsOverdueTimersAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		m := newMachine()
+		var slept atomic.Int64
+		m.clock = native.ClockFrom(time.Now, func() time.Duration { return time.Since(m.start) + time.Duration(slept.Load()) })
+		m.clock.AfterFunc(time.Hour, func() { m.note("overdue") })
+		slept.Store(int64(2 * time.Hour)) // Go's own clock stands still meanwhile
+		m.self().heed(t.Context(), native.PowerNotice{Event: native.PowerAwake})
+		synctest.Wait()
+		is.True(slices.Contains(m.said(), "0s overdue"))
+	})
 }
 
 func TestWhatIsSaidStays(t *testing.T) {
