@@ -105,7 +105,7 @@ type PeerDigestParams struct {
 	// Have is the newest version that the caller has of the documents of each node that differs.
 	Have []NodeVersion `json:"have"`
 	// Versions are the versions of these nodes' single documents, ordered by key.
-	Versions []KeyVersion `json:"versions,omitempty"`
+	Versions []HeldVersion `json:"versions,omitempty"`
 	// After, where not all versions fit a message, is the key after which this part begins.
 	After *Key `json:"after,omitempty"`
 	// Upto is the last key that this part is about; absent in the last part.
@@ -120,8 +120,17 @@ type NodeVersion struct {
 	// Count is how many of the node's documents there are, deleted ones included.
 	Count int `json:"count"`
 	// SHA256 is over the node's keys and versions, sorted by key, so that a gap is
-	// found: each kind and name followed by a zero byte, then inc and seq (8 bytes each, big-endian).
+	// found: each kind and name followed by a zero byte, then inc and seq (8 bytes
+	// each, big-endian) and the first 4 bytes of the signature.
 	SHA256 string `json:"sha256"`
+}
+
+// HeldVersion is one document as somebody holds it.
+type HeldVersion struct {
+	KeyVersion
+	// Check is the first 4 bytes of its signature, in hexadecimal: a writer that
+	// was set back to an older state may have used a version twice.
+	Check string `json:"check,omitempty"`
 }
 
 // PeerDigestResult is what the caller lacks, and what it has that is newer.

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"bytes"
+	"errors"
 
 	"fulmen/daemon/api"
 )
@@ -102,19 +103,21 @@ func (l *Ledger) verify(d *api.Document) (isKnown bool, err error) {
 // meetOwn answers a document that this node has written and not remembered. One
 // above all that were ever given away means that the counter was lost,
 // or that somebody has a copy of the key: everything is said again above it.
+// So does another document of a version that is held.
 func (l *Ledger) meetOwn(d *api.Document) (Outcome, error) {
 	l.saving.Lock()
 	defer l.saving.Unlock()
 	l.author.era.Lock()
 	defer l.author.era.Unlock()
 	isKnown, err := l.verify(d)
-	if err != nil {
+	isTwice := errors.Is(err, api.ReasonDuplicateIdentity)
+	if err != nil && !isTwice {
 		return Refused, err
 	} else if isKnown {
 		return Known, nil
 	}
 	key := d.Key()
-	if d.Version().Compare(l.author.given()) > 0 {
+	if isTwice || d.Version().Compare(l.author.given()) > 0 {
 		err = l.restate(d.Inc, nil)
 	} else {
 		err = l.restate(0, &key)

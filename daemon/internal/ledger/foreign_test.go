@@ -80,6 +80,7 @@ func TestMeetingOwnDocuments(t *testing.T) {
 		{"of a held key, saved elsewhere only", api.Document{Kind: api.KindMemory, Inc: 1, Seq: 900}, Answered, 1},
 		{"from a life that was lost", api.Document{Kind: api.KindMemory, Inc: 7, Seq: 3}, Answered, 8},
 		{"from a lost life, of a key not held", api.Document{Kind: api.KindThunderbolt, Name: "3", Inc: 1, Seq: reserve + 1}, Ghost, 2},
+		{"of a version used twice, as by a disk set back", api.Document{Kind: api.KindMemory, Inc: 1, Seq: 1001, Value: value(9)}, Answered, 2},
 		{"older than what is held", api.Document{Kind: api.KindMemory, Inc: 1, Seq: 1, Value: value(1)}, Known, 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -44,9 +44,9 @@ func (r *Replica) answerFirst(from api.NodeID, in *api.PeerDigestParams, mine *i
 
 // answerKeys answers the question which documents are newer where.
 func (r *Replica) answerKeys(in *api.PeerDigestParams, mine *inventory) digestResult {
-	theirs := make(map[api.Key]api.Version, len(in.Versions))
+	theirs := make(map[api.Key]api.HeldVersion, len(in.Versions))
 	for _, v := range in.Versions {
-		theirs[v.Key] = v.Version
+		theirs[v.Key] = v
 	}
 	a := answer{docs: messageBytes / 2, keys: messageBytes / 4}
 	for _, have := range in.Have {
@@ -55,7 +55,7 @@ func (r *Replica) answerKeys(in *api.PeerDigestParams, mine *inventory) digestRe
 			if in.After != nil && key.Compare(*in.After) <= 0 || in.Upto != nil && key.Compare(*in.Upto) > 0 {
 				continue
 			}
-			if rec.Version().Compare(theirs[key]) > 0 {
+			if order := rec.Version().Compare(theirs[key].Version); order > 0 || order == 0 && held(rec) != theirs[key] {
 				a.give(rec)
 			}
 		}
@@ -67,7 +67,7 @@ func (r *Replica) answerKeys(in *api.PeerDigestParams, mine *inventory) digestRe
 		}
 		rec, isHeld := r.ledger.Latest(v.Key)
 		switch {
-		case !isHeld || rec.Version().Compare(v.Version) < 0:
+		case !isHeld || rec.Version().Compare(v.Version) < 0 || rec.Version() == v.Version && held(rec) != v:
 			a.want(v.Key)
 		case rec.Deleted() && rec.Version().Compare(v.Version) > 0:
 			a.give(rec) // also one that is too old to be told unasked

@@ -140,7 +140,7 @@ func (r *Replica) compareKeys(p *peer, mine *inventory, nodes []api.NodeID) (isM
 			if room -= offerBytes(recs[n].Key()); room < 0 {
 				break
 			}
-			params.Versions = append(params.Versions, api.KeyVersion{Key: recs[n].Key(), Version: recs[n].Version()})
+			params.Versions = append(params.Versions, held(recs[n]))
 		}
 		if recs = recs[n:]; len(recs) > 0 {
 			params.Upto = &params.Versions[n-1].Key

@@ -72,16 +72,29 @@ func (h *holding) finish() {
 	sum := sha256.New()
 	var line []byte
 	for _, rec := range h.recs {
-		k, v := rec.Key(), rec.Version()
+		k, v, check := rec.Key(), rec.Version(), checkOf(rec)
 		line = append(append(line[:0], k.Kind...), 0)
 		line = append(append(line, k.Name...), 0)
 		line = binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(line, v.Inc), v.Seq)
-		sum.Write(line)
+		sum.Write(append(line, check...))
 		if v.Compare(h.Version) > 0 {
 			h.Version = v
 		}
 	}
 	h.Count, h.SHA256 = len(h.recs), hexSum(sum)
+}
+
+// checkBytes is how much of a signature tells two documents of one version apart.
+const checkBytes = 4
+
+func checkOf(rec *ledger.Record) []byte {
+	sig := rec.Document().Sig
+	return sig[:min(checkBytes, len(sig))]
+}
+
+// held is what is held of a document.
+func held(rec *ledger.Record) api.HeldVersion {
+	return api.HeldVersion{KeyVersion: api.KeyVersion{Key: rec.Key(), Version: rec.Version()}, Check: hex.EncodeToString(checkOf(rec))}
 }
 
 func hexSum(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)) }

@@ -3,6 +3,7 @@ package replica
 import (
 	"context"
 	"encoding/json"
+	"errors"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/ledger"
@@ -71,7 +72,7 @@ func (r *Replica) take(from api.NodeID, raws []json.RawMessage) news {
 			n.refuse(api.Errorf(api.ReasonMalformedDocument, "", "a document cannot be read: %v", err))
 			continue
 		}
-		r.takeOne(from, d, &n)
+		r.takeOne(from, raw, d, &n)
 	}
 	if len(n.refused) > 0 {
 		r.complain(from, "documents were refused", &api.Error{Message: n.refused[0].Message, Data: api.ErrorData{Causes: n.refused}})
@@ -79,9 +80,12 @@ func (r *Replica) take(from api.NodeID, raws []json.RawMessage) news {
 	return n
 }
 
-func (r *Replica) takeOne(from api.NodeID, d api.Document, n *news) {
+func (r *Replica) takeOne(from api.NodeID, raw json.RawMessage, d api.Document, n *news) {
 	key, version := d.Key(), d.Version()
 	outcome, err := r.ledger.PutForeign(d)
+	if errors.Is(err, api.ReasonDuplicateIdentity) {
+		r.confront(from, key, raw)
+	}
 	switch {
 	case outcome == ledger.Refused:
 		n.refuse(err)

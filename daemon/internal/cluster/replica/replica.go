@@ -46,6 +46,8 @@ type Replica struct {
 	lastSub  uint64
 	said     map[api.NodeID]complaint
 	removed  map[api.NodeID]bool
+	// confronted is when somebody was last told of a version that was used twice.
+	confronted map[api.Key]time.Duration
 }
 
 // New makes a replica. Nothing is sent before Run.
@@ -59,6 +61,7 @@ func New(o Options) (*Replica, error) {
 		interest: make(chan struct{}, 1), rosterHints: make(chan struct{}, 1), ghostHints: make(chan struct{}, 1),
 		peers: map[api.NodeID]*peer{}, pulling: map[api.Key]api.Version{}, ghosts: map[api.Key]time.Duration{}, known: o.Roster.Current(),
 		serving: map[api.NodeID][]*service{}, said: map[api.NodeID]complaint{}, removed: map[api.NodeID]bool{},
+		confronted: map[api.Key]time.Duration{},
 	}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	if r.log == nil {

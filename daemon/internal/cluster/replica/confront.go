@@ -1,0 +1,38 @@
+package replica
+
+import (
+	"encoding/json"
+
+	"fulmen/daemon/api"
+)
+
+// confront brings a document to its writer that has used its version twice: a
+// node that was set back to an older disk, and wrote before it met anybody who knew
+// better. It answers with an incarnation above both. Nobody else can say which
+// of the two counts; so whoever is no neighbour of the writer tells its own
+// neighbours, once a minute at most, until one is.
+func (r *Replica) confront(from api.NodeID, key api.Key, raw json.RawMessage) {
+	now := r.clock.Boot()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for k, at := range r.confronted {
+		if now-at > r.timing.Period {
+			delete(r.confronted, k)
+		}
+	}
+	if _, isDone := r.confronted[key]; isDone || len(r.confronted) >= outboxKeys {
+		return
+	}
+	r.confronted[key] = now
+	whom := r.neighbours(func(p *peer) bool { return p.node != from })
+	if p := r.peers[key.Node]; p != nil {
+		whom = []*peer{p}
+	}
+	for _, p := range whom {
+		r.spawn(func() {
+			if err := r.call(p, methodPut, putParams{Docs: []json.RawMessage{raw}}, &api.PeerPutResult{}); err != nil {
+				r.complain(p.node, "a neighbour could not be told of a version that was used twice", err)
+			}
+		})
+	}
+}
