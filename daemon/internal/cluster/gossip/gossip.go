@@ -63,6 +63,7 @@ type Gossip struct {
 	listed      map[api.NodeID]bool
 	left        map[api.NodeID]bool
 	heard       map[api.NodeID]bool
+	pathed      map[api.NodeID]bool
 	states      map[api.NodeID]State
 	joins       map[api.NodeID]bool // to be joined now
 	subscribers map[int]func(api.NodeID, State)
@@ -81,7 +82,7 @@ func New(o Options) *Gossip {
 	}
 	g := &Gossip{
 		options: o, wake: make(chan struct{}, 1),
-		listed: map[api.NodeID]bool{}, left: map[api.NodeID]bool{}, heard: map[api.NodeID]bool{},
+		listed: map[api.NodeID]bool{}, left: map[api.NodeID]bool{}, heard: map[api.NodeID]bool{}, pathed: map[api.NodeID]bool{},
 		states: map[api.NodeID]State{}, joins: map[api.NodeID]bool{}, subscribers: map[int]func(api.NodeID, State){},
 	}
 	g.carrier = newCarrier(o.Self, o.Transport, g.hasLeft)
@@ -185,7 +186,7 @@ func (g *Gossip) pathEvent(e transport.PathEvent) {
 	g.carrier.knows(e.Node)
 	g.mu.Lock()
 	if e.Path.State != api.PathFailed {
-		g.left[e.Node] = false
+		g.left[e.Node], g.pathed[e.Node] = false, true
 		if !g.listed[e.Node] {
 			g.joins[e.Node] = true
 		}
@@ -266,7 +267,7 @@ func (g *Gossip) judge() {
 		if node == g.options.Self {
 			continue
 		}
-		v := view{isListed: g.listed[node], hasLeft: g.left[node], hasPath: g.options.Transport.Reachable(node), wasListed: g.heard[node]}
+		v := view{isListed: g.listed[node], hasLeft: g.left[node], hasPath: g.options.Transport.Reachable(node), wasListed: g.heard[node], hadPath: g.pathed[node]}
 		liveness, reason := v.liveness()
 		if before, ok := g.states[node]; ok && before.Liveness == liveness && before.Reason == reason {
 			continue
@@ -286,6 +287,7 @@ func (g *Gossip) judge() {
 		if !slices.Contains(members, node) {
 			delete(g.states, node)
 			delete(g.heard, node)
+			delete(g.pathed, node)
 			delete(g.left, node)
 		}
 	}

@@ -23,6 +23,7 @@ type view struct {
 	wasListed bool // it did once
 	hasLeft   bool // it said farewell, and no path came up since
 	hasPath   bool
+	hadPath   bool // at any time
 }
 
 // liveness judges a view.
@@ -34,8 +35,10 @@ func (v view) liveness() (api.Liveness, api.Reason) {
 		return api.LivenessUnreachable, api.ReasonNeverHeardOf
 	case v.isListed && v.hasPath:
 		return api.LivenessAlive, ""
-	case v.isListed:
+	case v.isListed && v.hadPath:
 		return api.LivenessSuspect, api.ReasonSuspect
+	case v.isListed:
+		return api.LivenessUnreachable, api.ReasonNoPath // others reach it
 	}
 	return api.LivenessUnreachable, api.ReasonUnreachable
 }

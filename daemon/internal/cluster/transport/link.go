@@ -33,6 +33,10 @@ const (
 	framePong   byte = 3
 )
 
+// lingers is how long a connection stays that another one serves the path of, so
+// that the other side has taken that one before this one ends.
+const lingers = time.Second
+
 // link is the connection of an active path.
 type link struct {
 	t       *Transport
@@ -98,6 +102,7 @@ func (t *Transport) link(iface string, node api.NodeID, w way, conn net.Conn) er
 		State: api.PathActive, Since: t.options.Clock.Now(),
 	}
 	if !t.register(node, l, path) {
+		t.pause(lingers)
 		return errDuplicate
 	}
 	t.run(l.write)
@@ -148,7 +153,7 @@ func (t *Transport) register(node api.NodeID, l *link, path Path) bool {
 	p.known[l.place] = path
 	t.mu.Unlock()
 	if replaced != nil {
-		replaced.close(api.ReasonLinkChanged)
+		t.options.Clock.AfterFunc(lingers, func() { replaced.close(api.ReasonLinkChanged) })
 	} else {
 		t.events.add(PathEvent{node, path}, nil)
 	}
