@@ -1,0 +1,258 @@
+package discover
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"net/netip"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"fulmen/daemon/api"
+	"fulmen/native"
+)
+
+// air is networks in memory: whoever is on one hears what is announced there.
+type air struct {
+	mu    sync.Mutex
+	plugs []*plug
+	said  []*saying
+	ears  []*searching
+}
+
+// plug is a host's interface on a network.
+type plug struct {
+	host      *radio
+	name, lan string
+	addresses []netip.Addr
+}
+
+type saying struct {
+	native.Announcement
+	host *radio
+}
+
+type searching struct {
+	mu         sync.Mutex // held while it is told something
+	host       *radio
+	interfaces []string
+	found      func(native.Sighting)
+	seen       map[string]native.Sighting
+	queue      []native.Sighting
+	ended      bool
+}
+
+// radio is a host's native.Discovery.
+type radio struct {
+	air     *air
+	refused error
+}
+
+var _ native.Discovery = (*radio)(nil)
+
+func (r *radio) Announce(_ context.Context, a native.Announcement) (func() error, error) {
+	r.air.mu.Lock()
+	defer r.air.mu.Unlock()
+	if r.refused != nil {
+		return nil, r.refused
+	}
+	s := &saying{a, r}
+	r.air.said = append(r.air.said, s)
+	r.air.spread()
+	return func() error {
+		r.air.mu.Lock()
+		defer r.air.mu.Unlock()
+		r.air.said = slices.DeleteFunc(r.air.said, func(o *saying) bool { return o == s })
+		r.air.spread()
+		return nil
+	}, nil
+}
+
+func (r *radio) Browse(_ context.Context, _ string, interfaces []string, found func(native.Sighting)) (func() error, error) {
+	r.air.mu.Lock()
+	defer r.air.mu.Unlock()
+	if r.refused != nil {
+		return nil, r.refused
+	}
+	s := &searching{host: r, interfaces: interfaces, found: found, seen: map[string]native.Sighting{}}
+	r.air.ears = append(r.air.ears, s)
+	r.air.spread()
+	return func() error {
+		r.air.mu.Lock()
+		r.air.ears = slices.DeleteFunc(r.air.ears, func(o *searching) bool { return o == s })
+		r.air.mu.Unlock()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.ended = true
+		return nil
+	}, nil
+}
+
+// spread tells every search what is different. The caller holds the lock.
+func (a *air) spread() {
+	for _, s := range a.ears {
+		now := map[string]native.Sighting{}
+		for _, mine := range a.plugs {
+			if mine.host != s.host || !slices.Contains(s.interfaces, mine.name) {
+				continue
+			}
+			for _, theirs := range a.plugs {
+				for _, said := range a.said {
+					if theirs.lan == mine.lan && said.host == theirs.host && slices.Contains(said.Interfaces, theirs.name) {
+						now[said.Instance+mine.name] = native.Sighting{
+							Instance: said.Instance, Interface: mine.name, Port: said.Port, TXT: said.TXT, Addresses: theirs.addresses,
+						}
+					}
+				}
+			}
+		}
+		var news []native.Sighting
+		for key, was := range s.seen {
+			if _, still := now[key]; !still {
+				news = append(news, native.Sighting{Instance: was.Instance, Interface: was.Interface, Gone: true})
+			}
+		}
+		for _, key := range slices.Sorted(maps.Keys(now)) {
+			if _, known := s.seen[key]; !known {
+				news = append(news, now[key])
+			}
+		}
+		s.seen = now
+		s.queue = append(s.queue, news...)
+		go s.deliver()
+	}
+}
+
+// deliver tells what waits, in order.
+func (s *searching) deliver() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.host.air.mu.Lock()
+	news := s.queue
+	s.queue = nil
+	s.host.air.mu.Unlock()
+	for _, n := range news {
+		if !s.ended {
+			s.found(n)
+		}
+	}
+}
+
+// announced are the interfaces on which a host announces, and what it says.
+func (r *radio) announced() (interfaces []string, text Text) {
+	r.air.mu.Lock()
+	defer r.air.mu.Unlock()
+	for _, s := range r.air.said {
+		if s.host == r {
+			interfaces = append(interfaces, s.Interfaces...)
+			text, _ = ParseText(s.TXT)
+		}
+	}
+	return interfaces, text
+}
+
+// bubbleClock follows package time, which in a bubble is virtual.
+type bubbleClock struct{ began time.Time }
+
+func (c bubbleClock) Now() time.Time                                   { return time.Now() }
+func (c bubbleClock) Boot() time.Duration                              { return time.Since(c.began) + time.Hour }
+func (c bubbleClock) AfterFunc(d time.Duration, f func()) native.Timer { return time.AfterFunc(d, f) }
+func (c bubbleClock) Recheck()                                         {}
+
+// memory is a store.
+type memory struct {
+	mu   sync.Mutex
+	kept Remembered
+}
+
+func (m *memory) LoadDiscovery() (Remembered, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.kept, nil
+}
+
+func (m *memory) SaveDiscovery(r Remembered) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.kept = r
+	return nil
+}
+
+// mac is a node with its finder.
+type mac struct {
+	*Finder
+	t       *testing.T
+	id      api.NodeID
+	radio   *radio
+	store   *memory
+	network api.Network
+	mu      sync.Mutex
+	changes []Change
+}
+
+const (
+	nodeA = api.NodeID("aaaaaaaaaaaaaaaa")
+	nodeB = api.NodeID("bbbbbbbbbbbbbbbb")
+	nodeC = api.NodeID("cccccccccccccccc")
+	home  = api.ClusterID("00000000000000000000000000000001")
+)
+
+func (a *air) mac(t *testing.T, id api.NodeID, members ...api.NodeID) *mac {
+	t.Helper()
+	return a.macWith(t, id, &memory{}, nil, members...)
+}
+
+func (a *air) macWith(t *testing.T, id api.NodeID, store *memory, resolve func(context.Context, string) ([]netip.Addr, error), members ...api.NodeID) *mac {
+	t.Helper()
+	m := &mac{t: t, id: id, radio: &radio{air: a}, store: store}
+	var err error
+	m.Finder, err = New(Options{
+		Self: id, Port: 7732, Discovery: m.radio, Clock: bubbleClock{time.Now()}, Store: store,
+		Resolve: func(ctx context.Context, host string) ([]netip.Addr, error) {
+			if resolve == nil {
+				return nil, errors.New("no names here")
+			}
+			return resolve(ctx, host)
+		},
+		Changed: func(c Change) {
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			m.changes = append(m.changes, c)
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.SetRoster(home, append(members, id))
+	m.Start()
+	return m
+}
+
+// plug puts an interface of the Mac on a network; addresses are prefixes.
+func (m *mac) plug(name string, kind api.InterfaceType, lan string, addresses ...string) {
+	p := &plug{host: m.radio, name: name, lan: lan}
+	i := api.Interface{Name: name, Type: kind, Up: true}
+	for _, a := range addresses {
+		prefix := netip.MustParsePrefix(a)
+		i.Addresses = append(i.Addresses, api.InterfaceAddress{Address: prefix})
+		p.addresses = append(p.addresses, prefix.Addr())
+	}
+	m.network.Interfaces = append(m.network.Interfaces, i)
+	m.radio.air.mu.Lock()
+	m.radio.air.plugs = append(m.radio.air.plugs, p)
+	m.radio.air.spread()
+	m.radio.air.mu.Unlock()
+	m.SetNetwork(m.network)
+}
+
+// unplug takes it away again.
+func (m *mac) unplug(name string) {
+	m.network.Interfaces = slices.DeleteFunc(slices.Clone(m.network.Interfaces), func(i api.Interface) bool { return i.Name == name })
+	m.radio.air.mu.Lock()
+	m.radio.air.plugs = slices.DeleteFunc(m.radio.air.plugs, func(p *plug) bool { return p.host == m.radio && p.name == name })
+	m.radio.air.spread()
+	m.radio.air.mu.Unlock()
+	m.SetNetwork(m.network)
+}

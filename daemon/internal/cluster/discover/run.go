@@ -1,0 +1,165 @@
+package discover
+
+import (
+	"context"
+	"reflect"
+	"slices"
+	"time"
+
+	"fulmen/native"
+)
+
+// retryAfter is when the platform is asked again after it refused.
+const retryAfter = 30 * time.Second
+
+// mostOwn is how many of its own instances a finder knows: the good-bye of one
+// may be lost, and its announcement be repeated by others.
+const mostOwn = 16
+
+// acts is what the goroutine has asked of the platform.
+type acts struct {
+	said     native.Announcement
+	withdraw func() error
+	stops    map[search]func() error
+	retryAt  time.Duration
+}
+
+// run follows the plan until the finder is closed.
+func (f *Finder) run() {
+	defer close(f.done)
+	a := acts{stops: map[search]func() error{}}
+	defer f.follow(&a, plan{})
+	clock := f.options.Clock
+	for {
+		f.mu.Lock()
+		boot, now := clock.Boot(), clock.Now()
+		plan := f.state.plan(now)
+		change := f.state.takeChange(boot)
+		due, next := f.state.toResolve(boot)
+		if at := f.state.nextIsolation(boot); at > 0 && (next == 0 || at < next) {
+			next = at
+		}
+		remembered, isDirty := f.state.remembered.clone(), f.state.isDirty
+		f.state.isDirty = false
+		f.mu.Unlock()
+
+		for _, p := range due {
+			f.resolve(p)
+		}
+		if isDirty && f.options.Store != nil {
+			if err := f.options.Store.SaveDiscovery(remembered); err != nil {
+				f.options.Log.Warn("a network where a member was met is not remembered", "error", err)
+			}
+		}
+		err := f.follow(&a, plan)
+		f.note(err)
+		if !change.IsEmpty() {
+			f.options.Changed(change)
+		}
+
+		wait := untilMidnight(now)
+		if next > 0 {
+			wait = min(wait, next-boot)
+		}
+		if err != nil {
+			wait = min(wait, retryAfter)
+		}
+		timer := clock.AfterFunc(wait, f.signal)
+		select {
+		case <-f.ctx.Done():
+			timer.Stop()
+			return
+		case <-f.more:
+			timer.Stop()
+		}
+	}
+}
+
+// note keeps the problem, and logs it when it is another one.
+func (f *Finder) note(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err != nil && (f.problem == nil || f.problem.Error() != err.Error()) {
+		f.options.Log.Warn("discovery does not work", "error", err)
+	}
+	f.problem = err
+}
+
+// follow asks the platform for what is different, and returns the first refusal.
+// It is not asked again for what it has refused before retryAfter.
+func (f *Finder) follow(a *acts, p plan) (refusal error) {
+	boot := f.options.Clock.Boot()
+	if boot < a.retryAt && f.ctx.Err() == nil {
+		refusal = f.Problem()
+	}
+	for at, stop := range a.stops {
+		if !slices.Contains(p.browse, at) {
+			f.end(stop)
+			delete(a.stops, at)
+		}
+	}
+	for _, at := range p.browse {
+		if a.stops[at] != nil || refusal != nil {
+			continue
+		}
+		f.mu.Lock()
+		f.state.disperse(at.iface) // the new search tells all again
+		f.mu.Unlock()
+		ctx, cancel := context.WithTimeout(f.ctx, within)
+		stop, err := f.options.Discovery.Browse(ctx, ServiceType, []string{at.iface}, f.found)
+		cancel()
+		if refusal = err; err == nil {
+			a.stops[at] = stop
+		}
+	}
+	if refusal == nil || len(p.announcement.Interfaces) == 0 {
+		if err := f.announce(a, p.announcement); refusal == nil {
+			refusal = err
+		}
+	}
+	if refusal != nil && boot >= a.retryAt {
+		a.retryAt = boot + retryAfter
+	}
+	return refusal
+}
+
+// announce says the new before it takes back the old, so that nobody misses this
+// node in between. Each has a name of its own, by which one cannot be told to
+// follow the other.
+func (f *Finder) announce(a *acts, want native.Announcement) error {
+	if len(want.Interfaces) == 0 {
+		want = native.Announcement{}
+	}
+	if reflect.DeepEqual(a.said, want) {
+		return nil
+	}
+	old := a.withdraw
+	a.said, a.withdraw = native.Announcement{}, nil
+	if len(want.Interfaces) > 0 {
+		named := want
+		named.Instance = randomID(12)
+		f.mu.Lock()
+		f.state.own = append(f.state.own, named.Instance)
+		f.state.own = slices.Clone(f.state.own[max(0, len(f.state.own)-mostOwn):])
+		f.mu.Unlock()
+		ctx, cancel := context.WithTimeout(f.ctx, within)
+		defer cancel()
+		withdraw, err := f.options.Discovery.Announce(ctx, named)
+		if err != nil {
+			f.end(old)
+			return err
+		}
+		a.said, a.withdraw = want, withdraw
+	}
+	f.end(old)
+	return nil
+}
+
+func (f *Finder) end(stop func() error) {
+	if stop == nil {
+		return
+	}
+	if err := stop(); err != nil {
+		f.options.Log.Debug("discovery did not end as it should", "error", err)
+	}
+}
