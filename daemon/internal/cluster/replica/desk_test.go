@@ -51,8 +51,10 @@ func identityOf(n int) cluster.Identity {
 }
 
 // newDesk starts n nodes that are members of one cluster and reach nobody yet.
-func newDesk(t testing.TB, n int) *desk {
-	d := &desk{t: t, net: newFabric(uint64(n)), delay: 2 * time.Millisecond}
+func newDesk(t testing.TB, n int) *desk { return newDeskWith(t, n, Timing{}) }
+
+func newDeskWith(t testing.TB, n int, timing Timing) *desk {
+	d := &desk{t: t, timing: timing, net: newFabric(uint64(n)), delay: 2 * time.Millisecond}
 	for i := range n {
 		d.nodes = append(d.nodes, &member{desk: d, identity: identityOf(i), disk: newDisk()})
 	}
@@ -83,11 +85,15 @@ func (m *member) start() {
 	}
 	began := time.Now()
 	m.replica, err = New(Options{Ledger: m.ledger, Writer: m.writer, Roster: m.holder, Calls: &caller{d.net, m.identity.Node},
-		Clock:     native.ClockFrom(now, func() time.Duration { return time.Since(began) }),
-		LastSeen:  m.disk,
-		OnRemoved: func(n api.NodeID) { m.removed = append(m.removed, n) },
-		Rand:      rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), binary.BigEndian.Uint64([]byte(m.identity.Node[:8])))),
-		Timing:    d.timing, Log: d.log})
+		Clock:    native.ClockFrom(now, func() time.Duration { return time.Since(began) }),
+		LastSeen: m.disk,
+		OnRemoved: func(n api.NodeID) {
+			d.net.mu.Lock()
+			defer d.net.mu.Unlock()
+			m.removed = append(m.removed, n)
+		},
+		Rand:   rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), binary.BigEndian.Uint64([]byte(m.identity.Node[:8])))),
+		Timing: d.timing, Log: d.log})
 	if err != nil {
 		d.t.Fatal(err)
 	}

@@ -63,7 +63,8 @@ type Options struct {
 	// long absence, and foreign documents are asked for anew.
 	LastSeen LastSeen
 	// OnRemoved hears of each member that was removed, this node too, after its
-	// documents are gone; nil = nobody does. It must return at once.
+	// documents are gone and it was told; nil = nobody does. It is called on
+	// goroutines of its own.
 	OnRemoved func(api.NodeID)
 	// OnGhost is shown documents that this node wrote before it lost its state.
 	// Whoever still means one puts its key again within Timing.Settle; the others

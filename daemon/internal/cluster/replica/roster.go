@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"time"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/cluster"
+	"fulmen/native"
 )
 
 // RosterChanged says that the roster is another one, because of what somebody
@@ -59,18 +61,39 @@ func (r *Replica) followRoster() {
 			if isKnown {
 				continue
 			}
-			r.PeerDown(m.Node)
 			if m.Node != r.self {
 				if err := r.ledger.Forget(m.Node); err != nil {
 					r.log.Error("documents of a removed member could not be dropped", "node", m.Node, "error", err)
 				}
 			}
-			if r.options.OnRemoved != nil {
-				r.options.OnRemoved(m.Node)
-			}
+			r.mu.Lock()
+			r.spawn(func() { r.partFrom(m.Node) })
+			r.mu.Unlock()
 		}
 	}
 }
+
+// partFrom tells a removed node so, if it can be told now: it counts for nothing
+// already, and has to know why nobody talks to it any more.
+func (r *Replica) partFrom(node api.NodeID) {
+	r.mu.Lock()
+	p := r.peers[node]
+	r.mu.Unlock()
+	if p != nil {
+		ctx, cancel := native.WithTimeout(p.ctx, r.clock, farewell, "a removed node")
+		entries, _ := encodeEntries(r.roster().Log())
+		// Whether it heard makes no difference here.
+		_ = r.options.Calls.Call(ctx, node, methodRoster, api.PeerRosterParams{Have: []string{}, Entries: entries}, &api.PeerRosterResult{})
+		cancel()
+	}
+	r.PeerDown(node)
+	if r.options.OnRemoved != nil {
+		r.options.OnRemoved(node)
+	}
+}
+
+// farewell is how long a removed node has to hear of it.
+const farewell = time.Second
 
 // exchangeRoster brings a neighbour entries and takes those that this node
 // lacks. What the neighbour lacks beyond that it asks for itself.

@@ -185,7 +185,7 @@ func (r *Replica) handleChanged(from api.NodeID, params json.RawMessage) {
 	}
 	r.mu.Lock()
 	p := r.peers[from]
-	if p == nil || len(p.live.wanted) == 0 {
+	if p == nil {
 		r.mu.Unlock()
 		return
 	}
@@ -193,6 +193,12 @@ func (r *Replica) handleChanged(from api.NodeID, params json.RawMessage) {
 	s.heard = r.clock.Boot()
 	switch {
 	case slices.Contains(s.ended, in.Sub):
+	case in.Sub != s.sub && !s.isWorking:
+		// The answer that named it was lost, and the other side works for nobody.
+		if len(s.ended) < maxServices && in.Sub != "" {
+			s.ended = append(s.ended, in.Sub)
+			wake(r.interest)
+		}
 	case in.Sub != s.sub:
 		s.earlySub, s.early = in.Sub, in.N
 	case in.Lagged || in.N != s.n+1:

@@ -1,0 +1,125 @@
+package replica
+
+import (
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/ledger"
+)
+
+// watch is somebody who looks at live documents of a node; of all with a negative one.
+func (d *desk) watch(at, of int) (stop func()) {
+	f := ledger.Filter{Kinds: []api.Kind{api.KindMemory, api.KindSystem}}
+	if of >= 0 {
+		f.Nodes = []api.NodeID{d.nodes[of].identity.Node}
+	}
+	_, w := d.nodes[at].ledger.Watch(ledger.WatchOptions{Name: "test", Filter: f})
+	return w.Close
+}
+
+// moving reports whether a node has reason to read its live facts.
+func (m *member) moving() bool { return m.ledger.Interested(api.KindMemory, m.identity.Node) }
+
+func TestLiveKindsMoveWhileWatched(t *testing.T) {
+	onDesk(t, 3, func(is *is.I, d *desk) {
+		d.joinAll()
+		d.agreedWithin(time.Second)
+		d.nodes[0].put(api.KindMemory, "", 1)
+		d.wait(time.Second)
+		is.Equal(d.nodes[1].value(d.nodes[0], api.KindMemory, ""), "")
+		first, second := d.watch(1, 0), d.watch(1, 0)
+		d.wait(20 * time.Millisecond)
+		is.Equal(d.nodes[1].value(d.nodes[0], api.KindMemory, ""), `{"n":1}`) // the snapshot
+		is.True(d.nodes[0].moving() && !d.nodes[2].moving())
+		d.net.total()
+		for i := range 20 {
+			d.nodes[0].put(api.KindMemory, "", i+2)
+			d.wait(500 * time.Millisecond)
+			is.Equal(d.nodes[1].value(d.nodes[0], api.KindMemory, ""), d.nodes[0].value(d.nodes[0], api.KindMemory, ""))
+		}
+		is.Equal(d.net.calls[noticeChanged], 20) // once for both who watch
+		is.Equal(d.net.calls[methodPut], 0)
+		is.Equal(d.nodes[2].value(d.nodes[0], api.KindMemory, ""), "")
+		first()
+		d.wait(time.Second)
+		is.True(d.nodes[0].moving())
+		second()
+		d.wait(time.Second)
+		is.True(!d.nodes[0].moving())
+		d.nodes[0].put(api.KindMemory, "", 99)
+		d.wait(time.Minute)
+		is.Equal(d.nodes[1].value(d.nodes[0], api.KindMemory, ""), `{"n":21}`)
+	})
+}
+
+func TestLiveKindsAreTakenUpAgain(t *testing.T) {
+	onDesk(t, 3, func(is *is.I, d *desk) {
+		d.joinAll()
+		stop := d.watch(1, -1)
+		sees := func(n int, limit time.Duration) {
+			t.Helper()
+			d.nodes[0].put(api.KindMemory, "", n)
+			want := d.nodes[0].value(d.nodes[0], api.KindMemory, "")
+			for began := time.Now(); d.nodes[1].value(d.nodes[0], api.KindMemory, "") != want; d.wait(10 * time.Millisecond) {
+				if time.Since(began) > limit {
+					t.Fatalf("%d was not seen within %s", n, limit)
+				}
+			}
+		}
+		sees(1, time.Second)
+		d.cut(0, 1)
+		d.wait(time.Millisecond)
+		is.True(!d.nodes[0].moving()) // whoever is out of sight needs nothing read
+		d.wait(time.Minute)
+		d.join(0, 1)
+		sees(2, time.Second)
+		// A restart of which the watcher's side hears by a new path only.
+		d.kill(0)
+		d.nodes[0].start()
+		d.join(0, 1)
+		sees(3, time.Second)
+		// With nothing left on its disk its versions begin anew, below those that are held.
+		for i := range 100 {
+			d.nodes[0].put(api.KindMemory, "", i)
+		}
+		d.wait(time.Second)
+		d.kill(0)
+		d.nodes[0].disk = newDisk()
+		d.nodes[0].start()
+		d.join(0, 1)
+		sees(4, time.Second)
+		// The other side loses the subscription with a connection, and nobody says so.
+		r := d.nodes[0].replica
+		r.mu.Lock()
+		r.endServices(d.nodes[1].identity.Node, nil)
+		r.mu.Unlock()
+		sees(5, 20*time.Second)
+		// Notifications get lost.
+		d.net.mu.Lock()
+		d.net.loss = 0.3
+		d.net.mu.Unlock()
+		for i := range 50 {
+			d.nodes[0].put(api.KindMemory, "", i)
+			d.wait(100 * time.Millisecond)
+		}
+		d.net.mu.Lock()
+		d.net.loss = 0
+		d.net.mu.Unlock()
+		sees(6, 20*time.Second)
+		stop()
+		for i := range 10 { // a subscription whose answer was lost shows itself
+			d.wait(time.Second)
+			d.nodes[0].put(api.KindMemory, "", 1000+i)
+		}
+		d.wait(time.Minute)
+		is.True(!d.nodes[0].moving() && !d.nodes[2].moving())
+		for _, m := range d.nodes {
+			_, lagged := m.ledger.Subscribers()
+			is.Equal(lagged, uint64(0))
+			is.Equal(len(m.replica.serving), 0)
+		}
+	})
+}

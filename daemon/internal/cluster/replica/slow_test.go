@@ -1,0 +1,106 @@
+package replica
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+)
+
+// slow makes every way of a node take so long.
+func (d *desk) slow(i int, delay time.Duration) {
+	d.net.mu.Lock()
+	defer d.net.mu.Unlock()
+	for pair, w := range d.net.ways {
+		if pair[0] == d.nodes[i].identity.Node || pair[1] == d.nodes[i].identity.Node {
+			w.delay = delay
+		}
+	}
+}
+
+func TestSlowNodeHoldsNobodyUp(t *testing.T) {
+	onDesk(t, 5, func(is *is.I, d *desk) {
+		d.joinAll()
+		d.agreedWithin(time.Second)
+		d.wait(3 * time.Second)
+		d.slow(4, 3*time.Second)
+		d.net.total()
+		for i := range 1000 {
+			d.nodes[0].put(api.KindThunderbolt, fmt.Sprint(1+i%5), i)
+			d.wait(10 * time.Millisecond)
+			if i > 2 {
+				is.Equal(d.disagreement(0, 1, 2, 3), "") // 2 ms one way
+			}
+		}
+		// The slow one got a few messages with the latest, not a thousand.
+		d.net.mu.Lock()
+		puts := d.net.calls[methodPut]
+		d.net.mu.Unlock()
+		is.True(puts >= 3*1000 && puts < 3*1000+10)
+		d.agreedWithin(20 * time.Second)
+	})
+}
+
+// A node that answers nothing is given up on, and is told all it missed.
+func TestSilentNodeCatchesUp(t *testing.T) {
+	onDesk(t, 4, func(is *is.I, d *desk) {
+		d.joinAll()
+		d.agreedWithin(time.Second)
+		d.wait(3 * time.Second)
+		for i := range 3 {
+			d.silence(i, 3)
+		}
+		for i := range 5 * outboxKeys / 4 {
+			d.nodes[0].put("from-the-future", fmt.Sprint(i), i)
+		}
+		is.True(d.agreedWithin(10*time.Second, 0, 1, 2) < 3*time.Second) // an overflow of outboxes
+		d.wait(2 * time.Minute)
+		for i := range 3 { // it was the network, and nobody had noticed
+			d.net.mu.Lock()
+			d.net.ways[pairOf(d.nodes[i].identity.Node, d.nodes[3].identity.Node)] = &way{delay: d.delay}
+			d.net.mu.Unlock()
+		}
+		d.agreedWithin(75 * time.Second)
+	})
+}
+
+// The path to one node breaks while it is told; another node reaches it.
+func TestBrokenPathIsMendedByOthers(t *testing.T) {
+	onDesk(t, 3, func(is *is.I, d *desk) {
+		d.joinAll()
+		d.agreedWithin(time.Second)
+		d.wait(3 * time.Second)
+		d.silence(0, 2)
+		d.nodes[0].put(api.KindThunderbolt, "1", 1)
+		d.wait(3 * time.Second)
+		is.True(d.disagreement(0, 1) == "" && d.disagreement(1, 2) != "")
+		d.notice(0, 2)
+		d.agreedWithin(2 * time.Second)
+		d.nodes[0].put(api.KindThunderbolt, "1", 2)
+		is.True(d.agreedWithin(time.Second) < 20*time.Millisecond)
+	})
+}
+
+// A writer dies when it has told one of many.
+func TestWriterDiesWhileItTells(t *testing.T) {
+	onDesk(t, 8, func(is *is.I, d *desk) {
+		d.joinAll()
+		d.agreedWithin(time.Second)
+		d.wait(3 * time.Second)
+		for i := 2; i < 8; i++ {
+			d.silence(0, i)
+		}
+		d.nodes[0].put(api.KindSharing, "", 1)
+		d.wait(time.Second)
+		d.kill(0)
+		d.notice(0, 0)
+		for i := 2; i < 8; i++ {
+			d.notice(0, i)
+		}
+		d.agreedWithin(3*time.Second, 1, 2, 3, 4, 5, 6, 7)
+		is.Equal(d.nodes[7].value(d.nodes[0], api.KindSharing, ""), `{"n":1}`)
+	})
+}
