@@ -21,8 +21,7 @@ const testType = "_fulmen._tcp"
 type segment struct {
 	now   time.Duration
 	hosts []*segmentHost
-	// sent counts messages by host.
-	deaf map[string]bool
+	deaf  map[string]bool // neither hear nor are heard
 }
 
 type segmentHost struct {

@@ -31,6 +31,12 @@ func up(iface, address string) transport.Path {
 	return transport.Path{Interface: iface, Address: netip.MustParseAddrPort(address), State: api.PathActive}
 }
 
+// pair is two members that are not plugged in.
+func pair(t *testing.T) (world *air, a, b *mac) {
+	world = &air{}
+	return world, world.mac(t, nodeA, nodeB), world.mac(t, nodeB, nodeA)
+}
+
 // TestMembersByCable has two members that find each other on Thunderbolt, lose
 // each other with the cable, and again find each other; and one stranger.
 func TestMembersByCable(t *testing.T) {
@@ -140,8 +146,7 @@ func TestWhereItAnnounces(t *testing.T) {
 func TestMidnight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
-		world := &air{}
-		a, b := world.mac(t, nodeA, nodeB), world.mac(t, nodeB, nodeA)
+		world, a, b := pair(t)
 		defer a.Close()
 		defer b.Close()
 		a.plug("en5", api.InterfaceThunderbolt, "cable", "169.254.1.1/16")
@@ -206,8 +211,7 @@ func TestStrangers(t *testing.T) {
 func TestRefusal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
-		world := &air{}
-		a, b := world.mac(t, nodeA, nodeB), world.mac(t, nodeB, nodeA)
+		world, a, b := pair(t)
 		defer a.Close()
 		defer b.Close()
 		world.mu.Lock()
