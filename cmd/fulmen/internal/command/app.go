@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"io"
 	"os"
 	"time"
@@ -15,12 +16,20 @@ import (
 type App struct {
 	// Version is this program's.
 	Version string
-	// In is what programs that this one starts read.
+	// In is what people and scripts answer, and what programs read that this one
+	// starts.
 	In io.Reader
+	// InTerminal says that In is a terminal, where somebody can be asked.
+	InTerminal bool
+	// Secret reads a line of the terminal without showing it; it ends with the
+	// context. nil where In is none.
+	Secret func(context.Context) (string, error)
 	// Out gets the answer, Err everything else.
 	Out, Err io.Writer
 	// Terminal says that Err is one, on which lines can be drawn over.
 	Terminal bool
+	// Screen says that Out is one.
+	Screen bool
 	// Environment says where the daemon may be.
 	Environment client.Environment
 	// Executable is the path of this program, beside which others lie; empty
@@ -44,8 +53,10 @@ func Process(version string) App {
 	if err != nil {
 		path = "" // then PATH alone is searched
 	}
+	in := int(os.Stdin.Fd())
 	return App{
-		Version: version, In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Terminal: term.IsTerminal(int(os.Stderr.Fd())),
+		Version: version, In: os.Stdin, InTerminal: term.IsTerminal(in), Secret: hidden(in),
+		Out: os.Stdout, Err: os.Stderr, Terminal: term.IsTerminal(int(os.Stderr.Fd())), Screen: term.IsTerminal(int(os.Stdout.Fd())),
 		Environment: client.Process(), Executable: path, Host: host, User: os.Getenv("USER"), Now: time.Now,
 	}
 }

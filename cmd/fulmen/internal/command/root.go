@@ -53,6 +53,7 @@ func (r *run) root() *cobra.Command {
 			"This is its command line; it talks to the daemon, fulmend, of this Mac.",
 		Example: "  fulmen status              what is this machine, is it healthy\n" +
 			"  fulmen topology            what is plugged where, and how fast\n" +
+			"  fulmen pair                add another Mac, where fulmen join is typed\n" +
 			"  fulmen measure gpu         how fast is its GPU\n" +
 			"  fulmen watch memory        follow its memory\n" +
 			"  fulmen doctor              what is in the way, and what to do",
@@ -67,7 +68,9 @@ func (r *run) root() *cobra.Command {
 	flags.BoolVar(&r.wide, "wide", false, "more columns, and why something is unknown")
 	root.AddCommand(
 		r.statusCommand(), r.nodesCommand(), r.topologyCommand(), r.linksCommand(), r.watchCommand(), r.measureCommand(), r.doctorCommand(),
-		r.reportCommand(), r.tokenCommand(), r.configCommand(), r.logsCommand(), r.stopCommand(), r.versionCommand(), r.simCommand(),
+		r.pairCommand(), r.joinCommand(), r.inviteCommand(), r.peersCommand(), r.pendingCommand(), r.removeCommand(),
+		r.usersCommand(), r.sharingCommand(), r.renameCommand(),
+		r.reportCommand(), r.tokenCommand(), r.configCommand(), r.logsCommand(), r.stopCommand(), r.versionCommand(), r.simCommand(), r.demoCommand(),
 		r.debugCommand(),
 	)
 	return root

@@ -3,6 +3,8 @@ package show
 import (
 	"fmt"
 	"io"
+	"strings"
+	"time"
 
 	"fulmen/cmd/fulmen/internal/text"
 	"fulmen/daemon/api"
@@ -12,7 +14,7 @@ import (
 func (v View) Nodes(w io.Writer, list api.NodeListResult, docs []api.Document) error {
 	heading := []string{"NAME", "ID", "STATE", "MEMORY", "GPU", "CHIP"}
 	if v.Wide {
-		heading = append(heading, "SYSTEM", "MLX", "SINCE")
+		heading = append(heading, "SYSTEM", "MLX", "SINCE", "PATHS (RTT/2)")
 	}
 	table := text.NewTable(heading...)
 	for _, n := range list.Nodes {
@@ -23,13 +25,9 @@ func (v View) Nodes(w io.Writer, list api.NodeListResult, docs []api.Document) e
 		if n.Self {
 			name += " *"
 		}
-		state := string(n.Liveness)
-		if n.Message != "" {
-			state += ": " + n.Message
-		}
-		row := []string{name, n.Node.Display(), join(" ", state, simulated(n.Simulated)), f.memory(), f.gpuShort(), f.or(identity.Chip, doc, "chip")}
+		row := []string{name, n.Node.Display(), join(" ", v.state(n), simulated(n.Simulated)), join(", ", f.memory(), stale(n)), f.gpuShort(), f.or(identity.Chip, doc, "chip")}
 		if v.Wide {
-			row = append(row, f.system(identity, doc), f.mlx(identity, doc), n.Since.String())
+			row = append(row, f.system(identity, doc), f.mlx(identity, doc), n.Since.String(), v.pathsTo(n))
 		}
 		table.Row(row...)
 	}
@@ -38,6 +36,36 @@ func (v View) Nodes(w io.Writer, list api.NodeListResult, docs []api.Document) e
 	}
 	_, err := fmt.Fprintf(w, "\n%s\n", totals(list.Totals))
 	return err
+}
+
+// state is whether a node is reached; of one that is not, for how long, and why.
+func (v View) state(n api.NodeView) string {
+	if n.Liveness == api.LivenessAlive || n.Liveness == "" {
+		return string(n.Liveness)
+	}
+	since := ""
+	if !n.Since.IsZero() {
+		since = text.Duration(max(0, v.Now.Sub(n.Since.Time)).Truncate(time.Second))
+	}
+	return join(": ", join(" ", string(n.Liveness), since), strings.TrimSuffix(n.Message, "."))
+}
+
+// isCurrent reports whether what a node says of itself is still so: it is
+// reached, or was a moment ago.
+func isCurrent(n api.NodeView) bool {
+	switch n.Liveness {
+	case api.LivenessAlive, api.LivenessSuspect, "":
+		return true
+	}
+	return false
+}
+
+// stale marks what a node said last that is not reached now.
+func stale(n api.NodeView) string {
+	if isCurrent(n) {
+		return ""
+	}
+	return "stale"
 }
 
 func (f facts) gpuShort() string {
@@ -67,8 +95,9 @@ func totals(t api.Totals) string {
 	if t.MemoryBytesPerS != nil {
 		bandwidth = text.BytesPerS(float64(*t.MemoryBytesPerS))
 	}
-	if compute+bandwidth != "" && t.MeasuredNodes < t.Nodes {
-		bandwidth += fmt.Sprintf(" (%d measured)", t.MeasuredNodes)
+	speed := join(", ", compute, bandwidth)
+	if speed != "" && t.MeasuredNodes < t.Nodes {
+		speed += fmt.Sprintf(" (%d measured)", t.MeasuredNodes)
 	}
 	if t.PowerWatts != nil {
 		power = fmt.Sprintf("%.0f W", *t.PowerWatts)
@@ -76,7 +105,7 @@ func totals(t api.Totals) string {
 			power += fmt.Sprintf(" (of %d)", t.PowerNodes)
 		}
 	}
-	return join(", ", nodes, memory, compute, bandwidth, power, simulated(t.Simulated)) + "."
+	return join(", ", nodes, memory, speed, power, simulated(t.Simulated)) + "."
 }
 
 // Node writes one node: its lines and which documents there are.
@@ -90,7 +119,14 @@ func (v View) Node(w io.Writer, n api.NodeGetResult) error {
 	for _, p := range portsOf(n.Docs) {
 		table.Row("port "+p.value.Receptacle.String(), join(": ", p.value.Place, told.state(p.doc)))
 	}
-	table.Row("state", join(": ", string(n.Node.Liveness), n.Node.Message))
+	table.Row("state", join(", ", v.state(n.Node), stale(n.Node)))
+	for i, p := range n.Node.Paths {
+		heading := ""
+		if i == 0 {
+			heading = "paths"
+		}
+		table.Row(heading, v.path(p))
+	}
 	if err := table.Write(w); err != nil {
 		return err
 	}

@@ -1,0 +1,206 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"fulmen/cmd/fulmen/internal/demo"
+	"fulmen/cmd/fulmen/internal/text"
+	"fulmen/daemon/api"
+)
+
+const (
+	// demoScenario is what is simulated where nothing is said.
+	demoScenario = "mesh-4"
+	// maxDemoFolder is the longest path of a folder below which sockets have paths
+	// that the system takes (103 bytes on macOS), with names of Macs of 30 bytes.
+	maxDemoFolder = 50
+)
+
+// demonstration are the flags of fulmen demo.
+type demonstration struct {
+	nodes      int
+	once, keep bool
+	within     time.Duration
+}
+
+// demoResult is what fulmen demo --json prints when the cluster is whole.
+type demoResult struct {
+	// Scenario is what is simulated.
+	Scenario string `json:"scenario"`
+	// Simulated is true.
+	Simulated bool `json:"simulated"`
+	// Cluster is the cluster's id.
+	Cluster api.ClusterID `json:"cluster"`
+	// Folder is where all is kept.
+	Folder string `json:"folder"`
+	// Nodes are the Macs.
+	Nodes []demoNode `json:"nodes"`
+}
+
+// demoNode is a Mac of a demoResult.
+type demoNode struct {
+	// Mac is its name in the scenario.
+	Mac string `json:"mac"`
+	// Node is its id.
+	Node api.NodeID `json:"node"`
+	// Home is its FULMEN_HOME.
+	Home string `json:"home"`
+}
+
+func (r *run) demoCommand() *cobra.Command {
+	var f demonstration
+	c := &cobra.Command{
+		Use: "demo [SCENARIO]", Short: "Run a simulated cluster of real daemons on this machine", Args: cobra.MaximumNArgs(1),
+		Long: "Starts a daemon for each Mac of a simulated cluster, pairs them, and shows the cluster until Ctrl-C, which ends all of\n" +
+			"it. The hardware is simulated, everything else is real. Without SCENARIO it is " + demoScenario + ", four Macs joined by cables.\n" +
+			"Each daemon keeps its state in a folder of its own, which is removed at the end.",
+		Example: "  fulmen demo\n  fulmen demo two-studios --keep\n  fulmen demo sixteen --nodes 6\n  fulmen demo --once",
+		RunE: func(c *cobra.Command, args []string) error {
+			switch {
+			case f.nodes < 0:
+				return usage("--nodes is at least 1")
+			case c.Flags().Changed("within") && f.within <= 0:
+				return usage("--within is a time, such as 90s")
+			}
+			scenario := demoScenario
+			if len(args) > 0 {
+				scenario = args[0]
+			}
+			return r.demo(c.Context(), scenario, f)
+		},
+	}
+	c.Flags().IntVar(&f.nodes, "nodes", 0, "only the first so many Macs of the scenario")
+	c.Flags().BoolVar(&f.once, "once", false, "end by itself, with 0, when all are paired and each sees the state of all")
+	c.Flags().BoolVar(&f.keep, "keep", false, "keep the folder with the daemons' state and logs")
+	c.Flags().DurationVar(&f.within, "within", 0, "how long that may take; not given: 40s and 5s for each Mac")
+	return c
+}
+
+// demo runs a simulated cluster until it is told to end.
+func (r *run) demo(ctx context.Context, scenario string, f demonstration) (err error) {
+	program, err := r.siblingPath("fulmend")
+	if err != nil {
+		return err
+	}
+	folder, err := demoFolder()
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if f.keep {
+			fmt.Fprintf(r.Err, "The state and the logs are in %s\n", text.Clean(folder))
+			return
+		}
+		err = errors.Join(err, os.RemoveAll(folder))
+	}()
+	cluster, err := demo.Start(ctx, demo.Options{
+		Fulmend: program, Scenario: scenario, Nodes: f.nodes, Folder: folder, Within: f.within,
+		Tell: func(line string) { fmt.Fprintln(r.Err, text.Clean(line)) },
+	})
+	defer func() {
+		if ctx.Err() != nil && !f.once && isCancelled(err) {
+			fmt.Fprintln(r.Err, "Ending all daemons ...")
+			err = nil // the end that was asked for
+		}
+		err = errors.Join(err, cluster.Close())
+	}()
+	if err != nil {
+		return err
+	}
+	whole, stop := context.WithDeadline(ctx, cluster.Deadline)
+	defer stop()
+	if err := cluster.Pair(whole); err != nil {
+		return err
+	}
+	return r.demonstrate(ctx, whole, cluster, demoResult{Scenario: scenario, Simulated: true, Cluster: cluster.ID, Folder: folder}, f)
+}
+
+// demonstrate shows the cluster: until it is whole, then until the end.
+func (r *run) demonstrate(ctx, whole context.Context, cluster *demo.Cluster, result demoResult, f demonstration) error {
+	for _, n := range cluster.Nodes {
+		result.Nodes = append(result.Nodes, demoNode{Mac: n.Mac, Node: n.ID, Home: n.Home})
+	}
+	screen := &canvas{out: r.Out, terminal: r.Screen}
+	draw := func(s demo.State) error {
+		if r.json {
+			return nil
+		}
+		var b bytes.Buffer
+		if err := r.view().Demo(&b, s); err != nil {
+			return err
+		}
+		return screen.draw(b.String())
+	}
+	if err := cluster.Complete(whole, draw); err != nil {
+		return err
+	}
+	if r.json {
+		if err := text.JSON(r.Out, result); err != nil {
+			return err
+		}
+	}
+	if f.once {
+		return nil
+	}
+	first := result.Nodes[0]
+	fmt.Fprintf(r.Err, "\nTalk to one of them, in another terminal:\n  FULMEN_HOME=%s fulmen status\n"+
+		"Ctrl-C ends all of it.\n\n", text.Clean(first.Home))
+	screen.lines = 0 // what was written since stays
+	return cluster.Follow(ctx, func(s demo.State) (bool, error) { return false, draw(s) })
+}
+
+// demoFolder makes the folder of a demo, where paths are short enough for sockets.
+func demoFolder() (string, error) {
+	parent := os.TempDir()
+	if len(filepath.Join(parent, "fulmen-demo-0123456789")) > maxDemoFolder {
+		parent = "/tmp"
+	}
+	return os.MkdirTemp(parent, "fulmen-demo-")
+}
+
+// isCancelled reports whether an error is nothing but the end that was asked for.
+func isCancelled(err error) bool {
+	return err == nil || errors.Is(err, context.Canceled) || errors.Is(err, api.CodeCancelled)
+}
+
+// canvas shows a block of lines: drawn over on a terminal, else appended where it
+// is another than the last.
+type canvas struct {
+	out      io.Writer
+	terminal bool
+	lines    int
+	last     string
+}
+
+func (c *canvas) draw(block string) error {
+	if !c.terminal {
+		if block == c.last {
+			return nil
+		}
+		if c.last != "" {
+			block, c.last = "\n"+block, block
+		} else {
+			c.last = block
+		}
+		_, err := io.WriteString(c.out, block)
+		return err
+	}
+	up := ""
+	if c.lines > 0 {
+		up = fmt.Sprintf("\x1b[%dA\x1b[J", c.lines)
+	}
+	c.lines = strings.Count(block, "\n")
+	// Lines that are too long are cut and not wrapped: they are counted.
+	_, err := io.WriteString(c.out, up+"\x1b[?7l"+block+"\x1b[?7h")
+	return err
+}

@@ -1,0 +1,171 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"fulmen/cmd/fulmen/internal/show"
+	"fulmen/cmd/fulmen/internal/text"
+	"fulmen/daemon/api"
+	"fulmen/daemon/client"
+)
+
+// joinTimeout bounds the talk of two Macs over a code, slow networks included.
+const joinTimeout = 30 * time.Second
+
+func (r *run) joinCommand() *cobra.Command {
+	var l lending
+	var invite string
+	c := &cobra.Command{
+		Use: "join [NAME | ADDRESS]", Short: "Join the cluster of a Mac that shows a code", Args: cobra.MaximumNArgs(1),
+		Long: "Joins this Mac to the cluster of another one, on which fulmen pair shows a code. The code is asked for on the\n" +
+			"terminal, or read from standard input; it is never an argument, which other accounts could see. Without NAME it is\n" +
+			"the Mac that shows a code; several are listed. An ADDRESS (host or host:port) is for networks that hide Macs from\n" +
+			"each other.\n\n" +
+			"This Mac lends nothing that is not said here: as which local account the cluster's people may run jobs, and whether\n" +
+			"members may change RDMA. fulmen sharing and fulmen users change it later.",
+		Example: "  fulmen join\n  fulmen join mac-studio\n  fulmen join 192.168.1.7 --account ada --rdma-changes members\n" +
+			"  fulmen join --invite - < invitation.txt",
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := l.check(); err != nil {
+				return err
+			}
+			if c.Flags().Changed("invite") {
+				if invite != "-" {
+					return usage("an invitation is a secret, which other accounts could see here: give it on standard input, with --invite -")
+				}
+				if len(args) > 0 {
+					return usage("an invitation says itself whose it is")
+				}
+				return r.with(c.Context(), func(c2 *client.Client) error { return r.joinInvited(c.Context(), c2, l) })
+			}
+			target := ""
+			if len(args) > 0 {
+				target = args[0]
+			}
+			return r.with(c.Context(), func(c2 *client.Client) error { return r.join(c.Context(), c2, target, l) })
+		},
+	}
+	c.Flags().StringVar(&invite, "invite", "", "with -: read an invitation, as fulmen invite prints it, from standard input")
+	l.flags(c)
+	l.changesFlag(c)
+	return c
+}
+
+// join asks for what is missing and joins.
+func (r *run) join(ctx context.Context, c *client.Client, target string, l lending) error {
+	var params api.ClusterJoinParams
+	who := target
+	if isAddress(target) {
+		params.Address = target
+	} else {
+		found, err := r.among(ctx, c, target)
+		if err != nil {
+			return err
+		}
+		params.Node, who = found.Peer, found.Name
+		if r.InTerminal {
+			fmt.Fprintf(r.Err, "%s at %s shows a code.\n", text.Clean(who), text.Clean(show.Where(found)))
+		}
+	}
+	l, err := r.complete(ctx, l, true)
+	if err != nil {
+		return err
+	}
+	params.Account, params.RDMAChanges = l.account, api.ChangeSharing(l.changes)
+	return r.withCode(ctx, c, who, params.Node, func(ctx context.Context, code string) error {
+		params.Code = code
+		result, err := client.Call[api.ClusterJoinResult](ctx, c, "cluster.join", params)
+		if err != nil {
+			return err
+		}
+		return r.joined(result, l)
+	})
+}
+
+// joinInvited joins by an invitation.
+func (r *run) joinInvited(ctx context.Context, c *client.Client, l lending) error {
+	line, err := r.secret(ctx, "Invitation: ", "invitation")
+	if err != nil {
+		return err
+	}
+	if l, err = r.complete(ctx, l, true); err != nil {
+		return err
+	}
+	ctx, stop := context.WithTimeout(ctx, joinTimeout)
+	defer stop()
+	result, err := client.Call[api.ClusterJoinResult](ctx, c, "cluster.join", api.ClusterJoinParams{
+		Invite: line, Account: l.account, RDMAChanges: api.ChangeSharing(l.changes),
+	})
+	if err != nil {
+		return err
+	}
+	return r.joined(result, l)
+}
+
+// withCode reads the code that another Mac shows and does something with it; a
+// wrong one is asked for again where somebody types.
+func (r *run) withCode(ctx context.Context, c *client.Client, who string, node api.NodeID, do func(context.Context, string) error) error {
+	for {
+		code, err := r.secret(ctx, "Code that "+text.Clean(who)+" shows: ", "code")
+		if err != nil {
+			return err
+		}
+		limited, stop := context.WithTimeout(ctx, joinTimeout)
+		err = do(limited, code)
+		stop()
+		if !errors.Is(err, api.ReasonWrongCode) {
+			return err
+		}
+		wrong, left := wrongCode(ctx, c, node, api.AsError(err))
+		if !r.InTerminal || left == 0 {
+			return wrong
+		}
+		fmt.Fprintf(r.Err, "%s\n", text.Clean(wrong.Message))
+	}
+}
+
+// wrongCode says how many tries are left, where that is known; -1 where it is not.
+func wrongCode(ctx context.Context, c *client.Client, node api.NodeID, e *api.Error) (*api.Error, int) {
+	all, err := pending(ctx, c)
+	if err != nil {
+		return e, -1
+	}
+	for _, p := range all {
+		if p.Peer == node && node != "" {
+			out := *e
+			out.Message = "Wrong code, " + show.TriesLeft(p.TriesLeft) + "."
+			return &out, p.TriesLeft
+		}
+	}
+	return e, -1
+}
+
+// joined says what became of it.
+func (r *run) joined(result api.ClusterJoinResult, l lending) error {
+	if r.json {
+		return text.JSON(r.Out, result)
+	}
+	var others []api.Member
+	for _, m := range result.Members {
+		if m.RemovedBy == "" {
+			others = append(others, m)
+		}
+	}
+	if _, err := fmt.Fprintf(r.Out, "This Mac is in the cluster now, with these members:\n\n"); err != nil {
+		return err
+	}
+	if err := r.view().Members(r.Out, others, show.Names(result.Members, nil)); err != nil {
+		return err
+	}
+	lent := "No job of its people runs here; let somebody with: fulmen users map USER@NODE ACCOUNT"
+	if l.account != "" {
+		lent = fmt.Sprintf("Its people's jobs run here as %s; see: fulmen sharing", text.Clean(l.account))
+	}
+	_, err := fmt.Fprintf(r.Out, "\n%s\nSee the cluster: fulmen status\n", lent)
+	return err
+}
