@@ -83,6 +83,10 @@ func (r *Replica) compare(p *peer) (again time.Duration, err error) {
 	return r.mend(p, &mine, answer.Have, isUrgent)
 }
 
+// maxParts is how many times in a row what did not fit a message is asked for:
+// a neighbour that refuses what it wants would be asked for ever.
+const maxParts = 64
+
 // mend evens out what differs. Where news is on its way a difference goes by
 // itself: unless it is urgent, only what differs as it did a moment ago counts.
 func (r *Replica) mend(p *peer, mine *inventory, there []api.NodeVersion, isUrgent bool) (again time.Duration, err error) {
@@ -114,13 +118,14 @@ func (r *Replica) mend(p *peer, mine *inventory, there []api.NodeVersion, isUrge
 		return again, nil
 	}
 	isMore, err := r.compareKeys(p, mine, slices.Sorted(maps.Keys(differing)))
-	if isMore {
-		r.mu.Lock()
-		c.isUrgent, c.isForced = true, true
-		r.mu.Unlock()
-		again = r.timing.Stagger
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if c.parts++; !isMore || c.parts > maxParts {
+		c.parts = 0
+		return again, err
 	}
-	return again, err
+	c.isUrgent, c.isForced = true, true
+	return r.timing.Stagger, err
 }
 
 // compareKeys tells the versions of all documents of some nodes, in parts that

@@ -45,6 +45,8 @@ type comparison struct {
 	// one after the other.
 	differed map[api.NodeID][2]string
 	rounds   int
+	// parts is how many comparisons in a row said that there is more.
+	parts int
 }
 
 func newPeer(ctx context.Context, node api.NodeID) *peer {

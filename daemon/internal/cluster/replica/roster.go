@@ -43,6 +43,12 @@ func (r *Replica) rosterNews(from api.NodeID) {
 // followRoster acts on removals. Documents of a removed node go, and none of
 // its come in again, because the ledger asks the same roster.
 func (r *Replica) followRoster() {
+	// What a former process had no time to drop.
+	for _, m := range r.roster().Members() {
+		if r.roster().IsRemoved(m.Node) && m.Node != r.self {
+			r.drop(m.Node)
+		}
+	}
 	for {
 		select {
 		case <-r.ctx.Done():
@@ -62,14 +68,19 @@ func (r *Replica) followRoster() {
 				continue
 			}
 			if m.Node != r.self {
-				if err := r.ledger.Forget(m.Node); err != nil {
-					r.log.Error("documents of a removed member could not be dropped", "node", m.Node, "error", err)
-				}
+				r.drop(m.Node)
 			}
 			r.mu.Lock()
 			r.spawn(func() { r.partFrom(m.Node) })
 			r.mu.Unlock()
 		}
+	}
+}
+
+// drop drops what a removed node wrote.
+func (r *Replica) drop(node api.NodeID) {
+	if err := r.ledger.Forget(node); err != nil {
+		r.log.Error("documents of a removed member could not be dropped", "node", node, "error", err)
 	}
 }
 

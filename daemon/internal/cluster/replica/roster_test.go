@@ -68,6 +68,23 @@ func TestRemovedNodeIsGoneEverywhere(t *testing.T) {
 	})
 }
 
+// The process ends between the removal and what follows from it.
+func TestRemovedNodesDocumentsGoAtTheNextStart(t *testing.T) {
+	onDesk(t, 3, func(is *is.I, d *desk) {
+		d.nodes[2].put(api.KindSharing, "", 1)
+		d.joinAll()
+		d.agreedWithin(time.Second)
+		d.kill(0)
+		d.nodes[0].holder.Update(func(r *cluster.Roster) (*cluster.Roster, error) {
+			return r.Remove(d.nodes[0].identity, time.Now(), d.nodes[2].identity.Node)
+		})
+		is.Equal(len(d.nodes[0].disk.docs), 1)
+		d.nodes[0].start()
+		d.wait(time.Millisecond)
+		is.Equal(len(d.nodes[0].disk.docs), 0)
+	})
+}
+
 func TestNewMembersDocumentsComeWithTheRoster(t *testing.T) {
 	onDesk(t, 4, func(is *is.I, d *desk) {
 		d.join(0, 1)

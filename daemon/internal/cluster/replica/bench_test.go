@@ -1,0 +1,107 @@
+package replica
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/cluster"
+	"fulmen/daemon/internal/ledger"
+	"fulmen/native"
+)
+
+// told is Calls that answers at once and counts down documents.
+type told struct {
+	mu   sync.Mutex
+	left int
+	done chan struct{}
+}
+
+func (c *told) Call(_ context.Context, _ api.NodeID, method string, params, _ any) error {
+	raw, err := json.Marshal(params)
+	if put, is := params.(putParams); is && err == nil && len(raw) > 0 {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.left -= len(put.Docs); c.left == 0 {
+			c.done <- struct{}{}
+		}
+	}
+	return err
+}
+
+func (c *told) Notify(api.NodeID, string, any) error { return nil }
+
+// BenchmarkFanOut is from a write to its being encoded for every neighbour,
+// signature included, network not.
+func BenchmarkFanOut(b *testing.B) {
+	for _, n := range []int{3, 15, 31, 63} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			self := identityOf(0)
+			roster, err := cluster.FoundRoster(self, time.Now())
+			for i := range n {
+				if err == nil {
+					roster, err = roster.Add(self, identityOf(i+1).Public(), time.Now())
+				}
+			}
+			if err != nil {
+				b.Fatal(err)
+			}
+			calls := &told{done: make(chan struct{}, 1)}
+			clock, err := native.SystemClock()
+			if err != nil {
+				b.Fatal(err)
+			}
+			l, w, err := ledger.Open(ledger.Options{Key: self.Key(), Cluster: roster.Cluster(), Counter: newDisk()})
+			if err != nil {
+				b.Fatal(err)
+			}
+			r, err := New(Options{Ledger: l, Writer: w, Roster: &holder{roster: roster}, Calls: calls, Clock: clock})
+			if err != nil {
+				b.Fatal(err)
+			}
+			ctx, cancel := context.WithCancel(context.Background())
+			over := make(chan struct{})
+			go func() { defer close(over); r.Run(ctx) }()
+			for i := range n {
+				r.PeerUp(identityOf(i + 1).Node)
+			}
+			value := json.RawMessage(`{"name":"a document of two hundred bytes","text":"` + fmt.Sprintf("%0140d", 7) + `"}`)
+			b.ReportAllocs()
+			for b.Loop() {
+				calls.mu.Lock()
+				calls.left = n
+				calls.mu.Unlock()
+				if err := w.Put(ledger.Draft{Kind: api.KindThunderbolt, Name: "1", Value: value, Again: true}); err != nil {
+					b.Fatal(err)
+				}
+				<-calls.done
+			}
+			cancel()
+			<-over
+		})
+	}
+}
+
+// BenchmarkInventory is taking stock of a cluster of 32 with 11 documents a node.
+func BenchmarkInventory(b *testing.B) {
+	d := newDesk(b, 32)
+	defer d.close()
+	for _, m := range d.nodes {
+		for p := range 9 {
+			m.put("from-the-future", fmt.Sprint(p), p)
+		}
+		for _, rec := range m.ledger.List(ledger.Filter{}) {
+			if _, err := d.nodes[0].ledger.PutForeign(rec.Document()); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		d.nodes[0].replica.inventory()
+	}
+}
