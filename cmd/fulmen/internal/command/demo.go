@@ -142,7 +142,10 @@ func (r *run) demonstrate(ctx, whole context.Context, cluster *demo.Cluster, res
 		return screen.draw(b.String())
 	}
 	if err := cluster.Complete(whole, draw); err != nil {
-		return err
+		if f.once || r.json || ctx.Err() != nil || !errors.Is(err, api.ReasonDeadline) {
+			return err
+		}
+		r.explain(err) // somebody looks, and it may still come
 	}
 	if r.json {
 		if err := text.JSON(r.Out, result); err != nil {

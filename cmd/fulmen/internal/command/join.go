@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -47,6 +48,9 @@ func (r *run) joinCommand() *cobra.Command {
 			if len(args) > 0 {
 				target = args[0]
 			}
+			if looksLikeCode(target) {
+				return usage("that looks like a code: type it when it is asked for, not here, where other accounts can see it; a Mac of such a name is named by its id")
+			}
 			return r.with(c.Context(), func(c2 *client.Client) error { return r.join(c.Context(), c2, target, l) })
 		},
 	}
@@ -54,6 +58,13 @@ func (r *run) joinCommand() *cobra.Command {
 	l.flags(c)
 	l.changesFlag(c)
 	return c
+}
+
+// looksLikeCode reports whether a word is written as codes are shown: two groups
+// of four of the characters that codes have.
+func looksLikeCode(word string) bool {
+	a, b, found := strings.Cut(strings.ToUpper(word), "-")
+	return found && len(a) == 4 && len(b) == 4 && strings.Trim(a+b, "0123456789ABCDEFGHJKMNPQRSTVWXYZ") == ""
 }
 
 // join asks for what is missing and joins.

@@ -127,12 +127,14 @@ func TestJoinByInvitation(t *testing.T) {
 func TestJoinRefusesContradictions(t *testing.T) {
 	for _, args := range [][]string{
 		{"join", "--account", "ada", "--nobody"}, {"join", "--rdma-changes", "everybody"}, {"join", "a", "b"}, {"join", "mac", "--invite", "-"},
+		{"join", "k7qm-3wxd"}, {"join", "K7QM-3WXD", "--nobody"},
 	} {
 		t.Run(strings.Join(args, " "), func(t *testing.T) {
 			is := is.New(t)
 			r := newRig(t, "")
 			is.Equal(r.run(args...), 2)
 			is.Equal(len(r.daemon.Calls()), 0)
+			is.True(!strings.Contains(strings.ToUpper(r.err.String()), "K7QM")) // a code is not said again
 		})
 	}
 }

@@ -24,8 +24,8 @@ const (
 	// config is the configuration of each daemon: the first one's usual port
 	// belongs to a real daemon.
 	config = "# A Mac of a simulated cluster.\n[api]\nport = 0\n"
-	// drain is how long daemons may take to end in order.
-	drain = 10 * time.Second
+	// usualDrain is Cluster.drain: a daemon's own, and as much again.
+	usualDrain = 10 * time.Second
 	// callTimeout bounds calls of daemons that share a machine's few cores.
 	callTimeout = 20 * time.Second
 )
@@ -58,6 +58,7 @@ type Cluster struct {
 
 	options Options
 	world   *process
+	drain   time.Duration // how long its processes may take to end in order
 }
 
 // Node is a Mac of the cluster with its daemon.
@@ -77,7 +78,7 @@ type Node struct {
 // Start starts the world and the daemons and waits until all answer. Close ends
 // what was started, also after an error.
 func Start(ctx context.Context, o Options) (*Cluster, error) {
-	c := &Cluster{options: o, Deadline: time.Now().Add(o.Within)}
+	c := &Cluster{options: o, drain: usualDrain, Deadline: time.Now().Add(o.Within)}
 	if o.Within == 0 {
 		c.Deadline = time.Now().Add(base)
 	}
@@ -192,7 +193,7 @@ func (c *Cluster) Close() error {
 			n.process.signal()
 		}
 	}
-	deadline := time.Now().Add(drain)
+	deadline := time.Now().Add(c.drain)
 	var stuck []*process
 	end := func(p *process) {
 		if p == nil {
@@ -209,11 +210,11 @@ func (c *Cluster) Close() error {
 	if c.world != nil {
 		_ = c.world.life.Close()
 		c.world.signal()
-		deadline = time.Now().Add(drain)
+		deadline = time.Now().Add(c.drain)
 		end(c.world)
 	}
 	for _, p := range stuck {
-		errs = append(errs, fmt.Errorf("%s did not end within %v and was killed", p.name, drain))
+		errs = append(errs, fmt.Errorf("%s did not end within %v and was killed", p.name, c.drain))
 	}
 	if len(stuck) > 0 {
 		// The group is not empty, so its number cannot mean another.

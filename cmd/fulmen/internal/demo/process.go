@@ -87,7 +87,7 @@ func (p *process) await(ctx context.Context) (string, error) {
 		}
 		return "", p.failure()
 	case <-ctx.Done():
-		return "", late(ctx, p.name+" to be ready")
+		return "", late(ctx, strings.ToLower(p.name[:1])+p.name[1:]+" to be ready")
 	}
 }
 

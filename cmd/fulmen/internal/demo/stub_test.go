@@ -1,0 +1,202 @@
+package demo
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"fulmen/cmd/fulmen/internal/clienttest"
+	"fulmen/daemon/api"
+)
+
+// mode is the variable that makes this test program fulmend; its value is what
+// is wrong with it.
+const mode = "FULMEN_DEMO_STUB"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(mode) == "" {
+		os.Exit(m.Run())
+	}
+	if os.Args[1] == "world" {
+		os.Exit(stubWorld())
+	}
+	os.Exit(stubDaemon())
+}
+
+// shared is what the stubs' cluster consists of: they all hold it, and the world
+// passes on what one changes.
+type shared struct {
+	// Code is the one that the first Mac shows.
+	Code string `json:"code"`
+	// Members are those who joined.
+	Members []api.NodeID `json:"members"`
+}
+
+// ids are the ids of the stubs' Macs.
+func ids() map[string]api.NodeID {
+	return map[string]api.NodeID{"a": "csm7nbfrcayqev4e", "b": "axwfk1even66ca3j", "c": "9dw0ceww496t64df"}
+}
+
+// stubWorld hosts the shared state: each message replaces it and goes to all.
+func stubWorld() int {
+	if os.Getenv(mode) == "no-world" {
+		fmt.Fprintln(os.Stderr, "fulmend: there is no scenario "+os.Args[3])
+		return 2
+	}
+	listener, err := net.Listen("unix", os.Args[5])
+	if err != nil {
+		return 1
+	}
+	var mu sync.Mutex
+	last := shared{Members: []api.NodeID{ids()["a"]}}
+	all := map[*json.Encoder]bool{}
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				out, in := json.NewEncoder(conn), json.NewDecoder(conn)
+				mu.Lock()
+				all[out] = true
+				out.Encode(last)
+				mu.Unlock()
+				for {
+					var s shared
+					if in.Decode(&s) != nil {
+						return
+					}
+					mu.Lock()
+					last = s
+					for each := range all {
+						each.Encode(s)
+					}
+					mu.Unlock()
+				}
+			}()
+		}
+	}()
+	fmt.Println(`{"macs": ["a", "b", "c"]}`)
+	io.Copy(io.Discard, os.Stdin) // until the one that started it is gone
+	return 0
+}
+
+// stub is a daemon of the stubs' cluster.
+type stub struct {
+	*clienttest.Daemon
+	mac   string
+	id    api.NodeID
+	world *json.Encoder
+
+	mu   sync.Mutex
+	have shared
+	late int // how often joining is refused as too early
+}
+
+func stubDaemon() int {
+	_, mac, _ := strings.Cut(os.Args[3], ":")
+	if os.Getenv(mode) == "no-"+mac {
+		fmt.Fprintln(os.Stderr, "fulmend: the disk is full")
+		return 1
+	}
+	stop := make(chan os.Signal, 1)
+	signal.Notify(stop, syscall.SIGTERM)
+	if os.Getenv(mode) == "stubborn-"+mac {
+		signal.Ignore(syscall.SIGTERM)
+	}
+	conn, err := net.Dial("unix", os.Args[5])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	s := &stub{mac: mac, id: ids()[mac], world: json.NewEncoder(conn), late: 1}
+	if s.Daemon, err = clienttest.Start(os.Getenv(api.EnvHome)); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	s.answers()
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		in := json.NewDecoder(conn)
+		for {
+			var now shared
+			if in.Decode(&now) != nil {
+				return
+			}
+			s.learn(now)
+		}
+	}()
+	os.WriteFile(filepath.Join(os.Getenv(api.EnvHome), "pid"), []byte(fmt.Sprint(os.Getpid())), 0o600)
+	fmt.Fprintln(os.Stderr, "level=INFO msg=ready")
+	select {
+	case <-stop:
+	case <-gone:
+	}
+	return 0
+}
+
+func (s *stub) answers() {
+	s.Always("daemon.info", api.DaemonInfoResult{Node: s.id, Cluster: "1627a5fa4a54af2e098cf3ca6dfb55b5"})
+	s.Set("cluster.pair", func(json.RawMessage) (any, error) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.have.Code = fmt.Sprintf("CODE-%04d", len(s.have.Members))
+		return api.ClusterPairResult{Code: s.have.Code, TriesLeft: 3}, s.world.Encode(s.have)
+	})
+	s.Set("cluster.join", func(raw json.RawMessage) (any, error) {
+		var p api.ClusterJoinParams
+		if err := json.Unmarshal(raw, &p); err != nil {
+			return nil, err
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		switch s.late--; {
+		case s.late >= 0:
+			return nil, api.NewError(api.ReasonPairingNotOpen, "")
+		case os.Getenv(mode) == "deaf-"+s.mac:
+			return nil, api.NewError(api.ReasonNoPath, "")
+		case p.Node != ids()["a"] || p.Code != s.have.Code || p.Account != "":
+			return nil, api.NewError(api.ReasonWrongCode, "")
+		}
+		s.have.Members = append(s.have.Members, s.id)
+		s.have.Code = ""
+		return api.ClusterJoinResult{Cluster: "1627a5fa4a54af2e098cf3ca6dfb55b5", Members: []api.Member{}}, s.world.Encode(s.have)
+	})
+}
+
+// learn takes the cluster's state over.
+func (s *stub) learn(now shared) {
+	s.mu.Lock()
+	s.have = now
+	s.mu.Unlock()
+	var list api.NodeListResult
+	for _, id := range now.Members {
+		path := api.PathView{Address: api.PeerAddress{Peer: id}, Interface: "en5", Kind: api.LinkTB5, State: api.PathActive}
+		if err := path.Address.UnmarshalText([]byte(string(id) + "/10.0.0.1")); err != nil {
+			panic(err)
+		}
+		v := api.NodeView{Node: id, Self: id == s.id, Liveness: api.LivenessAlive, Since: api.TimeOf(time.Unix(1e9, 0))}
+		if !v.Self {
+			v.Paths = []api.PathView{path}
+		}
+		list.Nodes = append(list.Nodes, v)
+		for _, kind := range sharedKinds() {
+			if os.Getenv(mode) == "blind-"+s.mac && kind == api.KindMemory && id != s.id {
+				continue
+			}
+			s.Put(api.Document{Node: id, Kind: kind, Inc: 1, Seq: 1, At: v.Since, Value: json.RawMessage(`{}`)})
+		}
+	}
+	s.Always("node.list", list)
+}
