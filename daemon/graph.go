@@ -30,6 +30,8 @@ type graph struct {
 	cables  *health.Cables
 	now     func() time.Time
 	expired func() (socket, rdma time.Duration)
+	// stale reports whether a node's documents may be old.
+	stale func(api.NodeID) bool
 
 	mu       sync.Mutex
 	list     api.LinkListResult
@@ -43,6 +45,7 @@ func (d *daemon) openGraph() {
 	})
 	d.onClose(func() error { cables.Close(); return nil })
 	d.graph = &graph{ledger: d.ledger, cables: cables, now: d.platform.Clock.Now, watchers: map[chan struct{}]bool{},
+		stale: func(id api.NodeID) bool { return d.nodes != nil && d.nodes.isStale(id) },
 		expired: func() (socket, rdma time.Duration) {
 			current := d.live.Current().Measure
 			return current.SocketTTL, current.RDMATTL
@@ -57,7 +60,7 @@ func (g *graph) build() topology.Graph {
 	for i, record := range records {
 		docs[i] = record.Document()
 	}
-	nodes, _ := topology.NodesOf(docs, nil)
+	nodes, _ := topology.NodesOf(docs, g.stale)
 	in := topology.Input{Nodes: nodes, At: api.TimeOf(g.now())}
 	in.SocketTTL, in.RDMATTL = g.expired()
 	return topology.Build(in)

@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"os"
 	"os/user"
 	"runtime"
@@ -13,7 +14,6 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/config"
-	"fulmen/daemon/internal/ledger"
 	"fulmen/daemon/internal/profile"
 	"fulmen/daemon/internal/server"
 )
@@ -25,7 +25,7 @@ const replyFirst = 100 * time.Millisecond
 // handlers are the methods that are built; the server has those of tokens and
 // of state.
 func (d *daemon) handlers(stop context.CancelCauseFunc) server.Handlers {
-	return server.Handlers{
+	all := server.Handlers{
 		"daemon.info":       server.Handle(d.info),
 		"daemon.config":     server.Handle(d.config),
 		"daemon.set_config": server.Handle(d.setConfig),
@@ -38,6 +38,7 @@ func (d *daemon) handlers(stop context.CancelCauseFunc) server.Handlers {
 			return api.Empty{}, nil
 		}),
 		"node.list":       server.Handle(d.nodeList),
+		"node.watch":      server.Handle(d.nodeWatch),
 		"node.get":        server.Handle(d.nodeGet),
 		"node.conditions": server.Handle(d.nodeConditions),
 		"link.list":       server.Handle(d.linkList),
@@ -56,6 +57,8 @@ func (d *daemon) handlers(stop context.CancelCauseFunc) server.Handlers {
 			return d.profiler.Cancel(ctx, d.caller(c), p)
 		}),
 	}
+	maps.Copy(all, d.clusterHandlers())
+	return all
 }
 
 // userName is the name of a local account, its number where it has none.
@@ -80,7 +83,8 @@ func (d *daemon) info(_ context.Context, c *server.Caller, _ api.Empty) (api.Dae
 		Node: d.identity.Node, Cluster: d.roster.Cluster(), Version: d.options.Version, GoVersion: runtime.Version(),
 		Protocol: api.Protocol, Platform: api.Platform(runtime.GOOS), Mode: d.folders.Mode, PID: os.Getpid(),
 		StartedAt: api.TimeOf(d.started), APIURL: d.address.URL, Socket: d.address.Socket, StateFolder: d.folders.State, Scenario: d.scenario(),
-		Class: c.Class(), User: userName(c.UID),
+		PeerPort: d.node.Port(),
+		Class:    c.Class(), User: userName(c.UID),
 	}
 	for feature, capability := range d.capabilities {
 		result.Features = append(result.Features, api.FeatureInfo{
@@ -114,54 +118,6 @@ func (d *daemon) setConfig(_ context.Context, c *server.Caller, p api.DaemonSetC
 	}
 	d.logs.part("daemon").Info("configuration changed", "uid", c.UID, "keys", len(changes))
 	return api.Empty{}, nil
-}
-
-// self is what is derived about this node.
-func (d *daemon) self() api.NodeView {
-	v := api.NodeView{Node: d.identity.Node, Self: true, Simulated: d.platform.Simulated, Liveness: api.LivenessAlive, Since: api.TimeOf(d.started)}
-	var identity api.Identity
-	if d.own(api.KindIdentity, &identity) {
-		v.ShortName = identity.ShortName
-	}
-	return v
-}
-
-// nodeList is this node alone: there is no cluster of several yet.
-func (d *daemon) nodeList(context.Context, *server.Caller, api.Empty) (api.NodeListResult, error) {
-	return api.NodeListResult{Nodes: []api.NodeView{d.self()}, Totals: d.totals()}, nil
-}
-
-func (d *daemon) totals() api.Totals {
-	t := api.Totals{Nodes: 1, Members: len(d.roster.Members()), Simulated: d.platform.Simulated}
-	var memory api.Memory
-	if d.own(api.KindMemory, &memory) {
-		t.MemoryTotalBytes, t.MemoryUsedBytes = memory.TotalBytes, memory.UsedBytes
-	}
-	var gpu api.GPUProfile
-	if d.own(api.KindGPUProfile, &gpu) && gpu.FP16TFLOPS != nil {
-		t.FP16TFLOPS, t.MemoryBytesPerS, t.MeasuredNodes = gpu.FP16TFLOPS, gpu.MemoryBytesPerS, 1
-	}
-	return t
-}
-
-func (d *daemon) nodeGet(_ context.Context, _ *server.Caller, p api.NodeSelect) (api.NodeGetResult, error) {
-	node, err := view{d.ledger}.node(p.Node)
-	if err != nil {
-		return api.NodeGetResult{}, err
-	}
-	result := api.NodeGetResult{Node: d.self()}
-	for _, record := range d.ledger.List(ledger.Filter{Nodes: []api.NodeID{node}}) {
-		result.Docs = append(result.Docs, record.Document())
-	}
-	return result, nil
-}
-
-func (d *daemon) nodeConditions(context.Context, *server.Caller, api.NodeConditionsParams) (api.NodeConditionsResult, error) {
-	result := api.NodeConditionsResult{Conditions: []api.NodeCondition{}}
-	for _, condition := range d.health.Shown() {
-		result.Conditions = append(result.Conditions, api.NodeCondition{Node: d.identity.Node, Condition: condition})
-	}
-	return result, nil
 }
 
 func (d *daemon) measureGPU(ctx context.Context, c *server.Caller, p api.MeasureGPUParams) (api.MeasureStarted, error) {

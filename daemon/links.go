@@ -17,7 +17,7 @@ func (d *daemon) linkList(context.Context, *server.Caller, api.Empty) (api.LinkL
 // linkGet is one cable with what was measured on it.
 func (d *daemon) linkGet(_ context.Context, _ *server.Caller, p api.LinkSelect) (api.LinkGetResult, error) {
 	list := d.graph.build().List()
-	cable, err := findCable(list.Cables, p.Link, view{d.ledger}.node)
+	cable, err := findCable(list.Cables, p.Link, d.find)
 	if err != nil {
 		return api.LinkGetResult{}, err
 	}
@@ -131,5 +131,5 @@ func (d *daemon) linkWatch(_ context.Context, c *server.Caller, _ api.Empty) (ap
 
 // linkExport writes the graph for another tool.
 func (d *daemon) linkExport(_ context.Context, _ *server.Caller, p api.LinkExportParams) (api.LinkExportResult, error) {
-	return export(d.graph.build(), p, view{d.ledger}.node)
+	return export(d.graph.build(), p, d.find)
 }

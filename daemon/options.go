@@ -1,12 +1,17 @@
 package daemon
 
 import (
+	"errors"
 	"io"
 	"net"
 
 	"fulmen/daemon/internal/home"
 	"fulmen/native"
 )
+
+// ErrRestart is what Run returns when this node was removed from its cluster: it
+// is to be run again, and begins anew with another key.
+var ErrRestart = errors.New("the daemon begins anew")
 
 // Options is what a daemon is run with. What is zero is found out.
 type Options struct {

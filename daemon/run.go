@@ -12,6 +12,8 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/cluster"
+	"fulmen/daemon/internal/cluster/node"
+	"fulmen/daemon/internal/cluster/policy"
 	"fulmen/daemon/internal/config"
 	"fulmen/daemon/internal/facts"
 	"fulmen/daemon/internal/health"
@@ -56,7 +58,13 @@ type daemon struct {
 	database *store.Store
 	identity cluster.Identity
 	moved    *cluster.Moved
-	roster   *cluster.Roster
+	roster   *node.Holder
+	policy   *policy.Policy
+	node     *node.Node
+	self     *policy.Self
+	nodes    *nodes
+	// restart has the daemon begin anew, once everything that runs has ended.
+	restart  func()
 	ledger   *ledger.Ledger
 	writer   *ledger.Writer
 	health   *health.Health
@@ -195,8 +203,12 @@ func (d *daemon) openState(ctx context.Context) error {
 		return err
 	}
 	d.identity, d.moved = opened.Identity, opened.Moved
-	d.roster, _, err = cluster.OpenRoster(storage{d.database}, d.identity, time.Now())
-	return err
+	roster, _, err := cluster.OpenRoster(storage{d.database}, d.identity, time.Now())
+	if err != nil {
+		return err
+	}
+	d.roster = node.NewHolder(roster, storage{d.database})
+	return nil
 }
 
 // openLedger opens the ledger on what is stored.
@@ -217,20 +229,24 @@ func (d *daemon) openLedger(context.Context) error {
 
 // openParts makes the owners of facts and what serves clients.
 func (d *daemon) openParts(ctx context.Context) error {
-	node := d.identity.Node
+	self := d.identity.Node
 	d.health = health.New(d.owner("health", api.KindCondition), time.Now)
 	published := watched{d.owner("facts", api.KindIdentity, api.KindMemory, api.KindSystem, api.KindNetwork, api.KindThunderbolt, api.KindRDMA), d.lookAtClock}
 	d.facts = facts.New(d.platform.Facts, published, facts.Static{
 		PublicKey: d.identity.Public(), FulmenVersion: d.options.Version, Protocol: api.Protocol, StartedAt: api.TimeOf(d.started),
-		ShortName: func(name string) string { return cluster.ShortName(name, node) }, Platform: d.family(),
+		ShortName: d.shortName, Platform: d.family(),
 	}, d.logs.part("facts"))
 	d.profiler = profile.New(profile.Config{
-		Node: node, Clock: d.platform.Clock, Documents: d.owner("profile", api.KindGPUProfile), Conditions: d.health,
+		Node: self, Clock: d.platform.Clock, Documents: d.owner("profile", api.KindGPUProfile), Conditions: d.health,
 		Worker: d.worker, Env: workerEnvironment(os.Environ()), Last: d.lastProfile(), Circumstances: d.circumstances,
-		Resolve: view{d.ledger}.node, Log: d.logs.part("profile"),
+		Resolve: d.find, Log: d.logs.part("profile"),
 	})
 	d.onClose(func() error { d.profiler.Close(); return nil })
 	d.openGraph()
+	if err := d.openCluster(); err != nil {
+		return err
+	}
+	d.openNodes()
 	var err error
 	d.tokens, err = token.Open(storage{d.database}, d.platform.Clock, d.logs.part("server"))
 	if err != nil {

@@ -24,8 +24,9 @@ const infoDeadline = 30 * time.Second
 func (d *daemon) serve(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
+	d.restart = func() { stop(ErrRestart) }
 	config := server.Config{
-		Handlers: d.handlers(stop), Facts: view{d.ledger}, Tokens: d.tokens, Clock: d.platform.Clock,
+		Handlers: d.handlers(stop), Facts: view{d.ledger, d.nodes}, Tokens: d.tokens, Clock: d.platform.Clock,
 		Log: d.logs.part("server"), Mode: d.folders.Mode, UID: uint32(os.Getuid()), Version: d.options.Version, Schema: schema.JSON(),
 		Limits: server.Limits{Clients: d.live.Current().Limits.Clients, FeedBytes: d.live.Current().Limits.OutboxBytes},
 	}
@@ -50,21 +51,34 @@ func (d *daemon) serve(ctx context.Context) error {
 	running.Go(func() { _ = d.facts.Run(ctx) })
 	running.Go(func() { d.followInterest(ctx) })
 	running.Go(func() { d.learnMLX(ctx) })
-	running.Go(func() { d.followPower(ctx) })
+	running.Go(func() { _ = d.self.Run(ctx) })
+	running.Go(func() {
+		if err := d.nodes.run(ctx); ctx.Err() == nil {
+			stop(err)
+		}
+	})
 	running.Go(func() { d.play(ctx) })
 	running.Go(func() {
 		if err := d.graph.run(ctx); ctx.Err() == nil {
 			stop(err)
 		}
 	})
-	d.say(api.SelfAwake)
+	online, leave := context.WithCancel(context.WithoutCancel(ctx)) // others hear that this node stops before it is gone
+	defer leave()
+	running.Go(func() {
+		if err := d.node.Run(online); err != nil {
+			stop(err)
+		}
+	})
+	d.say(ctx, api.SelfAwake)
 	d.logs.part("daemon").Info("ready", "url", address.URL, "socket", address.Socket, "node", d.identity.Node, "state", d.folders.State)
 	if d.options.Ready != nil {
 		d.options.Ready(address)
 	}
 	<-ctx.Done()
 
-	d.say(api.SelfStopping)
+	d.say(context.WithoutCancel(ctx), api.SelfStopping)
+	leave()
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.live.Current().Times.Drain)
 	defer cancel()
 	err = s.Shutdown(drain)
@@ -95,10 +109,10 @@ func (d *daemon) listen() (tcp, socket net.Listener, err error) {
 	return tcp, socket, nil
 }
 
-// say publishes what this node does.
-func (d *daemon) say(state api.SelfState) {
-	value := api.NodeState{State: state, Since: api.TimeOf(time.Now())}
-	if err := d.owner("daemon", api.KindNodeState).Put(api.KindNodeState, "", value, nil); err != nil {
+// say publishes what this node does, and waits for a moment until others have
+// heard it.
+func (d *daemon) say(ctx context.Context, state api.SelfState) {
+	if err := d.self.Say(ctx, state, ""); err != nil {
 		d.logs.part("daemon").Error("the node's state could not be published", "error", err)
 	}
 }

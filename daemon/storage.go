@@ -3,8 +3,10 @@ package daemon
 import (
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/cluster/discover"
 	"fulmen/daemon/internal/server/token"
 	"fulmen/daemon/internal/store"
 )
@@ -15,14 +17,20 @@ const (
 	bucketDocuments = "documents" // persisted documents by key
 	bucketRoster    = "roster"    // rosters by cluster, and which is in force
 	bucketTokens    = "tokens"    // records of tokens by hash
+	bucketCluster   = "cluster"   // what is lent, where members were met, when one was heard last
 
 	keyVersion = "version"
 	keyCurrent = "current"
+
+	keyPolicy    = "policy"
+	keyDiscovery = "discovery"
+	keyLastSeen  = "last_seen"
 )
 
 func buckets() []store.Bucket {
 	return []store.Bucket{
 		{Name: bucketNode, Version: 1}, {Name: bucketDocuments, Version: 1}, {Name: bucketRoster, Version: 1}, {Name: bucketTokens, Version: 1},
+		{Name: bucketCluster, Version: 1},
 	}
 }
 
@@ -133,3 +141,38 @@ func (s storage) SaveToken(r token.Record) error {
 
 // DeleteToken is the server's.
 func (s storage) DeleteToken(sha256 string) error { return s.db.Delete(bucketTokens, sha256) }
+
+// LoadPolicy is the policy's.
+func (s storage) LoadPolicy() (json.RawMessage, error) {
+	raw, _, err := s.db.Get(bucketCluster, keyPolicy)
+	return raw, err
+}
+
+// SavePolicy is the policy's.
+func (s storage) SavePolicy(raw json.RawMessage) error {
+	return s.db.Update(func(w store.Writer) error { return w.Put(bucketCluster, keyPolicy, raw) })
+}
+
+// LoadDiscovery is discovery's.
+func (s storage) LoadDiscovery() (discover.Remembered, error) {
+	var r discover.Remembered
+	_, err := s.read(bucketCluster, keyDiscovery, &r)
+	return r, err
+}
+
+// SaveDiscovery is discovery's.
+func (s storage) SaveDiscovery(r discover.Remembered) error {
+	return s.db.Update(func(w store.Writer) error { return write(w, bucketCluster, keyDiscovery, r) })
+}
+
+// LoadLastSeen is replication's.
+func (s storage) LoadLastSeen() (time.Time, error) {
+	var at api.Time
+	_, err := s.read(bucketCluster, keyLastSeen, &at)
+	return at.Time, err
+}
+
+// SaveLastSeen is replication's.
+func (s storage) SaveLastSeen(at time.Time) error {
+	return s.db.Update(func(w store.Writer) error { return write(w, bucketCluster, keyLastSeen, api.TimeOf(at)) })
+}

@@ -2,8 +2,9 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"slices"
-	"strings"
+	"sync"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/ledger"
@@ -15,7 +16,10 @@ import (
 const batchBytes = api.MaxMessageBytes / 2
 
 // view is the ledger as clients read it.
-type view struct{ ledger *ledger.Ledger }
+type view struct {
+	ledger *ledger.Ledger
+	nodes  *nodes
+}
 
 // Snapshot is the server's.
 func (v view) Snapshot(_ context.Context, _ server.Viewer, sel api.StateSelect) (server.Snapshot, error) {
@@ -23,7 +27,7 @@ func (v view) Snapshot(_ context.Context, _ server.Viewer, sel api.StateSelect) 
 	if err != nil {
 		return server.Snapshot{}, err
 	}
-	return server.Snapshot{Docs: records(v.ledger.List(filter))}, nil
+	return server.Snapshot{Docs: records(v.ledger.List(filter)), Stale: v.nodes.staleNow()}, nil
 }
 
 // Watch is the server's.
@@ -33,14 +37,16 @@ func (v view) Watch(_ context.Context, _ server.Viewer, sel api.StateSelect, nam
 		return server.Snapshot{}, nil, err
 	}
 	found, watcher := v.ledger.Watch(ledger.WatchOptions{Name: name, Filter: filter, BatchBytes: batchBytes})
-	return server.Snapshot{Docs: records(found)}, changes{watcher}, nil
+	c := &changes{watcher: watcher, nodes: v.nodes, told: v.nodes.staleNow()}
+	c.done = v.nodes.onStale(c.staleChanged)
+	return server.Snapshot{Docs: records(found), Stale: c.told}, c, nil
 }
 
 // filter finds the nodes that a person means.
 func (v view) filter(sel api.StateSelect) (ledger.Filter, error) {
 	filter := ledger.Filter{Kinds: sel.Kinds}
 	for _, ref := range sel.Nodes {
-		node, err := v.node(ref)
+		node, err := v.nodes.current().Find(ref)
 		if err != nil {
 			return filter, err
 		}
@@ -49,45 +55,55 @@ func (v view) filter(sel api.StateSelect) (ledger.Filter, error) {
 	return filter, nil
 }
 
-// node finds a node by its id, a unique beginning of it, or its short name;
-// empty is this one.
-func (v view) node(ref api.NodeRef) (api.NodeID, error) {
-	if ref == "" {
-		return v.ledger.Node(), nil
-	}
-	wanted := strings.ToLower(strings.ReplaceAll(string(ref), "-", ""))
-	var found []api.NodeID
-	for _, record := range v.ledger.List(ledger.Filter{Kinds: []api.Kind{api.KindIdentity}}) {
-		node := record.Key().Node
-		var identity api.Identity
-		if record.Decode(&identity) == nil && strings.EqualFold(identity.ShortName, string(ref)) {
-			return node, nil
-		}
-		if strings.HasPrefix(string(node), wanted) {
-			found = append(found, node)
-		}
-	}
-	slices.Sort(found)
-	switch found = slices.Compact(found); len(found) {
-	case 1:
-		return found[0], nil
-	case 0:
-		return "", api.Errorf(api.ReasonNoSuchNode, string(ref), "there is no node %q; fulmen nodes lists them", string(ref))
-	}
-	return "", api.Errorf(api.ReasonAmbiguousName, string(ref), "%q is the beginning of %d node ids; type more of it", string(ref), len(found))
+// find finds a node by its id, a unique beginning of it, or its short name; empty
+// is this one.
+func (d *daemon) find(ref api.NodeRef) (api.NodeID, error) { return d.nodes.current().Find(ref) }
+
+// changes is a watcher in the form of the server, with the nodes that are stale.
+type changes struct {
+	watcher *ledger.Watcher
+	nodes   *nodes
+	told    []api.NodeID
+	done    func()
+
+	mu        sync.Mutex
+	interrupt context.CancelFunc // ends the wait of Next
 }
 
-// changes is a watcher in the form of the server.
-type changes struct{ watcher *ledger.Watcher }
+// Next is the server's: documents that changed, or that others are stale now.
+func (c *changes) Next(ctx context.Context) (server.Change, error) {
+	for {
+		waiting, cancel := context.WithCancel(ctx)
+		c.mu.Lock()
+		c.interrupt = cancel
+		c.mu.Unlock()
+		if stale := c.nodes.staleNow(); !slices.Equal(stale, c.told) {
+			cancel()
+			c.told = stale
+			return server.Change{Stale: stale}, nil
+		}
+		change, err := c.watcher.Next(waiting)
+		cancel()
+		if err == nil || ctx.Err() != nil || !errors.Is(err, context.Canceled) {
+			return server.Change{Put: records(change.Put), Del: change.Del}, err
+		}
+	}
+}
 
-// Next is the server's.
-func (c changes) Next(ctx context.Context) (server.Change, error) {
-	change, err := c.watcher.Next(ctx)
-	return server.Change{Put: records(change.Put), Del: change.Del}, err
+// staleChanged has Next look at the stale nodes.
+func (c *changes) staleChanged() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.interrupt != nil {
+		c.interrupt()
+	}
 }
 
 // Close is the server's.
-func (c changes) Close() { c.watcher.Close() }
+func (c *changes) Close() {
+	c.done()
+	c.watcher.Close()
+}
 
 func records(list []*ledger.Record) []server.Record {
 	all := make([]server.Record, len(list))

@@ -18,6 +18,8 @@ func runDaemon(args []string) int {
 	flags := flag.NewFlagSet("fulmend", flag.ContinueOnError)
 	worker := flags.String("worker", "", "path of fulmen-rank; beside fulmend where not given")
 	simulate := flags.String("simulate", "", "run on a simulated Mac: `SCENARIO[:MAC]`, a scenario's name or a .toml file, and one of its Macs")
+	world := flags.String("world", "", "with --simulate: the Unix `socket` of the world that several daemons share")
+	withStdin := flags.Bool("with-stdin", false, "end when standard input does")
 	quiet := flags.Bool("quiet", false, "write the log to its file only")
 	show := flags.Bool("version", false, "print the version and end")
 	if status := parse(flags, args); status >= 0 {
@@ -29,12 +31,19 @@ func runDaemon(args []string) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	if *withStdin {
+		ctx = untilEnd(ctx, os.Stdin)
+	}
 	options := daemon.Options{Version: version, Worker: *worker}
 	if !*quiet {
 		options.Log = os.Stderr
 	}
+	if *world != "" && *simulate == "" {
+		fmt.Fprintln(os.Stderr, "fulmend: --world needs --simulate SCENARIO:MAC")
+		return api.ExitUsage
+	}
 	if *simulate != "" {
-		simulation, err := daemon.OpenSimulation(*simulate)
+		simulation, err := openSimulation(ctx, *simulate, *world)
 		if err != nil {
 			explain(os.Stderr, err)
 			return statusOf(err)
@@ -42,6 +51,9 @@ func runDaemon(args []string) int {
 		options.Simulation = simulation
 	}
 	err := daemon.Run(ctx, options)
+	for errors.Is(err, daemon.ErrRestart) && ctx.Err() == nil {
+		err = daemon.Run(ctx, options)
+	}
 	if options.Simulation != nil {
 		err = errors.Join(err, options.Simulation.World.Close())
 	}

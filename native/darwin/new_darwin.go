@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"fulmen/native"
+	"fulmen/native/bound"
 )
 
 // New returns this Mac as a platform.
@@ -18,7 +19,7 @@ func New() (native.Platform, error) {
 		return native.Platform{}, err
 	}
 	m := &machine{kernel: kernel{}, hostName: os.Hostname, interfaces: net.Interfaces}
-	return native.Platform{Name: platformName, Clock: clock, Facts: m, Closers: []func() error{m.close}}.Complete()
+	return native.Platform{Name: platformName, Clock: clock, Facts: m, Sockets: bound.Sockets{}, Closers: []func() error{m.close}}.Complete()
 }
 
 // kernel is the running system's sysctl.

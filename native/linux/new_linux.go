@@ -4,6 +4,7 @@ import (
 	"os"
 
 	"fulmen/native"
+	"fulmen/native/bound"
 )
 
 // New returns this machine as a platform. It holds no descriptor and no
@@ -16,7 +17,7 @@ func New(options Options) (native.Platform, error) {
 	m := newMachine(o)
 	d := &discovery{machine: m}
 	return native.Platform{
-		Name: platformName, Facts: m, Clock: o.Clock, Discovery: d, Closers: []func() error{d.close, m.close},
+		Name: platformName, Facts: m, Clock: o.Clock, Discovery: d, Sockets: bound.Sockets{}, Closers: []func() error{d.close, m.close},
 	}.Complete()
 }
 

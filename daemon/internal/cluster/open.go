@@ -172,3 +172,19 @@ func setAside(path string, node api.NodeID) (string, error) {
 		return to, home.Explain(home.Rename(path, to), "set aside", path)
 	}
 }
+
+// RetireIdentity sets the node's key aside, under a name that says whose it was,
+// because its cluster has removed it for good: the next OpenIdentity makes
+// another one. No key is no error.
+func RetireIdentity(folder string) error {
+	path := filepath.Join(folder, api.KeyFile)
+	f, err := readKeyFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = setAside(path, f.Node)
+	return err
+}

@@ -77,6 +77,16 @@ func isSelfAssigned(p netip.Prefix) bool {
 	return p.Addr().IsLinkLocalUnicast() && (p.Addr().Is6() || p.Bits() <= 16)
 }
 
+// isSelfAssignedToo reports whether an address of 169.254/16 may be on the same
+// link, because the interface has one too. On Thunderbolt it is known who is at
+// the other end.
+func (a attachment) isSelfAssignedToo(p netip.Prefix) bool {
+	return p.Addr().Is4() && isSelfAssigned(p) && a.kind != api.InterfaceThunderbolt &&
+		slices.ContainsFunc(a.prefixes, func(own netip.Prefix) bool {
+			return own.Addr().Is4() && isSelfAssigned(own) && own.Addr() != p.Addr()
+		})
+}
+
 // reaches reports whether an address is in one of the interface's networks, and
 // is another's.
 func (a attachment) reaches(address netip.Addr) bool {

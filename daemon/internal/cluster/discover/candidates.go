@@ -89,6 +89,7 @@ func (s *state) documented(node api.NodeID) (all []transport.Candidate) {
 					if address.Is6() && address.IsLinkLocalUnicast() {
 						address = address.WithZone(name)
 					}
+				case own.isSelfAssignedToo(a.Address): // perhaps a cable between two Ethernet sockets
 				case isSelfAssigned(a.Address) || !own.reaches(address):
 					continue
 				}

@@ -31,6 +31,8 @@ func (v view) liveness() (api.Liveness, api.Reason) {
 	switch {
 	case v.hasLeft && !v.hasPath:
 		return api.LivenessLeft, api.ReasonLeft
+	case !v.wasListed && v.hasPath:
+		return api.LivenessAlive, "" // it has just proved who it is, and will be listed
 	case !v.wasListed:
 		return api.LivenessUnreachable, api.ReasonNeverHeardOf
 	case v.isListed && v.hasPath:

@@ -2,6 +2,8 @@ package transport
 
 import (
 	"context"
+	"crypto/ed25519"
+	"crypto/rand"
 	"crypto/tls"
 	"errors"
 	"net"
@@ -10,6 +12,7 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/cluster"
 )
 
 // portsTried is how many ports after a taken one are tried.
@@ -191,11 +194,35 @@ func (t *Transport) recovered(what string) {
 
 // Pair dials a stranger. The caller closes the connection.
 func (t *Transport) Pair(ctx context.Context, iface string, to netip.AddrPort) (PairConn, error) {
+	return t.pair(ctx, iface, to, t.certificate)
+}
+
+// Peek finds out which key a stranger has that says it takes Macs in. The key
+// that is shown to it is made for the occasion, so that it hears nothing of this
+// node.
+func (t *Transport) Peek(ctx context.Context, iface string, to netip.AddrPort) (ed25519.PublicKey, error) {
+	_, key, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	cert, err := certificate(cluster.NewIdentity(key))
+	if err != nil {
+		return nil, err
+	}
+	c, err := t.pair(ctx, iface, to, cert)
+	if err != nil {
+		return nil, err
+	}
+	return c.PeerKey, c.Close()
+}
+
+func (t *Transport) pair(ctx context.Context, iface string, to netip.AddrPort, cert tls.Certificate) (PairConn, error) {
 	raw, err := t.options.Sockets.Dial(ctx, iface, netip.Addr{}, to)
 	if err != nil {
 		return PairConn{}, err
 	}
 	config := t.base(PairALPN)
+	config.Certificates = []tls.Certificate{cert}
 	config.VerifyConnection = func(state tls.ConnectionState) error {
 		_, err := peerKey(state)
 		return err

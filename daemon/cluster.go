@@ -1,0 +1,89 @@
+package daemon
+
+import (
+	"context"
+	"log/slog"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/cluster"
+	"fulmen/daemon/internal/cluster/liveness"
+	"fulmen/daemon/internal/cluster/node"
+	"fulmen/daemon/internal/cluster/pairing"
+	"fulmen/daemon/internal/cluster/policy"
+	"fulmen/native"
+)
+
+// openCluster makes what this node is among others: what it lends, what it says
+// of itself, and its connections.
+func (d *daemon) openCluster() error {
+	records := storage{d.database}
+	log := d.logs.part("cluster")
+	idle := api.ReasonNotSupportedByPlatform // no platform tells yet whether it is used
+	var err error
+	d.policy, err = policy.Open(policy.Options{
+		Node: d.identity.Node, Cluster: d.roster.Cluster(), IsMember: d.roster.IsMember, Store: records,
+		Documents: d.owner("cluster", api.KindSharing), Accounts: policy.SystemAccounts{}, Bounds: policy.SystemBounds(),
+		KeepAwake: d.keepAwake(), IdleUnknown: idle, Log: log,
+	})
+	if err != nil {
+		return err
+	}
+	d.onClose(d.policy.Close)
+	current := d.live.Current()
+	d.node, err = node.New(node.Options{
+		Identity: d.identity, Roster: d.roster, Ledger: d.ledger, Writer: d.writer,
+		Documents: d.owner("cluster", api.KindReach, api.KindPending), Lending: d.policy, Platform: d.platform,
+		Discovery: records, LastSeen: records, Port: current.Peers.Port, Peers: current.Peers.Addresses, Version: d.options.Version,
+		Card: d.card, Removed: d.wasRemoved, Log: func(part string) *slog.Logger { return log.With("part", part) },
+	})
+	if err != nil {
+		return err
+	}
+	d.self = policy.NewSelf(policy.SelfOptions{
+		Documents: d.owner("cluster", api.KindNodeState), Power: d.platform.Power, Clock: d.platform.Clock,
+		Flush: d.node.Flush, IdleUnknown: idle, Log: log,
+	})
+	return nil
+}
+
+// keepAwake is the platform's, where it has one.
+func (d *daemon) keepAwake() func(context.Context, string) (func() error, error) {
+	if capability, ok := d.capabilities[native.FeatureKeepAwake]; ok && !capability.Supported {
+		return nil
+	}
+	return d.platform.Power.KeepAwake
+}
+
+// card is what this Mac says of itself to another one at pairing.
+func (d *daemon) card() pairing.Card {
+	var identity api.Identity
+	d.own(api.KindIdentity, &identity)
+	return pairing.Card{Name: identity.Name, ShortName: identity.ShortName, ModelName: identity.ModelName, Version: d.options.Version}
+}
+
+// shortName is what others call this node: the slug of the computer's name, made
+// unique among the members in the roster's order.
+func (d *daemon) shortName(computer string) string {
+	names := liveness.Names(d.roster.Current().Members(), func(id api.NodeID) (api.Identity, bool) {
+		if id == d.identity.Node {
+			return api.Identity{Name: computer, ShortName: cluster.ShortName(computer, id)}, true
+		}
+		var identity api.Identity
+		record, found := d.ledger.Get(api.Key{Node: id, Kind: api.KindIdentity})
+		return identity, found && record.Decode(&identity) == nil
+	})
+	if name := names[d.identity.Node]; name != "" {
+		return name
+	}
+	return cluster.ShortName(computer, d.identity.Node)
+}
+
+// wasRemoved follows the removal of this node: its key counts nowhere any more,
+// so it is put aside, and the daemon begins anew with another one.
+func (d *daemon) wasRemoved() {
+	d.logs.part("cluster").Warn("this node was removed from its cluster; it begins anew with another key")
+	if err := cluster.RetireIdentity(d.folders.State); err != nil {
+		d.logs.part("cluster").Error("the key could not be put aside", "error", err)
+	}
+	d.restart()
+}

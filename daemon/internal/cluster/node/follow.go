@@ -1,0 +1,106 @@
+package node
+
+import (
+	"context"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/cluster/discover"
+	"fulmen/daemon/internal/ledger"
+	"fulmen/daemon/internal/topology"
+)
+
+// watchLedger watches the documents by which others are found.
+func (n *Node) watchLedger() ([]*ledger.Record, *ledger.Watcher) {
+	return n.options.Ledger.Watch(ledger.WatchOptions{
+		Name: "cluster", Passive: true, Filter: ledger.Filter{Kinds: []api.Kind{api.KindIdentity, api.KindNetwork, api.KindThunderbolt}},
+	})
+}
+
+// follow applies changes of documents until ctx ends.
+func (n *Node) follow(ctx context.Context, watcher *ledger.Watcher) {
+	for {
+		change, err := watcher.Next(ctx)
+		if err != nil {
+			if ctx.Err() == nil {
+				n.log.Error("the documents are not followed any more", "error", err)
+			}
+			return
+		}
+		n.apply(change.Put)
+		n.tellFinder()
+		n.nudge()
+	}
+}
+
+// apply takes over this node's interfaces.
+func (n *Node) apply(records []*ledger.Record) {
+	for _, r := range records {
+		if key := r.Key(); key.Kind == api.KindNetwork && key.Node == n.self {
+			var network api.Network
+			if r.Decode(&network) == nil {
+				n.transport.SetInterfaces(usable(network))
+			}
+		}
+	}
+}
+
+// tellFinder gives discovery what documents say now.
+func (n *Node) tellFinder() {
+	r := n.options.Roster.Current()
+	n.finder.SetRoster(r.Cluster(), r.Current())
+	for _, node := range r.Current() {
+		var network api.Network
+		record, found := n.options.Ledger.Get(api.Key{Node: node, Kind: api.KindNetwork})
+		if found {
+			found = record.Decode(&network) == nil
+		}
+		switch {
+		case node != n.self && found:
+			n.finder.SetMemberNetwork(node, &network)
+		case node != n.self:
+			n.finder.SetMemberNetwork(node, nil)
+		case found:
+			n.finder.SetNetwork(network)
+		}
+	}
+	n.finder.SetCables(n.cables())
+}
+
+// graph is the topology by the documents that are held.
+func (n *Node) graph(own map[string]api.Reach) topology.Graph {
+	kinds := []api.Kind{api.KindIdentity, api.KindNetwork, api.KindThunderbolt, api.KindReach}
+	var docs []api.Document
+	for _, record := range n.options.Ledger.List(ledger.Filter{Kinds: kinds}) {
+		if key := record.Key(); own != nil && key.Kind == api.KindReach && key.Node == n.self {
+			continue
+		}
+		docs = append(docs, record.Document())
+	}
+	nodes, _ := topology.NodesOf(docs, nil)
+	for i := range nodes {
+		if nodes[i].ID == n.self {
+			for _, reach := range own {
+				nodes[i].Reach = append(nodes[i].Reach, reach)
+			}
+		}
+	}
+	return topology.Build(topology.Input{Nodes: nodes})
+}
+
+// cables are those between this node and members.
+func (n *Node) cables() []discover.Cable {
+	var all []discover.Cable
+	for _, c := range n.graph(nil).List().Cables {
+		if len(c.Ends) != 2 {
+			continue
+		}
+		own, other := c.Ends[0], c.Ends[1]
+		if other.End.Node == n.self {
+			own, other = other, own
+		}
+		if own.End.Node == n.self && other.End.Node != n.self && own.Interface != "" && other.Interface != "" {
+			all = append(all, discover.Cable{Interface: own.Interface, Node: other.End.Node, PeerInterface: other.Interface})
+		}
+	}
+	return all
+}

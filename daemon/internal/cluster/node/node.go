@@ -1,0 +1,287 @@
+package node
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"slices"
+	"sync"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/cluster"
+	"fulmen/daemon/internal/cluster/discover"
+	"fulmen/daemon/internal/cluster/gossip"
+	"fulmen/daemon/internal/cluster/pairing"
+	"fulmen/daemon/internal/cluster/replica"
+	"fulmen/daemon/internal/cluster/transport"
+)
+
+// Node is this node among the members of its cluster.
+type Node struct {
+	options   Options
+	self      api.NodeID
+	log       *slog.Logger
+	transport *transport.Transport
+	gossip    *gossip.Gossip
+	replica   *replica.Replica
+	finder    *discover.Finder
+	book      *pairing.Book
+	wake      chan struct{} // paths, candidates or the roster have changed
+	strangers chan struct{} // Macs that wait have come or gone
+	joining   sync.Mutex    // one pairing at a time changes the cluster
+
+	mu       sync.Mutex
+	inbox    *pairing.Inbox
+	pairing  bool                                 // Add a Mac is open
+	up       map[api.NodeID]bool                  // who was told to be reachable
+	met      map[api.NodeID][]transport.Candidate // where a member was met at pairing
+	watchers map[int]func()
+	next     int
+	gone     bool // this node was removed, and that was told
+}
+
+// New makes a node that does nothing before Run.
+func New(o Options) (*Node, error) {
+	n := &Node{
+		options: o, self: o.Identity.Node, log: o.Log("cluster"), wake: make(chan struct{}, 1), strangers: make(chan struct{}, 1), inbox: pairing.NewInbox(),
+		up: map[api.NodeID]bool{}, met: map[api.NodeID][]transport.Candidate{}, watchers: map[int]func(){},
+	}
+	n.book = pairing.NewBook(o.Platform.Clock, n.bookChanged)
+	var err error
+	n.transport, err = transport.New(transport.Options{
+		Identity: o.Identity, Members: o.Roster, Sockets: o.Platform.Sockets, Clock: o.Platform.Clock, Port: o.Port,
+		Hello: n.hello, Pair: n.show, IsPairing: n.book.IsListening, Log: o.Log("transport"),
+	})
+	if err != nil {
+		return nil, err
+	}
+	n.gossip = gossip.New(gossip.Options{
+		Self: n.self, Transport: n.transport, Members: o.Roster.Members, Clock: o.Platform.Clock, Log: o.Log("gossip"), ProbeEvery: o.ProbeEvery,
+	})
+	n.replica, err = replica.New(replica.Options{
+		Ledger: o.Ledger, Writer: o.Writer, Roster: o.Roster, Calls: n.transport, Clock: o.Platform.Clock,
+		LastSeen: o.LastSeen, OnRemoved: n.removed, Timing: o.Timing, Log: o.Log("replica"),
+	})
+	if err != nil {
+		return nil, err
+	}
+	for method, h := range n.replica.Handlers() {
+		n.transport.HandleCall(method, h)
+	}
+	for method, h := range n.replica.Notices() {
+		n.transport.HandleNotify(method, h)
+	}
+	n.transport.HandleCall("peer.hello", func(context.Context, api.NodeID, json.RawMessage) (any, error) { return n.hello(), nil })
+	return n, nil
+}
+
+// hello is what this node says of itself to members.
+func (n *Node) hello() api.PeerHello {
+	r := n.options.Roster.Current()
+	return api.PeerHello{
+		Cluster: r.Cluster(), Protocol: api.Protocol, ProtocolMin: api.ProtocolMin, Version: n.options.Version,
+		RosterSHA256: string(r.Head()), At: api.TimeOf(n.options.Platform.Clock.Now()),
+	}
+}
+
+// Run joins the networks and works until ctx ends.
+func (n *Node) Run(ctx context.Context) error {
+	var running sync.WaitGroup
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	n.options.Roster.OnChange(n.rosterChanged)
+	if err := n.transport.Start(); err != nil {
+		return err
+	}
+	defer n.transport.Close()
+	records, watcher := n.watchLedger()
+	defer watcher.Close()
+	n.apply(records)
+	// The port is known once an interface is there; where none is yet, that of
+	// the configuration will be it.
+	port := n.transport.Port()
+	if port == 0 {
+		port = n.options.Port
+	}
+	var err error
+	n.finder, err = discover.New(discover.Options{
+		Self: n.self, Port: port, Discovery: n.options.Platform.Discovery, Clock: n.options.Platform.Clock,
+		Store: n.options.Discovery, Changed: n.found, Log: n.options.Log("discover"),
+	})
+	if err != nil {
+		return err
+	}
+	defer n.finder.Close()
+	if err := n.finder.SetPeers(n.options.Peers); err != nil {
+		n.log.Warn("peers.addresses", "error", err)
+	}
+	n.tellFinder()
+	n.finder.Start()
+	stopPaths := n.transport.Watch(n.pathChanged)
+	defer stopPaths()
+	stopStates := n.gossip.Watch(func(api.NodeID, gossip.State) { n.tell() })
+	defer stopStates()
+	if err := n.gossip.Start(); err != nil {
+		return err
+	}
+	defer n.gossip.Close()
+	running.Go(func() { _ = n.replica.Run(ctx) })
+	running.Go(func() { n.follow(ctx, watcher) })
+	running.Go(func() { n.keep(ctx) })
+	running.Go(func() { n.lookAround(ctx) })
+	n.nudge()
+	<-ctx.Done()
+	cancel()
+	running.Wait()
+	return nil
+}
+
+// Port is where peers connect; 0 before the first interface is there.
+func (n *Node) Port() int { return n.transport.Port() }
+
+// nudge has candidates, reach documents and the finder's paths looked at.
+func (n *Node) nudge() {
+	select {
+	case n.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Watch calls f whenever the members' states or paths have changed. It must
+// return at once.
+func (n *Node) Watch(f func()) (stop func()) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.next++
+	number := n.next
+	n.watchers[number] = f
+	return func() {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		delete(n.watchers, number)
+	}
+}
+
+func (n *Node) tell() {
+	n.mu.Lock()
+	var all []func()
+	for _, f := range n.watchers {
+		all = append(all, f)
+	}
+	n.mu.Unlock()
+	for _, f := range all {
+		f()
+	}
+}
+
+// pathChanged hears of each path that comes or goes.
+func (n *Node) pathChanged(e transport.PathEvent) {
+	isUp := n.transport.Reachable(e.Node)
+	n.mu.Lock()
+	wasUp := n.up[e.Node]
+	n.up[e.Node] = isUp
+	n.mu.Unlock()
+	n.log.Info("path", "node", e.Node, "interface", e.Path.Interface, "peer_interface", e.Path.PeerInterface, "state", e.Path.State, "reason", e.Path.Reason)
+	switch {
+	case isUp && !wasUp:
+		n.replica.PeerUp(e.Node)
+	case !isUp && wasUp:
+		n.replica.PeerDown(e.Node)
+	}
+	n.gossip.Changed()
+	n.nudge()
+	n.tell()
+}
+
+// found hears of candidates and strangers.
+func (n *Node) found(c discover.Change) {
+	if len(c.Nodes) > 0 || c.Peers {
+		n.nudge()
+	}
+	if c.Strangers {
+		select {
+		case n.strangers <- struct{}{}:
+		default:
+		}
+	}
+	if c.Isolation {
+		n.tell()
+	}
+}
+
+// keep brings candidates to the transport and paths to the documents, after
+// every change.
+func (n *Node) keep(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-n.wake:
+		}
+		for _, node := range n.options.Roster.Members() {
+			if node == n.self {
+				continue
+			}
+			n.transport.SetCandidates(node, n.candidates(node))
+			n.finder.SetPaths(node, n.transport.Paths(node))
+		}
+		n.publishReach()
+	}
+}
+
+// candidates are where a member may be, from every source.
+func (n *Node) candidates(node api.NodeID) []transport.Candidate {
+	all := slices.Clone(n.finder.Candidates(node))
+	n.mu.Lock()
+	for _, c := range n.met[node] {
+		if !slices.Contains(all, c) {
+			all = append(all, c)
+		}
+	}
+	n.mu.Unlock()
+	if !n.transport.Reachable(node) {
+		for _, c := range n.finder.Unclaimed() {
+			if !slices.Contains(all, c) {
+				all = append(all, c)
+			}
+		}
+	}
+	return all
+}
+
+// rosterChanged follows a change of who belongs.
+func (n *Node) rosterChanged(before, after *cluster.Roster) {
+	for _, node := range before.Current() {
+		if !after.IsMember(node) && node != n.self {
+			n.transport.Drop(node)
+			n.mu.Lock()
+			delete(n.met, node)
+			delete(n.up, node)
+			n.mu.Unlock()
+		}
+	}
+	if n.finder != nil {
+		n.finder.SetRoster(after.Cluster(), after.Current())
+	}
+	n.gossip.Changed()
+	n.nudge()
+	n.tell()
+}
+
+// removed hears of every member that was removed, this node too.
+func (n *Node) removed(node api.NodeID) {
+	if node != n.self {
+		n.transport.Drop(node)
+		if err := n.options.Lending.Prune(); err != nil {
+			n.log.Error("what is lent to whom could not be brought up to date", "error", err)
+		}
+		return
+	}
+	n.mu.Lock()
+	isFirst := !n.gone
+	n.gone = true
+	n.mu.Unlock()
+	if isFirst && n.options.Removed != nil {
+		n.options.Removed()
+	}
+}

@@ -1,0 +1,75 @@
+package node
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/cluster"
+	"fulmen/daemon/internal/cluster/discover"
+	"fulmen/daemon/internal/cluster/pairing"
+	"fulmen/daemon/internal/cluster/replica"
+	"fulmen/daemon/internal/ledger"
+	"fulmen/native"
+)
+
+// Documents publishes what this package owns.
+type Documents interface {
+	// Put publishes a document of this node.
+	Put(kind api.Kind, name string, value any, unknown map[string]api.Reason) error
+	// Delete ends one.
+	Delete(kind api.Kind, name string) error
+}
+
+// Lending is what a person says at pairing about this Mac, and what follows from
+// changes of the roster.
+type Lending interface {
+	// CheckAccount says why no job may run as an account.
+	CheckAccount(name string) error
+	// Join begins anew in another cluster, with what was answered.
+	Join(cluster api.ClusterID, account string, changes api.ChangeSharing) error
+	// MapUser changes one line of the map.
+	MapUser(c api.ClusterMapUserParams) error
+	// Prune takes out whoever is no member any more.
+	Prune() error
+}
+
+// Options is what a node is made with.
+type Options struct {
+	Identity  cluster.Identity
+	Roster    *Holder
+	Ledger    *ledger.Ledger
+	Writer    *ledger.Writer // for every kind: replication ends what is left of a former life
+	Documents Documents      // kinds reach and pending
+	Lending   Lending
+	Platform  native.Platform
+	// Discovery and LastSeen are kept over a restart.
+	Discovery discover.Store
+	LastSeen  replica.LastSeen
+	// Port is where peers connect, Peers the configured addresses.
+	Port  int
+	Peers []string
+	// Version is Fulmen's.
+	Version string
+	// Card is what this Mac says of itself to another one at pairing.
+	Card func() pairing.Card
+	// Removed is called once when this node is no member any more.
+	Removed func()
+	// Timing and ProbeEvery are zero but in tests.
+	Timing     replica.Timing
+	ProbeEvery time.Duration
+	// Log gives a part's log.
+	Log func(part string) *slog.Logger
+}
+
+// joinWithin bounds the search for a Mac that shows a code, and what follows.
+const joinWithin = 30 * time.Second
+
+// tellWithin bounds how long a removed node is tried to be told.
+const tellWithin = 2 * time.Second
+
+// within is a context that ends by the platform's clock.
+func (n *Node) within(ctx context.Context, d time.Duration, waitingFor string) (context.Context, context.CancelFunc) {
+	return native.WithTimeout(ctx, n.options.Platform.Clock, d, waitingFor)
+}

@@ -1,0 +1,62 @@
+package node
+
+import (
+	"context"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/cluster/gossip"
+)
+
+// State is how a member is, as far as this node can tell.
+func (n *Node) State(node api.NodeID) gossip.State { return n.gossip.State(node) }
+
+// Paths are the ways to a member, the best first, with what they are made of.
+func (n *Node) Paths(node api.NodeID) []api.PathView {
+	var all []api.PathView
+	for _, path := range n.transport.Paths(node) {
+		address := path.Address.Addr()
+		if address.Is6() && address.IsLinkLocalUnicast() {
+			address = address.WithZone(path.Interface)
+		}
+		view := api.PathView{Address: api.PeerAddress{Peer: node, Address: address}, Interface: path.Interface, State: path.State}
+		if path.RTTUS > 0 {
+			view.RTTUS = new(path.RTTUS)
+		}
+		var reach api.Reach
+		record, found := n.options.Ledger.Get(api.Key{Node: n.self, Kind: api.KindReach, Name: view.Address.String()})
+		if found && record.Decode(&reach) == nil {
+			view.Kind = reach.Kind
+		} else {
+			view.Kind = api.LinkUnknown
+		}
+		all = append(all, view)
+	}
+	return all
+}
+
+// Flush waits until the members that are reached have been sent what was
+// published before, or ctx ends.
+func (n *Node) Flush(ctx context.Context) error {
+	waiting := 0
+	done := make(chan error)
+	for _, node := range n.options.Roster.Members() {
+		if node == n.self || !n.transport.Reachable(node) {
+			continue
+		}
+		waiting++
+		go func() {
+			select {
+			case done <- n.transport.Call(ctx, node, "peer.hello", n.hello(), nil):
+			case <-ctx.Done():
+			}
+		}()
+	}
+	for ; waiting > 0; waiting-- {
+		select {
+		case <-done: // who does not answer is not waited for longer than the others
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}

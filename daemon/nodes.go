@@ -1,0 +1,260 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/cluster/liveness"
+	"fulmen/daemon/internal/cluster/node"
+	"fulmen/daemon/internal/ledger"
+	"fulmen/daemon/internal/server"
+)
+
+// nodes follows what is derived about the members: whether they are reached, by
+// which paths, their names and the totals.
+type nodes struct {
+	daemon *daemon
+	ledger *ledger.Ledger
+	node   *node.Node
+
+	mu       sync.Mutex
+	view     liveness.View
+	stale    []api.NodeID
+	watchers map[chan struct{}]bool
+	onOther  map[int]func() // called when other nodes are stale than before
+	next     int
+}
+
+// openNodes makes what follows the members.
+func (d *daemon) openNodes() {
+	d.nodes = &nodes{daemon: d, ledger: d.ledger, node: d.node, watchers: map[chan struct{}]bool{}, onOther: map[int]func(){}}
+	d.nodes.derive()
+}
+
+// run derives the view anew after every change, until ctx ends.
+func (n *nodes) run(ctx context.Context) error {
+	for ctx.Err() == nil {
+		if err := n.follow(ctx); !errors.Is(err, api.ReasonLagged) {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// follow is one subscription; one that lagged is taken anew.
+func (n *nodes) follow(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	wake := make(chan struct{}, 1)
+	nudge := func() {
+		select {
+		case wake <- struct{}{}:
+		default:
+		}
+	}
+	stop := n.node.Watch(nudge)
+	defer stop()
+	_, watcher := n.ledger.Watch(ledger.WatchOptions{Name: "nodes", Filter: ledger.Filter{Kinds: liveness.Kinds()}, Passive: true})
+	defer watcher.Close()
+	go func() {
+		for {
+			if _, err := watcher.Next(ctx); err != nil {
+				cancel(err)
+				return
+			}
+			nudge()
+		}
+	}()
+	for {
+		n.derive()
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-wake:
+		}
+	}
+}
+
+// derive makes the view of what is known now, and wakes who watches it.
+func (n *nodes) derive() {
+	d := n.daemon
+	in := liveness.Input{
+		Self: d.identity.Node, Started: api.TimeOf(d.started), At: api.TimeOf(d.platform.Clock.Now()),
+		Members: d.roster.Current().Members(), Seen: map[api.NodeID]liveness.Seen{}, Paths: map[api.NodeID][]api.PathView{},
+	}
+	for _, record := range n.ledger.List(ledger.Filter{Kinds: liveness.Kinds()}) {
+		in.Docs = append(in.Docs, record.Document())
+	}
+	for _, member := range in.Members {
+		if member.Node == d.identity.Node {
+			continue
+		}
+		state := n.node.State(member.Node)
+		in.Seen[member.Node] = liveness.Seen{Liveness: state.Liveness, Since: api.TimeOf(state.Since), Reason: state.Reason}
+		in.Paths[member.Node] = n.node.Paths(member.Node)
+	}
+	view := liveness.Derive(in)
+	stale := []api.NodeID{}
+	for _, one := range view.Nodes {
+		if view.Stale(one.Node) {
+			stale = append(stale, one.Node)
+		}
+	}
+	slices.Sort(stale)
+	n.mu.Lock()
+	isOther := !slices.Equal(stale, n.stale)
+	n.view, n.stale = view, stale
+	for wake := range n.watchers {
+		select {
+		case wake <- struct{}{}:
+		default:
+		}
+	}
+	var calls []func()
+	for _, f := range n.onOther {
+		calls = append(calls, f)
+	}
+	n.mu.Unlock()
+	if !isOther {
+		return
+	}
+	for _, f := range calls {
+		f()
+	}
+	d.graph.draw()
+}
+
+// onStale has f called whenever other nodes are stale than before; done ends
+// that. It must return at once.
+func (n *nodes) onStale(f func()) (done func()) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.next++
+	number := n.next
+	n.onOther[number] = f
+	return func() {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		delete(n.onOther, number)
+	}
+}
+
+// current is the view as it was derived last.
+func (n *nodes) current() liveness.View {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.view
+}
+
+// staleNow are the nodes that cannot be reached, ordered by id.
+func (n *nodes) staleNow() []api.NodeID {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.stale
+}
+
+// isStale reports whether a node's documents may be old.
+func (n *nodes) isStale(id api.NodeID) bool { return slices.Contains(n.staleNow(), id) }
+
+// watch gives the view and a channel that has a token whenever it may have
+// become another; done ends that.
+func (n *nodes) watch() (view liveness.View, wake <-chan struct{}, done func()) {
+	c := make(chan struct{}, 1)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.watchers[c] = true
+	return n.view, c, func() {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		delete(n.watchers, c)
+	}
+}
+
+// nodeList is every member with what is derived about it.
+func (d *daemon) nodeList(context.Context, *server.Caller, api.Empty) (api.NodeListResult, error) {
+	d.nodes.derive()
+	return d.nodes.current().List(), nil
+}
+
+// nodeGet is one node with its documents.
+func (d *daemon) nodeGet(_ context.Context, _ *server.Caller, p api.NodeSelect) (api.NodeGetResult, error) {
+	view := d.nodes.current()
+	id, err := view.Find(p.Node)
+	if err != nil {
+		return api.NodeGetResult{}, err
+	}
+	result := api.NodeGetResult{Docs: []api.Document{}}
+	result.Node, _ = view.Node(id)
+	for _, record := range d.ledger.List(ledger.Filter{Nodes: []api.NodeID{id}}) {
+		result.Docs = append(result.Docs, record.Document())
+	}
+	return result, nil
+}
+
+// nodeWatch is node.list, and every change after.
+func (d *daemon) nodeWatch(_ context.Context, c *server.Caller, _ api.Empty) (api.NodeWatchResult, error) {
+	stream, err := c.Subscribe(func(sub api.Subscription) any { return api.NodeChanged{Sub: sub, Lagged: true} })
+	if err != nil {
+		return api.NodeWatchResult{}, err
+	}
+	view, wake, done := d.nodes.watch()
+	go func() {
+		defer stream.End()
+		defer done()
+		for seen := view; ; {
+			select {
+			case <-stream.Done():
+				return
+			case <-wake:
+			}
+			now := d.nodes.current()
+			change, changed := liveness.Diff(seen, now)
+			if !changed {
+				continue
+			}
+			seen = now
+			err := stream.Send("", func(n uint64) any {
+				return api.NodeChanged{Sub: stream.Sub(), N: n, Put: change.Put, Del: change.Del, Totals: change.Totals}
+			})
+			if errors.Is(err, api.ReasonMessageTooLarge) {
+				_ = stream.Send("", func(uint64) any { return api.NodeChanged{Sub: stream.Sub(), Lagged: true} }) // the last word
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	return api.NodeWatchResult{Sub: stream.Sub(), NodeListResult: view.List()}, nil
+}
+
+// nodeConditions is what is wrong: here what is derived, elsewhere what the nodes
+// say.
+func (d *daemon) nodeConditions(_ context.Context, _ *server.Caller, p api.NodeConditionsParams) (api.NodeConditionsResult, error) {
+	result := api.NodeConditionsResult{Conditions: []api.NodeCondition{}}
+	view := d.nodes.current()
+	var wanted []api.NodeID
+	for _, ref := range p.Nodes {
+		id, err := view.Find(ref)
+		if err != nil {
+			return result, err
+		}
+		wanted = append(wanted, id)
+	}
+	isWanted := func(id api.NodeID) bool { return len(wanted) == 0 || slices.Contains(wanted, id) }
+	if isWanted(d.identity.Node) {
+		for _, condition := range d.health.Shown() {
+			result.Conditions = append(result.Conditions, api.NodeCondition{Node: d.identity.Node, Condition: condition})
+		}
+	}
+	for _, record := range d.ledger.List(ledger.Filter{Kinds: []api.Kind{api.KindCondition}}) {
+		id := record.Key().Node
+		var condition api.Condition
+		if id != d.identity.Node && isWanted(id) && !view.Stale(id) && record.Decode(&condition) == nil {
+			result.Conditions = append(result.Conditions, api.NodeCondition{Node: id, Condition: condition})
+		}
+	}
+	return result, nil
+}
