@@ -8,13 +8,16 @@ import (
 	"strings"
 	"time"
 
+	"fulmen/cmd/fulmen/internal/show"
 	"fulmen/cmd/fulmen/internal/text"
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
 )
 
 // findTimeout is how long it is waited for a Mac that shows a code to be found.
-const findTimeout = 10 * time.Second
+// Discovery takes less; a list of such Macs may take longer, since it takes up
+// one a minute at most.
+const findTimeout = 3 * time.Second
 
 // pendingOf are the Macs that ask or show a code, the one that did first at the top.
 func pendingOf(docs []api.Document) []api.Pending {
@@ -29,33 +32,41 @@ func pendingOf(docs []api.Document) []api.Pending {
 	return all
 }
 
-// find waits until a Mac fits; false where none came in time.
-func find(ctx context.Context, c *client.Client, within time.Duration, fits func([]api.Pending) bool) ([]api.Pending, bool, error) {
+// find waits until Macs are listed that a word means; without one, any that
+// nobody has ignored. None is no error.
+func find(ctx context.Context, c *client.Client, within time.Duration, word string) ([]api.Pending, error) {
 	wait, stop := context.WithTimeout(ctx, within)
 	defer stop()
 	var view client.View
 	for event, err := range c.Watch(wait, api.StateSelect{Kinds: []api.Kind{api.KindPending}}) {
-		if err != nil {
-			return nil, false, err
+		if err != nil && wait.Err() == nil {
+			return nil, err
 		}
 		view.Apply(event)
-		if all := pendingOf(view.Docs()); fits(all) {
-			return all, true, nil
+		all := pendingOf(view.Docs())
+		if word != "" {
+			all = called(word, all)
+		} else {
+			all = offered(all)
+		}
+		if len(all) > 0 {
+			return all, nil
 		}
 	}
 	if ctx.Err() != nil {
-		return nil, false, api.Errorf(api.ReasonCancelled, "", "Cancelled; nothing was changed.")
+		return nil, api.Errorf(api.ReasonCancelled, "", "Cancelled; nothing was changed.")
 	}
-	return pendingOf(view.Docs()), false, nil
+	return nil, nil
 }
 
-// called are the Macs that a word means: a name, an id, or the beginning of one.
+// called are the Macs that a word means: a name, an address, an id, or the
+// beginning of one.
 func called(word string, all []api.Pending) []api.Pending {
 	id := strings.ReplaceAll(strings.ToLower(word), "-", "")
 	var exact, similar []api.Pending
 	for _, p := range all {
 		switch {
-		case strings.EqualFold(p.Name, word), string(p.Peer) == id:
+		case strings.EqualFold(p.Name, word), string(p.Peer) == id, p.Address.IsValid() && p.Address.Addr().String() == word:
 			exact = append(exact, p)
 		case id != "" && strings.HasPrefix(string(p.Peer), id):
 			similar = append(similar, p)
@@ -71,39 +82,33 @@ func called(word string, all []api.Pending) []api.Pending {
 // in what people type.
 func isAddress(word string) bool { return strings.ContainsAny(word, ".:") }
 
-// among finds the Mac that is meant: by a word, or, without one, the only one,
-// or the one that somebody chooses.
-func (r *run) among(ctx context.Context, c *client.Client, word string) (api.Pending, error) {
+// target says whom to join: what a word means, or without one the only Mac that
+// shows a code, or the one that somebody chooses. Where none is listed it is left
+// to the daemon, which may find one all the same. who is for people.
+func (r *run) target(ctx context.Context, c *client.Client, word string) (to api.ClusterJoinParams, who string, err error) {
+	if isAddress(word) {
+		return api.ClusterJoinParams{Address: word}, word, nil
+	}
+	if id, err := api.ParseNodeID(word); err == nil {
+		return api.ClusterJoinParams{Node: id}, word, nil
+	}
 	if word == "" {
 		fmt.Fprintln(r.Err, "Looking for Macs that show a code ...")
 	}
-	all, found, err := find(ctx, c, findTimeout, func(all []api.Pending) bool {
-		if word != "" {
-			return len(called(word, all)) > 0
-		}
-		return len(offered(all)) > 0
-	})
+	meant, err := find(ctx, c, findTimeout, word)
 	switch {
 	case err != nil:
-		return api.Pending{}, err
-	case !found && word != "":
-		e := api.Errorf(api.ReasonPairingNotOpen, word, "No Mac %q that shows a code was found in %s.", word, text.Duration(findTimeout))
-		e.Data.Remedy = "On that Mac: fulmen pair. Where the network hides it, give its address: fulmen join 192.168.1.7"
-		return api.Pending{}, e
-	case !found:
-		e := api.Errorf(api.ReasonPairingNotOpen, "", "No Mac that shows a code was found in %s.", text.Duration(findTimeout))
-		e.Data.Remedy = "On the other Mac: fulmen pair. Where the network hides it, give its address: fulmen join 192.168.1.7"
-		return api.Pending{}, e
+		return to, "", err
+	case len(meant) > 1:
+		one, err := r.choose(ctx, meant)
+		return api.ClusterJoinParams{Node: one.Peer}, one.Name, err
+	case len(meant) == 1:
+		fmt.Fprintf(r.Err, "%s (%s) shows a code.\n", text.Clean(meant[0].Name), text.Clean(show.Where(meant[0])))
+		return api.ClusterJoinParams{Node: meant[0].Peer}, meant[0].Name, nil
+	case word == "":
+		return to, "the other Mac", nil
 	}
-	if word != "" {
-		all = called(word, all)
-	} else {
-		all = offered(all)
-	}
-	if len(all) == 1 {
-		return all[0], nil
-	}
-	return r.choose(ctx, all)
+	return api.ClusterJoinParams{Address: word}, word, nil // the name of a host, maybe
 }
 
 // offered leaves out those that somebody does not want to see.

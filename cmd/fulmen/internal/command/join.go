@@ -22,14 +22,14 @@ func (r *run) joinCommand() *cobra.Command {
 	var l lending
 	var invite string
 	c := &cobra.Command{
-		Use: "join [NAME | ADDRESS]", Short: "Join the cluster of a Mac that shows a code", Args: cobra.MaximumNArgs(1),
+		Use: "join [NODE | ADDRESS]", Short: "Join the cluster of a Mac that shows a code", Args: cobra.MaximumNArgs(1),
 		Long: "Joins this Mac to the cluster of another one, on which fulmen pair shows a code. The code is asked for on the\n" +
-			"terminal, or read from standard input; it is never an argument, which other accounts could see. Without NAME it is\n" +
+			"terminal, or read from standard input; it is never an argument, which other accounts could see. Without NODE it is\n" +
 			"the Mac that shows a code; several are listed. An ADDRESS (host or host:port) is for networks that hide Macs from\n" +
 			"each other.\n\n" +
 			"This Mac lends nothing that is not said here: as which local account the cluster's people may run jobs, and whether\n" +
 			"members may change RDMA. fulmen sharing and fulmen users change it later.",
-		Example: "  fulmen join\n  fulmen join mac-studio\n  fulmen join 192.168.1.7 --account ada --rdma-changes members\n" +
+		Example: "  fulmen join\n  fulmen join mac-studio.local\n  fulmen join 192.168.1.7 --account ada --rdma-changes members\n" +
 			"  fulmen join --invite - < invitation.txt",
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := l.check(); err != nil {
@@ -69,26 +69,15 @@ func looksLikeCode(word string) bool {
 
 // join asks for what is missing and joins.
 func (r *run) join(ctx context.Context, c *client.Client, target string, l lending) error {
-	var params api.ClusterJoinParams
-	who := target
-	if isAddress(target) {
-		params.Address = target
-	} else {
-		found, err := r.among(ctx, c, target)
-		if err != nil {
-			return err
-		}
-		params.Node, who = found.Peer, found.Name
-		if r.InTerminal {
-			fmt.Fprintf(r.Err, "%s at %s shows a code.\n", text.Clean(who), text.Clean(show.Where(found)))
-		}
-	}
-	l, err := r.complete(ctx, l, true)
+	params, who, err := r.target(ctx, c, target)
 	if err != nil {
 		return err
 	}
+	if l, err = r.complete(ctx, l, true); err != nil {
+		return err
+	}
 	params.Account, params.RDMAChanges = l.account, api.ChangeSharing(l.changes)
-	return r.withCode(ctx, c, who, params.Node, func(ctx context.Context, code string) error {
+	return r.withCode(ctx, who, func(ctx context.Context, code string) error {
 		params.Code = code
 		result, err := client.Call[api.ClusterJoinResult](ctx, c, "cluster.join", params)
 		if err != nil {
@@ -119,8 +108,8 @@ func (r *run) joinInvited(ctx context.Context, c *client.Client, l lending) erro
 }
 
 // withCode reads the code that another Mac shows and does something with it; a
-// wrong one is asked for again where somebody types.
-func (r *run) withCode(ctx context.Context, c *client.Client, who string, node api.NodeID, do func(context.Context, string) error) error {
+// wrong one is asked for again where somebody types, while tries are left.
+func (r *run) withCode(ctx context.Context, who string, do func(context.Context, string) error) error {
 	for {
 		code, err := r.secret(ctx, "Code that "+text.Clean(who)+" shows: ", "code")
 		if err != nil {
@@ -129,31 +118,11 @@ func (r *run) withCode(ctx context.Context, c *client.Client, who string, node a
 		limited, stop := context.WithTimeout(ctx, joinTimeout)
 		err = do(limited, code)
 		stop()
-		if !errors.Is(err, api.ReasonWrongCode) {
+		if !r.InTerminal || !errors.Is(err, api.ReasonWrongCode) {
 			return err
 		}
-		wrong, left := wrongCode(ctx, c, node, api.AsError(err))
-		if !r.InTerminal || left == 0 {
-			return wrong
-		}
-		fmt.Fprintf(r.Err, "%s\n", text.Clean(wrong.Message))
+		fmt.Fprintln(r.Err, text.Clean(api.AsError(err).Message))
 	}
-}
-
-// wrongCode says how many tries are left, where that is known; -1 where it is not.
-func wrongCode(ctx context.Context, c *client.Client, node api.NodeID, e *api.Error) (*api.Error, int) {
-	all, err := pending(ctx, c)
-	if err != nil {
-		return e, -1
-	}
-	for _, p := range all {
-		if p.Peer == node && node != "" {
-			out := *e
-			out.Message = "Wrong code, " + show.TriesLeft(p.TriesLeft) + "."
-			return &out, p.TriesLeft
-		}
-	}
-	return e, -1
 }
 
 // joined says what became of it.

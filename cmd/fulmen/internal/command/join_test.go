@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/matryer/is"
 
@@ -29,10 +30,13 @@ func macBook() api.Pending {
 func (r *rig) joins(wrong int) {
 	r.daemon.Set("cluster.join", func(json.RawMessage) (any, error) {
 		if wrong--; wrong >= 0 {
-			p := macMini()
-			p.TriesLeft = 2 - len(r.called("cluster.join")) + 1
-			r.shows(p)
-			return nil, api.NewError(api.ReasonWrongCode, "")
+			switch left := 3 - len(r.called("cluster.join")); left {
+			case 2:
+				return nil, api.Errorf(api.ReasonWrongCode, "", "Wrong code, 2 tries left.")
+			case 1:
+				return nil, api.Errorf(api.ReasonWrongCode, "", "Wrong code, 1 try left.")
+			}
+			return nil, api.NewError(api.ReasonCodeUsedUp, "")
 		}
 		return api.ClusterJoinResult{Cluster: clusterID, Members: roster3()}, nil
 	})
@@ -52,13 +56,13 @@ func TestJoinWithoutATerminal(t *testing.T) {
 	r.shows(macMini())
 	r.joins(9)
 	is.Equal(r.run("join", "mac-mini"), 1)
-	is.Equal(r.err.String(), "fulmen: Wrong code, 2 tries left.\n  Read the code on the other Mac again.\n")
+	is.Equal(r.err.String(), "mac-mini (unknown) shows a code.\nfulmen: Wrong code, 2 tries left.\n  Read the code on the other Mac again.\n")
 	is.Equal(len(r.called("cluster.join")), 1) // nobody can read it again
 
 	r = newRig(t, "")
 	r.shows(macMini())
 	is.Equal(r.run("join", "axwf"), 1)
-	is.Equal(r.err.String(), "fulmen: No code was given.\n  Type the code here, or give it on standard input.\n")
+	is.Equal(r.err.String(), "mac-mini (unknown) shows a code.\nfulmen: No code was given.\n  Type the code here, or give it on standard input.\n")
 }
 
 func TestJoinAsks(t *testing.T) {
@@ -88,7 +92,7 @@ func TestJoinStopsWhereNoTryIsLeft(t *testing.T) {
 	is.Equal(r.run("join", "--nobody", "--rdma-changes", "nobody"), 1)
 	is.Equal(len(r.called("cluster.join")), 3)
 	is.True(strings.Contains(r.err.String(), "\nWrong code, 1 try left.\n"))
-	is.True(strings.Contains(r.err.String(), "\nfulmen: Wrong code, no try left.\n"))
+	is.True(strings.Contains(r.err.String(), "\nfulmen: Too many wrong codes were tried.\n"))
 }
 
 func TestJoinAmongSeveral(t *testing.T) {
@@ -147,8 +151,26 @@ func TestFindGivesUp(t *testing.T) {
 	is.NoErr(err)
 	defer c.Close()
 	r.shows(macBook())
-	all, found, err := find(t.Context(), c, 1, func([]api.Pending) bool { return false })
+	all, err := find(t.Context(), c, time.Millisecond, "nobody")
 	is.NoErr(err)
-	is.True(!found)
-	is.True(len(all) <= 1) // it was cut off at once
+	is.Equal(len(all), 0)
+	all, err = find(t.Context(), c, time.Minute, "macbook")
+	is.NoErr(err)
+	is.Equal(len(all), 1)
+}
+
+func TestJoinGoesOnWhereNoMacIsListed(t *testing.T) {
+	for _, c := range []struct{ word, want string }{
+		{"", `{"code":"k7qm-3wxd"}`},
+		{"mac-studio", `{"address":"mac-studio","code":"k7qm-3wxd"}`},
+		{"axwf-k1ev-en66-ca3j", `{"node":"axwfk1even66ca3j","code":"k7qm-3wxd"}`},
+	} {
+		t.Run(c.word, func(t *testing.T) {
+			is := is.New(t)
+			r := newRig(t, "k7qm-3wxd\n")
+			r.joins(0)
+			is.Equal(r.run(strings.Fields("join "+c.word)...), 0)
+			is.Equal(r.called("cluster.join"), []string{c.want})
+		})
+	}
 }

@@ -96,14 +96,25 @@ func (r *run) showCode(open api.ClusterPairResult) error {
 
 // answer types the code of a Mac that shows one.
 func (r *run) answer(ctx context.Context, c *client.Client, word string, l lending) error {
-	found, err := r.among(ctx, c, word)
+	meant, err := find(ctx, c, findTimeout, word)
 	if err != nil {
 		return err
+	}
+	if len(meant) == 0 {
+		e := api.Errorf(api.ReasonNoSuchNode, word, "No Mac that asks is called %q.", word)
+		e.Data.Remedy = "See who asks: fulmen pending"
+		return e
+	}
+	found := meant[0]
+	if len(meant) > 1 {
+		if found, err = r.choose(ctx, meant); err != nil {
+			return err
+		}
 	}
 	if l, err = r.complete(ctx, l, false); err != nil {
 		return err
 	}
-	return r.withCode(ctx, c, found.Name, found.Peer, func(ctx context.Context, code string) error {
+	return r.withCode(ctx, found.Name, func(ctx context.Context, code string) error {
 		result, err := client.Call[api.Empty](ctx, c, "cluster.answer", api.ClusterAnswerParams{Node: found.Peer, Code: code, Account: l.account})
 		if err != nil {
 			return err

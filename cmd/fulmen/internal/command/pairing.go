@@ -125,7 +125,11 @@ func (p *pairing) take(ctx context.Context, e client.Event) (ended bool, err err
 
 // happened says in words what a Mac did.
 func (p *pairing) happened(before api.Pending, known bool, now api.Pending) string {
-	who := fmt.Sprintf("%s (%s)", now.Name, show.Where(now))
+	name := now.Name
+	if name == "" {
+		name = now.Peer.Display()
+	}
+	who := fmt.Sprintf("%s (%s)", name, show.Where(now))
 	// Of a Mac that only asks, the tries are those of a code of its own.
 	proved := before.State == api.PendingProving || now.State == api.PendingProving
 	switch {

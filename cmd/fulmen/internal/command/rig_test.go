@@ -3,7 +3,6 @@ package command
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"io"
 	"os"
 	"strings"
@@ -153,9 +152,4 @@ func pendingDoc(t *testing.T, p api.Pending) api.Document {
 	d := api.Document{Node: studio, Kind: api.KindPending, Name: string(p.Peer), Inc: 1, Seq: 1, At: before(0)}
 	is.New(t).NoErr(d.SetValue(p))
 	return d
-}
-
-// failing answers with an error.
-func failing(reason api.Reason) clienttest.Answer {
-	return func(json.RawMessage) (any, error) { return nil, api.NewError(reason, "") }
 }

@@ -8,12 +8,8 @@ import (
 	"fulmen/cmd/fulmen/internal/text"
 )
 
-const (
-	// glyphRows is how many rows a big character has.
-	glyphRows = 5
-	// glyphWidth is how many columns.
-	glyphWidth = 5
-)
+// glyphRows is how many rows a big character has.
+const glyphRows = 5
 
 // glyphs are the characters of a code, large, row by row: # is full. Those that
 // are easily taken for another have a mark of their own: the zero is slashed.
