@@ -33,7 +33,7 @@ func (d *daemon) openCluster() error {
 	d.node, err = node.New(node.Options{
 		Identity: d.identity, Roster: d.roster, Ledger: d.ledger, Writer: d.writer,
 		Documents: d.owner("cluster", api.KindReach, api.KindPending), Lending: d.policy, Platform: d.platform,
-		Discovery: records, LastSeen: records, Port: current.Peers.Port, Peers: current.Peers.Addresses, Version: d.options.Version,
+		Addresses: records, Discovery: records, LastSeen: records, Port: current.Peers.Port, Peers: current.Peers.Addresses, Version: d.options.Version,
 		Card: d.card, Removed: d.wasRemoved, Log: func(part string) *slog.Logger { return log.With("part", part) },
 	})
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/cluster/discover"
+	"fulmen/daemon/internal/cluster/node"
 	"fulmen/daemon/internal/server/token"
 	"fulmen/daemon/internal/store"
 )
@@ -25,6 +26,7 @@ const (
 	keyPolicy    = "policy"
 	keyDiscovery = "discovery"
 	keyLastSeen  = "last_seen"
+	keyMet       = "met"
 )
 
 func buckets() []store.Bucket {
@@ -163,6 +165,18 @@ func (s storage) LoadDiscovery() (discover.Remembered, error) {
 // SaveDiscovery is discovery's.
 func (s storage) SaveDiscovery(r discover.Remembered) error {
 	return s.db.Update(func(w store.Writer) error { return write(w, bucketCluster, keyDiscovery, r) })
+}
+
+// LoadMet is the cluster's.
+func (s storage) LoadMet() (node.Met, error) {
+	var met node.Met
+	_, err := s.read(bucketCluster, keyMet, &met)
+	return met, err
+}
+
+// SaveMet is the cluster's.
+func (s storage) SaveMet(met node.Met) error {
+	return s.db.Update(func(w store.Writer) error { return write(w, bucketCluster, keyMet, met) })
 }
 
 // LoadLastSeen is replication's.

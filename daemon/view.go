@@ -22,11 +22,12 @@ type view struct {
 }
 
 // Snapshot is the server's.
-func (v view) Snapshot(_ context.Context, _ server.Viewer, sel api.StateSelect) (server.Snapshot, error) {
+func (v view) Snapshot(ctx context.Context, _ server.Viewer, sel api.StateSelect) (server.Snapshot, error) {
 	filter, err := v.filter(sel)
 	if err != nil {
 		return server.Snapshot{}, err
 	}
+	v.nodes.node.FetchLive(ctx, sel.Kinds)
 	return server.Snapshot{Docs: records(v.ledger.List(filter)), Stale: v.nodes.staleNow()}, nil
 }
 

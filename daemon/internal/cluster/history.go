@@ -74,7 +74,7 @@ func (h *history) add(signed SignedEntry) error {
 	switch {
 	case e.Type == EntryFound:
 		return malformedEntry("begins another cluster")
-	case len(h.steps) >= MaxEntries:
+	case len(h.steps) >= MaxEntries && (e.Type != EntryRemove || len(h.steps) >= 2*MaxEntries):
 		return api.Errorf(api.ReasonRosterConflict, "roster", "The roster holds %d entries, and no more are taken.", MaxEntries)
 	}
 	s := &step{signed: signed, entry: e, hash: hash, number: len(h.steps)}

@@ -11,7 +11,8 @@ import (
 )
 
 // MaxEntries is how many entries a roster holds: several lives of a cluster of
-// 32 nodes. It bounds what a member gone mad can make others store.
+// 32 nodes. It bounds what a member gone mad can make others store. As many
+// again may be removals, so that such a one can still be removed.
 const MaxEntries = 2048
 
 // Roster is who belongs to the cluster: a log of signed entries, each after

@@ -40,7 +40,7 @@ func (n *Node) Join(ctx context.Context, p api.ClusterJoinParams) (api.ClusterJo
 		n.log.Info("joining came to nothing", "with", conn.Remote, "error", err)
 		return api.ClusterJoinResult{}, told(err)
 	}
-	n.paired(out, conn)
+	n.paired(out, conn, true)
 	r := n.options.Roster.Current()
 	return api.ClusterJoinResult{Cluster: r.Cluster(), Members: r.Members()}, nil
 }

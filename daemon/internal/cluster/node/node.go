@@ -35,8 +35,10 @@ type Node struct {
 	pairing  bool                                 // Add a Mac is open
 	up       map[api.NodeID]bool                  // who was told to be reachable
 	met      map[api.NodeID][]transport.Candidate // where a member was met at pairing
+	tried    map[api.NodeID]bool                  // whose wrong codes are published
 	watchers map[int]func()
 	next     int
+	saved    Met
 	gone     bool // this node was removed, and that was told
 }
 
@@ -90,6 +92,7 @@ func (n *Node) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	n.options.Roster.OnChange(n.rosterChanged)
+	n.loadMet()
 	if err := n.transport.Start(); err != nil {
 		return err
 	}
@@ -226,6 +229,7 @@ func (n *Node) keep(ctx context.Context) {
 			n.finder.SetPaths(node, n.transport.Paths(node))
 		}
 		n.publishReach()
+		n.saveMet()
 	}
 }
 

@@ -44,7 +44,8 @@ type Options struct {
 	Documents Documents      // kinds reach and pending
 	Lending   Lending
 	Platform  native.Platform
-	// Discovery and LastSeen are kept over a restart.
+	// Addresses, Discovery and LastSeen are kept over a restart.
+	Addresses AddressStore
 	Discovery discover.Store
 	LastSeen  replica.LastSeen
 	// Port is where peers connect, Peers the configured addresses.

@@ -37,7 +37,42 @@ func (n *Node) bookChanged() {
 	if changed && n.finder != nil {
 		n.finder.SetPairing(isOpen)
 	}
+	n.publishTries(standing, isOpen)
 	n.tell()
+}
+
+// publishTries publishes who has tried a wrong code, for its screen, while it is
+// open.
+func (n *Node) publishTries(standing pairing.Standing, isOpen bool) {
+	n.mu.Lock()
+	before := n.tried
+	n.tried = map[api.NodeID]bool{}
+	if isOpen || standing.Reason == api.ReasonCodeUsedUp {
+		for _, try := range standing.Tries {
+			n.tried[try.Node] = true
+		}
+	}
+	now := n.tried
+	n.mu.Unlock()
+	for _, try := range standing.Tries {
+		if !now[try.Node] {
+			continue
+		}
+		err := n.options.Documents.Put(api.KindPending, string(try.Node), api.Pending{
+			Peer: try.Node, Name: "Mac at " + try.Address.Addr().String(), Address: try.Address, Interface: try.Interface,
+			State: api.PendingProving, Since: api.TimeOf(try.At), ExpiresAt: api.TimeOf(standing.ExpiresAt), TriesLeft: standing.TriesLeft,
+		}, nil)
+		if err != nil {
+			n.log.Error("who tried a wrong code could not be published", "error", err)
+		}
+	}
+	for node := range before {
+		if !now[node] {
+			if err := n.options.Documents.Delete(api.KindPending, string(node)); err != nil {
+				n.log.Error("who tried a wrong code could not be withdrawn", "error", err)
+			}
+		}
+	}
 }
 
 // show takes the part of the Mac that shows a code, with a stranger that has
@@ -54,7 +89,7 @@ func (n *Node) show(ctx context.Context, c transport.PairConn) {
 		n.log.Info("a pairing came to nothing", "from", c.Remote, "interface", c.Interface, "error", err)
 	case out.HasAsked:
 	default:
-		n.paired(out, conn)
+		n.paired(out, conn, false)
 	}
 }
 
@@ -151,13 +186,11 @@ func (n *Node) signAnew(id api.ClusterID) error {
 
 // paired remembers where the other Mac is, so that it is dialled before
 // discovery finds it.
-func (n *Node) paired(out pairing.Outcome, conn pairing.Conn) {
-	port := conn.Remote.Port()
-	if !out.HasJoined {
-		port = api.PeerPort // of the other side of a connection that it has dialled, the port is not known
-	}
+func (n *Node) paired(out pairing.Outcome, conn pairing.Conn, isDialler bool) {
 	n.mu.Lock()
-	n.met[out.Peer.Node] = []transport.Candidate{{Address: netip.AddrPortFrom(conn.Remote.Addr(), port), Interface: conn.Interface}}
+	if isDialler { // of a Mac that has dialled it is not known where it listens
+		n.met[out.Peer.Node] = []transport.Candidate{{Address: conn.Remote, Interface: conn.Interface}}
+	}
 	n.inbox.Remove(out.Peer.Node)
 	n.mu.Unlock()
 	if out.Doubt != nil {
@@ -242,7 +275,7 @@ func (n *Node) Answer(ctx context.Context, p api.ClusterAnswerParams) error {
 		}
 	}))
 	if err == nil {
-		n.paired(out, conn)
+		n.paired(out, conn, true)
 	}
 	return told(err)
 }

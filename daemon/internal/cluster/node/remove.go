@@ -8,6 +8,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/cluster"
+	"fulmen/daemon/internal/cluster/transport"
 )
 
 // Remove removes members for good. A dry run says whom they had added.
@@ -24,6 +25,7 @@ func (n *Node) Remove(ctx context.Context, nodes []api.NodeID, dryRun bool) (api
 			}
 		}
 	}
+	result.Removed = nodes
 	if dryRun {
 		return result, nil
 	}
@@ -33,7 +35,9 @@ func (n *Node) Remove(ctx context.Context, nodes []api.NodeID, dryRun bool) (api
 	if err != nil {
 		return result, err
 	}
-	n.tellRemoved(ctx, nodes, next)
+	// The connections for the last word are opened before, and used after: from
+	// the moment of the removal nothing that a removed node says counts here.
+	tell := n.lastWords(ctx, slices.DeleteFunc(slices.Clone(nodes), func(node api.NodeID) bool { return node == n.self }))
 	if _, err := n.options.Roster.Update(func(r *cluster.Roster) (*cluster.Roster, error) {
 		merged, _, err := r.Merge(next.Log())
 		return merged, err
@@ -42,7 +46,7 @@ func (n *Node) Remove(ctx context.Context, nodes []api.NodeID, dryRun bool) (api
 	}
 	n.log.Info("removed", "nodes", nodes)
 	n.replica.RosterChanged()
-	result.Removed = nodes
+	tell(next)
 	if slices.Contains(nodes, n.self) {
 		n.tellAll(ctx, next)
 		n.removed(n.self)
@@ -50,10 +54,55 @@ func (n *Node) Remove(ctx context.Context, nodes []api.NodeID, dryRun bool) (api
 	return result, nil
 }
 
-// tellRemoved lets the removed nodes hear of it while they still have a
-// connection; they find out by being refused otherwise.
-func (n *Node) tellRemoved(ctx context.Context, nodes []api.NodeID, next *cluster.Roster) {
-	n.send(ctx, slices.DeleteFunc(slices.Clone(nodes), func(node api.NodeID) bool { return node == n.self }), next)
+// lastWords opens a connection to each node that is about to be removed and is
+// reached, and gives what tells them the roster by which they are. Others find
+// out by being refused.
+func (n *Node) lastWords(ctx context.Context, nodes []api.NodeID) (tell func(*cluster.Roster)) {
+	ctx, cancel := n.within(ctx, tellWithin, "the nodes to hear of their removal")
+	var mu sync.Mutex
+	var lines []*transport.LastWord
+	var opening sync.WaitGroup
+	for _, node := range nodes {
+		opening.Go(func() {
+			line, err := n.transport.OpenLastWord(ctx, node)
+			if err != nil {
+				n.log.Info("a node will not be told of its removal", "node", node, "error", err)
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			lines = append(lines, line)
+		})
+	}
+	opening.Wait()
+	return func(next *cluster.Roster) {
+		defer cancel()
+		entries, err := encoded(next)
+		var telling sync.WaitGroup
+		for _, line := range lines {
+			telling.Go(func() {
+				defer line.Close()
+				if err == nil {
+					err := line.Call(ctx, "peer.roster", api.PeerRosterParams{Entries: entries})
+					n.log.Debug("told a node of its removal", "error", err)
+				}
+			})
+		}
+		telling.Wait()
+	}
+}
+
+// encoded is a roster's log as it is sent.
+func encoded(r *cluster.Roster) ([]json.RawMessage, error) {
+	var entries []json.RawMessage
+	for _, entry := range r.Log() {
+		raw, err := json.Marshal(entry)
+		if err != nil {
+			return nil, err
+		}
+		entries = append(entries, raw)
+	}
+	return entries, nil
 }
 
 // tellAll lets the members that are reached hear that this node leaves.
@@ -63,14 +112,10 @@ func (n *Node) tellAll(ctx context.Context, next *cluster.Roster) { n.send(ctx, 
 func (n *Node) send(ctx context.Context, nodes []api.NodeID, next *cluster.Roster) {
 	ctx, cancel := n.within(ctx, tellWithin, "the nodes to hear of the removal")
 	defer cancel()
-	var entries []json.RawMessage
-	for _, entry := range next.Log() {
-		raw, err := json.Marshal(entry)
-		if err != nil {
-			n.log.Error("the roster could not be encoded", "error", err)
-			return
-		}
-		entries = append(entries, raw)
+	entries, err := encoded(next)
+	if err != nil {
+		n.log.Error("the roster could not be encoded", "error", err)
+		return
 	}
 	var telling sync.WaitGroup
 	for _, node := range nodes {
