@@ -135,7 +135,7 @@ func (r *Replica) handlePull(_ context.Context, _ api.NodeID, params json.RawMes
 	room := messageBytes
 	for _, key := range in.Keys {
 		rec, isHeld := r.ledger.Latest(key)
-		if !isHeld || !moves(key.Kind) {
+		if !isHeld || !moves(key.Kind) && !(key.Node == r.self && isLive(key.Kind)) {
 			continue
 		}
 		if room -= rec.SizeBytes(); room < 0 && len(out.Docs) > 0 {

@@ -24,6 +24,13 @@ func moves(k api.Kind) bool {
 	return !isKnown || info.Replicated && !info.Live
 }
 
+// isLive reports whether documents of the kind move while they are watched only;
+// who looks once asks their writer.
+func isLive(k api.Kind) bool {
+	info, isKnown := api.LookupKind(k)
+	return isKnown && info.Replicated && info.Live
+}
+
 // tellOwn tells the neighbours what this node writes.
 func (r *Replica) tellOwn() {
 	for r.ctx.Err() == nil {
