@@ -20,7 +20,7 @@ import (
 // real machine below.
 type Simulation struct {
 	// World is the cluster that the Mac belongs to.
-	World *sim.World
+	World World
 	// Mac is its name in the scenario.
 	Mac string
 	// TimeLine says that this daemon lets the scenario's time line run, once it is
@@ -33,12 +33,9 @@ type Simulation struct {
 // name of a shipped one, or a path that ends in .toml. The caller closes the
 // world after the daemon has ended.
 func OpenSimulation(text string) (*Simulation, error) {
-	name, mac := text, ""
-	if at := strings.LastIndexByte(text, ':'); at >= 0 && !strings.ContainsRune(text[at:], '/') && !strings.HasSuffix(text, ".toml") {
-		name, mac = text[:at], text[at+1:]
-		if mac == "" {
-			return nil, badValue("simulate", "%q names no Mac after the colon", text)
-		}
+	name, mac, err := splitSimulation(text)
+	if err != nil {
+		return nil, err
 	}
 	plan, err := scenario.Load(name)
 	if err != nil {
@@ -60,6 +57,18 @@ func OpenSimulation(text string) (*Simulation, error) {
 		return nil, errors.Join(err, world.Close())
 	}
 	return &Simulation{World: world, Mac: mac, TimeLine: true}, nil
+}
+
+// splitSimulation takes SCENARIO or SCENARIO:MAC apart.
+func splitSimulation(text string) (name, mac string, err error) {
+	at := strings.LastIndexByte(text, ':')
+	if at < 0 || strings.ContainsRune(text[at:], '/') || strings.HasSuffix(text, ".toml") {
+		return text, "", nil
+	}
+	if at == len(text)-1 {
+		return "", "", badValue("simulate", "%q names no Mac after the colon", text)
+	}
+	return text[:at], text[at+1:], nil
 }
 
 // badValue refuses a field, with a message that says what to write.
@@ -87,9 +96,9 @@ func (s *Simulation) platform() (native.Platform, error) {
 // folder is where a simulated Mac keeps its state, below a real one's: its key
 // is its own, and nothing simulated ever comes into the state of a real machine.
 func (s *Simulation) folder(state string) (string, error) {
-	below := filepath.Join("simulated", s.World.Scenario().Name, s.Mac)
+	below := filepath.Join("simulated", s.World.Name(), s.Mac)
 	if !filepath.IsLocal(below) {
-		return "", fmt.Errorf("the scenario's name %q makes no folder", s.World.Scenario().Name)
+		return "", fmt.Errorf("the scenario's name %q makes no folder", s.World.Name())
 	}
 	return filepath.Join(state, below), nil
 }
@@ -99,7 +108,7 @@ func (d *daemon) scenario() string {
 	if d.options.Simulation == nil {
 		return ""
 	}
-	return d.options.Simulation.World.Scenario().Name
+	return d.options.Simulation.World.Name()
 }
 
 // family is the machine's family of systems; empty is this program's. What is

@@ -28,6 +28,8 @@ func run(args []string) int {
 		return runDaemon(args[1:])
 	case "debug":
 		return runDebug(args[1:], os.Stdin, os.Stdout, os.Stderr)
+	case "world":
+		return runWorld(args[1:], os.Stdin, os.Stdout)
 	case "topology":
 		return runTopology(args[1:], os.Stdout)
 	}
