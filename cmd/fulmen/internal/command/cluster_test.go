@@ -16,8 +16,12 @@ func TestCallsOfACluster(t *testing.T) {
 		line, method, params, out string
 	}{
 		{"users map ada@mac-mini ada", "cluster.map_user", `{"principal":"ada@axwfk1even66ca3j","account":"ada"}`, "Jobs of ada@mac-mini run here as ada."},
+		{"users map mac-mini ada", "cluster.map_user", `{"node":"axwfk1even66ca3j","account":"ada"}`, "Jobs of mac-mini run here as ada."},
+		{"users map everybody guest", "cluster.map_user", `{"members":true,"account":"guest"}`, "Jobs of everybody run here as guest."},
+		{"users map everybody --nobody", "cluster.map_user", `{"members":true,"account":""}`, "Jobs of everybody do not run here."},
+		{"users forget axwf-k1ev-en66-ca3j", "cluster.map_user", `{"node":"axwfk1even66ca3j","account":"","forget":true}`, "a wider line counts"},
 		{"users map ada@axwfk1even66ca3j ada", "cluster.map_user", `{"principal":"ada@axwfk1even66ca3j","account":"ada"}`, "run here as ada"},
-		{"users unmap ada@mac-mini", "cluster.map_user", `{"principal":"ada@axwfk1even66ca3j","account":""}`, "do not run here any more"},
+		{"users unmap ada@mac-mini", "cluster.map_user", `{"principal":"ada@axwfk1even66ca3j","account":""}`, "do not run here."},
 		{"sharing set jobs=list jobs_from=ada@mac-mini,bob@macbook", "cluster.set_sharing", `{"jobs":"list","jobs_from":["ada@axwfk1even66ca3j","bob@j79r4zr55xd4ph64"]}`, "KEY"},
 		{"sharing set jobs_from= memory_max_bytes=0 idle_after_s=1.5", "cluster.set_sharing", `{"jobs_from":[],"idle_after_s":1.5,"memory_max_bytes":0}`, "KEY"},
 		{"sharing set only_on_power=no keep_awake=true rdma_changes=members", "cluster.set_sharing", `{"rdma_changes":"members","only_on_power":false,"keep_awake":true}`, "KEY"},
@@ -54,7 +58,7 @@ func TestWrongLinesOfACluster(t *testing.T) {
 		{"sharing set only_on_power=maybe", 2, "true or false"},
 		{"sharing set jobs_from=ada@nowhere", 1, "Write it as USER@NODE"},
 		{"users map ada ada", 1, "Write it as USER@NODE"},
-		{"users map ada@mac-mini", 2, "accepts 2 arg"},
+		{"users map ada@mac-mini", 2, "takes 2 arguments"},
 		{"rename", 2, "takes 1 arguments"},
 		{"rename a --reset", 2, "takes 0 arguments"},
 		{"pending ignore nobody", 1, "0 of the Macs that ask are called \"nobody\""},

@@ -142,7 +142,7 @@ func (r *run) joined(result api.ClusterJoinResult, l lending) error {
 	if err := r.view().Members(r.Out, others, show.Names(result.Members, nil)); err != nil {
 		return err
 	}
-	lent := "No job of its people runs here; let somebody with: fulmen users map USER@NODE ACCOUNT"
+	lent := "No job of its people runs here; let somebody with: fulmen users map WHO ACCOUNT"
 	if l.account != "" {
 		lent = fmt.Sprintf("Its people's jobs run here as %s; see: fulmen sharing", text.Clean(l.account))
 	}

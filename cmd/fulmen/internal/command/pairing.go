@@ -168,7 +168,7 @@ func (p *pairing) joined(ctx context.Context) (bool, error) {
 			return true, err
 		}
 	}
-	_, err = fmt.Fprintln(p.Err, "See the cluster: fulmen peers. Let its people run jobs here: fulmen users map USER@NODE ACCOUNT")
+	_, err = fmt.Fprintln(p.Err, "See the cluster: fulmen peers. Let its people run jobs here: fulmen users map WHO ACCOUNT")
 	return true, err
 }
 

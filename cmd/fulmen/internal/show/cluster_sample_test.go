@@ -65,10 +65,13 @@ func asking() []api.Pending {
 	}
 }
 
-func mapped() []api.MappedUser {
+func accounts() []api.MappedUser {
 	return []api.MappedUser{
 		{Principal: api.Principal{User: "ada", Node: attic}, Account: "ada"},
 		{Principal: api.Principal{User: "bob", Node: lost}},
+		{Principal: api.Principal{User: "eve", Node: attic}, Nobody: true},
+		{Node: cellar, Account: "guest"},
+		{Members: true, Nobody: true},
 	}
 }
 

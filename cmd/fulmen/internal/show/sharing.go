@@ -45,18 +45,29 @@ func jobsMean(s api.Sharing) string {
 	case api.JobsNobody:
 		return "no job of others runs here"
 	case api.JobsMapped:
-		return "jobs run here of everybody with a local account: " + people(len(s.Mapped)) + " now"
+		return "jobs run here of whoever has a local account: " + mapped(s)
 	case api.JobsList:
 		return "jobs run here of those in jobs_from that have a local account"
 	}
 	return ""
 }
 
-func people(n int) string {
-	if n == 1 {
-		return "1 person"
+// mapped says who has a local account.
+func mapped(s api.Sharing) string {
+	if s.MappedMembers {
+		return "all members' people, with exceptions as fulmen users says"
 	}
-	return fmt.Sprintf("%d people", n)
+	count := func(n int, one, more string) string {
+		if n == 1 {
+			return "1 " + one
+		}
+		return fmt.Sprintf("%d %s", n, more)
+	}
+	out := count(len(s.Mapped), "person", "people")
+	if n := len(s.MappedNodes); n > 0 {
+		out += " and those of " + count(n, "member", "members")
+	}
+	return out + " now"
 }
 
 func principals(all []api.Principal, called names) string {
@@ -73,16 +84,26 @@ func person(p api.Principal, called names) string { return p.User + "@" + called
 // Users writes as which local account people's jobs run on this node.
 func (v View) Users(w io.Writer, users []api.MappedUser, called map[api.NodeID]string) error {
 	if len(users) == 0 {
-		_, err := fmt.Fprintln(w, "Nobody of the cluster has an account here. Give one with: fulmen users map USER@NODE ACCOUNT")
+		_, err := fmt.Fprintln(w, "Nobody of the cluster has an account here. Give one with: fulmen users map WHO ACCOUNT")
 		return err
 	}
-	table := text.NewTable("PERSON", "RUNS JOBS HERE AS", "PRINCIPAL")
+	table := text.NewTable("WHO", "RUNS JOBS HERE AS", "MEANS")
 	for _, u := range users {
 		account := u.Account
-		if account == "" {
+		switch {
+		case u.Nobody:
+			account = "nobody"
+		case account == "":
 			account = "(told to administrators)"
 		}
-		table.Row(person(u.Principal, called), account, u.Principal.String())
+		switch {
+		case u.Members:
+			table.Row("everybody", account, "all people of all members")
+		case u.Node != "":
+			table.Row(called[u.Node], account, "all people of "+u.Node.Display())
+		default:
+			table.Row(person(u.Principal, called), account, u.Principal.String())
+		}
 	}
 	return table.Write(w)
 }

@@ -69,7 +69,7 @@ func screens(t *testing.T) map[string]func(io.Writer) error {
 		"pending":        func(w io.Writer) error { return view.Pending(w, asking(), false) },
 		"pending_choose": func(w io.Writer) error { return view.Pending(w, asking(), true) },
 		"pending_none":   func(w io.Writer) error { return view.Pending(w, nil, false) },
-		"users":          func(w io.Writer) error { return view.Users(w, mapped(), namesOf(fiveList().Nodes)) },
+		"users":          func(w io.Writer) error { return view.Users(w, accounts(), namesOf(fiveList().Nodes)) },
 		"users_none":     func(w io.Writer) error { return view.Users(w, nil, nil) },
 		"sharing":        func(w io.Writer) error { return view.Sharing(w, lent(), namesOf(fiveList().Nodes)) },
 		"sharing_none": func(w io.Writer) error {

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// codes are how codes are shown.
+var codes = regexp.MustCompile(`^[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}$`)
+
+// pair opens Add a Mac, reads the code and ends it as Ctrl-C does: the code is
+// taken back, and nowhere in the daemon's folders.
+func pair(ts *testscript.TestScript, _ bool, _ []string) {
+	path, err := exec.LookPath("fulmen")
+	ts.Check(err)
+	cmd := exec.Command(path, "pair")
+	cmd.Env = append(os.Environ(), "FULMEN_HOME="+ts.Getenv("FULMEN_HOME"))
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	out, err := cmd.StdoutPipe()
+	ts.Check(err)
+	ts.Check(cmd.Start())
+	lines := bufio.NewScanner(out)
+	lines.Scan()
+	code := lines.Text()
+	ts.Check(cmd.Process.Signal(os.Interrupt))
+	ts.Check(cmd.Wait())
+	if !codes.MatchString(code) {
+		ts.Fatalf("%q is no code", code)
+	}
+	if said.String() != "Closed; the code does not count any more.\n" {
+		ts.Fatalf("it said %q", said.String())
+	}
+	ts.Check(filepath.WalkDir(ts.Getenv("FULMEN_HOME"), func(path string, entry os.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if bytes.Contains(text, []byte(code)) || bytes.Contains(text, []byte(strings.ReplaceAll(code, "-", ""))) {
+			ts.Fatalf("the code is in %s", path)
+		}
+		return err
+	}))
+}
