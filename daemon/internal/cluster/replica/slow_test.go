@@ -84,6 +84,20 @@ func TestBrokenPathIsMendedByOthers(t *testing.T) {
 	})
 }
 
+// A call failed and the path counts as there: whoever has another one helps.
+func TestNeighbourThatFailsIsToldByOthers(t *testing.T) {
+	onDesk(t, 3, func(is *is.I, d *desk) {
+		d.joinAll()
+		d.agreedWithin(time.Second)
+		d.wait(3 * time.Second)
+		d.silence(0, 2)
+		d.nodes[0].put(api.KindThunderbolt, "1", 1)
+		d.wait(10*time.Second + 100*time.Millisecond) // the call has failed
+		d.nodes[0].put(api.KindThunderbolt, "1", 2)
+		is.True(d.agreedWithin(time.Second) < 20*time.Millisecond)
+	})
+}
+
 // A writer dies when it has told one of many.
 func TestWriterDiesWhileItTells(t *testing.T) {
 	onDesk(t, 8, func(is *is.I, d *desk) {
