@@ -174,7 +174,8 @@ func (n *nodes) watch() (view liveness.View, wake <-chan struct{}, done func()) 
 }
 
 // nodeList is every member with what is derived about it.
-func (d *daemon) nodeList(context.Context, *server.Caller, api.Empty) (api.NodeListResult, error) {
+func (d *daemon) nodeList(ctx context.Context, _ *server.Caller, _ api.Empty) (api.NodeListResult, error) {
+	d.node.FetchLive(ctx, []api.Kind{api.KindMemory, api.KindSystem}) // the totals are of what is known of all
 	d.nodes.derive()
 	return d.nodes.current().List(), nil
 }
