@@ -292,6 +292,6 @@ func TestWorldThatDoesNotAnswer(t *testing.T) {
 		clock := native.ClockFrom(time.Now, func() time.Duration { return time.Since(began) })
 		_, err := remote.Open(t.Context(), remote.Options{Name: "mute", Dial: silent.dial, Clock: clock})
 		is.True(errors.Is(err, context.DeadlineExceeded))
-		is.Equal(err.Error(), "waited 10s for the simulated world at mute")
+		is.Equal(err.Error(), "waited 10s for the simulated world at mute to answer hello")
 	})
 }

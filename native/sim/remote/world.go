@@ -53,9 +53,9 @@ func Open(ctx context.Context, options Options) (*World, error) {
 
 // connect makes a connection for a Mac, or for none.
 func (w *World) connect(ctx context.Context, mac string) (*link, helloResult, error) {
-	ctx, cancel := native.WithTimeout(ctx, w.options.Clock, answerWithin, "the simulated world at "+w.options.Name)
-	defer cancel()
-	conn, err := w.options.Dial(ctx)
+	within, cancel := native.WithTimeout(ctx, w.options.Clock, answerWithin, "the simulated world at "+w.options.Name)
+	conn, err := w.options.Dial(within)
+	cancel()
 	if err != nil {
 		return nil, helloResult{}, &GoneError{World: w.options.Name, Err: err}
 	}
