@@ -120,6 +120,7 @@ func TestLargeDocumentsArePulled(t *testing.T) {
 		}
 		d.agreedWithin(time.Second)
 		d.wait(2 * time.Minute)
+		is.True(d.net.calls[methodPull] >= 3)
 		bytes, _ := d.net.total()
 		is.True(bytes < 6*3*(200<<10)*11/10) // each went to each once
 	})
@@ -153,5 +154,46 @@ func TestOnlyDigestsWhileNothingChanges(t *testing.T) {
 		bytes, _ := d.net.total()
 		t.Logf("idle: %.1f bytes a second and node", float64(bytes)/600/16)
 		is.True(bytes < 16*600*20)
+	})
+}
+
+// While everybody writes, what differs is on its way and nobody repairs it.
+func TestBusyClusterIsNotRepaired(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		d := newDeskWith(t, 8, Timing{Period: 4 * time.Second})
+		defer d.close()
+		d.delay = 30 * time.Millisecond
+		d.joinAll()
+		d.agreedWithin(time.Second)
+		d.wait(3 * time.Second)
+		d.net.total()
+		const writes = 30_000 / 50
+		for i := range writes {
+			d.nodes[i%8].put(api.KindThunderbolt, "1", i)
+			d.wait(50 * time.Millisecond)
+		}
+		t.Logf("%d digests, %d puts", d.net.calls[methodDigest], d.net.calls[methodPut])
+		// Eight nodes begin 60 comparisons; each may look twice more.
+		is.True(d.net.calls[methodDigest] < 4*60)
+		is.True(d.net.calls[methodPut] < writes*7*102/100)
+		d.agreedWithin(time.Second)
+	})
+}
+
+func TestDigestIsAboutItsPartOnly(t *testing.T) {
+	onDesk(t, 2, func(is *is.I, d *desk) {
+		node := d.nodes[0].identity.Node
+		for i := range 5 {
+			d.nodes[0].put(api.KindThunderbolt, fmt.Sprint(i+1), i)
+		}
+		key := func(n int) *api.Key { return &api.Key{Node: node, Kind: api.KindThunderbolt, Name: fmt.Sprint(n)} }
+		raw, err := d.calls(1, 0, methodDigest, api.PeerDigestParams{Have: []api.NodeVersion{{Node: node}}, After: key(1), Upto: key(3)})
+		is.NoErr(err)
+		var answer api.PeerDigestResult
+		is.NoErr(json.Unmarshal(raw, &answer))
+		is.Equal(len(answer.Docs), 2)
+		is.Equal(answer.Docs[0].Key(), *key(2))
+		is.Equal(answer.Docs[1].Key(), *key(3))
 	})
 }
