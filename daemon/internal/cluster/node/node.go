@@ -180,6 +180,7 @@ func (n *Node) tell() {
 // pathChanged hears of each path that comes or goes.
 func (n *Node) pathChanged(e transport.PathEvent) {
 	isUp := n.transport.Reachable(e.Node)
+	n.finder.SetPaths(e.Node, n.transport.Paths(e.Node))
 	n.mu.Lock()
 	wasUp := n.up[e.Node]
 	n.up[e.Node] = isUp
@@ -226,7 +227,6 @@ func (n *Node) keep(ctx context.Context) {
 				continue
 			}
 			n.transport.SetCandidates(node, n.candidates(node))
-			n.finder.SetPaths(node, n.transport.Paths(node))
 		}
 		n.publishReach()
 		n.saveMet()
@@ -266,6 +266,11 @@ func (n *Node) rosterChanged(before, after *cluster.Roster) {
 	}
 	if n.finder != nil {
 		n.finder.SetRoster(after.Cluster(), after.Current())
+		for _, node := range after.Current() {
+			if node != n.self && !before.IsMember(node) {
+				n.finder.SetPaths(node, n.transport.Paths(node))
+			}
+		}
 	}
 	n.gossip.Changed()
 	n.nudge()
