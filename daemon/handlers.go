@@ -39,6 +39,7 @@ func (d *daemon) handlers(stop context.CancelCauseFunc) server.Handlers {
 		}),
 		"node.list":       server.Handle(d.nodeList),
 		"node.watch":      server.Handle(d.nodeWatch),
+		"node.rename":     server.Handle(d.nodeRename),
 		"node.get":        server.Handle(d.nodeGet),
 		"node.conditions": server.Handle(d.nodeConditions),
 		"link.list":       server.Handle(d.linkList),

@@ -231,10 +231,14 @@ func (d *daemon) openLedger(context.Context) error {
 func (d *daemon) openParts(ctx context.Context) error {
 	self := d.identity.Node
 	d.health = health.New(d.owner("health", api.KindCondition), time.Now)
+	name, err := storage{d.database}.loadName()
+	if err != nil {
+		return err
+	}
 	published := watched{d.owner("facts", api.KindIdentity, api.KindMemory, api.KindSystem, api.KindNetwork, api.KindThunderbolt, api.KindRDMA), d.lookAtClock}
 	d.facts = facts.New(d.platform.Facts, published, facts.Static{
 		PublicKey: d.identity.Public(), FulmenVersion: d.options.Version, Protocol: api.Protocol, StartedAt: api.TimeOf(d.started),
-		ShortName: d.shortName, Platform: d.family(),
+		FriendlyName: name, ShortName: d.shortName, Platform: d.family(),
 	}, d.logs.part("facts"))
 	d.profiler = profile.New(profile.Config{
 		Node: self, Clock: d.platform.Clock, Documents: d.owner("profile", api.KindGPUProfile), Conditions: d.health,
@@ -247,7 +251,6 @@ func (d *daemon) openParts(ctx context.Context) error {
 		return err
 	}
 	d.openNodes()
-	var err error
 	d.tokens, err = token.Open(storage{d.database}, d.platform.Clock, d.logs.part("server"))
 	if err != nil {
 		return err

@@ -27,6 +27,7 @@ const (
 	keyDiscovery = "discovery"
 	keyLastSeen  = "last_seen"
 	keyMet       = "met"
+	keyName      = "name"
 )
 
 func buckets() []store.Bucket {
@@ -165,6 +166,18 @@ func (s storage) LoadDiscovery() (discover.Remembered, error) {
 // SaveDiscovery is discovery's.
 func (s storage) SaveDiscovery(r discover.Remembered) error {
 	return s.db.Update(func(w store.Writer) error { return write(w, bucketCluster, keyDiscovery, r) })
+}
+
+// loadName is the name that a person gave this node; empty where nobody did.
+func (s storage) loadName() (string, error) {
+	var name string
+	_, err := s.read(bucketCluster, keyName, &name)
+	return name, err
+}
+
+// saveName keeps it.
+func (s storage) saveName(name string) error {
+	return s.db.Update(func(w store.Writer) error { return write(w, bucketCluster, keyName, name) })
 }
 
 // LoadMet is the cluster's.

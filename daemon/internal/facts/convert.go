@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"cmp"
 	"reflect"
 	"strings"
 
@@ -46,10 +47,7 @@ func missing(to map[string]api.Reason, name string, from native.Reasons, field s
 
 // identity makes the value of the identity document.
 func identity(from native.Identity, static Static) (api.Identity, map[string]api.Reason) {
-	name := from.Name
-	if name == "" {
-		name = from.HostName
-	}
+	name := cmp.Or(static.FriendlyName, from.Name, from.HostName)
 	to := api.Identity{
 		PublicKey: static.PublicKey, FulmenVersion: static.FulmenVersion, Protocol: static.Protocol, StartedAt: static.StartedAt,
 		Name: name, ShortName: static.ShortName(name), Platform: static.platform(), Architecture: from.Architecture,

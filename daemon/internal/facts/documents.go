@@ -24,6 +24,9 @@ type Static struct {
 	StartedAt     api.Time
 	// Platform is the machine's family of systems; empty is that of this program.
 	Platform api.Platform
+	// FriendlyName is what a person called the node instead of the computer's
+	// name; empty where nobody did.
+	FriendlyName string
 	// ShortName makes the short name of a computer name.
 	ShortName func(name string) string
 	// MLX is what the worker found; nil until it has answered, and then

@@ -72,6 +72,16 @@ func (o *Owner) Learn(mlx *MLX, why api.Reason) {
 	o.nudge()
 }
 
+// Rename gives this node another friendly name, and publishes it; empty follows
+// the computer's name again.
+func (o *Owner) Rename(name string) {
+	o.mu.Lock()
+	o.static.FriendlyName = name
+	o.hinted[native.AreaIdentity] = true
+	o.mu.Unlock()
+	o.nudge()
+}
+
 // hint is the platform's callback.
 func (o *Owner) hint(h native.Hint) {
 	o.mu.Lock()
