@@ -85,7 +85,7 @@ func Start(ctx context.Context, o Options) (*Cluster, error) {
 	socket := filepath.Join(o.Folder, "world.sock")
 	var err error
 	c.world, err = start("The simulated world", nil, os.Environ(), func(line string) bool { return strings.HasPrefix(line, "{") },
-		o.Fulmend, "world", "--scenario", o.Scenario, "--socket", socket)
+		o.Fulmend, "world", "--scenario", o.Scenario, "--socket", socket, "--with-stdin")
 	if err != nil {
 		return c, err
 	}

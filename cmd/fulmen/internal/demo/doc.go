@@ -6,7 +6,7 @@
 //
 // The programs that it starts are
 //
-//	fulmend world --scenario NAME --socket PATH
+//	fulmend world --scenario NAME --socket PATH --with-stdin
 //	fulmend run --simulate NAME:MAC --world PATH
 //
 // The first writes one line of JSON to its standard output when Macs can be

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -41,12 +42,21 @@ type shared struct {
 	Members []api.NodeID `json:"members"`
 }
 
+// with is the state after a change: another code, or a new member.
+func (s shared) with(change shared) shared {
+	if change.Code != "" {
+		s.Code = change.Code
+	}
+	s.Members = append(slices.Clone(s.Members), change.Members...)
+	return s
+}
+
 // ids are the ids of the stubs' Macs.
 func ids() map[string]api.NodeID {
 	return map[string]api.NodeID{"a": "csm7nbfrcayqev4e", "b": "axwfk1even66ca3j", "c": "9dw0ceww496t64df"}
 }
 
-// stubWorld hosts the shared state: each message replaces it and goes to all.
+// stubWorld hosts the shared state: each message changes it, and it goes to all.
 func stubWorld() int {
 	if os.Getenv(mode) == "no-world" {
 		fmt.Fprintln(os.Stderr, "fulmend: there is no scenario "+os.Args[3])
@@ -77,9 +87,9 @@ func stubWorld() int {
 						return
 					}
 					mu.Lock()
-					last = s
+					last = last.with(s)
 					for each := range all {
-						each.Encode(s)
+						each.Encode(last)
 					}
 					mu.Unlock()
 				}
@@ -98,9 +108,10 @@ type stub struct {
 	id    api.NodeID
 	world *json.Encoder
 
-	mu   sync.Mutex
-	have shared
-	late int // how often joining is refused as too early
+	mu    sync.Mutex
+	have  shared
+	codes int
+	late  int // how often joining is refused as too early
 }
 
 func stubDaemon() int {
@@ -151,8 +162,9 @@ func (s *stub) answers() {
 	s.Set("cluster.pair", func(json.RawMessage) (any, error) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.have.Code = fmt.Sprintf("CODE-%04d", len(s.have.Members))
-		return api.ClusterPairResult{Code: s.have.Code, TriesLeft: 3}, s.world.Encode(s.have)
+		s.codes++
+		code := fmt.Sprintf("CODE-%04d", s.codes)
+		return api.ClusterPairResult{Code: code, TriesLeft: 3}, s.world.Encode(shared{Code: code})
 	})
 	s.Set("cluster.join", func(raw json.RawMessage) (any, error) {
 		var p api.ClusterJoinParams
@@ -166,12 +178,12 @@ func (s *stub) answers() {
 			return nil, api.NewError(api.ReasonPairingNotOpen, "")
 		case os.Getenv(mode) == "deaf-"+s.mac:
 			return nil, api.NewError(api.ReasonNoPath, "")
-		case p.Node != ids()["a"] || p.Code != s.have.Code || p.Account != "":
+		case p.Code != s.have.Code: // it has not heard of it yet
+			return nil, api.NewError(api.ReasonPairingNotOpen, "")
+		case p.Node != ids()["a"] || p.Account != "":
 			return nil, api.NewError(api.ReasonWrongCode, "")
 		}
-		s.have.Members = append(s.have.Members, s.id)
-		s.have.Code = ""
-		return api.ClusterJoinResult{Cluster: "1627a5fa4a54af2e098cf3ca6dfb55b5", Members: []api.Member{}}, s.world.Encode(s.have)
+		return api.ClusterJoinResult{Cluster: "1627a5fa4a54af2e098cf3ca6dfb55b5", Members: []api.Member{}}, s.world.Encode(shared{Members: []api.NodeID{s.id}})
 	})
 }
 

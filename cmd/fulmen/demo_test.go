@@ -1,0 +1,105 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+)
+
+// programs builds both programs as they are shipped.
+func programs(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	build := exec.Command("go", "build", "-o", dir+string(filepath.Separator), ".", "../fulmend")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return dir
+}
+
+// demo is fulmen demo with the folder in which it works.
+func demo(ctx context.Context, dir, tmp string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, filepath.Join(dir, "fulmen"), append([]string{"demo"}, args...)...)
+	cmd.Env = append(os.Environ(), "TMPDIR="+tmp, "HOME="+tmp)
+	return cmd
+}
+
+// belonging are the processes whose command line names a folder.
+func belonging(t *testing.T, folder string) []string {
+	t.Helper()
+	all, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	is.New(t).NoErr(err)
+	var out []string
+	for _, path := range all {
+		if line, err := os.ReadFile(path); err == nil && strings.Contains(string(line), folder) {
+			out = append(out, strings.ReplaceAll(string(line), "\x00", " "))
+		}
+	}
+	return out
+}
+
+// TestDemo runs a simulated cluster of the real programs, to its end and to that
+// of the program that runs it.
+func TestDemo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds both programs")
+	}
+	is := is.New(t)
+	dir := programs(t)
+	tmp, err := os.MkdirTemp("/tmp", "fd") // paths of sockets are short
+	is.NoErr(err)
+	defer os.RemoveAll(tmp)
+	ctx, stop := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer stop()
+
+	out, err := demo(ctx, dir, tmp, "two-studios", "--once").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	is.True(strings.Contains(string(out), "2 Macs are one cluster, and each sees the state of all. SIMULATED.\n"))
+	is.Equal(len(belonging(t, tmp)), 0)
+
+	whole := func() *exec.Cmd {
+		cmd := demo(ctx, dir, tmp, "two-studios")
+		stdout, err := cmd.StdoutPipe()
+		is.NoErr(err)
+		is.NoErr(cmd.Start())
+		for lines := bufio.NewScanner(stdout); lines.Scan(); {
+			if strings.Contains(lines.Text(), "each sees the state of all") {
+				go func() {
+					for lines.Scan() { // so that it never waits for a reader
+					}
+				}()
+				return cmd
+			}
+		}
+		t.Fatal("the cluster did not become whole")
+		return nil
+	}
+	cmd := whole()
+	is.NoErr(cmd.Process.Signal(os.Interrupt))
+	is.NoErr(cmd.Wait()) // the end that was asked for
+	is.Equal(len(belonging(t, tmp)), 0)
+	left, err := filepath.Glob(filepath.Join(tmp, "fulmen-demo-*"))
+	is.NoErr(err)
+	is.Equal(len(left), 0)
+
+	cmd = whole()
+	is.True(len(belonging(t, tmp)) == 3 || runtime.GOOS != "linux") // the world and two daemons
+	is.NoErr(cmd.Process.Signal(syscall.SIGKILL))
+	_ = cmd.Wait() // it was killed
+	for len(belonging(t, tmp)) > 0 {
+		if ctx.Err() != nil {
+			t.Fatalf("these are left: %q", belonging(t, tmp))
+		}
+	}
+}
