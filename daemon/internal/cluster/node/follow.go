@@ -66,14 +66,13 @@ func (n *Node) tellFinder() {
 	n.finder.SetCables(n.cables())
 }
 
-// graph is the topology by the documents that are held.
+// graph is the topology by the documents that are held, with this node's own
+// paths. Those of others are left out: there are as many as pairs of nodes, and
+// neither the cables nor what an own path is made of hangs on them.
 func (n *Node) graph(own map[string]api.Reach) topology.Graph {
-	kinds := []api.Kind{api.KindIdentity, api.KindNetwork, api.KindThunderbolt, api.KindReach}
+	kinds := []api.Kind{api.KindIdentity, api.KindNetwork, api.KindThunderbolt}
 	var docs []api.Document
 	for _, record := range n.options.Ledger.List(ledger.Filter{Kinds: kinds}) {
-		if key := record.Key(); own != nil && key.Kind == api.KindReach && key.Node == n.self {
-			continue
-		}
 		docs = append(docs, record.Document())
 	}
 	nodes, _ := topology.NodesOf(docs, nil)
