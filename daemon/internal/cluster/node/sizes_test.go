@@ -1,0 +1,47 @@
+package node
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+)
+
+// heard says who of some Macs has not heard a number of another one.
+func heard(macs []*mac, of *mac, n int) func() string {
+	return func() string {
+		for _, m := range macs {
+			if m.hears(of) != n {
+				return fmt.Sprintf("%s has %d of %s, not %d", m.host(), m.hears(of), of.host(), n)
+			}
+		}
+		return ""
+	}
+}
+
+func TestClusterOfEverySize(t *testing.T) {
+	for _, n := range []int{3, 8, 16, 32} {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			if n > 8 && testing.Short() {
+				t.Skip("seconds of handshakes")
+			}
+			bubble(t, func(d *desk) {
+				d.found(n)
+				for _, m := range d.macs {
+					m.start()
+				}
+				t.Logf("%d Macs are one after %s", n, d.whole(time.Minute))
+			})
+		})
+	}
+}
+
+func TestChangeReachesAll(t *testing.T) {
+	in(t, 3, func(d *desk) {
+		is := is.New(d.t)
+		d.macs[1].say(7)
+		took := d.within(3*time.Second, heard(d.macs, d.macs[1], 7))
+		is.True(took < 100*time.Millisecond)
+	})
+}
