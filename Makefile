@@ -37,7 +37,7 @@ DEPS_STALE := stale
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build run test race fuzz lint generate check bench soak clean stale
+.PHONY: help deps build run demo test race fuzz lint generate check bench soak clean stale
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -53,8 +53,16 @@ build: $(DEPS) ## build the programs into build/bin
 	$(GO) build $(RANK_LDFLAGS) -o build/bin/ ./cmd/fulmen-rank
 	$(GO) build -o build/bin/ ./cmd/fulmend ./cmd/fulmen
 
-run: build ## run the daemon here: it measures this machine and shows its state; ONCE=1 ends by itself
+# Linux has no Thunderbolt Macs: after the machine itself, a simulated cluster of real daemons runs.
+run: build ## run Fulmen here: measure this machine through MLX, then show it live, on Linux a simulated cluster; ONCE=1 ends by itself
+ifeq ($(shell uname -s),Darwin)
 	@$(GO) build -o build/tools/run ./cmd/internal/run && build/tools/run $(if $(ONCE),-once)
+else
+	@$(GO) build -o build/tools/run ./cmd/internal/run && build/tools/run -once && build/bin/fulmen demo $(if $(ONCE),--once)
+endif
+
+demo: build ## run a simulated cluster of real daemons on this machine; ONCE=1 ends by itself
+	@build/bin/fulmen demo $(if $(ONCE),--once)
 
 test: build race ## run every test
 	$(GO) test -timeout 20m ./...

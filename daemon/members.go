@@ -2,9 +2,11 @@ package daemon
 
 import (
 	"context"
+	"time"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/server"
+	"fulmen/native"
 )
 
 // clusterHandlers are the methods of the cluster.
@@ -21,7 +23,7 @@ func (d *daemon) clusterHandlers() server.Handlers {
 			if err != nil {
 				return result, err
 			}
-			d.nodes.derive()
+			d.awaitNames(ctx)
 			d.name(result.Members)
 			return result, nil
 		}),
@@ -48,6 +50,34 @@ func (d *daemon) clusterHandlers() server.Handlers {
 			d.logs.part("cluster").Info("asked to change what is lent", "uid", c.UID)
 			return d.policy.SetSharing(ctx, p)
 		}),
+	}
+}
+
+// namesWithin is how long somebody who has just joined waits to be told the
+// members by their names.
+const namesWithin = time.Second
+
+// awaitNames waits until the members' identities are here, for a moment.
+func (d *daemon) awaitNames(ctx context.Context) {
+	ctx, cancel := native.WithTimeout(ctx, d.platform.Clock, namesWithin, "the members' names")
+	defer cancel()
+	_, wake, done := d.nodes.watch()
+	defer done()
+	for {
+		missing := false
+		for _, id := range d.roster.Members() {
+			_, found := d.ledger.Get(api.Key{Node: id, Kind: api.KindIdentity})
+			missing = missing || !found
+		}
+		if !missing {
+			d.nodes.derive()
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-wake:
+		}
 	}
 }
 
