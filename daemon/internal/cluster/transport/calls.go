@@ -46,6 +46,7 @@ const callsAtOnce = 16
 type callState struct {
 	current *callClient
 	opening chan struct{} // closed when an opening is over
+	retired map[*callClient]struct{}
 }
 
 // callClient is an open one.
@@ -54,7 +55,12 @@ type callClient struct {
 	conn net.Conn
 	done chan struct{}
 	once sync.Once
+	best place // the best path when it was opened
 }
+
+// retireAfter is how long a connection for calls stays after a better path has
+// got one, for the calls that are under way on it.
+const retireAfter = 10 * time.Second
 
 func (c *callClient) close() {
 	abort(c.conn)
@@ -123,10 +129,16 @@ func (t *Transport) client(ctx context.Context, node api.NodeID) (*callClient, e
 			t.mu.Unlock()
 			return nil, api.NewError(api.ReasonNotAMember, node.Display())
 		}
-		state := &t.peer(node).calls
-		if state.current != nil && !state.current.isOver() {
-			defer t.mu.Unlock()
-			return state.current, nil
+		p := t.peer(node)
+		state := &p.calls
+		old := state.current
+		if old != nil && old.isOver() {
+			old = nil
+		}
+		best, isUp := p.best()
+		if old != nil && (old.best == best || !isUp) {
+			t.mu.Unlock()
+			return old, nil
 		}
 		if opening := state.opening; opening != nil {
 			t.mu.Unlock()
@@ -143,17 +155,50 @@ func (t *Transport) client(ctx context.Context, node api.NodeID) (*callClient, e
 		c, err := t.openCalls(ctx, node)
 		t.mu.Lock()
 		state.opening = nil
-		if err == nil && (t.closed || &t.peer(node).calls != state) {
-			err = api.NewError(api.ReasonNotAMember, node.Display())
-			go c.close()
-		}
-		if err == nil {
-			state.current = c
+		switch {
+		case t.closed || &t.peer(node).calls != state:
+			if err == nil {
+				err = api.NewError(api.ReasonNotAMember, node.Display())
+				go c.close()
+			}
+		case err == nil:
+			c.best, state.current = best, c
+			if old != nil {
+				t.retire(state, old)
+			}
+		case old != nil && !old.isOver(): // it is not tried for every call
+			old.best, c, err = best, old, nil
 		}
 		close(opening)
 		t.mu.Unlock()
 		return c, err
 	}
+}
+
+// best is the path that calls belong on: a connection that was opened before it
+// came up stays behind on a worse one otherwise. The caller holds mu.
+func (p *peer) best() (at place, isUp bool) {
+	var first Path
+	for where, path := range p.known {
+		if path.State != api.PathFailed && (!isUp || better(path, first) < 0) {
+			at, first, isUp = where, path, true
+		}
+	}
+	return at, isUp
+}
+
+// retire ends a connection once the calls on it must be over. The caller holds mu.
+func (t *Transport) retire(state *callState, c *callClient) {
+	if state.retired == nil {
+		state.retired = map[*callClient]struct{}{}
+	}
+	state.retired[c] = struct{}{}
+	t.options.Clock.AfterFunc(retireAfter, func() {
+		t.mu.Lock()
+		delete(state.retired, c)
+		t.mu.Unlock()
+		c.close()
+	})
 }
 
 func (t *Transport) openCalls(ctx context.Context, node api.NodeID) (*callClient, error) {

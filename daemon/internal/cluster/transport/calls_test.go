@@ -13,6 +13,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/native/memnet"
 )
 
 // said is what the tests send.
@@ -100,6 +101,37 @@ func TestCallsMoveToAnotherPath(t *testing.T) {
 		d.pass(10 * time.Second)
 		err = a.Call(d.t.Context(), b.id.Node, "peer.hello", said{}, &result)
 		is.True(errors.Is(err, api.ReasonNoPath))
+	})
+}
+
+// Calls that began on a worse path go over to a better one, and those that are
+// under way are answered.
+func TestCallsMoveToTheBestPath(t *testing.T) {
+	within(t, 2, func(d *desk) {
+		is := is.New(d.t)
+		a, b := d.nodes[0], d.nodes[1]
+		release := make(chan struct{})
+		b.HandleCall("peer.hello", func(context.Context, api.NodeID, json.RawMessage) (any, error) { return said{}, nil })
+		b.HandleCall("peer.pull", func(context.Context, api.NodeID, json.RawMessage) (any, error) {
+			<-release
+			return said{"late"}, nil
+		})
+		d.net.SetLAN("cable", false)
+		d.open()
+		late := make(chan error, 1)
+		go func() { late <- a.Call(d.t.Context(), b.id.Node, "peer.pull", nil, nil) }()
+		d.pass(time.Second)
+		d.net.SetLAN("cable", true)
+		d.pass(20 * time.Second)
+		is.Equal(a.active(b), []string{"en5>en5", "en0>en0"})
+		is.NoErr(a.Call(d.t.Context(), b.id.Node, "peer.hello", nil, nil)) // opens the other connection
+		close(release)
+		is.NoErr(<-late)
+		d.net.SetQuality("office", memnet.Quality{Delay: time.Second})
+		d.pass(retireAfter)
+		began := time.Now()
+		is.NoErr(a.Call(d.t.Context(), b.id.Node, "peer.hello", nil, nil))
+		is.True(time.Since(began) < 100*time.Millisecond)
 	})
 }
 

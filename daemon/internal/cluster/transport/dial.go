@@ -28,13 +28,32 @@ type attempt struct {
 // forgive has the way tried at once, as something has changed.
 func (a *attempt) forgive() { a.next, a.failures = 0, 0 }
 
+// forgivesFrom is how often a way has failed that is tried at once when another
+// path comes up: where one does after a cut, others will.
+const forgivesFrom = 3
+
+// pathCameUp has every way tried that waits for long. The caller holds mu.
+func (t *Transport) pathCameUp() {
+	for _, p := range t.peers {
+		for _, a := range p.attempts {
+			if a.failures >= forgivesFrom {
+				a.forgive()
+			}
+		}
+	}
+}
+
 const (
 	// firstAfter is how long the node with the higher id leaves the dialling to
 	// the other one, so that not both do it.
 	firstAfter = 300 * time.Millisecond
-	// retryFirst and retryMost bound the pause between tries of a way.
+	// retryFirst and retryMost bound the pause between tries of a way: nothing
+	// announces that a network in between works again.
 	retryFirst = time.Second
-	retryMost  = time.Minute
+	retryMost  = 15 * time.Second
+	// worked is how long a path must have taken from its dial to its end to have
+	// been up in between.
+	worked = time.Minute
 	// dialWithin bounds a dial with its handshake.
 	dialWithin = 10 * time.Second
 	// dialsAtOnce bounds the dials under way to one node.
@@ -163,7 +182,7 @@ func (t *Transport) try(p *peer, w way, a *attempt) {
 	t.mu.Lock()
 	a.running = false
 	now := t.options.Clock.Boot()
-	if now-began > retryMost { // it has worked
+	if now-began > worked {
 		a.failures = 0
 	}
 	pause := min(retryFirst<<min(a.failures, 10), retryMost)

@@ -149,6 +149,7 @@ func (t *Transport) register(node api.NodeID, l *link, path Path) bool {
 		p.links[i] = l
 	} else {
 		p.links = append(p.links, l)
+		t.pathCameUp()
 	}
 	p.known[l.place] = path
 	t.mu.Unlock()

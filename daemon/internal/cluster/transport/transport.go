@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"encoding/binary"
 	"log/slog"
+	"maps"
 	"net"
 	"slices"
 	"sync"
@@ -305,7 +306,10 @@ func (t *Transport) end(p *peer) {
 	for c := range p.streams {
 		conns = append(conns, c)
 	}
-	calls := p.calls.current
+	calls := slices.Collect(maps.Keys(p.calls.retired))
+	if p.calls.current != nil {
+		calls = append(calls, p.calls.current)
+	}
 	p.calls.current = nil
 	servers := p.servers
 	p.servers = nil
@@ -316,8 +320,8 @@ func (t *Transport) end(p *peer) {
 	for _, c := range conns {
 		c.Close()
 	}
-	if calls != nil {
-		calls.close()
+	for _, c := range calls {
+		c.close()
 	}
 	for _, s := range servers {
 		s.stop()
