@@ -100,9 +100,8 @@ func (d *daemon) name(members []api.Member) {
 // clusterRemove removes members for good.
 func (d *daemon) clusterRemove(ctx context.Context, c *server.Caller, p api.ClusterRemoveParams) (api.ClusterRemoveResult, error) {
 	var ids []api.NodeID
-	view := d.nodes.current()
 	for _, ref := range p.Nodes {
-		id, err := view.Find(ref)
+		id, err := d.find(ref)
 		if err != nil {
 			return api.ClusterRemoveResult{}, err
 		}

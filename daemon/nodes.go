@@ -152,6 +152,16 @@ func (n *nodes) current() liveness.View {
 	return n.view
 }
 
+// find finds the node that a person means. What has just come may not be in the
+// view yet: before a name is refused, the view is derived anew.
+func (n *nodes) find(ref api.NodeRef) (api.NodeID, error) {
+	if id, err := n.current().Find(ref); err == nil {
+		return id, nil
+	}
+	n.derive()
+	return n.current().Find(ref)
+}
+
 // staleNow are the nodes that cannot be reached, ordered by id.
 func (n *nodes) staleNow() []api.NodeID {
 	n.mu.Lock()
@@ -185,13 +195,12 @@ func (d *daemon) nodeList(ctx context.Context, _ *server.Caller, _ api.Empty) (a
 
 // nodeGet is one node with its documents.
 func (d *daemon) nodeGet(_ context.Context, _ *server.Caller, p api.NodeSelect) (api.NodeGetResult, error) {
-	view := d.nodes.current()
-	id, err := view.Find(p.Node)
+	id, err := d.find(p.Node)
 	if err != nil {
 		return api.NodeGetResult{}, err
 	}
 	result := api.NodeGetResult{Docs: []api.Document{}}
-	result.Node, _ = view.Node(id)
+	result.Node, _ = d.nodes.current().Node(id)
 	for _, record := range d.ledger.List(ledger.Filter{Nodes: []api.NodeID{id}}) {
 		result.Docs = append(result.Docs, record.Document())
 	}
@@ -241,7 +250,7 @@ func (d *daemon) nodeConditions(_ context.Context, _ *server.Caller, p api.NodeC
 	view := d.nodes.current()
 	var wanted []api.NodeID
 	for _, ref := range p.Nodes {
-		id, err := view.Find(ref)
+		id, err := d.find(ref)
 		if err != nil {
 			return result, err
 		}

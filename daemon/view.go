@@ -47,7 +47,7 @@ func (v view) Watch(_ context.Context, _ server.Viewer, sel api.StateSelect, nam
 func (v view) filter(sel api.StateSelect) (ledger.Filter, error) {
 	filter := ledger.Filter{Kinds: sel.Kinds}
 	for _, ref := range sel.Nodes {
-		node, err := v.nodes.current().Find(ref)
+		node, err := v.nodes.find(ref)
 		if err != nil {
 			return filter, err
 		}
@@ -58,7 +58,7 @@ func (v view) filter(sel api.StateSelect) (ledger.Filter, error) {
 
 // find finds a node by its id, a unique beginning of it, or its short name; empty
 // is this one.
-func (d *daemon) find(ref api.NodeRef) (api.NodeID, error) { return d.nodes.current().Find(ref) }
+func (d *daemon) find(ref api.NodeRef) (api.NodeID, error) { return d.nodes.find(ref) }
 
 // changes is a watcher in the form of the server, with the nodes that are stale.
 type changes struct {
