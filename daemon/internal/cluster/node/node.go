@@ -203,10 +203,7 @@ func (n *Node) found(c discover.Change) {
 		n.nudge()
 	}
 	if c.Strangers {
-		select {
-		case n.strangers <- struct{}{}:
-		default:
-		}
+		n.lookAgain()
 	}
 	if c.Isolation {
 		n.tell()
@@ -274,6 +271,7 @@ func (n *Node) rosterChanged(before, after *cluster.Roster) {
 	}
 	n.gossip.Changed()
 	n.nudge()
+	n.lookAgain()
 	n.tell()
 }
 

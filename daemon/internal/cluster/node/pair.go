@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/netip"
+	"slices"
 	"time"
 
 	"fulmen/daemon/api"
@@ -105,7 +106,7 @@ func (n *Node) side(answers api.ClusterJoinParams, admitted func(api.NodeID)) pa
 			return n.admit(peer, admitted)
 		},
 		Adopt: func(_ context.Context, r *cluster.Roster, _ pairing.Peer) error { return n.adopt(r, answers) },
-		Asked: n.asked,
+		Asked: func(a pairing.Asking) { n.asked(a) },
 	}
 }
 
@@ -191,8 +192,8 @@ func (n *Node) paired(out pairing.Outcome, conn pairing.Conn, isDialler bool) {
 	if isDialler { // of a Mac that has dialled it is not known where it listens
 		n.met[out.Peer.Node] = []transport.Candidate{{Address: conn.Remote, Interface: conn.Interface}}
 	}
-	n.inbox.Remove(out.Peer.Node)
 	n.mu.Unlock()
+	n.takeOut(out.Peer.Node)
 	if out.Doubt != nil {
 		n.log.Info("the other Mac has not said that it knows", "node", out.Peer.Node, "error", out.Doubt)
 	}
@@ -200,14 +201,17 @@ func (n *Node) paired(out pairing.Outcome, conn pairing.Conn, isDialler bool) {
 	n.nudge()
 }
 
-// asked takes up a Mac that shows a code and asks to be let in.
-func (n *Node) asked(a pairing.Asking) {
+// asked takes up a Mac that shows a code and asks to be let in, and reports
+// whether it is in the inbox now.
+func (n *Node) asked(a pairing.Asking) bool {
 	n.mu.Lock()
 	changed := n.inbox.Hear(pairing.MomentOf(n.options.Platform.Clock), a)
+	isIn := slices.ContainsFunc(n.inbox.List(), func(p api.Pending) bool { return p.Peer == a.Node })
 	n.mu.Unlock()
 	if changed {
 		n.publishInbox()
 	}
+	return isIn
 }
 
 // publishInbox publishes the Macs that ask, and looks again when one is over.

@@ -3,48 +3,78 @@ package node
 import (
 	"context"
 	"net/netip"
+	"slices"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/cluster/discover"
 	"fulmen/daemon/internal/cluster/pairing"
+	"fulmen/native"
 )
+
+// neighbour is a Mac nearby that waits, as it was found out.
+type neighbour struct {
+	stranger discover.Stranger
+	asking   pairing.Asking
+	isKnown  bool // who it is was found out
+	isShown  bool
+}
 
 // lookAround keeps the inbox in step with the Macs nearby that say that they
 // take others in, or want to be taken in: both show a code. Who they are is
-// asked of each once; they hear nothing of this node by that.
+// asked of each once; they hear nothing of this node by that. One for which the
+// inbox has no room yet is shown later, while it still waits.
 func (n *Node) lookAround(ctx context.Context) {
-	known := map[string]api.NodeID{} // by the id under which a Mac waits
+	nearby := map[string]*neighbour{} // by the id under which a Mac waits
+	var again native.Timer
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-n.strangers:
 		}
+		n.takeOutMembers()
 		there := map[string]bool{}
+		waits := false
 		for _, s := range n.finder.Strangers() {
 			there[s.Pairing] = true
-			if _, isKnown := known[s.Pairing]; !isKnown {
-				if node, ok := n.peek(ctx, s); ok {
-					known[s.Pairing] = node
-				}
+			m := nearby[s.Pairing]
+			if m == nil {
+				m = &neighbour{stranger: s}
+				nearby[s.Pairing] = m
+			}
+			if !m.isKnown {
+				m.asking, m.isKnown = n.peek(ctx, s)
+			}
+			if m.isKnown && !m.isShown {
+				m.isShown = n.present(m)
+			}
+			waits = waits || !m.isShown
+		}
+		for waiting, m := range nearby {
+			if !there[waiting] {
+				delete(nearby, waiting)
+				n.forget(m.asking.Node)
 			}
 		}
-		for waiting, node := range known {
-			if !there[waiting] {
-				delete(known, waiting)
-				n.mu.Lock()
-				n.inbox.Remove(node)
-				n.mu.Unlock()
-				if err := n.options.Documents.Delete(api.KindPending, string(node)); err != nil {
-					n.log.Error("the inbox could not be published", "error", err)
-				}
-			}
+		if again != nil {
+			again.Stop()
+		}
+		if again = nil; waits {
+			again = n.options.Platform.Clock.AfterFunc(pairing.InboxGap, n.lookAgain)
 		}
 	}
 }
 
-// peek finds out who a stranger is, and takes it up in the inbox.
-func (n *Node) peek(ctx context.Context, s discover.Stranger) (api.NodeID, bool) {
+// lookAgain has the Macs nearby looked at.
+func (n *Node) lookAgain() {
+	select {
+	case n.strangers <- struct{}{}:
+	default:
+	}
+}
+
+// peek finds out who a stranger is.
+func (n *Node) peek(ctx context.Context, s discover.Stranger) (pairing.Asking, bool) {
 	for _, c := range s.Candidates {
 		within, cancel := n.within(ctx, joinWithin/3, c.Address.String())
 		key, err := n.transport.Peek(within, c.Interface, c.Address)
@@ -53,25 +83,63 @@ func (n *Node) peek(ctx context.Context, s discover.Stranger) (api.NodeID, bool)
 			n.log.Debug("a Mac that waits did not say who it is", "at", c.Address, "error", err)
 			continue
 		}
-		node := api.NodeIDFromKey(key)
-		if node == n.self || n.options.Roster.IsMember(node) {
-			return node, true
-		}
-		asking := pairing.Asking{
-			Node: node, Interface: c.Interface, Remote: c.Address.Addr(),
+		return pairing.Asking{
+			Node: api.NodeIDFromKey(key), Interface: c.Interface, Remote: c.Address.Addr(),
 			Claim: pairing.Claim{
 				Name: "Mac at " + c.Address.Addr().String(), Port: int(c.Address.Port()),
 				ValidMS: api.CodeTTL.Milliseconds(), TriesLeft: api.MaxCodeTries,
 			},
-		}
-		if len(n.options.Roster.Members()) > 1 {
-			n.asked(asking)
-		} else {
-			n.shows(asking, s)
-		}
-		return node, true
+		}, true
 	}
-	return "", false
+	return pairing.Asking{}, false
+}
+
+// present takes a Mac up in the inbox, and reports whether nothing is left to be
+// done about it.
+func (n *Node) present(m *neighbour) bool {
+	switch node := m.asking.Node; {
+	case node == n.self || n.options.Roster.IsMember(node):
+	case len(n.options.Roster.Members()) > 1:
+		return n.asked(m.asking)
+	default:
+		n.shows(m.asking, m.stranger)
+	}
+	return true
+}
+
+// forget takes a Mac out of the inbox that does not wait any more. What a person
+// has put off or ignored stays so, should it come again.
+func (n *Node) forget(node api.NodeID) {
+	n.mu.Lock()
+	isKept := slices.ContainsFunc(n.inbox.List(), func(p api.Pending) bool {
+		return p.Peer == node && (p.State == api.PendingIgnored || p.State == api.PendingLater)
+	})
+	n.mu.Unlock()
+	if node != "" && !isKept {
+		n.takeOut(node)
+	}
+}
+
+// takeOut takes a Mac out of the inbox for good.
+func (n *Node) takeOut(node api.NodeID) {
+	n.mu.Lock()
+	n.inbox.Remove(node)
+	n.mu.Unlock()
+	if err := n.options.Documents.Delete(api.KindPending, string(node)); err != nil {
+		n.log.Error("the inbox could not be published", "error", err)
+	}
+}
+
+// takeOutMembers takes out who was let in, by whomever.
+func (n *Node) takeOutMembers() {
+	n.mu.Lock()
+	list := n.inbox.List()
+	n.mu.Unlock()
+	for _, p := range list {
+		if n.options.Roster.IsMember(p.Peer) {
+			n.takeOut(p.Peer)
+		}
+	}
 }
 
 // shows publishes a Mac that shows a code, on one that is alone and may join it:
