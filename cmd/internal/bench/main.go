@@ -55,7 +55,7 @@ func bench(ctx context.Context, program string) ([]Row, error) {
 	if info.BLAS.Name == "openblas" {
 		b.blas = []string{"LD_PRELOAD=" + info.BLAS.Path}
 	}
-	for _, step := range []func() error{b.cgo, b.againstPython, b.blasGain, b.lifecycle, b.daemonRows} {
+	for _, step := range []func() error{b.cgo, b.againstPython, b.blasGain, b.lifecycle, b.daemonRows, b.clusterRows} {
 		if err := step(); err != nil {
 			return nil, err
 		}

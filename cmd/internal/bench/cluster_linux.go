@@ -1,0 +1,176 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/client"
+	"fulmen/daemon/e2e/netns"
+)
+
+// wholeDeadline bounds the time until a cluster is paired and all see all.
+const wholeDeadline = 3 * time.Minute
+
+// cluster is daemons that are paired, each in a network namespace of its own, on
+// one LAN.
+type cluster struct {
+	ctx     context.Context
+	folder  string
+	spaces  []*netns.Space // the first has the bridge
+	lan     *netns.Network
+	members []*member
+}
+
+// member is one of the daemons.
+type member struct {
+	*netns.Space
+	process *exec.Cmd
+	client  *client.Client
+	id      api.NodeID
+}
+
+// startCluster starts and pairs so many daemons. Close ends what was started,
+// also after an error.
+func (b *run) startCluster(size int) (c *cluster, err error) {
+	c = &cluster{ctx: b.ctx}
+	if c.folder, err = os.MkdirTemp("", "fulmen-bench-"); err != nil {
+		return c, err
+	}
+	bridge, err := c.space("switch")
+	if err != nil {
+		return c, err
+	}
+	if c.lan, err = netns.NewNetwork(bridge, "lan"); err != nil {
+		return c, err
+	}
+	ctx, cancel := context.WithTimeoutCause(b.ctx, wholeDeadline, fmt.Errorf("the cluster of %d was not whole in %v", size, wholeDeadline))
+	defer cancel()
+	for i := range size {
+		if err := c.add(ctx, filepath.Join(filepath.Dir(b.worker), "fulmend"), i); err != nil {
+			return c, fmt.Errorf("member %d: %w", i, err)
+		}
+	}
+	for _, m := range c.members {
+		if err := m.seesAlive(ctx, size); err != nil {
+			return c, fmt.Errorf("%s: %w", m.Name, errors.Join(err, context.Cause(ctx)))
+		}
+	}
+	return c, nil
+}
+
+func (c *cluster) space(name string) (*netns.Space, error) {
+	s, err := netns.New(name)
+	if err == nil {
+		c.spaces = append(c.spaces, s)
+	}
+	return s, err
+}
+
+// add starts a daemon on the LAN and has it join the first one.
+func (c *cluster) add(ctx context.Context, program string, number int) error {
+	space, err := c.space(fmt.Sprintf("bench-%d", number+1))
+	if err != nil {
+		return err
+	}
+	if err := c.lan.Plug(space, "lan0", fmt.Sprintf("10.77.0.%d/24", number+1)); err != nil {
+		return err
+	}
+	home := filepath.Join(c.folder, space.Name)
+	err = errors.Join(os.Mkdir(home, 0o700), os.WriteFile(filepath.Join(home, api.ConfigFile), []byte("[api]\nport = 0\n"), 0o600))
+	if err != nil {
+		return err
+	}
+	m := &member{Space: space, process: exec.Command(program, "-quiet")}
+	m.process.Env = append(os.Environ(), api.EnvHome+"="+home)
+	if err := space.Start(m.process); err != nil {
+		return fmt.Errorf("fulmend: %w; make build makes it", err)
+	}
+	c.members = append(c.members, m)
+	socket := filepath.Join(home, "run", api.SocketFile)
+	if err := settled(ctx, socket); err != nil {
+		return err
+	}
+	if m.client, err = client.Dial(ctx, client.Options{Addresses: []client.Address{{Socket: socket}}}); err != nil {
+		return err
+	}
+	info, err := client.Call[api.DaemonInfoResult](ctx, m.client, "daemon.info", nil)
+	if err != nil {
+		return err
+	}
+	if m.id = info.Node; number == 0 {
+		return nil
+	}
+	return m.join(ctx, c.members[0])
+}
+
+// join joins the cluster of another daemon, once that is found.
+func (m *member) join(ctx context.Context, first *member) error {
+	for {
+		open, err := client.Call[api.ClusterPairResult](ctx, first.client, "cluster.pair", api.ClusterPairParams{})
+		if err != nil {
+			return err
+		}
+		_, err = client.Call[api.ClusterJoinResult](ctx, m.client, "cluster.join", api.ClusterJoinParams{Node: first.id, Code: open.Code})
+		if !errors.Is(err, api.ReasonPairingNotOpen) {
+			return err
+		}
+		select {
+		case <-time.After(100 * time.Millisecond):
+		case <-ctx.Done():
+			return errors.Join(err, context.Cause(ctx))
+		}
+	}
+}
+
+// seesAlive waits until a daemon says of so many nodes that they are alive.
+func (m *member) seesAlive(ctx context.Context, size int) error {
+	first, changes, err := client.Stream[api.NodeWatchResult, api.NodeChanged](ctx, m.client, "node.watch", api.Empty{})
+	if err != nil {
+		return err
+	}
+	alive := map[api.NodeID]bool{}
+	isWhole := func(put []api.NodeView) bool {
+		for _, n := range put {
+			if alive[n.Node] = true; n.Liveness != api.LivenessAlive {
+				delete(alive, n.Node)
+			}
+		}
+		return len(alive) == size
+	}
+	if isWhole(first.Nodes) {
+		return nil
+	}
+	for change, err := range changes {
+		if err != nil {
+			return err
+		}
+		if isWhole(change.Put) {
+			return nil
+		}
+	}
+	return errors.New("the daemon ended the watch")
+}
+
+// close ends the daemons and the networks.
+func (c *cluster) close() {
+	for _, m := range c.members {
+		if m.client != nil {
+			m.client.Close()
+		}
+		_ = m.process.Process.Signal(syscall.SIGTERM)
+	}
+	for _, m := range c.members {
+		_ = m.process.Wait()
+	}
+	for _, s := range c.spaces {
+		s.Close()
+	}
+	os.RemoveAll(c.folder)
+}

@@ -1,0 +1,14 @@
+//go:build !linux
+
+package main
+
+import (
+	"fmt"
+	"os"
+)
+
+// clusterRows measures daemons that are a cluster, each in a network namespace.
+func (b *run) clusterRows() error {
+	fmt.Fprintln(os.Stderr, "bench: a cluster on one machine needs network namespaces, which this system has not")
+	return nil
+}
