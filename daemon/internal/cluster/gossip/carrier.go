@@ -184,7 +184,18 @@ func (c *carrier) DialAddressTimeout(a memberlist.Address, timeout time.Duration
 	if err != nil {
 		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: err}
 	}
-	return conn, nil
+	return &dialled{conn, context.AfterFunc(c.ctx, func() { conn.Close() })}, nil
+}
+
+// dialled is a connection that ends with the carrier at the latest.
+type dialled struct {
+	net.Conn
+	stop func() bool
+}
+
+func (d *dialled) Close() error {
+	d.stop()
+	return d.Conn.Close()
 }
 
 // StreamCh is memberlist's.

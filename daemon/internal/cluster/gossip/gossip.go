@@ -66,6 +66,7 @@ type Gossip struct {
 	pathed      map[api.NodeID]bool
 	states      map[api.NodeID]State
 	joins       map[api.NodeID]bool // to be joined now
+	isJoining   bool
 	subscribers map[int]func(api.NodeID, State)
 	next        int
 	telling     sync.Mutex // one telling at a time, in order
@@ -126,6 +127,7 @@ func (g *Gossip) Close() error {
 		return nil
 	}
 	g.stop()
+	g.carrier.stop() // nobody who does not answer is waited for
 	g.running.Wait()
 	for _, node := range g.options.Members() {
 		if node != g.options.Self {
@@ -195,8 +197,9 @@ func (g *Gossip) pathEvent(e transport.PathEvent) {
 	g.nudge()
 }
 
-// run judges the members after every change, joins, and looks slowly after those
-// who should be there.
+// run judges the members after every change, and looks slowly after those who
+// should be there. Joining has a goroutine of its own: one that does not answer
+// takes memberlist ten seconds.
 func (g *Gossip) run() {
 	for {
 		again := make(chan struct{})
@@ -212,7 +215,17 @@ func (g *Gossip) run() {
 			return
 		}
 		g.judge()
-		g.join()
+		g.mu.Lock()
+		begins := len(g.joins) > 0 && !g.isJoining
+		g.isJoining = g.isJoining || begins
+		g.mu.Unlock()
+		if begins {
+			g.running.Add(1)
+			go func() {
+				defer g.running.Done()
+				g.join()
+			}()
+		}
 	}
 }
 
@@ -227,26 +240,34 @@ func (g *Gossip) joinAll() {
 	}
 }
 
-// join exchanges memberlist's state with those who are noted. One that comes to
-// nothing is tried with the next path, or the next round.
+// join exchanges memberlist's state with those who are noted, until nobody is.
+// One that comes to nothing is tried with the next path, or the next round.
 func (g *Gossip) join() {
-	g.mu.Lock()
-	nodes := slices.Sorted(maps.Keys(g.joins))
-	clear(g.joins)
-	g.mu.Unlock()
-	for _, node := range nodes {
+	for {
 		g.mu.Lock()
-		isListed := g.listed[node]
+		nodes := slices.Sorted(maps.Keys(g.joins))
+		clear(g.joins)
+		g.isJoining = len(nodes) > 0 && g.ctx.Err() == nil
+		isOver := !g.isJoining
 		g.mu.Unlock()
-		if isListed || !slices.Contains(g.options.Members(), node) {
-			continue
-		}
-		if _, err := g.list.Join([]string{string(node) + "/" + address(node).String()}); err != nil {
-			g.options.Log.Debug("a member could not be joined", "node", node, "error", err)
-		}
-		if g.ctx.Err() != nil {
+		if isOver {
 			return
 		}
+		for _, node := range nodes {
+			g.joinOne(node)
+		}
+	}
+}
+
+func (g *Gossip) joinOne(node api.NodeID) {
+	g.mu.Lock()
+	isListed := g.listed[node]
+	g.mu.Unlock()
+	if isListed || g.ctx.Err() != nil || !slices.Contains(g.options.Members(), node) {
+		return
+	}
+	if _, err := g.list.Join([]string{string(node) + "/" + address(node).String()}); err != nil {
+		g.options.Log.Debug("a member could not be joined", "node", node, "error", err)
 	}
 }
 

@@ -69,6 +69,9 @@ func (t *Transport) accept(iface string, l net.Listener) {
 		conn, err := l.Accept()
 		switch {
 		case t.ctx.Err() != nil || errors.Is(err, net.ErrClosed):
+			if err == nil { // it came while this ends: its dialler is not kept waiting
+				conn.Close()
+			}
 			return
 		case err != nil: // out of descriptors, or a connection that was gone at once
 			t.options.Log.Warn("a peer's connection could not be accepted", "interface", iface, "error", err)
