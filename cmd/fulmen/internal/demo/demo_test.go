@@ -100,8 +100,8 @@ func TestWhatIsInTheWayIsNamed(t *testing.T) {
 	}{
 		{"no-world", 0, "The simulated world ended (exit status 2).\nfulmend: there is no scenario stub", api.ReasonInternal},
 		{"no-b", 0, "The daemon of b ended (exit status 1).\nfulmend: the disk is full", api.ReasonInternal},
-		{"deaf-b", 3 * time.Second, "it was waited for b to join a.\nNo verified path leads to the node.", api.ReasonDeadline},
-		{"blind-c", 3 * time.Second, "every Mac to see the state of every other one.\nc has no memory document of a\nc has no memory document of b", api.ReasonDeadline},
+		{"deaf-b", 8 * time.Second, "it was waited for b to join a.\nNo verified path leads to the node.", api.ReasonDeadline},
+		{"blind-c", 8 * time.Second, "every Mac to see the state of every other one.\nc has no memory document of a\nc has no memory document of b", api.ReasonDeadline},
 	} {
 		t.Run(c.wrong, func(t *testing.T) {
 			is := is.New(t)

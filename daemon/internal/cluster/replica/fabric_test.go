@@ -52,6 +52,20 @@ func (f *fabric) route(from, to api.NodeID, method string, size int) (*member, *
 	return f.nodes[to], f.ways[pairOf(from, to)], f.rand.Float64() < f.loss
 }
 
+// count is how often a method was called since the last total.
+func (f *fabric) count(method string) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.calls[method]
+}
+
+// methods is how many methods were called since the last total.
+func (f *fabric) methods() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.calls)
+}
+
 // Call calls a method as TCP would: a cut is silence, a lost connection an error.
 func (c *caller) Call(ctx context.Context, to api.NodeID, method string, params, result any) error {
 	f := c.fabric

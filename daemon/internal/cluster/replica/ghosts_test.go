@@ -36,7 +36,7 @@ func TestGhostsEndUnlessTheyArePutAgain(t *testing.T) {
 		is.Equal(d.nodes[2].value(lost, api.KindSharing, ""), "")
 		d.net.total()
 		d.wait(10 * time.Minute)
-		is.Equal(d.net.calls[methodPut], 0)
+		is.Equal(d.net.count(methodPut), 0)
 	})
 }
 

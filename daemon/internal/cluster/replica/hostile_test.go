@@ -180,7 +180,7 @@ func TestLiarsAreNotBelieved(t *testing.T) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		is.Equal(len(r.pulling), 0)
-		is.True(d.net.calls[methodPull] < 30)
+		is.True(d.net.count(methodPull) < 30)
 	})
 }
 

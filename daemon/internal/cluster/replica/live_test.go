@@ -40,8 +40,8 @@ func TestLiveKindsMoveWhileWatched(t *testing.T) {
 			d.wait(500 * time.Millisecond)
 			is.Equal(d.nodes[1].value(d.nodes[0], api.KindMemory, ""), d.nodes[0].value(d.nodes[0], api.KindMemory, ""))
 		}
-		is.Equal(d.net.calls[noticeChanged], 20) // once for both who watch
-		is.Equal(d.net.calls[methodPut], 0)
+		is.Equal(d.net.count(noticeChanged), 20) // once for both who watch
+		is.Equal(d.net.count(methodPut), 0)
 		is.Equal(d.nodes[2].value(d.nodes[0], api.KindMemory, ""), "")
 		first()
 		d.wait(time.Second)

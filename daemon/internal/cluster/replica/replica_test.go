@@ -120,7 +120,7 @@ func TestLargeDocumentsArePulled(t *testing.T) {
 		}
 		d.agreedWithin(time.Second)
 		d.wait(2 * time.Minute)
-		is.True(d.net.calls[methodPull] >= 3)
+		is.True(d.net.count(methodPull) >= 3)
 		bytes, _ := d.net.total()
 		is.True(bytes < 6*3*(200<<10)*11/10) // each went to each once
 	})
@@ -149,8 +149,8 @@ func TestOnlyDigestsWhileNothingChanges(t *testing.T) {
 		d.wait(10 * time.Second)
 		d.net.total()
 		d.wait(10 * time.Minute)
-		is.Equal(len(d.net.calls), 2) // digests and their answers
-		is.True(d.net.calls[methodDigest] >= 16*8 && d.net.calls[methodDigest] <= 16*14)
+		is.Equal(d.net.methods(), 2) // digests and their answers
+		is.True(d.net.count(methodDigest) >= 16*8 && d.net.count(methodDigest) <= 16*14)
 		bytes, _ := d.net.total()
 		t.Logf("idle: %.1f bytes a second and node", float64(bytes)/600/16)
 		is.True(bytes < 16*600*20)
@@ -173,10 +173,10 @@ func TestBusyClusterIsNotRepaired(t *testing.T) {
 			d.nodes[i%8].put(api.KindThunderbolt, "1", i)
 			d.wait(50 * time.Millisecond)
 		}
-		t.Logf("%d digests, %d puts", d.net.calls[methodDigest], d.net.calls[methodPut])
+		t.Logf("%d digests, %d puts", d.net.count(methodDigest), d.net.count(methodPut))
 		// Eight nodes begin 60 comparisons; each may look twice more.
-		is.True(d.net.calls[methodDigest] < 4*60)
-		is.True(d.net.calls[methodPut] < writes*7*102/100)
+		is.True(d.net.count(methodDigest) < 4*60)
+		is.True(d.net.count(methodPut) < writes*7*102/100)
 		d.agreedWithin(time.Second)
 	})
 }

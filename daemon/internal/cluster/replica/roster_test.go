@@ -131,6 +131,6 @@ func TestRostersMerge(t *testing.T) {
 		is.Equal(len(d.nodes[3].holder.Current().Current()), 4+60+3)
 		d.net.total()
 		d.wait(5 * time.Minute)
-		is.Equal(d.net.calls[methodRoster], 0)
+		is.Equal(d.net.count(methodRoster), 0)
 	})
 }
