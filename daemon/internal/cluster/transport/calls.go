@@ -9,6 +9,7 @@ import (
 	"net"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/creachadair/jrpc2"
@@ -224,13 +225,13 @@ func (t *Transport) noticed(node api.NodeID, r *jrpc2.Request) {
 // callServer answers a member's calls on one connection.
 type callServer struct {
 	rpc  *jrpc2.Server
-	conn net.Conn
+	conn *records
 }
 
-func (s *callServer) stop() {
-	abort(s.conn)
-	s.rpc.Stop()
-}
+// stop ends the connection, by which the server ends itself. Its own Stop is not
+// used: with a message that has just been read, its reader then sends on a
+// closed channel (jrpc2 v1.3.6).
+func (s *callServer) stop() { s.conn.Close() }
 
 // acceptCalls answers calls until the connection ends.
 func (t *Transport) acceptCalls(node api.NodeID, conn net.Conn) {
@@ -242,7 +243,8 @@ func (t *Transport) acceptCalls(node api.NodeID, conn net.Conn) {
 	if writeFrame(conn, accepted) != nil {
 		return
 	}
-	s := &callServer{conn: conn}
+	r := &records{conn: conn}
+	s := &callServer{conn: r}
 	s.rpc = jrpc2.NewServer(assigner{t, node}, &jrpc2.ServerOptions{
 		AllowPush: true, DisableBuiltin: true, Concurrency: callsAtOnce,
 		NewContext: func() context.Context { return t.ctx },
@@ -251,7 +253,7 @@ func (t *Transport) acceptCalls(node api.NodeID, conn net.Conn) {
 	p := t.peer(node)
 	p.servers = append(p.servers, s)
 	t.mu.Unlock()
-	s.rpc.Start(&records{conn: conn})
+	s.rpc.Start(r)
 	s.rpc.Wait()
 	t.mu.Lock()
 	p.servers = slices.DeleteFunc(p.servers, func(o *callServer) bool { return o == s })
@@ -310,7 +312,10 @@ func told(e *api.Error) error {
 }
 
 // records is a connection as jrpc2 has it: one message a frame.
-type records struct{ conn net.Conn }
+type records struct {
+	conn   net.Conn
+	isOver atomic.Bool
+}
 
 // Send writes a message.
 func (r *records) Send(message []byte) error {
@@ -324,14 +329,15 @@ func (r *records) Send(message []byte) error {
 // Recv reads one.
 func (r *records) Recv() ([]byte, error) {
 	message, err := readFrame(r.conn, api.MaxMessageBytes)
-	if errors.Is(err, net.ErrClosed) {
-		err = io.EOF
+	if r.isOver.Load() || errors.Is(err, net.ErrClosed) { // what TLS has read before counts no more
+		return nil, io.EOF
 	}
 	return message, err
 }
 
 // Close ends the connection.
 func (r *records) Close() error {
+	r.isOver.Store(true)
 	abort(r.conn)
 	return nil
 }
