@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/tls"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -101,9 +102,11 @@ func (t *Transport) link(iface string, node api.NodeID, w way, conn net.Conn) er
 		Interface: iface, Source: localOf(conn), Address: address, PeerInterface: theirs.Hello.Interface,
 		State: api.PathActive, Since: t.options.Clock.Now(),
 	}
-	if !t.register(node, l, path) {
-		t.pause(lingers)
-		return errDuplicate
+	if err := t.register(node, l, path); err != nil {
+		if errors.Is(err, errDuplicate) {
+			t.pause(lingers)
+		}
+		return err
 	}
 	t.run(l.write)
 	l.ping()
@@ -126,16 +129,55 @@ func (t *Transport) fits(hello api.PeerHello) error {
 	return nil
 }
 
+// mostSessions is how many of a peer's earlier sessions are remembered.
+const mostSessions = 16
+
+// begins takes a session of the peer for the current one, and gives the links
+// of the one before. It is false for a session that another one has followed: a
+// process that was started again does not come back, so there are two. The
+// caller holds mu.
+func (p *peer) begins(session uint64) (isNew bool, past []*link) {
+	if session == p.session {
+		return true, nil
+	}
+	if slices.Contains(p.earlier, session) {
+		return false, nil
+	}
+	p.earlier = append(p.earlier[max(0, len(p.earlier)-mostSessions+1):], p.session)
+	p.session = session
+	for _, l := range p.links {
+		if l.session != session {
+			past = append(past, l)
+		}
+	}
+	return true, past
+}
+
 // register makes a link one of its peer's. Where both sides have dialled, the
 // link of the lower id stays; where the same side has dialled again, the newer
 // one: the other end was started anew.
-func (t *Transport) register(node api.NodeID, l *link, path Path) bool {
+func (t *Transport) register(node api.NodeID, l *link, path Path) error {
 	t.mu.Lock()
 	if _, isMember := t.options.Members.PublicKey(node); t.closed || !isMember || len(t.peer(node).links) >= 2*api.MaxPaths {
 		t.mu.Unlock()
-		return false
+		return errDuplicate
 	}
 	p := t.peer(node)
+	isNew, past := p.begins(l.session)
+	if !isNew {
+		isTold := p.refused == l.session
+		p.refused = l.session
+		t.mu.Unlock()
+		if !isTold {
+			t.options.Log.Warn("two machines answer with the same identity; the one that started last counts",
+				"reason", api.ReasonDuplicateIdentity, "node", node, "at", path.Address, "interface", path.Interface)
+		}
+		return errTwice
+	}
+	var calls *callClient
+	if past != nil {
+		calls, p.calls.current = p.calls.current, nil // to a process that is gone, or to the other machine
+	}
 	l.peer = p
 	path.rank = t.rankOf(path.Interface)
 	var replaced *link
@@ -143,7 +185,7 @@ func (t *Transport) register(node api.NodeID, l *link, path Path) bool {
 		old := p.links[i]
 		if old.byLower && !l.byLower && old.session == l.session {
 			t.mu.Unlock()
-			return false
+			return errDuplicate
 		}
 		replaced = old
 		p.links[i] = l
@@ -153,13 +195,21 @@ func (t *Transport) register(node api.NodeID, l *link, path Path) bool {
 	}
 	p.known[l.place] = path
 	t.mu.Unlock()
+	if calls != nil {
+		calls.close()
+	}
+	for _, o := range past {
+		if o != replaced {
+			o.close(api.ReasonUnreachable)
+		}
+	}
 	if replaced != nil {
 		t.options.Clock.AfterFunc(lingers, func() { replaced.close(api.ReasonLinkChanged) })
 	} else {
 		t.events.add(PathEvent{node, path}, nil)
 	}
 	t.nudge()
-	return true
+	return nil
 }
 
 // unregister takes a link that has ended from its peer, if another has not taken

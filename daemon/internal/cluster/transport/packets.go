@@ -12,6 +12,7 @@ import (
 var (
 	errNoPath    = errors.New("no path to the node is up")
 	errDuplicate = errors.New("another connection serves the path")
+	errTwice     = errors.New("another machine with this identity has connected since")
 	errTooLarge  = errors.New("the packet is too large")
 )
 

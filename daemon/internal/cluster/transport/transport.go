@@ -47,6 +47,9 @@ type peer struct {
 	links      []*link
 	known      map[place]Path // every path there was, as it is
 	sequence   uint64         // of the last packet sent
+	session    uint64         // of the peer's process
+	earlier    []uint64       // sessions before it
+	refused    uint64         // the last of them that came back
 	window     window
 	calls      callState
 	streams    map[net.Conn]struct{}
