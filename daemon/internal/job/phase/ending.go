@@ -1,0 +1,254 @@
+package phase
+
+import (
+	"time"
+
+	"fulmen/daemon/api"
+)
+
+// fail ends what is going on for a cause. The first cause is kept.
+func (m *step) fail(f Failure) {
+	if m.Cause == nil {
+		m.Cause = &f
+		if a := m.attempt(); a != nil && m.open {
+			a.Reason, a.Message = f.Reason, f.Message
+			if f.Rank >= 0 {
+				a.FirstFailed = &f.Rank
+			}
+			if f.Exit != nil {
+				code := f.Exit.Status()
+				a.ExitCode = &code
+			}
+			m.dirty = true
+		}
+	}
+	switch {
+	case !live(m.Job.Phase):
+		m.giveUp()
+	case m.Job.Phase != api.JobEnding:
+		m.ending()
+	}
+}
+
+// ending ends all ranks and waits until each is known to have ended.
+func (m *step) ending() {
+	m.stop(TimerStarting, TimerHandshake, TimerRun, TimerSilence, TimerRenew)
+	why := Cause{}
+	if m.Cause != nil {
+		why = m.Cause.Cause
+	} else if m.Job.StopRequested != nil {
+		why.Reason = m.stopReason()
+	}
+	m.enter(api.JobEnding, why)
+	m.endAll()
+	m.finishIfEnded()
+}
+
+// endAll orders every rank that may live to end, and does so again later.
+func (m *step) endAll() {
+	if !m.open || m.Job.Phase != api.JobEnding {
+		return
+	}
+	for _, n := range m.Nodes {
+		m.endOn(n.ID)
+	}
+	m.start(TimerEnd, m.Rules.Renewal)
+}
+
+// endOn orders a node's ranks to end. While no node of an attempt that was taken
+// over has heard of the new epoch, those whose ranks have ended are told as well.
+func (m *step) endOn(id api.NodeID) {
+	for _, r := range m.Ranks {
+		if r.Node == id && (r.MayLive() || m.taken) {
+			m.do(EndRanks{m.Job.Attempt, m.Job.Epoch, id, m.endReason(), m.grace()})
+			return
+		}
+	}
+}
+
+func (m *step) grace() time.Duration {
+	switch stop := m.Job.StopRequested; {
+	case stop == nil:
+		return m.Rules.FailedGrace
+	case stop.Kill:
+		return 0
+	}
+	return m.Rules.Grace
+}
+
+// endReason is what the ranks are told that did not bring it about.
+func (m *step) endReason() api.Reason {
+	switch {
+	case m.Cause == nil && m.Job.StopRequested != nil:
+		return m.stopReason()
+	case m.Cause != nil && m.Cause.Exit != nil:
+		return api.ReasonPeerRankFailed
+	case m.Cause != nil:
+		return m.Cause.Reason
+	}
+	return api.ReasonTakenOver
+}
+
+// finishIfEnded closes the attempt once no rank of it can live.
+func (m *step) finishIfEnded() {
+	if !m.open || !live(m.Job.Phase) || m.Live() {
+		return
+	}
+	if m.Job.Phase != api.JobEnding {
+		m.stop(TimerStarting, TimerHandshake, TimerRun, TimerSilence, TimerRenew)
+		m.enter(api.JobEnding, Cause{})
+	}
+	m.stop(TimerLease, TimerEnd)
+	failure := m.Cause
+	m.closeAttempt()
+	switch {
+	case m.Job.StopRequested != nil:
+		m.end(api.JobStopped)
+	case failure == nil:
+		m.end(api.JobSucceeded)
+	case m.mayRetry(*failure):
+		m.wait(failure.Cause)
+	default:
+		m.end(api.JobFailed)
+	}
+}
+
+// giveUp ends an attempt of which nothing was started, or none at all.
+func (m *step) giveUp() {
+	failure := m.Cause
+	m.stop(TimerRenew)
+	if m.open {
+		m.attempt().Uncounted = true
+		m.closeAttempt()
+	}
+	switch {
+	case m.Job.StopRequested != nil:
+		m.end(api.JobStopped)
+	case failure.Final:
+		m.end(api.JobFailed)
+	default:
+		m.failedRuns++
+		m.wait(failure.Cause)
+	}
+}
+
+// closeAttempt gives everything back. The attempt's cause stays in Cause until
+// the job has ended or goes on.
+func (m *step) closeAttempt() {
+	m.releaseAll()
+	m.attempt().EndedAt = m.at
+	m.open, m.taken = false, false
+	m.dirty = true
+}
+
+// mayRetry counts a failure and reports whether another attempt may follow.
+func (m *step) mayRetry(f Failure) bool {
+	a := m.attempt()
+	m.failedRuns++
+	switch {
+	case f.Final:
+		return false
+	case m.ran:
+		m.retried++
+		return m.retried <= m.Rules.Retries
+	case len(a.Joined) == 0 && f.Exit == nil && m.free < api.MaxFreeRestarts:
+		// What failed is not the program: its own end would have told.
+		if m.free == 0 {
+			m.start(TimerFree, api.FreeRestartWindow)
+		}
+		m.free++
+		a.Uncounted = true
+		return true
+	}
+	m.counted++
+	return m.counted < m.Rules.MaxAttempts
+}
+
+// wait is the back-off before the next look for nodes.
+func (m *step) wait(why Cause) {
+	m.Cause = nil
+	d := m.Rules.backoff(m.failedRuns)
+	m.enter(api.JobBackoff, why)
+	m.Job.NextAttemptAt = api.TimeOf(m.at.Add(d))
+	m.start(TimerBackoff, d)
+}
+
+// end is a job's last step.
+func (m *step) end(p api.JobPhase) {
+	m.stopTimers()
+	why, code := Cause{}, api.ExitOK
+	switch {
+	case p == api.JobStopped:
+		why.Reason, code = m.stopReason(), m.stoppedStatus()
+	case m.Cause != nil:
+		why, code = m.Cause.Cause, api.RunStatus(m.Cause.Reason)
+		if m.Cause.Exit != nil {
+			if code = m.Cause.Exit.Status(); code == 0 {
+				code = api.ExitNotStarted
+			}
+		}
+	}
+	m.enter(p, why)
+	m.Job.WaitingFor = ""
+	m.Job.ExitCode, m.Job.EndedAt = &code, m.at
+	m.do(TellTerminal{p, code})
+}
+
+// stopReason is why a person's wish, or what stands for one, ends the job.
+func (m *step) stopReason() api.Reason {
+	if m.stopWhy != "" {
+		return m.stopWhy
+	}
+	return api.ReasonStoppedByPerson
+}
+
+// stoppedStatus is the status of a job that was stopped: of the first cause
+// before the wish, else of the lowest rank that did not end well, else of all.
+func (m *step) stoppedStatus() int {
+	if m.Cause != nil && m.Cause.Exit != nil {
+		return m.Cause.Exit.Status()
+	}
+	code, ended := api.ExitOK, false
+	for _, r := range m.Ranks {
+		if r.Exit != nil && r.Started {
+			ended = true
+			if s := r.Exit.Status(); s != 0 {
+				return s
+			}
+		}
+	}
+	if !ended {
+		code = api.ExitNotStarted
+	}
+	return code
+}
+
+// stopAsked ends the job for a person. A second wish can only be harder.
+func (m *step) stopAsked(e StopAsked) {
+	if was := m.Job.StopRequested; was == nil {
+		m.Job.StopRequested = &api.StopRequest{By: e.By, At: m.at, Kill: e.Kill}
+		m.stopWhy = e.Reason
+	} else if e.Kill && !was.Kill {
+		harder := *was
+		harder.Kill = true
+		m.Job.StopRequested = &harder
+	} else {
+		return
+	}
+	m.dirty = true
+	switch p := m.Job.Phase; {
+	case m.handing != "":
+		// Whether the other node keeps the job is not known: it ends there, or here when it says no.
+	case p == api.JobEnding:
+		m.endAll()
+	case live(p):
+		m.ending()
+	default:
+		if m.open {
+			m.attempt().Reason = m.stopReason()
+			m.attempt().Uncounted = true
+			m.closeAttempt()
+		}
+		m.end(api.JobStopped)
+	}
+}

@@ -1,0 +1,159 @@
+package phase
+
+import "fulmen/daemon/api"
+
+// Event is something that happened to a job. Events about an attempt other than
+// the current one, and those that do not fit the state, change nothing.
+type Event interface{ event() }
+
+// Cause says why something did not work.
+type Cause struct {
+	// Reason is the stable key.
+	Reason api.Reason
+	// Message is one sentence for a person; may be empty.
+	Message string
+	// WaitingFor is what is in the way, and who.
+	WaitingFor string
+	// Final says that trying again cannot help.
+	Final bool
+}
+
+// Planned answers [AskPlan]: this is where the job is to run.
+type Planned struct{ Plan api.Plan }
+
+// Unplaceable answers [AskPlan]: there is no place. Unless the cause is final
+// the caller sends Planned as soon as there is one.
+type Unplaceable struct{ Cause Cause }
+
+// HandOverAccepted says that the node asked by [HandOver] is the job's home now.
+type HandOverAccepted struct{ Node api.NodeID }
+
+// HandOverRefused says that it is not, and will not become it from that call.
+type HandOverRefused struct {
+	Node  api.NodeID
+	Cause Cause
+}
+
+// Preflighted answers [Preflight]: all nodes have what the program needs.
+type Preflighted struct{ Attempt int }
+
+// PreflightFailed answers [Preflight]: they have not.
+type PreflightFailed struct {
+	Attempt int
+	Cause   Cause
+}
+
+// Granted answers [AskGrant]: the node lends what the rank needs.
+type Granted struct {
+	Attempt, Rank int
+	Node          api.NodeID
+}
+
+// GrantRefused answers [AskGrant]: the node does not. Busy says that it would
+// later: somebody is in line before the rank.
+type GrantRefused struct {
+	Attempt, Rank int
+	Busy          bool
+	Cause         Cause
+}
+
+// RankAt is a rank that reached a phase other than its end.
+type RankAt struct {
+	Attempt, Rank int
+	Phase         api.RankPhase
+}
+
+// RankEnded is a rank of which its node knows that it has ended, or that it was
+// not started and never will be.
+type RankEnded struct {
+	Attempt, Rank int
+	// Exit is how it ended; nil where that is not known.
+	Exit *api.Exit
+	// Reason is why, where the node knows better than its exit tells.
+	Reason api.Reason
+	// Message is the reason as one sentence.
+	Message string
+	// Final says that another attempt cannot help.
+	Final bool
+}
+
+// EndAccepted answers [EndRanks]: the node has taken the order, and refuses every
+// home of a lower epoch from now on. Its ranks may take their grace.
+type EndAccepted struct {
+	Attempt int
+	Node    api.NodeID
+}
+
+// Renewed answers [Renew]: the node has renewed the leases.
+type Renewed struct {
+	Attempt int
+	Node    api.NodeID
+}
+
+// Stale says that some node knows a home of a higher epoch.
+type Stale struct{ Epoch uint64 }
+
+// NodeLost says that a node does not answer any more.
+type NodeLost struct {
+	Node  api.NodeID
+	Cause Cause
+}
+
+// NodeBack says that it answers again.
+type NodeBack struct{ Node api.NodeID }
+
+// Printed says that a rank printed something. The caller may leave out those
+// that come within a second of the last.
+type Printed struct{}
+
+// StopAsked is somebody's wish to end the job. Reason is empty for a person's.
+type StopAsked struct {
+	By     api.Principal
+	Kill   bool
+	Reason api.Reason
+}
+
+// TimerFired says that a timer of [StartTimer] is due.
+type TimerFired struct{ Timer TimerID }
+
+// Sight is who belongs to the cluster and who of them is in sight, this node
+// among them. In sight is whoever this node, or a node in its sight, reaches.
+type Sight struct{ Members, Reached []api.NodeID }
+
+// Held lists the members that are known to hold the document of an attempt that
+// has started.
+type Held struct {
+	Attempt int
+	Nodes   []api.NodeID
+}
+
+// Seen is the job's document as some home wrote it.
+type Seen struct{ Job api.Job }
+
+// TakeOver is a person's wish that this node be the home of a job whose home is
+// gone. The person answers for that: it is the one way to go on where neither
+// the home nor any node of its attempt is in sight.
+type TakeOver struct{ By api.Principal }
+
+func (Planned) event()          {}
+func (Unplaceable) event()      {}
+func (HandOverAccepted) event() {}
+func (HandOverRefused) event()  {}
+func (Preflighted) event()      {}
+func (PreflightFailed) event()  {}
+func (Granted) event()          {}
+func (GrantRefused) event()     {}
+func (RankAt) event()           {}
+func (RankEnded) event()        {}
+func (EndAccepted) event()      {}
+func (Renewed) event()          {}
+func (Stale) event()            {}
+func (NodeLost) event()         {}
+func (NodeBack) event()         {}
+func (Printed) event()          {}
+func (StopAsked) event()        {}
+func (TimerFired) event()       {}
+func (Sight) event()            {}
+func (Held) event()             {}
+func (Seen) event()             {}
+func (TakeOver) event()         {}

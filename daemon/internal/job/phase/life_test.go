@@ -1,0 +1,148 @@
+package phase
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+)
+
+func TestARingRunsToItsEnd(t *testing.T) {
+	is := is.New(t)
+	g := newRig(t, rules())
+	is.Equal(g.did(), "AskPlan")
+	g.next(Planned{planOn(api.BackendRing, nodeIDs(0, 1)...)})
+	is.Equal(g.did(), "ask 1/0 0s, ask 1/1 0s, preflight 1") // everything at once
+	g.next(Granted{1, 1, nodeID(1)}, Preflighted{1})
+	is.Equal(g.did(), "")
+	g.next(Granted{1, 0, nodeID(0)})
+	is.Equal(g.did(), "start 1/0, start 1/1")
+	g.next(RankAt{1, 0, api.RankRunning})
+	is.Equal(g.s.Job.Phase, api.JobStarting)
+	g.next(RankAt{1, 1, api.RankRunning})
+	is.Equal(g.s.Job.Phase, api.JobRunning)
+	g.fire(TimerRenew)
+	is.Equal(g.did(), "renew 1 on node0, renew 1 on node1")
+	g.next(Renewed{1, nodeID(0)}, Renewed{1, nodeID(1)})
+	g.ended(1, exit(0))
+	is.Equal(g.s.Job.Phase, api.JobRunning)
+	g.ended(0, exit(0))
+	is.Equal(g.did(), "release 1/0, release 1/1, tell succeeded 0")
+	is.Equal(g.path(), "queued placing starting running ending succeeded")
+	is.Equal(len(g.s.Job.Attempts[0].Joined), 0) // of a ring nobody sees who joined
+	g.next(Granted{1, 0, nodeID(0)})
+	is.Equal(g.did(), "release 1/0") // a grant that comes late
+}
+
+func TestAHandshakeIsWatchedWhereThereIsOne(t *testing.T) {
+	is := is.New(t)
+	g := newRig(t, rules()).started(api.BackendJACCL, nodeIDs(0, 1)...).ranks(api.RankHandshake)
+	is.Equal(g.s.Job.Phase, api.JobHandshake)
+	g.next(RankAt{1, 1, api.RankRunning})
+	is.Equal(g.s.Job.Attempts[0].Joined, []int{1})
+	g.fire(TimerHandshake)
+	is.Equal(g.s.Job.Reason, api.ReasonHandshakeTimeout)
+	is.Equal(g.s.Job.WaitingFor, "rank 0 on node0")
+	is.Equal(*g.s.Job.Attempts[0].FirstFailed, 0)
+}
+
+// TestWhatEndsAGroup goes through the ways in which a running group ends badly.
+func TestWhatEndsAGroup(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		do     func(g *rig)
+		reason api.Reason
+		rank   int // that failed first; -1: none
+		code   int
+	}{
+		{"exit code", func(g *rig) { g.ended(1, exit(42)).ended(0, &api.Exit{Signal: 15}) }, api.ReasonRankFailed, 1, 42},
+		{"crash", func(g *rig) { g.ended(0, &api.Exit{Signal: 11}).ended(1, exit(3)) }, api.ReasonRankCrashed, 0, 139},
+		{"kill", func(g *rig) { g.ended(0, &api.Exit{Signal: 9}).ended(1, exit(3)) }, api.ReasonRankKilled, 0, 137},
+		{"memory", func(g *rig) { g.ended(0, &api.Exit{Signal: 9, OutOfMemory: true}).ended(1, exit(3)) }, api.ReasonRankOutOfMemory, 0, 137},
+		{"nobody knows", func(g *rig) { g.ended(0, nil).ended(1, exit(3)) }, api.ReasonRankLost, 0, 125},
+		{"node lost", func(g *rig) {
+			g.next(NodeLost{Node: nodeID(1)}).ended(0, &api.Exit{Signal: 15}).fire(TimerLease)
+		}, api.ReasonNodeLost, 1, 125},
+		{"node silent", func(g *rig) {
+			g.fire(TimerRenew).next(Renewed{1, nodeID(0)}).fire(TimerRenew)
+			g.ended(0, &api.Exit{Signal: 15}).ended(1, nil)
+		}, api.ReasonNodeLost, 1, 125},
+		{"home slept", func(g *rig) { g.fire(TimerLease) }, api.ReasonLeaseExpired, -1, 125},
+		{"too long", func(g *rig) { g.fire(TimerRun).ended(0, exit(0)).ended(1, exit(0)) }, api.ReasonRunTooLong, -1, 125},
+		{"silent", func(g *rig) { g.next(Printed{}).fire(TimerSilence).ended(0, exit(0)).ended(1, exit(0)) }, api.ReasonSilentTooLong, -1, 125},
+		{"the node says why", func(g *rig) {
+			g.next(RankEnded{Attempt: 1, Rank: 1, Reason: api.ReasonProgramMissing}).ended(0, nil)
+		}, api.ReasonProgramMissing, 1, 127},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			is := is.New(t)
+			r := rules()
+			r.Run, r.Silence = 1, 1
+			g := newRig(t, r).started(api.BackendRing, nodeIDs(0, 1)...).ranks(api.RankRunning)
+			c.do(g)
+			is.Equal(g.s.Job.Phase, api.JobFailed) // nothing is retried after the start
+			is.Equal(g.s.Job.Reason, c.reason)
+			is.Equal(*g.s.Job.ExitCode, c.code)
+			a := g.s.Job.Attempts[0]
+			is.Equal(a.Reason, c.reason)
+			if c.rank < 0 {
+				is.Equal(a.FirstFailed, nil)
+			} else {
+				is.Equal(*a.FirstFailed, c.rank)
+			}
+			is.True(!slices.ContainsFunc(g.s.Ranks, Rank.MayLive))
+		})
+	}
+}
+
+func TestEndingIsOrderedUntilEveryEndIsKnown(t *testing.T) {
+	is := is.New(t)
+	g := newRig(t, rules()).started(api.BackendRing, nodeIDs(0, 1, 2)...).ranks(api.RankRunning).ended(1, exit(1))
+	is.Equal(g.did(), "end 1 on node0 peer_rank_failed 2s, end 1 on node2 peer_rank_failed 2s")
+	g.ended(0, &api.Exit{Signal: 15}).fire(TimerEnd)
+	is.Equal(g.did(), "end 1 on node2 peer_rank_failed 2s")
+	g.next(NodeLost{Node: nodeID(2)}, NodeBack{nodeID(2)})
+	is.Equal(g.did(), "end 1 on node2 peer_rank_failed 2s")
+	g.next(StopAsked{Kill: true})
+	is.Equal(g.did(), "end 1 on node2 peer_rank_failed 0s")
+	g.fire(TimerLease)
+	is.Equal(g.s.Job.Phase, api.JobStopped)
+	is.Equal(*g.s.Job.ExitCode, 1)
+}
+
+func TestStopping(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		to   func(g *rig) *rig
+		want string
+	}{
+		{"queued", func(g *rig) *rig { return g }, "tell stopped 125"},
+		{"waiting for a place", func(g *rig) *rig {
+			return g.next(Unplaceable{Cause{Reason: api.ReasonNotEnoughNodes}})
+		}, "tell stopped 125"},
+		{"asking for grants", func(g *rig) *rig {
+			return g.next(Planned{planOn(api.BackendRing, nodeIDs(0, 1)...)}, Granted{1, 0, nodeID(0)})
+		}, "release 1/0, release 1/1, tell stopped 125"},
+		{"backing off", func(g *rig) *rig {
+			return g.next(Planned{planOn(api.BackendRing, nodeIDs(0)...)}, NodeLost{Node: nodeID(0)})
+		}, "tell stopped 125"},
+		{"running", func(g *rig) *rig {
+			return g.started(api.BackendRing, nodeIDs(0, 1)...).ranks(api.RankRunning)
+		}, "end 1 on node0 stopped_by_person 10s, end 1 on node1 stopped_by_person 10s"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			is := is.New(t)
+			g := c.to(newRig(t, rules())).next(StopAsked{By: api.Principal{User: "u", Node: nodeID(0)}})
+			is.Equal(g.did(), c.want)
+			g.next(StopAsked{}) // a second wish that is not harder changes nothing
+			is.Equal(g.did(), "")
+			if len(g.s.Ranks) > 0 && g.s.Live() {
+				g.ended(1, exit(0)).ended(0, &api.Exit{Signal: 15})
+				is.Equal(g.did(), "release 1/0, release 1/1, tell stopped 143")
+			}
+			is.Equal(g.s.Job.Reason, api.ReasonStoppedByPerson)
+		})
+	}
+}

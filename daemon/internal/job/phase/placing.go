@@ -1,0 +1,246 @@
+package phase
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"fulmen/daemon/api"
+)
+
+// place looks for nodes, unless a majority elsewhere may have taken the job over.
+func (m *step) place() {
+	if m.Job.Phase != api.JobPlacing {
+		m.enter(api.JobPlacing, Cause{})
+	}
+	if m.Rules.Placing > 0 && !m.runs(TimerPlacing) {
+		m.start(TimerPlacing, m.Rules.Placing)
+	}
+	m.blocked = m.rival()
+	if m.blocked {
+		m.enter(api.JobPlacing, Cause{Reason: api.ReasonNoMajority, WaitingFor: "more than half of the cluster"})
+		return
+	}
+	m.do(AskPlan{})
+}
+
+// waits reports whether a plan is wanted.
+func (m *step) waits() bool {
+	return (m.Job.Phase == api.JobQueued || m.Job.Phase == api.JobPlacing) && !m.open && m.handing == "" && !m.blocked
+}
+
+func (m *step) unplaceable(why Cause) {
+	if !m.waits() {
+		return
+	}
+	if why.Final {
+		m.fail(Failure{Cause: why, Rank: -1})
+		return
+	}
+	if m.Job.Phase == api.JobQueued {
+		m.enter(api.JobPlacing, why)
+		if m.Rules.Placing > 0 {
+			m.start(TimerPlacing, m.Rules.Placing)
+		}
+	} else if m.Job.Reason != why.Reason || m.Job.Message != why.Message || m.Job.WaitingFor != why.WaitingFor {
+		m.enter(api.JobPlacing, why)
+	}
+}
+
+// planned begins an attempt, or hands the job to the node of rank 0 where this
+// is the first plan and that node is another.
+func (m *step) planned(plan api.Plan) {
+	if !m.waits() || len(plan.Ranks) == 0 {
+		return
+	}
+	if m.Job.Phase == api.JobQueued {
+		m.enter(api.JobPlacing, Cause{})
+		if m.Rules.Placing > 0 {
+			m.start(TimerPlacing, m.Rules.Placing)
+		}
+	}
+	if m.rival() {
+		m.place()
+		return
+	}
+	if first := plan.Ranks[0].Node; m.Job.Attempt == 0 && m.Job.Epoch == 1 && first != m.Self {
+		m.handing = first
+		m.maxEpoch = max(m.maxEpoch, m.Job.Epoch+1)
+		m.enter(api.JobPlacing, Cause{WaitingFor: "node " + string(first) + " to keep the job"})
+		m.sendHandOver()
+		return
+	}
+	m.beginAttempt(plan)
+}
+
+func (m *step) sendHandOver() {
+	if m.handing != "" {
+		m.do(HandOver{m.handing, m.Job})
+		m.start(TimerHandOver, m.Rules.Renewal)
+	}
+}
+
+func (m *step) handedOver(to api.NodeID) {
+	if stop := m.Job.StopRequested; stop != nil {
+		m.do(ForwardStop{to, *stop})
+	}
+	m.stopActing(m.Job.Epoch + 1)
+	m.Job.Home, m.Job.Epoch = to, m.Job.Epoch+1
+}
+
+func (m *step) handOverRefused(e HandOverRefused) {
+	if m.handing == "" || e.Node != m.handing {
+		return
+	}
+	m.handing = ""
+	m.stop(TimerHandOver)
+	if m.Job.StopRequested != nil {
+		m.end(api.JobStopped)
+		return
+	}
+	if e.Cause.Final {
+		m.fail(Failure{Cause: e.Cause, Rank: -1})
+		return
+	}
+	m.failedRuns++
+	m.wait(e.Cause)
+}
+
+// beginAttempt asks for all grants and checks all nodes at once. Nothing of it
+// starts before the document says that it exists.
+func (m *step) beginAttempt(plan api.Plan) {
+	m.Job.Attempt++
+	m.Job.Attempts = append(m.Job.Attempts, api.Attempt{Attempt: m.Job.Attempt, Plan: &plan})
+	if n := len(m.Job.Attempts) - maxPlansKept; n > 0 {
+		m.Job.Attempts[n-1].Plan = nil
+	}
+	if over := len(m.Job.Attempts) - maxAttemptsKept; over > 0 {
+		m.Job.Attempts = slices.Delete(m.Job.Attempts, 0, over)
+	}
+	m.open, m.preflight, m.inLine, m.held, m.ran, m.Cause = true, false, false, false, false, nil
+	m.setPlan(plan)
+	m.enter(api.JobPlacing, Cause{})
+	for i := range m.Ranks {
+		m.ask(i, 0)
+	}
+	m.do(Preflight{m.Job.Attempt, plan})
+	m.start(TimerRenew, m.Rules.Renewal)
+}
+
+// setPlan takes ranks and nodes from a plan.
+func (m *step) setPlan(plan api.Plan) {
+	m.Ranks, m.Nodes = nil, nil
+	for _, r := range plan.Ranks {
+		m.Ranks = append(m.Ranks, Rank{Node: r.Node})
+		if m.node(r.Node) == nil {
+			m.Nodes = append(m.Nodes, Node{ID: r.Node})
+		}
+	}
+}
+
+func (m *step) ask(rank int, wait time.Duration) {
+	m.Ranks[rank].Asked = true
+	m.do(AskGrant{m.Job.Attempt, m.Job.Epoch, m.attempt().Plan.Ranks[rank], wait})
+}
+
+func (m *step) granted(e Granted) {
+	r := m.rank(e.Attempt, e.Rank)
+	switch {
+	case r == nil || r.Node != e.Node || r.Granted:
+	case m.Job.Phase != api.JobPlacing || !r.Asked:
+		m.do(Release{e.Attempt, m.Job.Epoch, e.Rank, e.Node})
+	default:
+		r.Granted, r.busy, r.Phase = true, false, api.RankGranted
+		m.nextGrant()
+		m.startIfReady()
+	}
+}
+
+func (m *step) refused(e GrantRefused) {
+	r := m.rank(e.Attempt, e.Rank)
+	if r == nil || m.Job.Phase != api.JobPlacing || !r.Asked || r.Granted {
+		return
+	}
+	if !e.Busy {
+		r.Asked = false
+		m.fail(Failure{Cause: e.Cause, Rank: -1})
+		return
+	}
+	r.busy = true
+	m.enter(api.JobPlacing, e.Cause)
+	m.nextGrant()
+}
+
+// nextGrant stands in line where the first requests did not all succeed: for one
+// grant after the other, in the order of nodes, so that no two jobs ever hold
+// what the other waits for.
+func (m *step) nextGrant() {
+	if !m.inLine {
+		busy := false
+		for _, r := range m.Ranks {
+			if !r.Granted && !r.busy {
+				return
+			}
+			busy = busy || r.busy
+		}
+		if !busy {
+			return
+		}
+		m.inLine = true
+		m.releaseAll()
+		for i := range m.Ranks {
+			m.Ranks[i] = Rank{Node: m.Ranks[i].Node}
+		}
+	}
+	order := make([]int, len(m.Ranks))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(m.Ranks[a].Node, m.Ranks[b].Node) })
+	for _, i := range order {
+		if r := &m.Ranks[i]; !r.Granted {
+			if !r.Asked || r.busy {
+				r.busy = false
+				m.ask(i, m.Rules.GrantWait)
+			}
+			return
+		}
+	}
+}
+
+// releaseAll gives back what was granted, and leaves the lines.
+func (m *step) releaseAll() {
+	for i := range m.Ranks {
+		if r := &m.Ranks[i]; r.Asked {
+			r.Asked = false
+			m.do(Release{m.Job.Attempt, m.Job.Epoch, i, r.Node})
+		}
+	}
+}
+
+// startIfReady starts the ranks once everything is granted and checked.
+func (m *step) startIfReady() {
+	if m.Job.Phase != api.JobPlacing || !m.open || !m.preflight {
+		return
+	}
+	for _, r := range m.Ranks {
+		if !r.Granted {
+			return
+		}
+	}
+	if m.rival() {
+		m.fail(Failure{Cause: Cause{Reason: api.ReasonNoMajority}, Rank: -1})
+		return
+	}
+	m.stop(TimerPlacing)
+	m.attempt().StartedAt = m.at
+	m.enter(api.JobStarting, Cause{})
+	m.start(TimerStarting, m.Rules.Starting)
+	m.start(TimerLease, m.Rules.Window())
+	for i := range m.Ranks {
+		r := &m.Ranks[i]
+		r.Started = true
+		m.do(StartRank{m.Job.Attempt, m.Job.Epoch, i, r.Node, m.Rules.Lease})
+	}
+	m.start(TimerRenew, m.Rules.Renewal)
+}

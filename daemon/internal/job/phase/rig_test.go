@@ -1,0 +1,200 @@
+package phase
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"fulmen/daemon/api"
+)
+
+func nodeID(i int) api.NodeID { return api.NodeID(fmt.Sprintf("node%d", i)) }
+
+func nodeIDs(n ...int) []api.NodeID {
+	var out []api.NodeID
+	for _, i := range n {
+		out = append(out, nodeID(i))
+	}
+	return out
+}
+
+func at(s int) api.Time {
+	return api.TimeOf(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(s) * time.Second))
+}
+
+func rules() Rules { return RulesOf(api.JobSpec{MaxAttempts: 3}, DefaultTimes()) }
+
+// planOn puts one rank on each node.
+func planOn(b api.Backend, nodes ...api.NodeID) api.Plan {
+	p := api.Plan{Backend: b, Shape: api.ShapeRing}
+	for i, n := range nodes {
+		p.Ranks = append(p.Ranks, api.PlanRank{Rank: i, Node: n, GPU: api.GPUExclusive})
+	}
+	return p
+}
+
+func exit(code int) *api.Exit { return &api.Exit{Code: &code} }
+
+// rig is a job on node0, taken through its life by hand.
+type rig struct {
+	t     *testing.T
+	s     State
+	all   []Effect // of the whole life
+	last  []Effect // of the last event
+	clock int
+}
+
+func newRig(t *testing.T, r Rules) *rig {
+	t.Helper()
+	g := &rig{t: t}
+	g.s, g.last = Accept(nodeID(0), api.Job{Principal: api.Principal{User: "u", Node: nodeID(0)}}, r, at(0))
+	g.all = slices.Clone(g.last)
+	return g
+}
+
+func (g *rig) next(events ...Event) *rig {
+	g.t.Helper()
+	for _, e := range events {
+		g.clock++
+		before := g.s
+		g.s, g.last = Next(g.s, at(g.clock), e)
+		g.all = append(g.all, g.last...)
+		checkStep(g.t, before, g.s, g.last)
+	}
+	return g
+}
+
+// started takes a job of ranks on the given nodes to its start.
+func (g *rig) started(b api.Backend, nodes ...api.NodeID) *rig {
+	g.t.Helper()
+	g.next(Planned{planOn(b, nodes...)})
+	n := g.s.Job.Attempt
+	for i, id := range nodes {
+		g.next(Granted{n, i, id})
+	}
+	return g.next(Preflighted{n})
+}
+
+// ranks takes all ranks to a phase.
+func (g *rig) ranks(p api.RankPhase) *rig {
+	g.t.Helper()
+	for i := range g.s.Ranks {
+		g.next(RankAt{g.s.Job.Attempt, i, p})
+	}
+	return g
+}
+
+func (g *rig) ended(rank int, e *api.Exit) *rig {
+	g.t.Helper()
+	return g.next(RankEnded{Attempt: g.s.Job.Attempt, Rank: rank, Exit: e})
+}
+
+// fire lets a timer be due that must run.
+func (g *rig) fire(k TimerKind) *rig {
+	g.t.Helper()
+	for _, t := range g.s.Timers {
+		if t.Kind == k {
+			return g.next(TimerFired{t})
+		}
+	}
+	g.t.Fatalf("no %s timer runs in %s; %v do", k, g.s.Job.Phase, g.s.Timers)
+	return nil
+}
+
+// did gives the effects of the last event but timers and documents, in words.
+func (g *rig) did() string { return words(g.last) }
+
+func words(all []Effect) string {
+	var out []string
+	for _, e := range all {
+		switch e := e.(type) {
+		case PutDocument, StartTimer, StopTimer:
+		case AskGrant:
+			out = append(out, fmt.Sprintf("ask %d/%d %s", e.Attempt, e.Rank.Rank, e.Wait))
+		case StartRank:
+			out = append(out, fmt.Sprintf("start %d/%d", e.Attempt, e.Rank))
+		case EndRanks:
+			out = append(out, fmt.Sprintf("end %d on %s %s %s", e.Attempt, e.Node, e.Reason, e.Grace))
+		case Renew:
+			out = append(out, fmt.Sprintf("renew %d on %s", e.Attempt, e.Node))
+		case Release:
+			out = append(out, fmt.Sprintf("release %d/%d", e.Attempt, e.Rank))
+		case Preflight:
+			out = append(out, fmt.Sprintf("preflight %d", e.Attempt))
+		case HandOver:
+			out = append(out, "hand over to "+string(e.To))
+		case TellTerminal:
+			out = append(out, fmt.Sprintf("tell %s %d", e.Phase, e.ExitCode))
+		default:
+			out = append(out, strings.TrimPrefix(fmt.Sprintf("%T", e), "phase."))
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// path gives the phases that the document records.
+func (g *rig) path() string {
+	var out []string
+	for _, p := range g.s.Job.Phases {
+		out = append(out, string(p.Phase))
+	}
+	return strings.Join(out, " ")
+}
+
+// checkStep holds one step to what is true of every one.
+func checkStep(t testing.TB, before, after State, out []Effect) {
+	t.Helper()
+	ran := before.Job.Phases
+	terminals := 0
+	for i, e := range out {
+		switch e := e.(type) {
+		case PutDocument:
+			if i != 0 {
+				t.Fatal("something was done before the document said so")
+			}
+		case TellTerminal:
+			terminals++
+		case StartRank:
+			if before.Live() {
+				t.Fatalf("attempt %d starts while ranks of %d may live", e.Attempt, before.Job.Attempt)
+			}
+		}
+	}
+	switch {
+	case before.Job.Phase.Ended() && before.Role == RoleHome:
+		if after.Job.Phase != before.Job.Phase || terminals > 0 {
+			t.Fatal("the end was not the end")
+		}
+		return
+	case after.Role == RoleHome && after.Job.Phase.Ended():
+		if terminals != 1 || after.Live() || len(after.Timers) > 0 || after.Job.ExitCode == nil || after.Job.EndedAt.IsZero() {
+			t.Fatalf("ended with %d terminal events, live %v, timers %v", terminals, after.Live(), after.Timers)
+		}
+		for _, r := range after.Ranks {
+			if r.Asked {
+				t.Fatal("a grant outlives its job")
+			}
+		}
+	case terminals > 0:
+		t.Fatal("told an end that is none")
+	}
+	if after.Role != RoleHome || before.Role != RoleHome {
+		return
+	}
+	if len(after.Job.Phases) >= len(ran) && len(ran) > 0 {
+		for i := len(ran); i < len(after.Job.Phases); i++ {
+			if from, to := after.Job.Phases[i-1].Phase, after.Job.Phases[i].Phase; !from.May(to) {
+				t.Fatalf("%s follows %s", to, from)
+			}
+		}
+	}
+	if after.Job.Phase.Ended() || len(after.Timers) > 0 {
+		return
+	}
+	// Without a deadline it waits for an answer that the caller owes, or says for what.
+	if after.Job.Phase != api.JobQueued && after.Job.Phase != api.JobPlacing {
+		t.Fatalf("%s waits for nothing", after.Job.Phase)
+	}
+}

@@ -1,0 +1,85 @@
+package phase
+
+import (
+	"time"
+
+	"fulmen/daemon/api"
+)
+
+// Times are durations of the configuration.
+type Times struct {
+	// Lease is how long ranks and grants live without being renewed.
+	Lease time.Duration
+	// Renewal is how often they are; less than a third of Lease.
+	Renewal time.Duration
+	// Starting and Handshake bound these phases.
+	Starting, Handshake time.Duration
+	// Grace is what ranks get when a person stops the job, FailedGrace when a rank failed.
+	Grace, FailedGrace time.Duration
+	// Backoff is the wait before the second attempt; it doubles up to BackoffMax.
+	Backoff, BackoffMax time.Duration
+	// GrantWait is how long a request for a grant stands in line before it is repeated.
+	GrantWait time.Duration
+}
+
+// DefaultTimes are the defaults of the configuration.
+func DefaultTimes() Times {
+	return Times{
+		Lease: api.DefaultLease, Renewal: api.DefaultLeaseRenewal,
+		Starting: api.DefaultStarting, Handshake: api.DefaultHandshake,
+		Grace: api.DefaultGrace, FailedGrace: api.DefaultFailedGrace,
+		Backoff: 500 * time.Millisecond, BackoffMax: 30 * time.Second, GrantWait: time.Minute,
+	}
+}
+
+// Rules are what of a job's spec and of the configuration decides its life.
+type Rules struct {
+	Times
+	// MaxAttempts bounds the counted attempts that fail before every rank has joined.
+	MaxAttempts int
+	// Retries is how many attempts may follow a failure after that.
+	Retries int
+	// AllowSolo permits a rank to end well without having joined.
+	AllowSolo bool
+	// Placing, Run and Silence bound these times; 0 = no bound.
+	Placing, Run, Silence time.Duration
+}
+
+// RulesOf makes the rules of a spec. What the spec leaves out is as configured.
+func RulesOf(spec api.JobSpec, times Times) Rules {
+	r := Rules{Times: times, MaxAttempts: min(max(spec.MaxAttempts, 1), api.MaxCountedAttempts),
+		Retries: max(spec.Retries, 0), AllowSolo: spec.AllowSolo}
+	set := func(d *time.Duration, s *float64) {
+		if s != nil && *s >= 0 {
+			*d = time.Duration(min(*s, 1e9) * float64(time.Second))
+		}
+	}
+	set(&r.Placing, spec.Deadlines.PlacingS)
+	set(&r.Starting, spec.Deadlines.StartingS)
+	set(&r.Handshake, spec.Deadlines.HandshakeS)
+	set(&r.Run, spec.Deadlines.RunS)
+	set(&r.Silence, spec.Deadlines.SilenceS)
+	set(&r.Grace, spec.Deadlines.GraceS)
+	return r
+}
+
+// Window is how long after the last renewal a rank out of sight counts as alive.
+func (r Rules) Window() time.Duration {
+	return time.Duration(float64(r.Lease)*api.LeaseSafety) + max(r.Grace, r.FailedGrace)
+}
+
+// takeOverWindow is the same counted from when a node of the attempt stopped
+// answering the former home, which notices at its next renewal only.
+func (r Rules) takeOverWindow() time.Duration { return r.Window() + r.Renewal }
+
+// backoff is the wait after the given number of attempts that failed.
+func (r Rules) backoff(failed int) time.Duration {
+	d := r.Backoff
+	for range min(failed-1, 30) {
+		if d >= r.BackoffMax {
+			break
+		}
+		d *= 2
+	}
+	return min(d, r.BackoffMax)
+}

@@ -1,0 +1,164 @@
+package phase
+
+import (
+	"slices"
+
+	"fulmen/daemon/api"
+)
+
+// Role is what a node does for a job.
+type Role string
+
+const (
+	// RoleHome drives it.
+	RoleHome Role = "home"
+	// RoleFollower knows it, and takes it over where that is its turn.
+	RoleFollower Role = "follower"
+)
+
+// State is all that a node knows of a job. It is a plain value: [Next] leaves
+// the one it is given as it is. Fields are for reading.
+type State struct {
+	// Self is this node.
+	Self api.NodeID
+	// Role is what it does for the job.
+	Role Role
+	// Rules are the job's.
+	Rules Rules
+	// Job is the document: what this node published as home, or what it follows.
+	Job api.Job
+	// Ranks are those of the current attempt; none before the first plan.
+	Ranks []Rank
+	// Nodes are the nodes of the current attempt.
+	Nodes []Node
+	// Cause is the first cause for which the attempt is being ended.
+	Cause *Failure
+	// HomeLost says that a follower does not see the home.
+	HomeLost bool
+	// HomeLostSince is when it saw it last.
+	HomeLostSince api.Time
+	// Timers are those that run.
+	Timers []TimerID
+
+	serial     uint64       // of timers
+	open       bool         // the current attempt has asked for grants and is not closed
+	preflight  bool         // passed
+	inLine     bool         // grants are asked for one after the other
+	held       bool         // a majority holds the document that says it has started
+	ran        bool         // all ranks have joined
+	handing    api.NodeID   // the node that was asked to be the home
+	members    []api.NodeID // of the cluster
+	reached    []api.NodeID // of them, in sight
+	told       []api.NodeID // that may hold a document of this job
+	known      bool         // every member may hold one
+	blocked    bool         // waits for a majority before anything starts
+	taken      bool         // taken over with ranks that may live; no witness yet
+	lostLong   bool         // the home has been gone long enough to be replaced
+	counted    int          // attempts that failed before all had joined, and count
+	retried    int          // those after that
+	free       int          // repeated uncounted within the window
+	failedRuns int          // all of them, for the back-off
+	maxEpoch   uint64       // the highest epoch heard of
+	stopWhy    api.Reason   // why the job is stopped, where no person said so
+}
+
+// Rank is one process of the current attempt, as its home knows it.
+type Rank struct {
+	// Node is where it runs.
+	Node api.NodeID
+	// Phase is where it is; empty before it has its grant.
+	Phase api.RankPhase
+	// Asked says that a grant was asked for and not given back.
+	Asked bool
+	// Granted says that it was given.
+	Granted bool
+	// Started says that the node was told to start it, so that it may live until it ended.
+	Started bool
+	// Exit is how it ended, where known.
+	Exit *api.Exit
+
+	busy bool // the first request found others in line
+}
+
+// MayLive reports whether a process of this rank may exist.
+func (r Rank) MayLive() bool { return r.Started && !r.Phase.Ended() }
+
+// Node is a node of the current attempt.
+type Node struct {
+	// ID is the node.
+	ID api.NodeID
+	// Lost says that it does not answer.
+	Lost bool
+
+	asked bool // a renewal was not answered yet
+}
+
+// Failure is why an attempt is ended.
+type Failure struct {
+	Cause
+	// Rank is the rank that failed first; -1 for none.
+	Rank int
+	// Exit is how it ended, where known.
+	Exit *api.Exit
+}
+
+// Phase is where the job is as this node sees it: a follower that does not see
+// the home says home_lost.
+func (s State) Phase() api.JobPhase {
+	if s.HomeLost && !s.Job.Phase.Ended() {
+		return api.JobHomeLost
+	}
+	return s.Job.Phase
+}
+
+// Live reports whether processes of the current attempt may exist.
+func (s State) Live() bool {
+	return slices.ContainsFunc(s.Ranks, Rank.MayLive)
+}
+
+// clone copies what Next changes in place.
+func (s State) clone() State {
+	s.Ranks = slices.Clone(s.Ranks)
+	s.Nodes = slices.Clone(s.Nodes)
+	s.Timers = slices.Clone(s.Timers)
+	s.told = slices.Clone(s.told)
+	s.Job.Attempts = slices.Clone(s.Job.Attempts)
+	s.Job.Phases = slices.Clone(s.Job.Phases)
+	return s
+}
+
+// attempt is the current attempt's record; nil before the first.
+func (s *State) attempt() *api.Attempt {
+	if n := len(s.Job.Attempts); n > 0 && s.Job.Attempts[n-1].Attempt == s.Job.Attempt {
+		return &s.Job.Attempts[n-1]
+	}
+	return nil
+}
+
+// rival reports whether a majority of the cluster is out of sight and may know
+// the job, so that it may have taken it over.
+func (s *State) rival() bool {
+	away, knows := 0, false
+	for _, m := range s.members {
+		if !slices.Contains(s.reached, m) {
+			away++
+			knows = knows || s.known || slices.Contains(s.told, m)
+		}
+	}
+	return knows && away*2 > len(s.members)
+}
+
+// outranks reports whether the document a counts before b: the higher epoch,
+// and of one epoch, which two persons can have made at once, the lower home.
+func outranks(a, b api.Job) bool {
+	return a.Epoch > b.Epoch || a.Epoch == b.Epoch && a.Home < b.Home
+}
+
+// live reports whether a phase may have live ranks.
+func live(p api.JobPhase) bool {
+	switch p {
+	case api.JobStarting, api.JobHandshake, api.JobRunning, api.JobEnding:
+		return true
+	}
+	return false
+}
