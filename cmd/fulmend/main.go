@@ -30,6 +30,8 @@ func run(args []string) int {
 		return runDebug(args[1:], os.Stdin, os.Stdout, os.Stderr)
 	case "world":
 		return runWorld(args[1:], os.Stdin, os.Stdout)
+	case "shim":
+		return runShim(args[1:])
 	case "topology":
 		return runTopology(args[1:], os.Stdout)
 	}

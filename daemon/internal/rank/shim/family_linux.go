@@ -1,0 +1,88 @@
+package shim
+
+import (
+	"bytes"
+	"os"
+	"slices"
+	"strconv"
+	"syscall"
+)
+
+// family finds and ends what the program has started. As a subreaper the shim
+// has all of it below itself, whatever group it has moved to.
+type family struct {
+	program int
+	except  []int // the shim's own helpers
+}
+
+// signal sends to the program's group; the program must not have been reaped.
+func (f family) signal(s syscall.Signal) { _ = syscall.Kill(-f.program, s) }
+
+// rest lists what is left, the program included, without zombies.
+func (f family) rest() []int { return descendants(os.Getpid(), f.except) }
+
+// kill kills all that is left and reports whether there was anything.
+func (f family) kill() bool {
+	rest := f.rest()
+	for _, pid := range rest {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+	return len(rest) > 0
+}
+
+// left reports whether anything is left.
+func (f family) left() bool { return len(f.rest()) > 0 }
+
+// descendants lists the living processes below one, without those named and what
+// is below them.
+func descendants(of int, except []int) []int {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil
+	}
+	children := map[int][]int{}
+	zombie := map[int]bool{}
+	for _, entry := range entries {
+		pid, err := strconv.Atoi(entry.Name())
+		if err != nil {
+			continue
+		}
+		state, parent, ok := readStat(pid)
+		if !ok {
+			continue
+		}
+		children[parent] = append(children[parent], pid)
+		zombie[pid] = state == 'Z' || state == 'X'
+	}
+	var found []int
+	queue := []int{of}
+	for len(queue) > 0 {
+		next := children[queue[0]]
+		queue = queue[1:]
+		for _, pid := range next {
+			if slices.Contains(except, pid) {
+				continue
+			}
+			queue = append(queue, pid)
+			if !zombie[pid] {
+				found = append(found, pid)
+			}
+		}
+	}
+	return found
+}
+
+// readStat reads state and parent from /proc/PID/stat. The name before them is
+// in parentheses and can hold anything.
+func readStat(pid int) (state byte, parent int, ok bool) {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return 0, 0, false
+	}
+	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
+	if len(fields) < 2 {
+		return 0, 0, false
+	}
+	parent, err = strconv.Atoi(string(fields[1]))
+	return fields[0][0], parent, err == nil
+}

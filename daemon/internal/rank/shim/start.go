@@ -1,0 +1,143 @@
+package shim
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/rank/shimproto"
+)
+
+// UnitVariable is the variable by which the processes of a unit are known to a
+// supervisor. It is handed on to the program.
+const UnitVariable = "FULMEN_UNIT"
+
+// streams are the program's ends of its three streams, and the shim's.
+type streams struct {
+	theirs [3]*os.File
+	input  *os.File // nil where there is none
+	out    *os.File
+	err    *os.File
+}
+
+// openStreams makes the pipes. The program's ends belong to its account, so that
+// it can open /dev/stdout and its like by name.
+func openStreams(spec shimproto.Spec) (s *streams, err error) {
+	s = &streams{}
+	defer func() {
+		if err != nil {
+			s.closeTheirs()
+			closeFiles(s.input, s.out, s.err)
+		}
+	}()
+	if spec.Stdin == shimproto.StdinSocket {
+		s.theirs[0], s.input, err = os.Pipe()
+	} else {
+		s.theirs[0], err = os.Open(os.DevNull)
+	}
+	if err != nil {
+		return s, err
+	}
+	if s.out, s.theirs[1], err = os.Pipe(); err != nil {
+		return s, err
+	}
+	if s.err, s.theirs[2], err = os.Pipe(); err != nil {
+		return s, err
+	}
+	enlargePipe(s.out)
+	enlargePipe(s.err)
+	if u := spec.User; u != nil && os.Geteuid() == 0 {
+		for i, end := range s.theirs {
+			if i > 0 || s.input != nil {
+				_ = end.Chown(int(u.UID), int(u.GID)) // macOS has no owner of pipes
+			}
+		}
+	}
+	return s, nil
+}
+
+func (s *streams) closeTheirs() { closeFiles(s.theirs[:]...) }
+
+func closeFiles(files ...*os.File) {
+	for _, f := range files {
+		if f != nil {
+			_ = f.Close()
+		}
+	}
+}
+
+// checkAccount refuses an account that a shim must not use or cannot become.
+func checkAccount(u *shimproto.User) error {
+	switch {
+	case u == nil:
+		return nil
+	case u.UID == 0:
+		return notStarted(api.ReasonAccountForbidden, "ranks never run as root")
+	case os.Geteuid() == 0:
+		return nil
+	case os.Getuid() != int(u.UID) || os.Geteuid() != int(u.UID) || os.Getgid() != int(u.GID) || os.Getegid() != int(u.GID):
+		return notStarted(api.ReasonPermissionDenied, fmt.Sprintf("the shim runs as uid %d, gid %d and cannot become %s (uid %d, gid %d)",
+			os.Getuid(), os.Getgid(), u.Name, u.UID, u.GID))
+	}
+	return nil
+}
+
+// startError is why a program was not started.
+type startError struct{ shimproto.Cause }
+
+func (e *startError) Error() string { return e.Message }
+
+func notStarted(reason api.Reason, message string) error {
+	return &startError{shimproto.Cause{Reason: string(reason), Message: message}}
+}
+
+// execute starts the program. It runs with the rights of the program's account,
+// on Linux; elsewhere the system takes that account between fork and exec,
+// before it looks at the folder or the program.
+func execute(spec shimproto.Spec, s *streams, sys *syscall.SysProcAttr) (pid int, err error) {
+	env := append([]string{}, spec.Env...)
+	if unit := os.Getenv(UnitVariable); unit != "" {
+		env = append(env, UnitVariable+"="+unit)
+	}
+	pid, err = syscall.ForkExec(spec.Program, append([]string{spec.Program}, spec.Args...), &syscall.ProcAttr{
+		Dir: spec.Dir, Env: env, Sys: sys,
+		Files: []uintptr{s.theirs[0].Fd(), s.theirs[1].Fd(), s.theirs[2].Fd()},
+	})
+	if err != nil {
+		return 0, explain(spec, err)
+	}
+	return pid, nil
+}
+
+// explain finds which of the paths the system's error is about.
+func explain(spec shimproto.Spec, err error) error {
+	var st unix.Stat_t
+	at := func(path string, err error) string { return (&fs.PathError{Op: "start", Path: path, Err: err}).Error() }
+	if dir := unix.Stat(spec.Dir, &st); errors.Is(dir, unix.ENOENT) || errors.Is(dir, unix.ENOTDIR) {
+		return notStarted(api.ReasonDirectoryMissing, at(spec.Dir, dir))
+	} else if dir != nil {
+		return notStarted(denied(dir), at(spec.Dir, dir))
+	}
+	switch {
+	case errors.Is(err, unix.ENOENT) && unix.Stat(spec.Program, &st) == nil:
+		return notStarted(api.ReasonInterpreterMissing, at(spec.Program, errors.New("the interpreter that its first line names is not there")))
+	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.ENOTDIR):
+		return notStarted(api.ReasonProgramMissing, at(spec.Program, err))
+	case errors.Is(err, unix.EACCES), errors.Is(err, unix.ENOEXEC):
+		return notStarted(api.ReasonProgramNotExecutable, at(spec.Program, err))
+	}
+	return notStarted(denied(err), at(spec.Program, err))
+}
+
+// causeOf is the cause of a start that failed.
+func causeOf(err error) *shimproto.Cause {
+	if known, ok := errors.AsType[*startError](err); ok {
+		return &known.Cause
+	}
+	return &shimproto.Cause{Reason: string(api.ReasonSpawnFailed), Message: err.Error()}
+}
