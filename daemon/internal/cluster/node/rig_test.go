@@ -298,6 +298,29 @@ func (l *lending) Prune() error {
 	return nil
 }
 
+// listen keeps everything that daemons log which are started from now on.
+func (d *desk) listen() (said func() string) {
+	var mu sync.Mutex
+	var all bytes.Buffer
+	d.log = slog.NewTextHandler(lockedWriter{&mu, &all}, &slog.HandlerOptions{Level: slog.LevelDebug})
+	return func() string {
+		mu.Lock()
+		defer mu.Unlock()
+		return all.String()
+	}
+}
+
+type lockedWriter struct {
+	mu *sync.Mutex
+	*bytes.Buffer
+}
+
+func (w lockedWriter) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.Buffer.Write(p)
+}
+
 // pass lets time go by.
 func (d *desk) pass(took time.Duration) {
 	time.Sleep(took)
