@@ -118,7 +118,11 @@ func execute(spec shimproto.Spec, s *streams, sys *syscall.SysProcAttr) (pid int
 func explain(spec shimproto.Spec, err error) error {
 	var st unix.Stat_t
 	at := func(path string, err error) string { return (&fs.PathError{Op: "start", Path: path, Err: err}).Error() }
-	if dir := unix.Stat(spec.Dir, &st); errors.Is(dir, unix.ENOENT) || errors.Is(dir, unix.ENOTDIR) {
+	dir := unix.Stat(spec.Dir, &st)
+	if dir == nil {
+		dir = unix.Access(spec.Dir, unix.X_OK)
+	}
+	if errors.Is(dir, unix.ENOENT) || errors.Is(dir, unix.ENOTDIR) {
 		return notStarted(api.ReasonDirectoryMissing, at(spec.Dir, dir))
 	} else if dir != nil {
 		return notStarted(denied(dir), at(spec.Dir, dir))
