@@ -56,6 +56,7 @@ type callClient struct {
 	conn net.Conn
 	done chan struct{}
 	once sync.Once
+	at   place // the path that it goes by
 	best place // the best path when it was opened
 }
 
@@ -94,7 +95,9 @@ func (t *Transport) Call(ctx context.Context, node api.NodeID, method string, pa
 	if err != nil {
 		return err
 	}
+	slow := t.options.Clock.AfterFunc(slowAfter, func() { t.doubt(node) })
 	err = c.rpc.CallResult(ctx, method, params, result)
+	slow.Stop()
 	if err == nil {
 		return nil
 	}
@@ -203,11 +206,11 @@ func (t *Transport) retire(state *callState, c *callClient) {
 }
 
 func (t *Transport) openCalls(ctx context.Context, node api.NodeID) (*callClient, error) {
-	conn, err := t.connect(ctx, node, api.PeerConn{Carries: api.ConnCalls})
+	conn, path, err := t.connect(ctx, node, api.PeerConn{Carries: api.ConnCalls})
 	if err != nil {
 		return nil, err
 	}
-	c := &callClient{conn: conn, done: make(chan struct{})}
+	c := &callClient{conn: conn, at: place{path.Interface, path.PeerInterface}, done: make(chan struct{})}
 	c.rpc = jrpc2.NewClient(&records{conn: conn}, &jrpc2.ClientOptions{
 		OnNotify: func(r *jrpc2.Request) { t.noticed(node, r) },
 		OnStop:   func(*jrpc2.Client, error) { c.once.Do(func() { close(c.done) }) },

@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"fulmen/daemon/api"
@@ -52,6 +53,7 @@ type link struct {
 	flushed chan struct{} // closed when all that was queued before the end is sent
 	once    sync.Once
 	reason  api.Reason
+	heard   atomic.Int64 // when anything came last, on Clock.Boot
 }
 
 func better(a, b Path) int {
@@ -226,8 +228,15 @@ func (t *Transport) unregister(l *link) {
 		p.known[l.place] = path
 		event = PathEvent{p.node, path}
 	}
+	var calls *callClient
+	if i >= 0 && p.calls.current != nil && p.calls.current.at == l.place {
+		calls, p.calls.current = p.calls.current, nil
+	}
 	isGone := t.peers[p.node] != p || t.closed
 	t.mu.Unlock()
+	if calls != nil {
+		calls.close()
+	}
 	if i >= 0 && !isGone {
 		t.events.add(event, nil)
 	}
@@ -281,8 +290,8 @@ func (l *link) send(frame []byte) bool {
 	}
 }
 
-// ping measures the round trip, once: paths are compared by it where nothing
-// else tells them apart.
+// ping has the peer answer. At the beginning that measures the round trip: paths
+// are compared by it where nothing else tells them apart.
 func (l *link) ping() {
 	now := l.t.options.Clock.Boot()
 	l.send(binary.BigEndian.AppendUint64([]byte{framePing}, uint64(now)))
@@ -294,6 +303,7 @@ func (l *link) read() error {
 		if err != nil {
 			return err
 		}
+		l.heard.Store(int64(l.t.options.Clock.Boot()))
 		if len(frame) < 9 {
 			return fmt.Errorf("a frame of %d bytes is none", len(frame))
 		}
@@ -310,11 +320,12 @@ func (l *link) read() error {
 	}
 }
 
-// measured notes a path's round trip.
+// measured notes a path's round trip, the first: what orders paths must not
+// change with every ping.
 func (t *Transport) measured(l *link, took time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if path, ok := l.peer.known[l.place]; ok && took >= 0 {
+	if path, ok := l.peer.known[l.place]; ok && took >= 0 && path.RTTUS == 0 {
 		path.RTTUS = float64(took) / float64(time.Microsecond)
 		l.peer.known[l.place] = path
 	}

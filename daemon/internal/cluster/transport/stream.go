@@ -84,7 +84,7 @@ func (k *kept) Close() error {
 // Stream opens a connection to a member on the best path, and on the next where
 // that one does not answer at once.
 func (t *Transport) Stream(ctx context.Context, node api.NodeID, first api.PeerConn) (net.Conn, error) {
-	conn, err := t.connect(ctx, node, first)
+	conn, _, err := t.connect(ctx, node, first)
 	if err != nil {
 		return nil, err
 	}
@@ -95,8 +95,8 @@ func (t *Transport) Stream(ctx context.Context, node api.NodeID, first api.PeerC
 	return &kept{Conn: conn, t: t, node: node}, nil
 }
 
-// connect races the active paths, the best first.
-func (t *Transport) connect(ctx context.Context, node api.NodeID, first api.PeerConn) (net.Conn, error) {
+// connect races the active paths, the best first, and tells which one it was.
+func (t *Transport) connect(ctx context.Context, node api.NodeID, first api.PeerConn) (net.Conn, Path, error) {
 	first.Protocol = api.Protocol
 	paths := t.Paths(node)
 	for i, path := range paths {
@@ -106,12 +106,13 @@ func (t *Transport) connect(ctx context.Context, node api.NodeID, first api.Peer
 		}
 	}
 	if len(paths) == 0 {
-		return nil, api.NewError(api.ReasonNoPath, node.Display())
+		return nil, Path{}, api.NewError(api.ReasonNoPath, node.Display())
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	type outcome struct {
 		conn net.Conn
+		path Path
 		err  error
 	}
 	outcomes := make(chan outcome, len(paths))
@@ -125,7 +126,7 @@ func (t *Transport) connect(ctx context.Context, node api.NodeID, first api.Peer
 		t.run(func() {
 			conn, err := t.answered(ctx, node, path, first)
 			timer.Stop()
-			outcomes <- outcome{conn, err}
+			outcomes <- outcome{conn, path, err}
 		})
 	}
 	var problems []error
@@ -142,13 +143,13 @@ func (t *Transport) connect(ctx context.Context, node api.NodeID, first api.Peer
 						}
 					})
 				}
-				return o.conn, nil
+				return o.conn, o.path, nil
 			}
 			problems = append(problems, o.err)
 			if started < len(paths) {
 				start()
 			} else if ended == started {
-				return nil, unreachable(ctx, node, problems)
+				return nil, Path{}, unreachable(ctx, node, problems)
 			}
 		case <-next:
 			if started < len(paths) {

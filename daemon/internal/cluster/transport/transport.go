@@ -52,6 +52,7 @@ type peer struct {
 	refused    uint64         // the last of them that came back
 	window     window
 	calls      callState
+	isDoubted  bool // its paths are being looked at
 	streams    map[net.Conn]struct{}
 	servers    []*callServer
 }
