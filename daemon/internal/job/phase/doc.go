@@ -14,9 +14,10 @@
 //     attempt that it reaches. The witness, once told the new epoch, refuses the
 //     former home, which then renews nobody. An attempt of which no node is in
 //     sight may be whole and well elsewhere, and is left to it.
-//   - A home that reaches less than half of the cluster starts nothing as long as
-//     a majority elsewhere may know the job, and gives up an attempt of which
-//     that majority may not have heard.
+//   - A home starts an attempt only when so many members hold the document with it
+//     that whoever takes the job over learns of it, and a former home's attempt
+//     that its successor did not know is ended first. A majority counts among all
+//     members; those that cannot know the job do not.
 //
 // What the caller owes: it carries effects out in their order, [PutDocument]
 // durably before what follows it; a node that has acknowledged the end of an

@@ -120,10 +120,11 @@ type TimerFired struct{ Timer TimerID }
 // among them. In sight is whoever this node, or a node in its sight, reaches.
 type Sight struct{ Members, Reached []api.NodeID }
 
-// Held lists the members that are known to hold the document of an attempt that
-// has started.
+// Held lists members of which the job's newest document is this home's and has
+// the attempt. Before one is listed, [Seen] brought what it held of other homes.
 type Held struct {
 	Attempt int
+	Epoch   uint64
 	Nodes   []api.NodeID
 }
 

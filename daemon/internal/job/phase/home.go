@@ -105,7 +105,7 @@ func (m *step) recall() {
 	if a == nil || !a.EndedAt.IsZero() || a.Plan == nil {
 		return
 	}
-	m.open, m.preflight, m.held, m.ran = true, true, false, ran(a.Attempt)
+	m.open, m.preflight, m.holders, m.ran = true, true, nil, ran(a.Attempt)
 	m.setPlan(*a.Plan)
 	started := live(m.Job.Phase) || !a.StartedAt.IsZero()
 	for i := range m.Ranks {
@@ -133,6 +133,24 @@ func (m *step) giveBackUnstarted() {
 	m.closeAttempt()
 }
 
+// adoptEnd ends the job as its former home did.
+func (m *step) adoptEnd(job api.Job) {
+	m.releaseAll()
+	m.stopTimers()
+	for i := range m.Ranks {
+		if m.Ranks[i].MayLive() {
+			m.Ranks[i].Phase = api.RankLost
+		}
+	}
+	m.open, m.taken = false, false
+	m.Job.Attempt, m.Job.Attempts = job.Attempt, slices.Clone(job.Attempts)
+	m.enter(api.JobHomeLost, Cause{})
+	m.enter(api.JobEnding, Cause{})
+	m.enter(job.Phase, Cause{Reason: job.Reason, Message: job.Message})
+	m.Job.ExitCode, m.Job.EndedAt, m.Job.StopRequested = job.ExitCode, job.EndedAt, job.StopRequested
+	m.do(TellTerminal{job.Phase, *job.ExitCode})
+}
+
 // sight takes in who is there.
 func (m *step) sight(e Sight) {
 	m.members, m.reached = slices.Clone(e.Members), slices.Clone(e.Reached)
@@ -148,31 +166,51 @@ func (m *step) sight(e Sight) {
 		m.watchHome()
 		return
 	}
-	m.checkRival()
 	if m.blocked && !m.rival() && m.Job.Phase == api.JobPlacing {
 		m.place()
 	}
+	m.startIfReady()
 }
 
-// checkRival gives up an attempt of which a majority out of sight may not have
-// heard: it would see no witness to wait for.
-func (m *step) checkRival() {
-	if m.open && !m.held && m.Job.Phase != api.JobEnding && m.rival() {
-		m.fail(Failure{Cause: Cause{Reason: api.ReasonNoMajority}, Rank: -1})
-	}
-}
-
+// documentHeld counts who knows the attempt that is about to start.
 func (m *step) documentHeld(e Held) {
-	if !m.current(e.Attempt) || !live(m.Job.Phase) {
+	if !m.current(e.Attempt) || e.Epoch != m.Job.Epoch {
 		return
 	}
-	lacking := 0
-	for _, n := range m.members {
-		if n != m.Self && !slices.Contains(e.Nodes, n) {
-			lacking++
+	for _, n := range e.Nodes {
+		if !slices.Contains(m.holders, n) {
+			m.holders = append(m.holders, n)
 		}
 	}
-	m.held = len(m.members) > 0 && lacking*2 <= len(m.members)
+	m.startIfReady()
+}
+
+// foreign takes up what a former home did and this one did not know: a job that
+// has ended has ended, and an attempt is ended before another may start.
+func (m *step) foreign(job api.Job) {
+	own := m.Job.Attempt > m.inherited && live(m.Job.Phase)
+	if job.Epoch >= m.Job.Epoch || own || job.Attempt < m.inherited {
+		return
+	}
+	if job.Phase.Ended() && job.ExitCode != nil {
+		m.adoptEnd(job)
+		return
+	}
+	if job.Attempt == m.inherited || live(m.Job.Phase) {
+		return
+	}
+	i := slices.IndexFunc(job.Attempts, func(a api.Attempt) bool { return a.Attempt == job.Attempt })
+	if i < 0 || job.Attempts[i].Plan == nil || !job.Attempts[i].EndedAt.IsZero() {
+		return
+	}
+	if m.open {
+		m.giveBackUnstarted()
+	}
+	m.Job.Attempts = append(slices.DeleteFunc(m.Job.Attempts, func(a api.Attempt) bool { return a.Attempt >= job.Attempt }), job.Attempts[i])
+	m.Job.Attempt = job.Attempt
+	m.stopTimers()
+	m.enter(api.JobHomeLost, Cause{Reason: api.ReasonHomeLost})
+	m.endInherited(false)
 }
 
 // follow takes an event at a node that does not act for the job.
@@ -185,8 +223,10 @@ func (m *step) follow(e Event) {
 		if e.Job.Epoch < m.maxEpoch && e.Job.Home == m.Self {
 			return // this node's own, from before it stopped acting
 		}
-		if e.Job.Home != m.Job.Home || e.Job.Attempt != m.Job.Attempt {
+		// News of the home is a sign of life.
+		if m.HomeLost && (e.Job.Home != m.Job.Home || len(e.Job.Phases) != len(m.Job.Phases)) {
 			m.lostLong = false
+			m.start(TimerHomeLost, m.Rules.takeOverWindow())
 		}
 		m.Job, m.maxEpoch = e.Job, max(m.maxEpoch, e.Job.Epoch)
 		if m.Job.Phase.Ended() {
@@ -231,10 +271,10 @@ func (m *step) watchHome() {
 	}
 }
 
-// hasWitness reports whether a node of a started attempt is in sight, or none is started.
+// hasWitness reports whether a node of the open attempt is in sight, or none is open.
 func (m *step) hasWitness() bool {
 	a := m.attempt()
-	if !live(m.Job.Phase) || a == nil || a.Plan == nil || !a.EndedAt.IsZero() {
+	if a == nil || a.Plan == nil || !a.EndedAt.IsZero() {
 		return true
 	}
 	return slices.ContainsFunc(a.Plan.Ranks, func(r api.PlanRank) bool { return slices.Contains(m.reached, r.Node) })
@@ -261,34 +301,44 @@ func (m *step) takeOver(person bool) {
 	m.Job.Home, m.Job.Epoch = m.Self, m.maxEpoch
 	m.Ranks, m.Nodes, m.Cause, m.open, m.free = nil, nil, nil, false, 0
 	m.recall()
-	was := m.Job.Phase
 	m.enter(api.JobHomeLost, Cause{Reason: api.ReasonHomeLost})
-	switch {
-	case m.open && live(was):
-		m.taken = true
-		if m.Cause == nil {
-			m.Cause = &Failure{Cause: Cause{Reason: api.ReasonHomeLost}, Rank: -1}
-			m.attempt().Reason = api.ReasonHomeLost
-		}
-		var on []string
-		for _, n := range m.Nodes {
-			on = append(on, string(n.ID))
-		}
-		m.enter(api.JobEnding, Cause{Reason: api.ReasonWaitingForRanks, WaitingFor: "the end of ranks on " + strings.Join(on, ", ")})
-		m.endAll()
-		if person {
-			m.witnessed()
-		}
-	default:
-		if m.open {
-			m.giveBackUnstarted()
-		}
-		m.enter(api.JobPlacing, Cause{})
-		if m.Job.StopRequested != nil {
-			m.end(api.JobStopped)
-		} else {
-			m.place()
-		}
+	if m.open {
+		m.endInherited(person)
+		return
+	}
+	m.inherited = m.Job.Attempt
+	m.enter(api.JobPlacing, Cause{})
+	if m.Job.StopRequested != nil {
+		m.end(api.JobStopped)
+	} else {
+		m.place()
+	}
+}
+
+// endInherited ends a former home's attempt. One that was asking for grants when
+// it was last heard of may have started since.
+func (m *step) endInherited(person bool) {
+	m.recall()
+	m.inherited, m.taken = m.Job.Attempt, true
+	for i := range m.Ranks {
+		m.Ranks[i].Asked, m.Ranks[i].Started = true, true
+	}
+	a := m.attempt()
+	if a.StartedAt.IsZero() {
+		a.StartedAt = m.at
+	}
+	if m.Cause == nil {
+		m.Cause = &Failure{Cause: Cause{Reason: api.ReasonHomeLost}, Rank: -1}
+		a.Reason = api.ReasonHomeLost
+	}
+	var on []string
+	for _, n := range m.Nodes {
+		on = append(on, string(n.ID))
+	}
+	m.enter(api.JobEnding, Cause{Reason: api.ReasonWaitingForRanks, WaitingFor: "the end of ranks on " + strings.Join(on, ", ")})
+	m.endAll()
+	if person {
+		m.witnessed()
 	}
 }
 

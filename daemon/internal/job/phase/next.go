@@ -115,6 +115,8 @@ func (m *step) home(e Event) {
 			}
 			m.stopActing(e.Job.Epoch)
 			m.Job = e.Job
+		} else {
+			m.foreign(e.Job)
 		}
 	case TakeOver:
 		if m.handing != "" {

@@ -25,7 +25,7 @@ func (m *step) place() {
 }
 
 // waits reports whether a plan is wanted.
-func (m *step) waits() bool {
+func (m *State) waits() bool {
 	return (m.Job.Phase == api.JobQueued || m.Job.Phase == api.JobPlacing) && !m.open && m.handing == "" && !m.blocked
 }
 
@@ -117,7 +117,7 @@ func (m *step) beginAttempt(plan api.Plan) {
 	if over := len(m.Job.Attempts) - maxAttemptsKept; over > 0 {
 		m.Job.Attempts = slices.Delete(m.Job.Attempts, 0, over)
 	}
-	m.open, m.preflight, m.inLine, m.held, m.ran, m.Cause = true, false, false, false, false, nil
+	m.open, m.preflight, m.inLine, m.holders, m.ran, m.Cause = true, false, false, nil, false, nil
 	m.setPlan(plan)
 	m.enter(api.JobPlacing, Cause{})
 	for i := range m.Ranks {
@@ -228,9 +228,12 @@ func (m *step) startIfReady() {
 			return
 		}
 	}
-	if m.rival() {
+	switch {
+	case m.rival():
 		m.fail(Failure{Cause: Cause{Reason: api.ReasonNoMajority}, Rank: -1})
 		return
+	case !m.cleared():
+		return // the timer of renewals runs, and with it the deadline of placing
 	}
 	m.stop(TimerPlacing)
 	m.attempt().StartedAt = m.at

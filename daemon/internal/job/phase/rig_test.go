@@ -51,6 +51,9 @@ func newRig(t *testing.T, r Rules) *rig {
 	g := &rig{t: t}
 	g.s, g.last = Accept(nodeID(0), api.Job{Principal: api.Principal{User: "u", Node: nodeID(0)}}, r, at(0))
 	g.all = slices.Clone(g.last)
+	first := g.last
+	g.next(Sight{nodeIDs(0, 1), nodeIDs(0, 1)}) // of two, none is a majority
+	g.last = first
 	return g
 }
 

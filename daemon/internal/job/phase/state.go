@@ -44,7 +44,8 @@ type State struct {
 	open       bool         // the current attempt has asked for grants and is not closed
 	preflight  bool         // passed
 	inLine     bool         // grants are asked for one after the other
-	held       bool         // a majority holds the document that says it has started
+	holders    []api.NodeID // that hold the document with the current attempt
+	inherited  int          // the last attempt that a former home is known to have begun
 	ran        bool         // all ranks have joined
 	handing    api.NodeID   // the node that was asked to be the home
 	members    []api.NodeID // of the cluster
@@ -122,6 +123,7 @@ func (s State) clone() State {
 	s.Nodes = slices.Clone(s.Nodes)
 	s.Timers = slices.Clone(s.Timers)
 	s.told = slices.Clone(s.told)
+	s.holders = slices.Clone(s.holders)
 	s.Job.Attempts = slices.Clone(s.Job.Attempts)
 	s.Job.Phases = slices.Clone(s.Job.Phases)
 	return s
@@ -146,6 +148,19 @@ func (s *State) rival() bool {
 		}
 	}
 	return knows && away*2 > len(s.members)
+}
+
+// cleared reports whether an attempt may start: whoever could take the job over
+// will know of it. A majority that lacks it holds nobody who knows the job.
+func (s *State) cleared() bool {
+	lacking, knows := 0, false
+	for _, m := range s.members {
+		if m != s.Self && !slices.Contains(s.holders, m) {
+			lacking++
+			knows = knows || s.known || slices.Contains(s.told, m)
+		}
+	}
+	return len(s.members) > 0 && !(knows && lacking*2 > len(s.members))
 }
 
 // outranks reports whether the document a counts before b: the higher epoch,

@@ -1,0 +1,96 @@
+package phase
+
+import (
+	"reflect"
+	"testing"
+
+	"fulmen/daemon/api"
+)
+
+// FuzzNext throws any events in any order at a job and holds every step to what
+// must be true of it; the state given to Next must stay as it was.
+func FuzzNext(f *testing.F) {
+	f.Add([]byte{0, 0, 0, 5, 1, 0, 5, 1, 1, 3, 1, 0, 7, 1, 0x30, 7, 1, 0x31})
+	f.Add([]byte{0, 2, 0, 14, 0, 0, 15, 1, 0, 18, 2, 1})
+	f.Fuzz(func(t *testing.T, in []byte) {
+		r := rules()
+		r.Retries, r.Placing = 1, 1
+		s, _ := Accept(nodeID(0), api.Job{}, r, at(0))
+		tells := 0
+		for i := 0; i+2 < len(in) && i < 600; i += 3 {
+			e := event(s, in[i], int(in[i+1]), in[i+2])
+			before, role := s.clone(), s.Role
+			next, out := Next(s, at(i), e)
+			if !reflect.DeepEqual(before, s.clone()) {
+				t.Fatal("Next changed the state it was given")
+			}
+			checkStep(t, s, next, out)
+			for _, o := range out {
+				if _, ok := o.(TellTerminal); ok {
+					tells++
+				}
+			}
+			if tells > 1 || role == RoleHome && s.Job.Phase.Ended() && next.Role != role {
+				t.Fatal("ended twice")
+			}
+			s = next
+		}
+	})
+}
+
+// event makes an event of three numbers, mostly about the current attempt.
+func event(s State, kind byte, a int, b byte) Event {
+	attempt, rank := s.Job.Attempt-a/200, int(b%4)-1
+	node := nodeID(int(b % 4))
+	cause := Cause{Reason: api.ReasonNodeLost, Final: b > 250}
+	switch kind % 22 {
+	case 0:
+		return Planned{planOn([]api.Backend{api.BackendRing, api.BackendJACCL}[a%2], nodeIDs(int(b%3), int(b%3)+1)...)}
+	case 1:
+		return Unplaceable{cause}
+	case 2:
+		return HandOverAccepted{node}
+	case 3:
+		return Preflighted{attempt}
+	case 4:
+		return PreflightFailed{attempt, cause}
+	case 5, 6:
+		return Granted{attempt, rank, node}
+	case 7:
+		phases := api.RankPhase("").Values()
+		return RankAt{attempt, rank, api.RankPhase(phases[int(b>>4)%len(phases)])}
+	case 8:
+		return GrantRefused{attempt, rank, b < 128, cause}
+	case 9, 10:
+		if b > 200 {
+			return RankEnded{Attempt: attempt, Rank: rank}
+		}
+		return RankEnded{Attempt: attempt, Rank: rank, Exit: exit(int(b >> 6))}
+	case 11:
+		return Renewed{attempt, node}
+	case 12:
+		return Stale{uint64(b)}
+	case 13:
+		return NodeLost{node, cause}
+	case 14:
+		return NodeBack{node}
+	case 15:
+		return StopAsked{Kill: b > 127}
+	case 16:
+		return Sight{nodeIDs(0, 1, 2, 3), nodeIDs(0, 1, 2, 3)[:1+a%4]}
+	case 17:
+		return Held{attempt, s.Job.Epoch, []api.NodeID{node}}
+	case 18:
+		plan := planOn(api.BackendRing, node, nodeID(2))
+		return Seen{api.Job{Home: node, Epoch: uint64(a % 4), Phase: api.JobPhase(api.JobPhase("").Values()[int(b)%11]),
+			Attempt: 1, Attempts: []api.Attempt{{Attempt: 1, Plan: &plan}}}}
+	case 19:
+		return TakeOver{}
+	case 20:
+		return HandOverRefused{node, cause}
+	}
+	if len(s.Timers) > 0 {
+		return TimerFired{s.Timers[a%len(s.Timers)]}
+	}
+	return Printed{}
+}

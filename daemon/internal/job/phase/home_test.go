@@ -1,0 +1,175 @@
+package phase
+
+import (
+	"testing"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+)
+
+func TestTheHomeGoesToTheNodeOfRankZero(t *testing.T) {
+	is := is.New(t)
+	g := newRig(t, rules()).next(Planned{planOn(api.BackendRing, nodeIDs(1, 0)...)})
+	is.Equal(g.did(), "hand over to node1")
+	g.next(StopAsked{}).fire(TimerHandOver)
+	is.Equal(g.did(), "hand over to node1") // again, to the same node only
+	g.next(HandOverAccepted{nodeID(1)})
+	is.Equal(g.did(), "ForwardStop")
+	is.Equal(g.s.Role, RoleFollower)
+
+	g = newRig(t, rules()).next(Planned{planOn(api.BackendRing, nodeIDs(1, 0)...)}, StopAsked{}, HandOverRefused{Node: nodeID(1)})
+	is.Equal(g.did(), "tell stopped 125")
+
+	job := g.s.Job
+	job.Phase, job.StopRequested, job.ExitCode, job.Epoch = api.JobPlacing, nil, nil, 2
+	next, out := Accept(nodeID(1), job, rules(), at(9))
+	is.Equal(next.Job.Home, nodeID(1))
+	is.Equal(next.Job.Epoch, uint64(2))
+	is.Equal(words(out), "AskPlan")
+}
+
+// follower sees node9 run a job on node8 and node9, of five nodes.
+func follower(p api.JobPhase) State {
+	plan := planOn(api.BackendRing, "node9", "node8")
+	job := api.Job{Home: "node9", Epoch: 1, Phase: p, Attempt: 1, Phases: []api.PhaseTime{{Phase: p, Attempt: 1}},
+		Attempts: []api.Attempt{{Attempt: 1, Plan: &plan, StartedAt: at(1)}}}
+	return Follow(nodeID(0), job, rules())
+}
+
+func all(reached ...api.NodeID) Sight {
+	return Sight{[]api.NodeID{"node0", "node1", "node7", "node8", "node9"}, reached}
+}
+
+func TestWhoTakesOver(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		to   Sight
+		want bool
+	}{
+		{"majority with a witness, lowest", all("node0", "node1", "node8"), true},
+		{"not the lowest", all("node/", "node0", "node1", "node8"), false},
+		{"no majority", all("node0", "node8"), false},
+		{"no witness", all("node0", "node1", "node7"), false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			is := is.New(t)
+			g := &rig{t: t, s: follower(api.JobRunning)}
+			g.next(c.to)
+			is.Equal(g.s.Phase(), api.JobHomeLost)
+			is.Equal(g.s.Job.Phase, api.JobRunning) // what the home wrote stays
+			g.fire(TimerHomeLost)
+			is.Equal(g.s.Role == RoleHome, c.want)
+			if !c.want {
+				g.next(all("node0", "node9"))
+				is.Equal(g.s.Phase(), api.JobRunning) // its home is back in time
+				return
+			}
+			is.Equal(g.s.Job.Epoch, uint64(2))
+			is.Equal(g.s.Job.Phase, api.JobEnding)
+			is.Equal(g.s.Job.Reason, api.ReasonWaitingForRanks)
+			is.True(!(&step{State: g.s}).runs(TimerLease)) // until a node has heard of it, leases may be renewed
+			g.next(EndAccepted{1, "node8"}).fire(TimerLease)
+			is.Equal(g.s.Job.Phase, api.JobFailed) // it had started, and no retry was asked for
+			is.Equal(g.s.Job.Reason, api.ReasonHomeLost)
+		})
+	}
+}
+
+func TestAPersonTakesOverWithoutMajority(t *testing.T) {
+	is := is.New(t)
+	g := &rig{t: t, s: follower(api.JobBackoff)}
+	g.next(TakeOver{})
+	is.Equal(g.s.Role, RoleFollower) // its home is there
+	g.s.Job.Attempts[0].EndedAt = at(2)
+	g.next(all("node0"), TakeOver{})
+	is.Equal(g.s.Role, RoleHome)
+	is.Equal(g.s.Job.Phase, api.JobPlacing)
+	is.Equal(g.s.Job.Reason, api.ReasonNoMajority) // the others may have done the same
+	g.next(all("node0", "node1", "node8"))
+	is.Equal(g.did(), "AskPlan")
+
+	g = &rig{t: t, s: follower(api.JobRunning)}
+	g.next(all("node0"), TakeOver{}).fire(TimerLease)
+	is.Equal(g.did(), "release 1/0, release 1/1, tell failed 125")
+}
+
+func TestAFormerHomeStopsActing(t *testing.T) {
+	for _, e := range []Event{Stale{2}, Seen{api.Job{Home: "node1", Epoch: 2, Phase: api.JobPlacing}}} {
+		is := is.New(t)
+		g := newRig(t, rules()).started(api.BackendRing, nodeIDs(0, 1)...).ranks(api.RankRunning).next(e)
+		is.Equal(g.s.Role, RoleFollower)
+		is.Equal(g.did(), "") // neither renewed nor ended: its successor sees to that
+		is.Equal(len(g.s.Timers), 0)
+		g.ended(0, exit(1)).next(StopAsked{}, Seen{api.Job{Home: "node0", Epoch: 1}})
+		is.Equal(g.did(), "")
+		is.Equal(g.s.Role, RoleFollower)
+	}
+	is := is.New(t)
+	g := newRig(t, rules()).next(Seen{api.Job{Home: "node1", Epoch: 1}})
+	is.Equal(g.s.Role, RoleHome) // of one epoch the lower home counts
+}
+
+func TestAnAttemptTheSuccessorDidNotKnowIsEndedFirst(t *testing.T) {
+	is := is.New(t)
+	g := &rig{t: t, s: follower(api.JobBackoff)}
+	g.s.Job.Attempts[0].EndedAt = at(2)
+	g.next(all("node0", "node1", "node8")).fire(TimerHomeLost)
+	g.next(Planned{planOn(api.BackendRing, nodeIDs(0, 1)...)}, Granted{2, 0, nodeID(0)}, Granted{2, 1, nodeID(1)}, Preflighted{2})
+	is.Equal(g.did(), "") // too few know of it
+	other := follower(api.JobRunning).Job
+	other.Attempt, other.Attempts[0].Attempt = 2, 2
+	g.next(Seen{other})
+	is.Equal(g.did(), "release 2/0, release 2/1, end 2 on node9 home_lost 2s, end 2 on node8 home_lost 2s")
+	is.Equal(g.s.Job.Phase, api.JobEnding)
+	g.next(EndAccepted{2, "node9"}).fire(TimerLease).fire(TimerBackoff)
+	g.next(Planned{planOn(api.BackendRing, nodeIDs(0, 1)...)}, Granted{3, 0, nodeID(0)}, Granted{3, 1, nodeID(1)}, Preflighted{3})
+	g.next(Held{3, 2, []api.NodeID{"node1"}})
+	is.Equal(g.did(), "")
+	g.next(Held{3, 2, []api.NodeID{"node8"}})
+	is.Equal(g.did(), "start 3/0, start 3/1")
+}
+
+func TestAJobThatHadEndedIsNotRunAgain(t *testing.T) {
+	is := is.New(t)
+	g := &rig{t: t, s: follower(api.JobRunning)}
+	g.next(all("node0", "node1", "node8")).fire(TimerHomeLost)
+	ended := follower(api.JobSucceeded).Job
+	ended.ExitCode, ended.EndedAt = exit(0).Code, at(5)
+	g.next(Seen{ended})
+	is.Equal(g.did(), "release 1/0, release 1/1, tell succeeded 0")
+	is.Equal(g.s.Job.Epoch, uint64(2))
+}
+
+func TestResume(t *testing.T) {
+	running := func() *rig {
+		return newRig(t, rules()).started(api.BackendRing, nodeIDs(0, 1)...).ranks(api.RankRunning)
+	}
+	for _, c := range []struct {
+		name string
+		from *rig
+		want string
+		in   api.JobPhase
+	}{
+		{"queued", newRig(t, rules()), "AskPlan", api.JobQueued},
+		{"asking", newRig(t, rules()).next(Planned{planOn(api.BackendRing, nodeIDs(0, 1)...)}),
+			"release 1/0, release 1/1, AskPlan", api.JobPlacing},
+		{"starting", newRig(t, rules()).started(api.BackendRing, nodeIDs(0, 1)...),
+			"end 1 on node0 stopping 2s, end 1 on node1 stopping 2s", api.JobEnding},
+		{"running", running(), "renew 1 on node0, renew 1 on node1", api.JobRunning},
+		{"ending", running().ended(0, exit(3)), "end 1 on node0 peer_rank_failed 2s, end 1 on node1 peer_rank_failed 2s", api.JobEnding},
+		{"ended", running().ended(0, exit(3)).ended(1, nil), "", api.JobFailed},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			is := is.New(t)
+			s, out := Resume(nodeID(0), c.from.s.Job, rules(), at(99))
+			is.Equal(words(out), c.want)
+			is.Equal(s.Job.Phase, c.in)
+			if c.name == "ending" { // the first cause is not forgotten
+				g := &rig{t: t, s: s}
+				g.ended(1, exit(5)).ended(0, exit(3))
+				is.Equal(*g.s.Job.ExitCode, 3)
+			}
+		})
+	}
+}

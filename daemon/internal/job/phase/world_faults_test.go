@@ -1,0 +1,245 @@
+package phase
+
+import (
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"fulmen/daemon/api"
+)
+
+func (m *machine) endRanks(from *machine, e EndRanks) {
+	w := m.w
+	if m.fenced(from, e.Epoch) {
+		return
+	}
+	m.ended[e.Attempt] = true
+	m.answer(from, EndAccepted{e.Attempt, m.id})
+	found := false
+	for _, p := range w.procs {
+		if p.on != m || p.attempt != e.Attempt {
+			continue
+		}
+		found = true
+		if p.dead {
+			p.report(from.id)
+		} else {
+			w.after(time.Duration(w.rng.Int64N(int64(e.Grace)+1)), func() { p.die(&api.Exit{Signal: 15}) })
+		}
+	}
+	if !found { // it never came here, and never will
+		for i, r := range from.s.Ranks {
+			if r.Node == m.id {
+				m.answer(from, RankEnded{Attempt: e.Attempt, Rank: i})
+			}
+		}
+	}
+}
+
+// learn takes in a document that was replicated, and tells its writer so, after
+// what it has of other homes.
+func (m *machine) learn(from *machine, job api.Job) {
+	if !m.has {
+		m.has, m.s = true, Follow(m.id, job, m.w.rules)
+		m.look()
+	} else if old := m.docs[from.id]; old.Epoch < job.Epoch || len(old.Phases) <= len(job.Phases) {
+		m.tell(Seen{job}) // a writer's documents are ordered
+	}
+	if old, ok := m.docs[from.id]; !ok || old.Epoch < job.Epoch || old.Epoch == job.Epoch && len(old.Phases) <= len(job.Phases) {
+		m.docs[from.id] = job
+	}
+	held := m.s.Job.Home == from.id && m.s.Job.Epoch == job.Epoch
+	attempt := m.s.Job.Attempt
+	docs := maps.Clone(m.docs)
+	if m.disk.Home == m.id {
+		docs[m.id] = m.disk
+	}
+	m.call(from, func() {
+		for _, id := range slices.Sorted(maps.Keys(docs)) {
+			if id != from.id {
+				from.tell(Seen{docs[id]})
+			}
+		}
+		if held {
+			from.tell(Held{attempt, job.Epoch, []api.NodeID{m.id}})
+		}
+	})
+}
+
+// look tells who is in sight; beats find out after two seconds.
+func (m *machine) look() {
+	var all, reached []api.NodeID
+	for _, n := range m.w.nodes {
+		all = append(all, n.id)
+		if connected(m, n) {
+			reached = append(reached, n.id)
+		}
+	}
+	m.tell(Sight{all, reached})
+	for _, n := range m.s.Nodes {
+		if lost := !slices.Contains(reached, n.ID); lost && !n.Lost {
+			m.tell(NodeLost{Node: n.ID})
+		} else if !lost && n.Lost {
+			m.tell(NodeBack{n.ID})
+		}
+	}
+	if m.has && m.s.Role == RoleHome && m.s.waits() {
+		m.tell(m.plan())
+	}
+}
+
+func (w *world) changed() {
+	w.after(2*time.Second, func() {
+		for _, m := range w.nodes {
+			m.look()
+		}
+		for _, m := range w.nodes { // what was missed is brought after
+			for _, to := range w.nodes {
+				if m != to && m.up && m.has && m.s.Role == RoleHome {
+					job := m.disk
+					m.call(to, func() { to.learn(m, job) })
+				}
+			}
+		}
+	})
+}
+
+// crash ends a machine's daemon, whose processes run on, and starts it again.
+func (m *machine) crash() {
+	w := m.w
+	if !m.up {
+		return
+	}
+	w.say("%s crashes", m.id)
+	m.up = false
+	m.boots++
+	w.changed()
+	w.after(time.Duration(w.rng.IntN(60))*time.Second, func() {
+		w.say("%s is back", m.id)
+		m.up = true
+		if m.has {
+			at := api.TimeOf(time.Unix(0, 0).Add(w.now))
+			if m.s.Role == RoleHome && m.disk.Home == m.id {
+				ended := m.s.Job.Phase.Ended()
+				var out []Effect
+				m.s, out = Resume(m.id, m.disk, w.rules, at)
+				if !ended {
+					m.carry(out)
+				}
+				for _, p := range w.procs {
+					if m.s.open && p.attempt == m.s.Job.Attempt && p.dead {
+						p.report(m.id)
+					}
+				}
+			} else {
+				m.s = Follow(m.id, m.s.Job, w.rules)
+			}
+		}
+		w.changed()
+	})
+}
+
+// split cuts the network in two, or heals it.
+func (w *world) split() {
+	heal := w.rng.IntN(2) == 0
+	for _, m := range w.nodes {
+		m.side = 0
+		if !heal {
+			m.side = w.rng.IntN(2)
+		}
+		w.say("%s is on side %d", m.id, m.side)
+	}
+	w.changed()
+}
+
+// TestRandomSchedules lets jobs live through crashes and splits. What must hold
+// is checked at every step; at the end all is healed, and the job must end.
+func TestRandomSchedules(t *testing.T) {
+	rounds := 1500
+	if testing.Short() {
+		rounds = 100
+	}
+	retried, taken := 0, 0
+	for seed := range rounds {
+		r := rules()
+		r.Retries = seed % 3
+		w := newWorld(t, uint64(seed), 2+seed%4, r)
+		home := w.nodes[w.rng.IntN(len(w.nodes))]
+		home.has = true
+		var out []Effect
+		home.s, out = Accept(home.id, api.Job{}, r, at(0))
+		home.carry(out)
+		home.look()
+		for i := range w.rng.IntN(6) {
+			w.after(time.Duration(i*30+w.rng.IntN(60))*time.Second, func() {
+				if w.rng.IntN(2) == 0 {
+					w.split()
+				} else {
+					w.nodes[w.rng.IntN(len(w.nodes))].crash()
+				}
+			})
+		}
+		if seed%5 == 0 {
+			w.after(time.Duration(w.rng.IntN(200))*time.Second, func() {
+				for _, m := range w.nodes {
+					m.tell(StopAsked{Kill: seed%2 == 0})
+				}
+			})
+		}
+		w.run(5 * time.Minute)
+		for _, m := range w.nodes {
+			m.side = 0
+			for _, p := range w.procs { // programs do not hang for ever here
+				w.after(time.Duration(w.rng.IntN(30))*time.Second, func() { p.die(exit(0)) })
+			}
+		}
+		w.changed()
+		for range 20 {
+			w.run(w.now + time.Minute)
+			for _, p := range w.procs {
+				p.die(exit(0))
+			}
+		}
+		w.mustBeOver()
+		if len(w.starts) > 1 {
+			retried++
+		}
+		for _, m := range w.nodes {
+			if m.s.Role == RoleHome && m.s.Job.Epoch > 2 {
+				taken++
+				break
+			}
+		}
+	}
+	if retried < rounds/50 || taken == 0 {
+		t.Fatalf("of %d rounds %d had a second attempt and %d a take-over: the test tests nothing", rounds, retried, taken)
+	}
+}
+
+func (w *world) mustBeOver() {
+	var best *machine
+	for _, m := range w.nodes {
+		if m.has && m.s.Role == RoleHome && (best == nil || outranks(m.s.Job, best.s.Job)) {
+			best = m
+		}
+	}
+	if best == nil {
+		w.fatal("nobody keeps the job")
+	}
+	if !best.s.Job.Phase.Ended() {
+		w.fatal("the job hangs in " + string(best.s.Phase()) + " for " + string(best.s.Job.Reason) + " " + best.s.Job.WaitingFor)
+	}
+	for _, p := range w.procs {
+		if !p.dead {
+			w.fatal("an orphan runs")
+		}
+	}
+	for _, m := range w.nodes {
+		for name, until := range m.grants {
+			if until > w.now {
+				w.fatal("grant " + name + " on " + string(m.id) + " outlives its job")
+			}
+		}
+	}
+}

@@ -1,0 +1,310 @@
+package phase
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"fulmen/daemon/api"
+)
+
+// world is a small cluster on virtual time around the state machines of one
+// job: real fences, leases and processes, and a network that delays, loses and
+// splits. Whatever happens in it, processes of two attempts never live at once.
+type world struct {
+	t      testing.TB
+	rng    *rand.Rand
+	now    time.Duration
+	queue  []happening
+	serial int
+	rules  Rules
+	nodes  []*machine
+	procs  []*process
+	tells  int
+	trace  []string
+	starts map[int]bool // attempts of which a process was started
+}
+
+type happening struct {
+	at time.Duration
+	n  int
+	do func()
+}
+
+// machine is one Mac.
+type machine struct {
+	w       *world
+	id      api.NodeID
+	side    int // of a partition
+	up      bool
+	boots   int
+	has     bool // it knows the job
+	s       State
+	disk    api.Job
+	fence   uint64
+	ended   map[int]bool // attempts whose end it has acknowledged
+	grants  map[string]time.Duration
+	docs    map[api.NodeID]api.Job // as others wrote them
+	masters api.NodeID             // who spoke last, to be told of ends
+}
+
+type process struct {
+	attempt, rank int
+	on            *machine
+	lease, death  time.Duration // death: -1 while not decided
+	exit          *api.Exit
+	dead          bool
+}
+
+func newWorld(t testing.TB, seed uint64, n int, r Rules) *world {
+	w := &world{t: t, rng: rand.New(rand.NewPCG(seed, 7)), rules: r, starts: map[int]bool{}}
+	for i := range n {
+		w.nodes = append(w.nodes, &machine{w: w, id: nodeID(i), up: true, ended: map[int]bool{}, grants: map[string]time.Duration{}, docs: map[api.NodeID]api.Job{}})
+	}
+	return w
+}
+
+func (w *world) after(d time.Duration, do func()) {
+	w.serial++
+	h := happening{w.now + d, w.serial, do}
+	i, _ := slices.BinarySearchFunc(w.queue, h, func(a, b happening) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.n, b.n)) })
+	w.queue = slices.Insert(w.queue, i, h)
+}
+
+func (w *world) run(until time.Duration) {
+	for len(w.queue) > 0 && w.queue[0].at <= until {
+		h := w.queue[0]
+		w.queue = w.queue[1:]
+		w.now = h.at
+		h.do()
+		w.check()
+	}
+	w.now = until
+}
+
+func (w *world) say(format string, args ...any) {
+	w.trace = append(w.trace, fmt.Sprintf("%8s ", w.now)+fmt.Sprintf(format, args...))
+}
+
+func (w *world) fatal(text string) {
+	for _, l := range w.trace[max(0, len(w.trace)-60):] {
+		w.t.Log(l)
+	}
+	w.t.Fatal(text)
+}
+
+// check is the invariant.
+func (w *world) check() {
+	attempt := 0
+	for _, p := range w.procs {
+		if p.dead {
+			continue
+		}
+		if attempt != 0 && p.attempt != attempt {
+			w.fatal(fmt.Sprintf("ranks of attempts %d and %d live at once", attempt, p.attempt))
+		}
+		attempt = p.attempt
+	}
+}
+
+func (w *world) node(id api.NodeID) *machine {
+	return w.nodes[slices.IndexFunc(w.nodes, func(m *machine) bool { return m.id == id })]
+}
+
+func (w *world) delay() time.Duration {
+	return time.Duration(1+w.rng.IntN(200)) * time.Millisecond
+}
+
+func connected(a, b *machine) bool { return a.up && b.up && a.side == b.side }
+
+// call carries a request; whoever is cut off meanwhile never gets it.
+func (m *machine) call(to *machine, do func()) {
+	m.w.after(m.w.delay(), func() {
+		if connected(m, to) {
+			do()
+		}
+	})
+}
+
+// tell gives this machine's state machine an event.
+func (m *machine) tell(e Event) {
+	if !m.up || !m.has {
+		return
+	}
+	before := m.s
+	var out []Effect
+	m.s, out = Next(m.s, api.TimeOf(time.Unix(0, 0).Add(m.w.now)), e)
+	checkStep(m.w.t, before, m.s, out)
+	if before.Phase() != m.s.Phase() || before.Role != m.s.Role {
+		m.w.say("%s %s epoch %d attempt %d: %s on %T %s", m.id, m.s.Role, m.s.Job.Epoch, m.s.Job.Attempt, m.s.Phase(), e, m.s.Job.Reason)
+	}
+	m.carry(out)
+}
+
+// answer is an event for the home on from, as the reply to its call.
+func (m *machine) answer(to *machine, e Event) { m.call(to, func() { to.tell(e) }) }
+
+// fenced reports whether the caller's epoch counts here.
+func (m *machine) fenced(from *machine, epoch uint64) bool {
+	if epoch < m.fence {
+		m.answer(from, Stale{m.fence})
+		return true
+	}
+	m.fence, m.masters = epoch, from.id
+	return false
+}
+
+func (m *machine) carry(out []Effect) {
+	w := m.w
+	for _, e := range out {
+		switch e := e.(type) {
+		case PutDocument:
+			m.disk = e.Job
+			for _, to := range w.nodes {
+				if to != m {
+					m.call(to, func() { to.learn(m, e.Job) })
+				}
+			}
+		case StartTimer:
+			boots := m.boots
+			w.after(e.After, func() {
+				if m.boots == boots {
+					m.tell(TimerFired{e.Timer})
+				}
+			})
+		case AskPlan:
+			m.call(m, func() { m.tell(m.plan()) })
+		case HandOver:
+			to := w.node(e.To)
+			m.call(to, func() {
+				if !to.has || to.s.Role == RoleFollower && to.s.Job.Epoch <= e.Job.Epoch {
+					job := e.Job
+					job.Epoch++
+					to.has = true
+					w.say("%s accepts epoch %d", to.id, job.Epoch)
+					var fx []Effect
+					to.s, fx = Accept(to.id, job, w.rules, api.TimeOf(time.Unix(0, 0).Add(w.now)))
+					to.carry(fx)
+					to.look()
+				}
+				to.answer(m, HandOverAccepted{to.id})
+			})
+		case Preflight:
+			if w.rng.IntN(20) == 0 {
+				m.answer(m, PreflightFailed{e.Attempt, Cause{Reason: api.ReasonPreflightFailed}})
+			} else {
+				m.answer(m, Preflighted{e.Attempt})
+			}
+		case AskGrant:
+			to := w.node(e.Rank.Node)
+			m.call(to, func() {
+				if to.fenced(m, e.Epoch) {
+					return
+				}
+				if e.Wait == 0 && w.rng.IntN(5) == 0 {
+					to.answer(m, GrantRefused{e.Attempt, e.Rank.Rank, true, Cause{Reason: api.ReasonGPUBusy}})
+					return
+				}
+				to.grants[fmt.Sprint(e.Attempt, "/", e.Rank.Rank)] = w.now + w.rules.Lease
+				to.answer(m, Granted{e.Attempt, e.Rank.Rank, to.id})
+			})
+		case Release:
+			to := w.node(e.Node)
+			m.call(to, func() {
+				if !to.fenced(m, e.Epoch) {
+					delete(to.grants, fmt.Sprint(e.Attempt, "/", e.Rank))
+				}
+			})
+		case StartRank:
+			to := w.node(e.Node)
+			m.call(to, func() { to.startRank(m, e) })
+		case Renew:
+			to := w.node(e.Node)
+			m.call(to, func() {
+				if to.fenced(m, e.Epoch) {
+					return
+				}
+				for name := range to.grants {
+					to.grants[name] = w.now + e.Lease
+				}
+				for _, p := range w.procs {
+					if p.on == to && p.attempt == e.Attempt && !p.dead {
+						p.lease = w.now + e.Lease
+					}
+				}
+				to.answer(m, Renewed{e.Attempt, to.id})
+			})
+		case EndRanks:
+			to := w.node(e.Node)
+			m.call(to, func() { to.endRanks(m, e) })
+		case TellTerminal:
+			w.tells++
+			w.say("%s tells %s %d", m.id, e.Phase, e.ExitCode)
+		}
+	}
+}
+
+// plan is a fixed placement: the first two nodes in sight, this one not always first.
+func (m *machine) plan() Event {
+	var free []api.NodeID
+	for _, n := range m.w.nodes {
+		if connected(m, n) {
+			free = append(free, n.id)
+		}
+	}
+	if len(free) < 2 {
+		return Unplaceable{Cause{Reason: api.ReasonNotEnoughNodes}}
+	}
+	if m.w.rng.IntN(2) == 0 {
+		slices.Reverse(free)
+	}
+	return Planned{planOn([]api.Backend{api.BackendRing, api.BackendJACCL}[m.w.rng.IntN(2)], free[:2]...)}
+}
+
+func (m *machine) startRank(from *machine, e StartRank) {
+	w := m.w
+	if m.fenced(from, e.Epoch) || m.ended[e.Attempt] {
+		return
+	}
+	p := &process{attempt: e.Attempt, rank: e.Rank, on: m, lease: w.now + e.Lease, death: -1}
+	w.procs = append(w.procs, p)
+	w.starts[e.Attempt] = true
+	w.say("%s runs %d/%d", m.id, e.Attempt, e.Rank)
+	m.answer(from, RankAt{e.Attempt, e.Rank, api.RankRunning})
+	if w.rng.IntN(4) > 0 {
+		w.after(time.Duration(w.rng.IntN(90))*time.Second, func() { p.die(exit(w.rng.IntN(3) / 2)) })
+	}
+	p.watch()
+}
+
+// watch ends a process whose lease ran out, after its grace.
+func (p *process) watch() {
+	p.on.w.after(p.lease-p.on.w.now, func() {
+		if p.dead {
+			return
+		}
+		if p.lease > p.on.w.now {
+			p.watch()
+			return
+		}
+		p.on.w.after(p.on.w.rules.FailedGrace, func() { p.die(&api.Exit{Signal: 9}) })
+	})
+}
+
+func (p *process) die(e *api.Exit) {
+	if p.dead {
+		return
+	}
+	w := p.on.w
+	p.dead, p.exit = true, e
+	p.on.ended[p.attempt] = true
+	w.say("%s ended %d/%d %d", p.on.id, p.attempt, p.rank, e.Status())
+	p.report(p.on.masters)
+}
+
+func (p *process) report(to api.NodeID) {
+	p.on.answer(p.on.w.node(to), RankEnded{Attempt: p.attempt, Rank: p.rank, Exit: p.exit})
+}
