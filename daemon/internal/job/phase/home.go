@@ -189,7 +189,7 @@ func (m *step) documentHeld(e Held) {
 // has ended has ended, and an attempt is ended before another may start.
 func (m *step) foreign(job api.Job) {
 	own := m.Job.Attempt > m.inherited && live(m.Job.Phase)
-	if job.Epoch >= m.Job.Epoch || own || job.Attempt < m.inherited {
+	if job.Epoch == 0 || job.Epoch >= m.Job.Epoch || m.handing != "" || own || job.Attempt < m.inherited {
 		return
 	}
 	if job.Phase.Ended() && job.ExitCode != nil {

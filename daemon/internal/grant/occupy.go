@@ -1,0 +1,79 @@
+package grant
+
+import "fulmen/daemon/api"
+
+// Occupy says that a process is about to live in a rank's grant: from now on it
+// does not end with its lease, but by [Arbiter.Vacate]. It reports whether the
+// grant holds under that epoch; without it nothing may be started.
+func (a *Arbiter) Occupy(rank api.RankRef, epoch uint64) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.fence(ForRank(rank), epoch) != nil {
+		return false
+	}
+	a.expire(a.cfg.Clock.Boot())
+	l := a.lent[ForRank(rank)]
+	ok := l != nil && !l.returned
+	if ok {
+		l.occupied = true
+	}
+	a.settle()
+	return ok
+}
+
+// Vacate says that the process has ended: what its home had given back, or let
+// run out, is free.
+func (a *Arbiter) Vacate(rank api.RankRef) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if l := a.lent[ForRank(rank)]; l != nil && l.occupied {
+		l.occupied = false
+		if l.returned || l.until <= a.cfg.Clock.Boot() {
+			a.drop(l)
+		}
+	}
+	a.settle()
+}
+
+// Restore takes up the grant of a rank that ran on while the daemon did not.
+// It is occupied, and not weighed against anything: the process is there. All
+// of them are restored before anybody asks.
+func (a *Arbiter) Restore(r Request) error {
+	if err := r.check(); err != nil {
+		return err
+	}
+	if r.Lease <= 0 {
+		r.Lease = a.cfg.Lease
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if err := a.fence(r.Holder, r.Epoch); err != nil {
+		return err
+	}
+	a.lend(r).occupied = true
+	a.settle()
+	return nil
+}
+
+// Recheck weighs the line again, after what the readers tell has changed: the
+// use of the GPU, the working set, what the owner lends. Calling it for nothing
+// is harmless. It is also to be called when the machine has woken.
+func (a *Arbiter) Recheck() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.settle()
+}
+
+// Holders lists what is lent and who waits, by name.
+func (a *Arbiter) Holders() map[string]api.Grant {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	out := map[string]api.Grant{}
+	for h, l := range a.lent {
+		out[h.String()] = l.grant()
+	}
+	for _, w := range a.line {
+		out[w.Holder.String()] = w.grant(api.GrantWaiting, w.why, w.on)
+	}
+	return out
+}
