@@ -76,10 +76,13 @@ func TestNothingIsEverLentTwice(t *testing.T) {
 			}
 			time.Sleep(5 * time.Minute)
 			synctest.Wait()
-			if left := names(d); len(left) > 0 || len(d.docs) > 0 {
+			left := names(d)
+			d.Close()
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			if len(left) > 0 || len(d.docs) > 0 {
 				t.Errorf("stuck: %v, documents %v", left, d.docs)
 			}
-			d.Close()
 		})
 	}
 }
@@ -106,12 +109,12 @@ func (d *desk) mustFit(t *testing.T) {
 	ports := map[api.Receptacle]int{}
 	all := d.Holders()
 	for name, g := range all {
-		if d.docs[name].State != g.State {
-			t.Fatalf("%s is %s and its document says %s", name, g.State, d.docs[name].State)
-		}
 		h, err := ParseHolder(name)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if doc := d.doc(h); doc.State != g.State {
+			t.Fatalf("%s is %s and its document says %s", name, g.State, doc.State)
 		}
 		if g.State != api.GrantHeld {
 			if !h.IsMeasure() {

@@ -96,11 +96,12 @@ func (t *wanted) add(r Request) {
 func (a *Arbiter) obstacle(w *waiter, taken *wanted) (why api.Reason, on string, never bool) {
 	all := a.sorted()
 	if w.Holder.IsMeasure() {
-		for _, l := range all {
-			if l.Holder.IsMeasure() {
-				return api.ReasonMeasurementRunning, l.Holder.String(), false
+		if len(all) > 0 {
+			why = api.ReasonJobHasNode
+			if all[0].Holder.IsMeasure() { // then there is nothing else
+				why = api.ReasonMeasurementRunning
 			}
-			return api.ReasonJobHasNode, l.Holder.String(), false
+			return why, all[0].Holder.String(), false
 		}
 		if taken.first != nil {
 			return api.ReasonJobHasNode, taken.first.Holder.String(), false
