@@ -40,7 +40,8 @@ func (m *machine) Capabilities(ctx context.Context) (native.Capabilities, error)
 		c.No(native.ReasonNoOS.With("the kernel announces no change of the state of an InfiniBand port"), rdma)
 	}
 	m.canDiscover(c)
-	c.No(native.ReasonNoPlatform.With("not a part of "+platformName), native.FeatureSupervisor,
+	c.Yes(native.FeatureSupervisor)
+	c.No(native.ReasonNoPlatform.With("not a part of "+platformName),
 		native.FeaturePowerNotices, native.FeatureKeepAwake, native.FeatureNetworkService, native.FeatureBridgeMembership)
 	return c, nil
 }

@@ -17,7 +17,8 @@ func New(options Options) (native.Platform, error) {
 	m := newMachine(o)
 	d := &discovery{machine: m}
 	return native.Platform{
-		Name: platformName, Facts: m, Clock: o.Clock, Discovery: d, Sockets: bound.Sockets{}, Closers: []func() error{d.close, m.close},
+		Name: platformName, Facts: m, Clock: o.Clock, Discovery: d, Sockets: bound.Sockets{}, Supervisor: newSupervisor(o),
+		Closers: []func() error{d.close, m.close},
 	}.Complete()
 }
 

@@ -9,6 +9,11 @@ type Options struct {
 	// addresses come from rtnetlink, devices are announced by uevents, and neither
 	// follows them.
 	Proc, Sys, Etc string
+	// Units is the folder of the records of supervised units, private to one
+	// daemon: a daemon removes units that it finds there and does not know. Empty
+	// is /run/fulmen/units for root, else a folder below the account's runtime
+	// folder.
+	Units string
 	// Clock is the clock of the platform; nil is [native.SystemClock].
 	Clock native.Clock
 }

@@ -18,13 +18,14 @@
 // ended the daemon gets a status with the phase ending, before the record is on
 // the disk, so that the other ranks need not wait for it.
 //
-// A killed shim takes its group along: before the program starts, a tiny guard
-// (a shell that waits on a pipe of the shim) is there, which kills the group
-// when the pipe ends without a word. On Linux the system also kills the program
-// itself (PR_SET_PDEATHSIG), and the shim is a subreaper, so that what leaves
-// the group stays below it and is killed with the rest. Only a process that left
-// the group under a shim that was itself killed outlives it; the supervisor's
-// Remove finds it by the variable [UnitVariable].
+// A killed shim takes its rank along: before the program starts, a tiny guard (a
+// shell that waits on a pipe of the shim) is there, which kills the group when
+// the pipe ends without a word, and then, on Linux, whatever bears the mark of
+// the rank in its environment. On Linux the system also kills the program itself
+// (PR_SET_PDEATHSIG), and the shim is a subreaper, so that what leaves the group
+// stays below it and is killed with the rest at an ordinary end. Under a shim
+// that was itself killed, only a process outlives it that has left the group and
+// put off its environment; on macOS, any that has left the group.
 //
 // A full disk ends nothing: what cannot be kept of the output is dropped and
 // counted, and room for exit.json is set aside at the start.

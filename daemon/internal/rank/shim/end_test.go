@@ -3,6 +3,7 @@ package shim_test
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -153,10 +154,10 @@ func TestTheGroupHasTheGraceToo(t *testing.T) {
 func TestAKilledShimTakesItsGroupAlong(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	h := hold(t, specOf(t, `trap '' TERM HUP; sleep 1000 & echo $!; echo $$; wait`))
+	h := hold(t, specOf(t, `trap '' TERM HUP; sleep 1000 & echo $!; echo $$; setsid sleep 1000 & echo $!; wait`))
 	d, _ := h.attach(3)
 	d.running(3)
-	pids := h.pids(2)
+	pids := h.pids(3)
 	is.NoErr(h.cmd.Process.Signal(syscall.SIGKILL))
 	<-h.ended
 	gone(t, pids...)
@@ -179,4 +180,38 @@ func TestASystemThatEndsTheShimEndsTheRank(t *testing.T) {
 	r := d.exit()
 	is.Equal(r.Signal, "SIGTERM")
 	is.Equal(r.Cause.Reason, "stopping")
+}
+
+func TestAShimThatIsKilledWhileItStartsLeavesNothing(t *testing.T) {
+	if _, err := os.Stat("/proc/self/environ"); err != nil {
+		t.Skip("no process tells its environment here")
+	}
+	for i := range 20 {
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			t.Parallel()
+			is := is.New(t)
+			h := hold(t, specOf(t, `sleep 1000 & sleep 1000 & wait`))
+			conn := dial(t, h.spec.Socket) // the program starts at this moment
+			is.NoErr(h.cmd.Process.Kill())
+			<-h.ended
+			is.NoErr(conn.Close())
+			eventually(t, "the end of the rank", func() bool { return len(marked(t, h.spec.Folder)) == 0 })
+		})
+	}
+}
+
+// marked lists the processes that bear the mark of a rank's folder.
+func marked(t *testing.T, folder string) (found []string) {
+	t.Helper()
+	files, err := filepath.Glob("/proc/[0-9]*/environ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		text, _ := os.ReadFile(file)
+		if strings.Contains(string(text), "FULMEN_SHIM="+folder+"\x00") {
+			found = append(found, file)
+		}
+	}
+	return found
 }

@@ -6,21 +6,40 @@ import (
 	"syscall"
 )
 
-// guardScript reads the number of the group, then one more line. If that never
-// comes, because the shim is gone, the group is killed. It is a shell because
-// that is the smallest thing that is on every system: a megabyte, a millisecond.
-const guardScript = `read -r group || exit 0; read -r over && exit 0; kill -s KILL -- "-$group"`
+// guardScript reads the number of the group and then, in the end, the word
+// "over". If that never comes, because the shim is gone, the group is killed,
+// and on Linux every process that bears the mark: what has left the group, and
+// what was started in the moment before the number was known. It is a shell
+// because that is the smallest thing that is on every system: a megabyte, a
+// millisecond.
+const guardScript = `
+while read -r line; do
+	[ "$line" = over ] && exit 0
+	group=$line
+done
+[ -n "$group" ] && kill -s KILL -- "-$group"
+for again in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+	found=$(grep -slzFx "$1" /proc/[0-9]*/environ)
+	[ -n "$found" ] || exit 0
+	for file in $found; do
+		process=${file#/proc/}
+		kill -s KILL "${process%/environ}"
+	done
+done`
+
+// markVariable is in the environment of everything that the program starts. Its
+// value is the rank's folder, which no other attempt has.
+const markVariable = "FULMEN_SHIM"
 
 // guard is the process that kills the group of a shim that was killed.
 type guard struct {
-	pid    int
-	pipe   *os.File
-	guards bool
+	pid  int
+	pipe *os.File
 }
 
 // startGuard starts the guard in a session of its own, where no signal to the
 // shim's group or the program's reaches it.
-func startGuard() (*guard, error) {
+func startGuard(folder string) (*guard, error) {
 	theirs, ours, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -31,8 +50,8 @@ func startGuard() (*guard, error) {
 		return nil, err
 	}
 	defer null.Close()
-	pid, err := syscall.ForkExec("/bin/sh", []string{"sh", "-c", guardScript}, &syscall.ProcAttr{
-		Dir: "/", Env: []string{}, Files: []uintptr{theirs.Fd(), null.Fd(), null.Fd()},
+	pid, err := syscall.ForkExec("/bin/sh", []string{"sh", "-c", guardScript, "sh", markVariable + "=" + folder}, &syscall.ProcAttr{
+		Dir: "/", Env: []string{"PATH=/usr/bin:/bin"}, Files: []uintptr{theirs.Fd(), null.Fd(), null.Fd()},
 		Sys: &syscall.SysProcAttr{Setsid: true},
 	})
 	if err != nil {
@@ -44,16 +63,12 @@ func startGuard() (*guard, error) {
 
 // watch tells the guard which group it guards.
 func (g *guard) watch(group int) {
-	g.guards = true
 	fmt.Fprintln(g.pipe, group)
 }
 
-// dismiss ends the guard without harm. A guard that was told of no group ends
-// with its pipe.
+// dismiss ends the guard without harm.
 func (g *guard) dismiss() {
-	if g.guards {
-		fmt.Fprintln(g.pipe)
-	}
+	fmt.Fprintln(g.pipe, "over")
 	_ = g.pipe.Close()
 	var status syscall.WaitStatus
 	for {

@@ -105,7 +105,7 @@ func (s *shim) listen() ([]net.Listener, error) {
 
 // begin starts the guard and, without waiting for it, the program.
 func (s *shim) begin() (err error) {
-	if s.guard, err = startGuard(); err != nil {
+	if s.guard, err = startGuard(s.folder); err != nil {
 		return err
 	}
 	if s.streams, err = openStreams(s.spec); err != nil {

@@ -5,17 +5,15 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/rank/shimproto"
+	"fulmen/native/unitrecord"
 )
-
-// UnitVariable is the variable by which the processes of a unit are known to a
-// supervisor. It is handed on to the program.
-const UnitVariable = "FULMEN_UNIT"
 
 // streams are the program's ends of its three streams, and the shim's.
 type streams struct {
@@ -100,9 +98,9 @@ func notStarted(reason api.Reason, message string) error {
 // on Linux; elsewhere the system takes that account between fork and exec,
 // before it looks at the folder or the program.
 func execute(spec shimproto.Spec, s *streams, sys *syscall.SysProcAttr) (pid int, err error) {
-	env := append([]string{}, spec.Env...)
-	if unit := os.Getenv(UnitVariable); unit != "" {
-		env = append(env, UnitVariable+"="+unit)
+	env := append(slices.Clone(spec.Env), markVariable+"="+spec.Folder)
+	if unit := os.Getenv(unitrecord.Variable); unit != "" {
+		env = append(env, unitrecord.Variable+"="+unit)
 	}
 	pid, err = syscall.ForkExec(spec.Program, append([]string{spec.Program}, spec.Args...), &syscall.ProcAttr{
 		Dir: spec.Dir, Env: env, Sys: sys,

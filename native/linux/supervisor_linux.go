@@ -1,0 +1,225 @@
+package linux
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"fulmen/native"
+	"fulmen/native/unitrecord"
+)
+
+const (
+	// endsItself is how long a unit's first process may take to note how the
+	// others ended, once they have.
+	endsItself = time.Second
+	// removeWithin bounds Remove: longer takes only what hangs in the system.
+	removeWithin = 10 * time.Second
+	// lookAgain is between two looks at processes that are no children.
+	lookAgain = 5 * time.Millisecond
+)
+
+// supervisor runs units under systemd where that runs, else as processes that
+// have left the daemon's tree and belong to init.
+type supervisor struct {
+	records unitrecord.Store
+	systemd *systemd // nil where it does not run
+	boot    string   // names this boot
+}
+
+func newSupervisor(o Options) *supervisor {
+	folder := o.Units
+	if folder == "" {
+		folder = defaultUnits(os.Geteuid(), os.Getenv("XDG_RUNTIME_DIR"), os.TempDir())
+	}
+	s := &supervisor{records: unitrecord.Store{Folder: folder}, systemd: findSystemd()}
+	if id, err := os.ReadFile("/proc/sys/kernel/random/boot_id"); err == nil {
+		s.boot = strings.TrimSpace(string(id))
+	}
+	return s
+}
+
+// defaultUnits is where records are when nobody said where: a place that a
+// restart of the machine empties.
+func defaultUnits(uid int, runtime, temp string) string {
+	switch {
+	case uid == 0:
+		return "/run/fulmen/units"
+	case runtime != "":
+		return filepath.Join(runtime, "fulmen", "units")
+	}
+	return filepath.Join(temp, fmt.Sprintf("fulmen-%d", uid), "units")
+}
+
+// Start runs the unit.
+func (s *supervisor) Start(ctx context.Context, unit native.Unit) error {
+	return about(unit.Label, s.start(ctx, unit))
+}
+
+// about says which unit an error is about.
+func about(label string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &native.ActionError{Action: native.FeatureSupervisor, Subject: label, Err: err}
+}
+
+func (s *supervisor) start(ctx context.Context, unit native.Unit) (err error) {
+	if err := errors.Join(ctx.Err(), unitrecord.Check(unit)); err != nil {
+		return err
+	}
+	// The record comes first: a daemon that is killed in between leaves a record
+	// of nothing, and never a process without one.
+	r := unitrecord.Record{Label: unit.Label, Socket: unit.Socket, Boot: s.boot}
+	if s.systemd != nil {
+		r.Unit = unit.Label + ".service"
+	}
+	if err := s.records.Add(r); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.records.Remove(unit.Label))
+		}
+	}()
+	unit.Env = append(slices.Clone(unit.Env), unitrecord.Variable+"="+unit.Label)
+	if s.systemd != nil {
+		r.PID, err = s.systemd.start(ctx, unit)
+	} else {
+		r.PID, err = detach(unit)
+	}
+	if err != nil {
+		return err
+	}
+	if p, ok := readProcess(r.PID); ok {
+		r.Started = p.started
+	}
+	// What runs now is found by its variable too: a record that cannot be
+	// completed is no reason to lose it.
+	_ = s.records.Set(r)
+	return nil
+}
+
+// List returns the units of this store.
+func (s *supervisor) List(ctx context.Context, prefix string) ([]native.UnitStatus, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	records, err := s.records.List(prefix)
+	units := make([]native.UnitStatus, 0, len(records))
+	for _, r := range records {
+		unit := native.UnitStatus{Label: r.Label, State: native.UnitEnded, Socket: r.Socket}
+		if pid := s.first(r); pid != 0 {
+			unit.State, unit.PID = native.UnitRunning, pid
+		}
+		units = append(units, unit)
+	}
+	return units, err
+}
+
+// Attach connects to the unit's socket.
+func (s *supervisor) Attach(ctx context.Context, label string) (net.Conn, error) {
+	conn, err := s.records.Attach(ctx, label)
+	return conn, about(label, err)
+}
+
+// first is the unit's first process while it runs, else 0.
+func (s *supervisor) first(r unitrecord.Record) int {
+	if r.Boot != s.boot {
+		return 0
+	}
+	if r.PID == 0 {
+		// The daemon was killed before it knew. The first process is the oldest.
+		marked := markedProcesses(r.Label)
+		if len(marked) == 0 {
+			return 0
+		}
+		return slices.MinFunc(marked, func(a, b process) int { return int(int64(a.started) - int64(b.started)) }).pid
+	}
+	if p, ok := readProcess(r.PID); ok && p.started == r.Started && !p.over() {
+		return r.PID
+	}
+	return 0
+}
+
+// Remove kills whatever is left of the unit and forgets it.
+func (s *supervisor) Remove(ctx context.Context, label string) error {
+	return about(label, s.remove(ctx, label))
+}
+
+func (s *supervisor) remove(ctx context.Context, label string) error {
+	r, err := s.records.Get(label)
+	if err != nil {
+		return err
+	}
+	if r.Boot == s.boot {
+		if r.Unit != "" && s.systemd != nil && s.first(r) != 0 {
+			if err := s.systemd.kill(ctx, r.Unit); err != nil {
+				return err
+			}
+		}
+		if err := s.end(ctx, r); err != nil {
+			return err
+		}
+	}
+	// The socket of a process that was killed stays behind.
+	if err := os.Remove(r.Socket); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return s.records.Remove(label)
+}
+
+// end kills all processes of the unit: first those below the first one, which,
+// as their reaper, keeps them together and notes their end; then itself; and
+// whatever bears the unit's variable all the while.
+func (s *supervisor) end(ctx context.Context, r unitrecord.Record) error {
+	ctx, cancel := context.WithTimeout(ctx, removeWithin)
+	defer cancel()
+	var alone time.Time
+	// Nothing announces the end of a process that is no child.
+	tick := time.NewTicker(lookAgain)
+	defer tick.Stop()
+	for {
+		first := s.first(r)
+		rest := unitProcesses(r.Label, first)
+		if first == 0 && len(rest) == 0 {
+			return nil
+		}
+		var refused error
+		for _, pid := range rest {
+			refused = errors.Join(refused, kill(pid))
+		}
+		if first != 0 && len(rest) == 0 {
+			if alone.IsZero() {
+				alone = time.Now()
+			}
+			if time.Since(alone) > endsItself {
+				refused = errors.Join(refused, kill(first))
+			}
+		}
+		if refused != nil {
+			return refused
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%d of its processes do not end: %w", len(rest)+min(first, 1), ctx.Err())
+		case <-tick.C:
+		}
+	}
+}
+
+// kill kills a process; one that is gone is no error.
+func kill(pid int) error {
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+		return fmt.Errorf("kill %d: %w", pid, err)
+	}
+	return nil
+}

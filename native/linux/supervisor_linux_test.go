@@ -1,0 +1,288 @@
+package linux
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"fulmen/native"
+	"fulmen/native/unitrecord"
+)
+
+const supervised = "FULMEN_TEST_SUPERVISED"
+
+// TestSupervisedProgram is no test: it is the program of the units below. It
+// starts a child that leaves everything behind, listens, and repeats what it is
+// told.
+func TestSupervisedProgram(t *testing.T) {
+	socket := os.Getenv(supervised)
+	if socket == "" {
+		t.Skip("the program of other tests")
+	}
+	child := exec.Command("sleep", "1000")
+	child.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		conn, err := listener.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(conn, "%d %d\n", os.Getpid(), child.Process.Pid)
+		_, _ = io.Copy(conn, conn)
+		if _, err := os.Stat(socket + ".over"); err == nil {
+			os.Exit(0)
+		}
+	}
+}
+
+// TestDaemonThatStartsAUnit is no test either: it starts a unit and waits to be
+// killed.
+func TestDaemonThatStartsAUnit(t *testing.T) {
+	folder := os.Getenv("FULMEN_TEST_DAEMON")
+	if folder == "" {
+		t.Skip("a part of another test")
+	}
+	if err := newSupervisor(Options{Units: filepath.Join(folder, "units")}).Start(t.Context(), unitIn(folder)); err != nil {
+		t.Fatal(err)
+	}
+	fmt.Println("started")
+	select {}
+}
+
+const unitLabel = "org.fulmen.rank.j4k2m9xq7.0"
+
+func unitIn(folder string) native.Unit {
+	socket := filepath.Join(folder, "s")
+	return native.Unit{
+		Label: unitLabel, Program: os.Args[0], Args: []string{"-test.run=^TestSupervisedProgram$"},
+		Env: []string{supervised + "=" + socket, "PATH=" + os.Getenv("PATH")}, Dir: "/", Socket: socket, ErrorLog: filepath.Join(folder, "log"),
+	}
+}
+
+// bench is a supervisor without systemd in a folder of its own; the path is
+// short, for the socket.
+func bench(t *testing.T) (*supervisor, string) {
+	t.Helper()
+	folder, err := os.MkdirTemp("", "unit")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newSupervisor(Options{Units: filepath.Join(folder, "units")})
+	s.systemd = nil
+	t.Cleanup(func() {
+		_ = s.Remove(context.Background(), unitLabel) // the test's own context has ended
+		_ = s.end(context.Background(), unitrecord.Record{Label: unitLabel})
+		os.RemoveAll(folder)
+	})
+	return s, folder
+}
+
+// until waits for what nothing announces to a test.
+func until(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	end := time.After(20 * time.Second)
+	for !is() {
+		select {
+		case <-end:
+			t.Fatalf("still waiting for %s", what)
+		case <-time.After(2 * time.Millisecond):
+		}
+	}
+}
+
+// talk attaches to the unit and returns the connection and the numbers of its
+// two processes.
+func talk(t *testing.T, s *supervisor) (conn net.Conn, first, child int) {
+	t.Helper()
+	until(t, "the unit's socket", func() bool {
+		var err error
+		conn, err = s.Attach(t.Context(), unitLabel)
+		if err != nil && !errors.Is(err, native.ErrNotFound) {
+			t.Fatal(err)
+		}
+		return err == nil
+	})
+	if _, err := fmt.Fscan(conn, &first, &child); err != nil {
+		t.Fatal(err)
+	}
+	return conn, first, child
+}
+
+func ended(t *testing.T, pids ...int) {
+	t.Helper()
+	for _, pid := range pids {
+		// Not a zombie either.
+		until(t, fmt.Sprintf("the end of %d", pid), func() bool { _, there := readProcess(pid); return !there })
+	}
+}
+
+func TestAUnitFromStartToRemoval(t *testing.T) {
+	is := is.New(t)
+	s, folder := bench(t)
+	unit := unitIn(folder)
+	is.NoErr(s.Start(t.Context(), unit))
+	is.True(errors.Is(s.Start(t.Context(), unit), native.ErrExists))
+	conn, first, child := talk(t, s)
+	defer conn.Close()
+
+	p, ok := readProcess(first)
+	is.True(ok)
+	is.True(p.parent != os.Getpid()) // it has left this tree
+	units, err := s.List(t.Context(), "org.fulmen.rank.")
+	is.NoErr(err)
+	is.Equal(units, []native.UnitStatus{{Label: unitLabel, State: native.UnitRunning, PID: first, Socket: unit.Socket}})
+	units, err = s.List(t.Context(), "org.fulmen.other.")
+	is.NoErr(err)
+	is.Equal(len(units), 0)
+
+	is.NoErr(s.Remove(t.Context(), unitLabel))
+	ended(t, first, child)
+	is.True(errors.Is(s.Remove(t.Context(), unitLabel), native.ErrNotFound))
+	_, err = s.Attach(t.Context(), unitLabel)
+	is.True(errors.Is(err, native.ErrNotFound))
+	_, err = os.Stat(unit.Socket)
+	is.True(os.IsNotExist(err))
+	is.NoErr(s.Start(t.Context(), unit)) // the label is free again
+}
+
+func TestAUnitOutlivesItsDaemon(t *testing.T) {
+	is := is.New(t)
+	s, folder := bench(t)
+	if newSupervisor(Options{Units: folder}).systemd != nil {
+		t.Skip("systemd runs here: its units are tested by TestSystemd")
+	}
+	daemon := exec.Command(os.Args[0], "-test.run=^TestDaemonThatStartsAUnit$")
+	daemon.Env = append(os.Environ(), "FULMEN_TEST_DAEMON="+folder)
+	out, err := daemon.StdoutPipe()
+	is.NoErr(err)
+	is.NoErr(daemon.Start())
+	said := make([]byte, 8)
+	_, err = io.ReadFull(out, said)
+	is.NoErr(err)
+	is.Equal(string(said), "started\n")
+	is.NoErr(syscall.Kill(daemon.Process.Pid, syscall.SIGKILL))
+	is.True(daemon.Wait() != nil)
+
+	conn, first, child := talk(t, s)
+	defer conn.Close()
+	units, err := s.List(t.Context(), "org.fulmen.")
+	is.NoErr(err)
+	is.Equal(units[0].PID, first)
+
+	// A daemon that was killed before it knew the process's number.
+	r, err := s.records.Get(unitLabel)
+	is.NoErr(err)
+	r.PID, r.Started = 0, 0
+	is.NoErr(s.records.Set(r))
+	units, err = s.List(t.Context(), "org.fulmen.")
+	is.NoErr(err)
+	is.Equal(units[0].PID, first)
+
+	// What ends by itself is remembered, and leaves no zombie.
+	is.NoErr(os.WriteFile(unitIn(folder).Socket+".over", nil, 0o600))
+	is.NoErr(conn.Close())
+	ended(t, first)
+	r.PID, r.Started = first, 1
+	is.NoErr(s.records.Set(r))
+	units, err = s.List(t.Context(), "org.fulmen.")
+	is.NoErr(err)
+	is.Equal(units[0].State, native.UnitEnded)
+	is.NoErr(s.Remove(t.Context(), unitLabel))
+	ended(t, child) // though it had left everything, and nobody was above it
+}
+
+func TestARecordOfAnotherBootNamesNoProcess(t *testing.T) {
+	is := is.New(t)
+	s, folder := bench(t)
+	p, ok := readProcess(os.Getpid())
+	is.True(ok)
+	is.NoErr(s.records.Add(unitrecord.Record{Label: unitLabel, Socket: filepath.Join(folder, "s"), PID: os.Getpid(), Started: p.started, Boot: "another"}))
+	units, err := s.List(t.Context(), "")
+	is.NoErr(err)
+	is.Equal(units[0].State, native.UnitEnded)
+	is.NoErr(s.Remove(t.Context(), unitLabel)) // and this process lives on
+}
+
+func TestWhatCannotStartLeavesNoRecord(t *testing.T) {
+	is := is.New(t)
+	s, folder := bench(t)
+	unit := unitIn(folder)
+	unit.Dir = "/nowhere"
+	is.True(s.Start(t.Context(), unit) != nil)
+	unit.Dir, unit.Program = "/", "relative"
+	is.True(s.Start(t.Context(), unit) != nil)
+	units, err := s.List(t.Context(), "")
+	is.NoErr(err)
+	is.Equal(len(units), 0)
+}
+
+func TestSystemdArguments(t *testing.T) {
+	is := is.New(t)
+	s := &systemd{user: true}
+	got := s.startArgs(native.Unit{
+		Label: unitLabel, Program: "/opt/fulmen/fulmend", Args: []string{"shim", "/a $b"}, Env: []string{"A=b c"}, Dir: "/",
+		User: &native.Account{Name: "ada", UID: 501, GID: 20}, Socket: "/s", ErrorLog: "/log",
+	})
+	is.Equal(strings.Join(got, "\n"), `--user
+--quiet
+--collect
+--unit=org.fulmen.rank.j4k2m9xq7.0.service
+--service-type=exec
+--property=KillMode=control-group
+--property=Restart=no
+--property=OOMPolicy=continue
+--property=StandardInput=null
+--property=StandardOutput=append:/log
+--property=StandardError=append:/log
+--working-directory=/
+--uid=501
+--gid=20
+--setenv=A=b c
+--
+/opt/fulmen/fulmend
+shim
+/a $$b`)
+}
+
+func TestSystemd(t *testing.T) {
+	is := is.New(t)
+	s, folder := bench(t)
+	if s.systemd = findSystemd(); s.systemd == nil {
+		t.Skip("systemd does not run here")
+	}
+	is.NoErr(s.Start(t.Context(), unitIn(folder)))
+	conn, first, child := talk(t, s)
+	defer conn.Close()
+	units, err := s.List(t.Context(), "org.fulmen.")
+	is.NoErr(err)
+	is.Equal(units[0].PID, first)
+	is.NoErr(s.Remove(t.Context(), unitLabel))
+	ended(t, first, child)
+}
+
+func FuzzParseProcess(f *testing.F) {
+	f.Add([]byte("7 (a) b) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21"))
+	f.Add([]byte(")"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if p, ok := parseProcess(text); ok && p.state == 0 {
+			t.Error("a process without a state")
+		}
+	})
+}

@@ -1,0 +1,183 @@
+package unitrecord
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"fulmen/native"
+)
+
+// Variable is in the environment of every process of a unit, its value being the
+// label, so that those are found that have left its group, session and tree.
+const Variable = "FULMEN_UNIT"
+
+// Record is what is known of a unit.
+type Record struct {
+	Label  string `json:"label"`
+	Socket string `json:"socket"`
+	// PID is its first process; 0 when the daemon ended before it knew.
+	PID int `json:"pid,omitzero"`
+	// Started is when that process started, as the system counts it: with the
+	// number it names one process of one boot.
+	Started uint64 `json:"started,omitzero"`
+	// Boot names the boot in which it was started.
+	Boot string `json:"boot,omitzero"`
+	// Unit is its name with the system's supervisor; empty where there is none.
+	Unit string `json:"unit,omitzero"`
+}
+
+// label is what can be the name of a file, of a launchd job and of a systemd unit.
+var label = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$`)
+
+// maxSocket is the longest path of a Unix socket on macOS without the closing zero.
+const maxSocket = 103
+
+// Check refuses a unit that no supervisor could run.
+func Check(u native.Unit) error {
+	switch {
+	case !label.MatchString(u.Label):
+		return fmt.Errorf("the label %.80q is not made of letters, digits, dots, dashes and underscores", u.Label)
+	case !filepath.IsAbs(u.Program):
+		return fmt.Errorf("the program %.120q is not an absolute path", u.Program)
+	case !filepath.IsAbs(u.Dir):
+		return fmt.Errorf("the directory %.120q is not an absolute path", u.Dir)
+	case !filepath.IsAbs(u.Socket) || len(u.Socket) > maxSocket:
+		return fmt.Errorf("the socket %.120q is not an absolute path of at most %d bytes", u.Socket, maxSocket)
+	case !filepath.IsAbs(u.ErrorLog):
+		return fmt.Errorf("the log %.120q is not an absolute path", u.ErrorLog)
+	}
+	for _, pair := range u.Env {
+		if name, _, ok := strings.Cut(pair, "="); !ok || name == "" {
+			return fmt.Errorf("a variable (%.40q) is not NAME=value", name)
+		}
+	}
+	return nil
+}
+
+// Store is a folder of records.
+type Store struct{ Folder string }
+
+const suffix = ".unit.json"
+
+func (s Store) path(l string) string { return filepath.Join(s.Folder, l+suffix) }
+
+// Add makes the record of a unit that is about to be started.
+// [native.ErrExists] when the label has one.
+func (s Store) Add(r Record) error {
+	if err := os.MkdirAll(s.Folder, 0o700); err != nil {
+		return err
+	}
+	temp, err := s.write(r)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(temp)
+	// A link, unlike a rename, takes nobody else's place.
+	err = os.Link(temp, s.path(r.Label))
+	if errors.Is(err, fs.ErrExist) {
+		return native.ErrExists
+	}
+	return err
+}
+
+// Set replaces the record.
+func (s Store) Set(r Record) error {
+	temp, err := s.write(r)
+	if err != nil {
+		return err
+	}
+	if err := os.Rename(temp, s.path(r.Label)); err != nil {
+		return errors.Join(err, os.Remove(temp))
+	}
+	return nil
+}
+
+func (s Store) write(r Record) (temp string, err error) {
+	text, err := json.Marshal(r)
+	if err != nil {
+		return "", err
+	}
+	file, err := os.CreateTemp(s.Folder, ".new-*")
+	if err != nil {
+		return "", err
+	}
+	_, err = file.Write(append(text, '\n'))
+	if err = errors.Join(err, file.Close()); err != nil {
+		return "", errors.Join(err, os.Remove(file.Name()))
+	}
+	return file.Name(), nil
+}
+
+// Get reads the record. [native.ErrNotFound] when the label has none.
+func (s Store) Get(l string) (Record, error) {
+	if !label.MatchString(l) {
+		return Record{}, native.ErrNotFound
+	}
+	text, err := os.ReadFile(s.path(l))
+	if errors.Is(err, fs.ErrNotExist) {
+		return Record{}, native.ErrNotFound
+	}
+	if err != nil {
+		return Record{}, err
+	}
+	return Decode(text, l)
+}
+
+// Decode reads the text of the record of a label.
+func Decode(text []byte, l string) (Record, error) {
+	var r Record
+	if err := json.Unmarshal(text, &r); err != nil {
+		return Record{}, fmt.Errorf("the record of %s: %w", l, err)
+	}
+	if r.Label != l || r.PID < 0 {
+		return Record{}, fmt.Errorf("the record of %s is not one", l)
+	}
+	return r, nil
+}
+
+// List reads the records whose label begins with the prefix, sorted by label.
+// One that cannot be read does not hide the others: they come with the error.
+func (s Store) List(prefix string) ([]Record, error) {
+	entries, err := os.ReadDir(s.Folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var all []Record
+	var bad []error
+	for _, entry := range entries {
+		l, ok := strings.CutSuffix(entry.Name(), suffix)
+		if !ok || !strings.HasPrefix(l, prefix) {
+			continue
+		}
+		r, err := s.Get(l)
+		if errors.Is(err, native.ErrNotFound) {
+			continue // removed meanwhile
+		}
+		if err != nil {
+			bad = append(bad, err)
+			continue
+		}
+		all = append(all, r)
+	}
+	slices.SortFunc(all, func(a, b Record) int { return strings.Compare(a.Label, b.Label) })
+	return all, errors.Join(bad...)
+}
+
+// Remove forgets the unit. [native.ErrNotFound] when the label has no record.
+func (s Store) Remove(l string) error {
+	err := os.Remove(s.path(l))
+	if errors.Is(err, fs.ErrNotExist) {
+		return native.ErrNotFound
+	}
+	return err
+}
