@@ -62,7 +62,7 @@ func TestLeasesEndGrantsButNotProcesses(t *testing.T) {
 	on(t, func(t *testing.T, d *desk) {
 		is := is.New(t)
 		d.now(wants(1, 0))
-		time.Sleep(20 * time.Second) // virtual
+		pass(20 * time.Second)
 		n, err := d.Renew(job(1), 1, 1, 0)
 		is.NoErr(err)
 		is.Equal(n, 1)
@@ -71,7 +71,7 @@ func TestLeasesEndGrantsButNotProcesses(t *testing.T) {
 
 		is.True(d.Occupy(rank(2).Rank, 1))
 		waiting = d.ask(wants(3, time.Hour))
-		time.Sleep(time.Minute)
+		pass(time.Minute)
 		is.True(!answered(waiting)) // its lease is long over, its process is there
 		is.NoErr(d.Release(rank(2), 1))
 		synctest.Wait()
@@ -207,7 +207,7 @@ func TestARestartRestoresWhatRunsOn(t *testing.T) {
 		is := is.New(t)
 		is.NoErr(d.Restore(wants(1, 0)))
 		waiting := d.ask(wants(2, time.Hour))
-		time.Sleep(time.Minute)
+		pass(time.Minute)
 		is.True(!answered(waiting))
 		n, err := d.Renew(job(1), 1, 1, 0)
 		is.NoErr(err)

@@ -155,3 +155,9 @@ func names(d *desk) []string {
 	slices.Sort(out)
 	return out
 }
+
+// pass lets virtual time pass, and all that is due in it happen.
+func pass(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
