@@ -6,6 +6,9 @@
 // and events come from IOKit and SystemConfiguration, through C of our own, and
 // are absent with a reason until that is here.
 //
+// Units are supervised by launchd, through launchctl: their property lists and
+// what launchd knows of them are here, the shim that each of them runs is not.
+//
 // What decides is portable and tested everywhere on recorded values; only
-// new_darwin.go asks the kernel.
+// new_darwin.go and supervisor_darwin.go ask the system.
 package darwin

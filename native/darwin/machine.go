@@ -17,6 +17,7 @@ type machine struct {
 	kernel     sysctl
 	hostName   func() (string, error)
 	interfaces func() ([]net.Interface, error)
+	supervises bool // a supervisor goes with it
 	closed     atomic.Bool
 }
 
@@ -81,6 +82,9 @@ func (m *machine) Capabilities(ctx context.Context) (native.Capabilities, error)
 		c.No(later, feature)
 	}
 	c.Yes(native.FeatureClock)
+	if m.supervises {
+		c.Yes(native.FeatureSupervisor)
+	}
 	for _, area := range areas() {
 		c.Yes(native.FactsFeature(area))
 	}

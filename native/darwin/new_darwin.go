@@ -13,13 +13,23 @@ import (
 )
 
 // New returns this Mac as a platform.
-func New() (native.Platform, error) {
+func New() (native.Platform, error) { return Open(Options{}) }
+
+// Open returns this Mac as a platform with what the options say.
+func Open(options Options) (native.Platform, error) {
 	clock, err := native.SystemClock()
 	if err != nil {
 		return native.Platform{}, err
 	}
-	m := &machine{kernel: kernel{}, hostName: os.Hostname, interfaces: net.Interfaces}
-	return native.Platform{Name: platformName, Clock: clock, Facts: m, Sockets: bound.Sockets{}, Closers: []func() error{m.close}}.Complete()
+	m := &machine{kernel: kernel{}, hostName: os.Hostname, interfaces: net.Interfaces, supervises: true}
+	home, err := os.UserHomeDir()
+	if err != nil && os.Geteuid() != 0 && options.Units == "" {
+		return native.Platform{}, err // root has no need of one
+	}
+	return native.Platform{
+		Name: platformName, Clock: clock, Facts: m, Sockets: bound.Sockets{},
+		Supervisor: newSupervisor(options, os.Geteuid(), home, runLaunchctl), Closers: []func() error{m.close},
+	}.Complete()
 }
 
 // kernel is the running system's sysctl.
