@@ -78,10 +78,10 @@ func TestRemovedNodesDocumentsGoAtTheNextStart(t *testing.T) {
 		d.nodes[0].holder.Update(func(r *cluster.Roster) (*cluster.Roster, error) {
 			return r.Remove(d.nodes[0].identity, time.Now(), d.nodes[2].identity.Node)
 		})
-		is.Equal(len(d.nodes[0].disk.docs), 1)
+		is.Equal(d.nodes[0].disk.Len(), 1)
 		d.nodes[0].start()
 		d.wait(time.Millisecond)
-		is.Equal(len(d.nodes[0].disk.docs), 0)
+		is.Equal(d.nodes[0].disk.Len(), 0)
 	})
 }
 
