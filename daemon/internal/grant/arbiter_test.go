@@ -149,6 +149,35 @@ func TestDevicesAndSharing(t *testing.T) {
 	})
 }
 
+func TestNobodyPassesWhoWantsTheSame(t *testing.T) {
+	on(t, func(t *testing.T, d *desk) {
+		is := is.New(t)
+		of := func(i int, gpu api.GPUShare, memory int64, ports ...api.Receptacle) Request {
+			r := wants(i, 0)
+			r.GPU, r.MemoryBytes, r.Receptacles = gpu, memory*gb, ports
+			return r
+		}
+		is.Equal(d.now(of(1, api.GPUShared, 10)).State, api.GrantHeld)
+		first := of(2, api.GPUExclusive, 80, 1)
+		first.Wait = time.Hour
+		waiting := d.ask(first)
+		for _, c := range []struct {
+			r    Request
+			want api.Reason
+		}{
+			{of(3, api.GPUShared, 0), api.ReasonGPUBusy},
+			{of(3, api.GPUNone, 15), api.ReasonNotEnoughMemory},
+			{of(3, api.GPUNone, 0, 1), api.ReasonRDMADeviceBusy},
+		} {
+			g := d.now(c.r)
+			is.Equal(g.Reason, c.want)
+		}
+		is.Equal(d.now(of(3, api.GPUNone, 5, 2)).State, api.GrantHeld) // what nobody before it wants
+		is.NoErr(d.Release(rank(1), 1))
+		is.Equal((<-waiting).State, api.GrantHeld)
+	})
+}
+
 func TestMeasurementsAreLastAndAlone(t *testing.T) {
 	on(t, func(t *testing.T, d *desk) {
 		is := is.New(t)
@@ -180,6 +209,14 @@ func TestOtherProgramsAreWaitedFor(t *testing.T) {
 		is.Equal(d.watched, []bool{true, false})
 		d.change(func() { d.use = 1 }) // what is lent uses it
 		is.Equal(d.now(wants(3, 0)).Reason, api.ReasonGPUBusy)
+		is.NoErr(d.Release(rank(1), 1))
+		d.change(func() { d.use = 0 })
+		shared := wants(4, 0)
+		shared.GPU = api.GPUShared
+		is.Equal(d.now(shared).State, api.GrantHeld)
+		d.change(func() { d.use = 1 })
+		shared.Holder = rank(5)
+		is.Equal(d.now(shared).State, api.GrantHeld)
 	})
 }
 

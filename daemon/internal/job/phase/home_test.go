@@ -69,7 +69,10 @@ func TestWhoTakesOver(t *testing.T) {
 			is.Equal(g.s.Job.Phase, api.JobEnding)
 			is.Equal(g.s.Job.Reason, api.ReasonWaitingForRanks)
 			is.True(!(&step{State: g.s}).runs(TimerLease)) // until a node has heard of it, leases may be renewed
-			g.next(EndAccepted{1, "node8"}).fire(TimerLease)
+			g.next(EndAccepted{1, "node8"})
+			// The former home notices at its next renewal only, and may have renewed the others just then.
+			is.Equal(g.last[0].(StartTimer).After, g.s.Rules.Window()+g.s.Rules.Renewal)
+			g.fire(TimerLease)
 			is.Equal(g.s.Job.Phase, api.JobFailed) // it had started, and no retry was asked for
 			is.Equal(g.s.Job.Reason, api.ReasonHomeLost)
 		})
@@ -117,6 +120,9 @@ func TestAnAttemptTheSuccessorDidNotKnowIsEndedFirst(t *testing.T) {
 	g.next(all("node0", "node1", "node8")).fire(TimerHomeLost)
 	g.next(Planned{planOn(api.BackendRing, nodeIDs(0, 1)...)}, Granted{2, 0, nodeID(0)}, Granted{2, 1, nodeID(1)}, Preflighted{2})
 	is.Equal(g.did(), "") // too few know of it
+	g.fire(TimerRenew)
+	is.Equal(g.s.Job.Reason, api.ReasonNoMajority)
+	is.Equal(g.s.Job.WaitingFor, "half of the cluster to know of the attempt")
 	other := follower(api.JobRunning).Job
 	other.Attempt, other.Attempts[0].Attempt = 2, 2
 	g.next(Seen{other})
@@ -139,6 +145,23 @@ func TestAJobThatHadEndedIsNotRunAgain(t *testing.T) {
 	g.next(Seen{ended})
 	is.Equal(g.did(), "release 1/0, release 1/1, tell succeeded 0")
 	is.Equal(g.s.Job.Epoch, uint64(2))
+}
+
+func TestNothingStartsUnknownToAMajorityThatIsAway(t *testing.T) {
+	is := is.New(t)
+	three := nodeIDs(0, 1, 2)
+	g := newRig(t, rules()).next(Sight{three, three}, Planned{planOn(api.BackendRing, nodeIDs(0)...)}, Granted{1, 0, nodeID(0)})
+	g.next(Sight{three, nodeIDs(0)}, Preflighted{1})
+	is.Equal(g.s.Job.Phase, api.JobBackoff)
+	is.Equal(g.s.Job.Reason, api.ReasonNoMajority)
+	g.fire(TimerBackoff)
+	is.Equal(g.did(), "") // does not even look
+	g.next(Sight{three, nodeIDs(0, 1)})
+	is.Equal(g.did(), "AskPlan")
+
+	// Members that were never in sight cannot know the job, and nobody waits for them.
+	g = newRig(t, rules()).next(Sight{nodeIDs(0, 7, 8, 9), nodeIDs(0)}).started(api.BackendRing, nodeIDs(0)...)
+	is.Equal(g.did(), "start 1/0")
 }
 
 func TestResume(t *testing.T) {

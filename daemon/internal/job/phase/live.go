@@ -124,6 +124,7 @@ func (m *step) renew() {
 			m.do(Renew{m.Job.Attempt, m.Job.Epoch, n.ID, m.Rules.Lease})
 		}
 	}
+	m.sayUncleared()
 	m.start(TimerRenew, m.Rules.Renewal)
 	if m.Job.Phase != api.JobPlacing {
 		m.start(TimerLease, m.Rules.Window())

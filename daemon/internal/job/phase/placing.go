@@ -218,6 +218,15 @@ func (m *step) releaseAll() {
 	}
 }
 
+// sayUncleared says for what an attempt waits that has all but enough members who
+// know of it. That takes a round trip, so it is not said at once.
+func (m *step) sayUncleared() {
+	if m.Job.Phase == api.JobPlacing && m.preflight && !m.cleared() && m.Job.Reason != api.ReasonNoMajority &&
+		!slices.ContainsFunc(m.Ranks, func(r Rank) bool { return !r.Granted }) {
+		m.enter(api.JobPlacing, Cause{Reason: api.ReasonNoMajority, WaitingFor: "half of the cluster to know of the attempt"})
+	}
+}
+
 // startIfReady starts the ranks once everything is granted and checked.
 func (m *step) startIfReady() {
 	if m.Job.Phase != api.JobPlacing || !m.open || !m.preflight {
@@ -228,12 +237,11 @@ func (m *step) startIfReady() {
 			return
 		}
 	}
-	switch {
-	case m.rival():
-		m.fail(Failure{Cause: Cause{Reason: api.ReasonNoMajority}, Rank: -1})
+	if !m.cleared() {
+		if m.rival() { // those who must know are out of sight: others may have the resources
+			m.fail(Failure{Cause: Cause{Reason: api.ReasonNoMajority}, Rank: -1})
+		}
 		return
-	case !m.cleared():
-		return // the timer of renewals runs, and with it the deadline of placing
 	}
 	m.stop(TimerPlacing)
 	m.attempt().StartedAt = m.at
