@@ -18,6 +18,9 @@ import (
 // other again agree, and what each has said last is what all have.
 func TestAnySequence(t *testing.T) {
 	seeds := uint64(4)
+	if testing.Short() {
+		seeds = 1
+	}
 	if os.Getenv("FULMEN_SOAK") != "" {
 		seeds = 100
 	}

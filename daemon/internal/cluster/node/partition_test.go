@@ -124,7 +124,7 @@ func TestChangeDuringUnnoticedCut(t *testing.T) {
 		d.net.SetLAN("cable", false)
 		d.pass(100 * time.Millisecond)
 		d.macs[0].say(5)
-		took := d.within(15*time.Second, heard(d.macs, d.macs[0], 5))
+		took := d.within(3*time.Second, heard(d.macs, d.macs[0], 5))
 		d.t.Logf("a change while the best network is silently cut: %s", took)
 	})
 }
