@@ -37,7 +37,7 @@ func TestSlowNodeHoldsNobodyUp(t *testing.T) {
 		}
 		// The slow one got a few messages with the latest, not a thousand.
 		d.net.mu.Lock()
-		puts := d.net.count(methodPut)
+		puts := d.net.calls[methodPut]
 		d.net.mu.Unlock()
 		is.True(puts >= 3*1000 && puts < 3*1000+10)
 		d.agreedWithin(20 * time.Second)

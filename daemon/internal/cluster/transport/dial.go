@@ -23,6 +23,7 @@ type attempt struct {
 	next     time.Duration // on Clock.Boot
 	failures int
 	running  bool
+	led      place // which interfaces it joined; zero where it never did
 }
 
 // forgive has the way tried at once, as something has changed.
@@ -166,6 +167,9 @@ func (t *Transport) isWorth(p *peer, w way) bool {
 		path := p.known[l.place]
 		if path.Interface == w.iface && path.Address.Addr().WithZone("") == w.to.Addr().WithZone("") || l.way == w {
 			return false
+		}
+		if a := p.attempts[w]; a != nil && a.led == l.place {
+			return false // another address of the same place
 		}
 		worst = max(worst, path.rank)
 	}

@@ -24,7 +24,10 @@ type greeting struct {
 	// Session is of the process: packets are numbered within it.
 	Session uint64 `json:"session"`
 	// Port is where the node listens.
-	Port  int           `json:"port"`
+	Port int `json:"port"`
+	// Dial numbers the dials of the node that has dialled, so that both sides
+	// keep the same one of several; 0 of the other node.
+	Dial  uint64        `json:"dial,omitempty"`
 	Hello api.PeerHello `json:"hello"`
 }
 
@@ -47,6 +50,7 @@ type link struct {
 	place   place
 	way     way // how it was dialled; zero where the peer has dialled
 	byLower bool
+	dial    uint64 // its number among the dials of who has dialled
 	session uint64
 	out     chan []byte
 	done    chan struct{}
@@ -79,6 +83,9 @@ func (t *Transport) link(iface string, node api.NodeID, w way, conn net.Conn) er
 	defer deadline.Stop()
 	own := greeting{Session: t.session, Port: t.Port(), Hello: t.options.Hello()}
 	own.Hello.Interface = iface
+	if w != (way{}) {
+		own.Dial = t.dials.Add(1)
+	}
 	if err := writeJSON(conn, own); err != nil {
 		return err
 	}
@@ -93,8 +100,8 @@ func (t *Transport) link(iface string, node api.NodeID, w way, conn net.Conn) er
 	lower := min(t.options.Identity.Node, node)
 	l := &link{
 		t: t, conn: conn, place: place{iface, theirs.Hello.Interface}, way: w, session: theirs.Session,
-		byLower: (lower == t.options.Identity.Node) == (w != way{}),
-		out:     make(chan []byte, queued), done: make(chan struct{}), flushed: make(chan struct{}),
+		byLower: (lower == t.options.Identity.Node) == (w != way{}), dial: max(own.Dial, theirs.Dial),
+		out: make(chan []byte, queued), done: make(chan struct{}), flushed: make(chan struct{}),
 	}
 	address := netip.AddrPortFrom(remoteOf(conn).Addr(), uint16(theirs.Port))
 	if w != (way{}) {
@@ -156,8 +163,8 @@ func (p *peer) begins(session uint64) (isNew bool, past []*link) {
 }
 
 // register makes a link one of its peer's. Where both sides have dialled, the
-// link of the lower id stays; where the same side has dialled again, the newer
-// one: the other end was started anew.
+// link of the lower id stays; where the same side has dialled twice, the later
+// one, and where the other end was started anew, the one of its new process.
 func (t *Transport) register(node api.NodeID, l *link, path Path) error {
 	t.mu.Lock()
 	if _, isMember := t.options.Members.PublicKey(node); t.closed || !isMember || len(t.peer(node).links) >= 2*api.MaxPaths {
@@ -185,7 +192,7 @@ func (t *Transport) register(node api.NodeID, l *link, path Path) error {
 	var replaced *link
 	if i := slices.IndexFunc(p.links, func(o *link) bool { return o.place == l.place }); i >= 0 {
 		old := p.links[i]
-		if old.byLower && !l.byLower && old.session == l.session {
+		if old.session == l.session && (old.byLower && !l.byLower || old.byLower == l.byLower && old.dial > l.dial) {
 			t.mu.Unlock()
 			return errDuplicate
 		}

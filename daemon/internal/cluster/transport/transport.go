@@ -10,6 +10,7 @@ import (
 	"net"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"fulmen/daemon/api"
@@ -26,6 +27,7 @@ type Transport struct {
 	handshakes  chan struct{} // slots
 	strangers   chan struct{} // slots
 	handlers    handlers
+	dials       atomic.Uint64 // made for paths
 	wake        chan struct{} // the dialler has something to look at
 	events      events
 
