@@ -106,13 +106,11 @@ func (s *shim) started(pid int, err error) {
 	}
 	s.record.PID, s.family.program = pid, pid
 	if s.record.Cause != nil {
-		// It was stopped before it ran.
-		s.phase = shimproto.PhaseEnding
-		s.killNow()
+		s.terminate() // it was stopped before it was known to run
 	} else {
 		s.phase = shimproto.PhaseRunning
+		s.announce()
 	}
-	s.announce()
 	s.reap()
 }
 
@@ -154,31 +152,41 @@ func (s *shim) stop(asked int64, grace float64, cause shimproto.Cause) {
 	case s.record.Cause == nil && s.reaped:
 		return // it has ended by itself, and what is left is being killed
 	case s.record.Cause == nil:
-		s.record.Cause = &cause
+		s.record.Cause, s.killAt, s.stopping = &cause, killAt, grace > 0
 		s.logf("ending: %s (epoch %d)", cause.Message, asked)
-		if s.phase == shimproto.PhaseStarting {
-			return // it is killed as soon as it runs
+		if s.phase != shimproto.PhaseStarting {
+			s.terminate()
 		}
-		s.phase, s.killAt = shimproto.PhaseEnding, killAt
-		if grace > 0 {
-			s.stopping = true
-			s.family.signal(syscall.SIGTERM)
-			// A stopped process does nothing about a signal before it goes on.
-			s.family.signal(syscall.SIGCONT)
+	case s.stopping && killAt < s.killAt:
+		s.killAt = killAt
+		if s.phase != shimproto.PhaseStarting {
+			s.awaitGrace()
 		}
-		s.announce()
-	case !s.stopping || killAt >= s.killAt:
-		return
 	}
-	s.killAt = killAt
+}
+
+// terminate does what stop has noted.
+func (s *shim) terminate() {
+	s.phase = shimproto.PhaseEnding
+	if s.stopping {
+		s.family.signal(syscall.SIGTERM)
+		// A stopped process does nothing about a signal before it goes on.
+		s.family.signal(syscall.SIGCONT)
+	}
+	s.announce()
+	s.awaitGrace()
+}
+
+// awaitGrace sees to the end of the grace, which may be now.
+func (s *shim) awaitGrace() {
 	if s.kill != nil {
 		s.kill.Stop()
 	}
-	if killAt <= s.clock.Boot() {
-		s.graceOver()
+	if left := s.killAt - s.clock.Boot(); left > 0 {
+		s.kill = s.after(left, s.graceOver)
 		return
 	}
-	s.kill = s.after(killAt-s.clock.Boot(), s.graceOver)
+	s.graceOver()
 }
 
 func (s *shim) graceOver() {
