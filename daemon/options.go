@@ -29,6 +29,8 @@ type Options struct {
 	// APIListener is an open listener on loopback, as launchd or systemd hand
 	// over; nil: the port of the configuration.
 	APIListener net.Listener
+	// WasRemoved says that the last Run ended with ErrRestart.
+	WasRemoved bool
 	// Log gets the log as text, beside the log file; nil: nothing does.
 	Log io.Writer
 	// Ready is called once, when clients can connect.

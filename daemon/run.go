@@ -224,6 +224,23 @@ func (d *daemon) openLedger(context.Context) error {
 	for _, problem := range d.ledger.Skipped() {
 		d.logs.part("ledger").Warn("a stored document was left out", "error", problem)
 	}
+	return d.forgetStrangers()
+}
+
+// forgetStrangers drops what is left of nodes that are no members: of a former
+// cluster, and of this node's former key.
+func (d *daemon) forgetStrangers() error {
+	strangers := map[api.NodeID]bool{}
+	for _, record := range d.ledger.List(ledger.Filter{}) {
+		if id := record.Key().Node; !d.roster.IsMember(id) {
+			strangers[id] = true
+		}
+	}
+	for id := range strangers {
+		if err := d.ledger.Forget(id); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -260,6 +277,9 @@ func (d *daemon) openParts(ctx context.Context) error {
 	d.tellPlatform(ctx)
 	if aside := d.database.Aside(); aside != nil {
 		d.raise(api.ReasonStateCorrupt, aside.Problem+"; it is kept as "+aside.Path)
+	}
+	if d.options.WasRemoved {
+		d.raise(api.ReasonRemoved, "it is alone now, and has a new key with which it can be paired again")
 	}
 	if d.moved != nil {
 		d.raise(api.ReasonKeyOnOtherHardware, "the key of before is kept as "+d.moved.File)

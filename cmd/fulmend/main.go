@@ -1,3 +1,7 @@
+// The runtime looks every second whether the CPUs have changed; a daemon that
+// sleeps for minutes does not need to know.
+//
+//go:debug updatemaxprocs=0
 package main
 
 import (

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/cluster/pairing"
@@ -66,17 +67,46 @@ func (n *Node) wanted(ctx context.Context, p api.ClusterJoinParams) (pairing.Sec
 		all, err := n.resolve(ctx, p.Address)
 		return code, [][]transport.Candidate{all}, err
 	}
-	var where [][]transport.Candidate
-	for _, s := range n.finder.Strangers() {
-		where = append(where, s.Candidates)
-	}
-	for _, c := range n.finder.Unclaimed() {
-		where = append(where, []transport.Candidate{c})
-	}
+	where := n.nearby(ctx)
 	if len(where) == 0 {
 		return nil, nil, api.Errorf(api.ReasonPairingNotOpen, "", "No Mac nearby shows a code.")
 	}
 	return code, where, nil
+}
+
+// nearbyWithin is how long an announcement may take to be heard.
+const nearbyWithin = 3 * time.Second
+
+// nearby is where Macs that show a code are. One that has just begun to may not
+// have been heard yet.
+func (n *Node) nearby(ctx context.Context) [][]transport.Candidate {
+	ctx, cancel := n.within(ctx, nearbyWithin, "a Mac that shows a code")
+	defer cancel()
+	wake := make(chan struct{}, 1)
+	stop := n.Watch(func() {
+		select {
+		case wake <- struct{}{}:
+		default:
+		}
+	})
+	defer stop()
+	for {
+		var where [][]transport.Candidate
+		for _, s := range n.finder.Strangers() {
+			where = append(where, s.Candidates)
+		}
+		for _, c := range n.finder.Unclaimed() {
+			where = append(where, []transport.Candidate{c})
+		}
+		if len(where) > 0 {
+			return where
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-wake:
+		}
+	}
 }
 
 // everyInterface is an address by each interface that may lead to it: an

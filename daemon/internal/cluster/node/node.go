@@ -206,7 +206,7 @@ func (n *Node) found(c discover.Change) {
 	if c.Strangers {
 		n.lookAgain()
 	}
-	if c.Isolation {
+	if c.Isolation || c.Strangers || c.Peers {
 		n.tell()
 	}
 }
