@@ -52,7 +52,7 @@ func TestRestart(t *testing.T) {
 					change(m, old)
 					m.start()
 					m.say(50)
-					d.whole(30 * time.Second)
+					d.whole(45 * time.Second) // what its owners do not put again within 30 s is deleted
 					d.within(time.Second, heard(d.macs, m, 50))
 					is.Equal(m.hears(d.macs[0]), 33)
 					m.say(51)
@@ -107,7 +107,7 @@ func TestAwayForAMonth(t *testing.T) {
 			for _, m := range d.macs[:2] {
 				m.halt()
 			}
-			time.Sleep(24 * time.Hour)
+			d.pass(24 * time.Hour)
 			for _, m := range d.macs[:2] {
 				m.start()
 			}

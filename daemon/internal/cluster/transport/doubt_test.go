@@ -39,7 +39,7 @@ func TestSlowAnswerEndsNoPath(t *testing.T) {
 		is := is.New(d.t)
 		a, b := d.nodes[0], d.nodes[1]
 		b.HandleCall("peer.pull", func(context.Context, api.NodeID, json.RawMessage) (any, error) {
-			time.Sleep(5 * time.Second)
+			<-time.After(5 * time.Second)
 			return said{}, nil
 		})
 		d.open()
