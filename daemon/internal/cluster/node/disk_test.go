@@ -2,20 +2,19 @@ package node
 
 import (
 	"encoding/json"
-	"maps"
 	"sync"
 	"time"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/cluster"
 	"fulmen/daemon/internal/cluster/discover"
+	"fulmen/daemon/internal/ledger/ledgertest"
 )
 
 // disk is what a daemon keeps over a restart, in memory and as JSON.
 type disk struct {
+	ledgertest.Disk
 	mu       sync.Mutex
-	docs     map[api.Key][]byte
-	version  api.Version
 	seen     time.Time
 	roster   json.RawMessage
 	met      []byte
@@ -28,56 +27,15 @@ var (
 	_ cluster.RosterStore = (*disk)(nil)
 )
 
-func newDisk() *disk { return &disk{docs: map[api.Key][]byte{}} }
+func newDisk() *disk { return &disk{} }
 
 // copied is the disk as it is now, for a Mac that is set back to it.
 func (s *disk) copied() *disk {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return &disk{docs: maps.Clone(s.docs), version: s.version, seen: s.seen, roster: s.roster, met: s.met, networks: s.networks}
-}
-
-func (s *disk) Load() ([]api.Document, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var all []api.Document
-	for _, raw := range s.docs {
-		var d api.Document
-		if err := json.Unmarshal(raw, &d); err != nil {
-			return nil, err
-		}
-		all = append(all, d)
-	}
-	return all, nil
-}
-
-func (s *disk) Save(put []api.Document, forget []api.Key) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, d := range put {
-		raw, err := json.Marshal(d)
-		if err != nil {
-			return err
-		}
-		s.docs[d.Key()] = raw
-	}
-	for _, k := range forget {
-		delete(s.docs, k)
-	}
-	return nil
-}
-
-func (s *disk) LoadVersion() (api.Version, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.version, nil
-}
-
-func (s *disk) SaveVersion(v api.Version) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.version = v
-	return nil
+	copied := &disk{seen: s.seen, roster: s.roster, met: s.met, networks: s.networks}
+	copied.Restore(&s.Disk)
+	return copied
 }
 
 func (s *disk) LoadLastSeen() (time.Time, error) {

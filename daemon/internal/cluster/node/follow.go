@@ -47,7 +47,7 @@ func (n *Node) apply(records []*ledger.Record) {
 // tellFinder gives discovery what documents say now.
 func (n *Node) tellFinder() {
 	r := n.options.Roster.Current()
-	n.finder.SetRoster(r.Cluster(), r.Current())
+	n.finder.Load().SetRoster(r.Cluster(), r.Current())
 	for _, node := range r.Current() {
 		var network api.Network
 		record, found := n.options.Ledger.Get(api.Key{Node: node, Kind: api.KindNetwork})
@@ -56,14 +56,14 @@ func (n *Node) tellFinder() {
 		}
 		switch {
 		case node != n.self && found:
-			n.finder.SetMemberNetwork(node, &network)
+			n.finder.Load().SetMemberNetwork(node, &network)
 		case node != n.self:
-			n.finder.SetMemberNetwork(node, nil)
+			n.finder.Load().SetMemberNetwork(node, nil)
 		case found:
-			n.finder.SetNetwork(network)
+			n.finder.Load().SetNetwork(network)
 		}
 	}
-	n.finder.SetCables(n.cables())
+	n.finder.Load().SetCables(n.cables())
 }
 
 // graph is the topology by the documents that are held, with this node's own

@@ -92,11 +92,13 @@ func (n *Node) nearby(ctx context.Context) [][]transport.Candidate {
 	defer stop()
 	for {
 		var where [][]transport.Candidate
-		for _, s := range n.finder.Strangers() {
-			where = append(where, s.Candidates)
-		}
-		for _, c := range n.finder.Unclaimed() {
-			where = append(where, []transport.Candidate{c})
+		if finder := n.finder.Load(); finder != nil { // else the daemon has just started
+			for _, s := range finder.Strangers() {
+				where = append(where, s.Candidates)
+			}
+			for _, c := range finder.Unclaimed() {
+				where = append(where, []transport.Candidate{c})
+			}
 		}
 		if len(where) > 0 {
 			return where

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"fulmen/daemon/api"
@@ -25,7 +26,7 @@ type Node struct {
 	transport *transport.Transport
 	gossip    *gossip.Gossip
 	replica   *replica.Replica
-	finder    *discover.Finder
+	finder    atomic.Pointer[discover.Finder] // nil before Run has come so far
 	book      *pairing.Book
 	wake      chan struct{} // paths, candidates or the roster have changed
 	strangers chan struct{} // Macs that wait have come or gone
@@ -75,6 +76,7 @@ func New(o Options) (*Node, error) {
 		n.transport.HandleNotify(method, h)
 	}
 	n.transport.HandleCall("peer.hello", func(context.Context, api.NodeID, json.RawMessage) (any, error) { return n.hello(), nil })
+	o.Roster.OnChange(n.rosterChanged)
 	return n, nil
 }
 
@@ -92,7 +94,6 @@ func (n *Node) Run(ctx context.Context) error {
 	var running sync.WaitGroup
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	n.options.Roster.OnChange(n.rosterChanged)
 	n.loadMet()
 	if err := n.transport.Start(); err != nil {
 		return err
@@ -107,20 +108,26 @@ func (n *Node) Run(ctx context.Context) error {
 	if port == 0 {
 		port = n.options.Port
 	}
-	var err error
-	n.finder, err = discover.New(discover.Options{
+	finder, err := discover.New(discover.Options{
 		Self: n.self, Port: port, Discovery: n.options.Platform.Discovery, Clock: n.options.Platform.Clock,
 		Store: n.options.Discovery, Changed: n.found, Log: n.options.Log("discover"),
 	})
 	if err != nil {
 		return err
 	}
-	defer n.finder.Close()
-	if err := n.finder.SetPeers(n.options.Peers); err != nil {
+	defer finder.Close()
+	if err := finder.SetPeers(n.options.Peers); err != nil {
 		n.log.Warn("peers.addresses", "error", err)
 	}
+	n.finder.Store(finder)
+	n.mu.Lock()
+	isOpen := n.pairing
+	n.mu.Unlock()
+	if isOpen {
+		finder.SetPairing(true)
+	}
 	n.tellFinder()
-	n.finder.Start()
+	finder.Start()
 	stopPaths := n.transport.Watch(n.pathChanged)
 	defer stopPaths()
 	stopStates := n.gossip.Watch(func(api.NodeID, gossip.State) { n.tell() })
@@ -181,7 +188,7 @@ func (n *Node) tell() {
 // pathChanged hears of each path that comes or goes.
 func (n *Node) pathChanged(e transport.PathEvent) {
 	isUp := n.transport.Reachable(e.Node)
-	n.finder.SetPaths(e.Node, n.transport.Paths(e.Node))
+	n.finder.Load().SetPaths(e.Node, n.transport.Paths(e.Node))
 	n.mu.Lock()
 	wasUp := n.up[e.Node]
 	n.up[e.Node] = isUp
@@ -257,7 +264,7 @@ func (n *Node) keep(ctx context.Context) {
 
 // candidates are where a member may be, from every source.
 func (n *Node) candidates(node api.NodeID) []transport.Candidate {
-	all := slices.Clone(n.finder.Candidates(node))
+	all := slices.Clone(n.finder.Load().Candidates(node))
 	n.mu.Lock()
 	for _, c := range n.met[node] {
 		if !slices.Contains(all, c) {
@@ -266,7 +273,7 @@ func (n *Node) candidates(node api.NodeID) []transport.Candidate {
 	}
 	n.mu.Unlock()
 	if !n.transport.Reachable(node) {
-		for _, c := range n.finder.Unclaimed() {
+		for _, c := range n.finder.Load().Unclaimed() {
 			if !slices.Contains(all, c) {
 				all = append(all, c)
 			}
@@ -286,11 +293,11 @@ func (n *Node) rosterChanged(before, after *cluster.Roster) {
 			n.mu.Unlock()
 		}
 	}
-	if n.finder != nil {
-		n.finder.SetRoster(after.Cluster(), after.Current())
+	if finder := n.finder.Load(); finder != nil {
+		finder.SetRoster(after.Cluster(), after.Current())
 		for _, node := range after.Current() {
 			if node != n.self && !before.IsMember(node) {
-				n.finder.SetPaths(node, n.transport.Paths(node))
+				finder.SetPaths(node, n.transport.Paths(node))
 			}
 		}
 	}

@@ -35,8 +35,8 @@ func (n *Node) bookChanged() {
 	changed := n.pairing != isOpen
 	n.pairing = isOpen
 	n.mu.Unlock()
-	if changed && n.finder != nil {
-		n.finder.SetPairing(isOpen)
+	if finder := n.finder.Load(); changed && finder != nil {
+		finder.SetPairing(isOpen)
 	}
 	n.publishTries(standing, isOpen)
 	n.tell()

@@ -104,6 +104,31 @@ func TestJoinByCode(t *testing.T) {
 	}
 }
 
+// Who types the code sooner than the announcement is heard is not turned away.
+func TestJoinBeforeItIsHeard(t *testing.T) {
+	on(t, 2, func(d *desk) {
+		is := is.New(d.t)
+		host, guest := d.macs[0], d.macs[1]
+		joined := make(chan error, 1)
+		var code string
+		go func() {
+			time.Sleep(2 * time.Second)
+			code = host.Pair(api.ClusterPairParams{}).Code
+		}()
+		go func() {
+			time.Sleep(time.Second)
+			joined <- guest.join("ABCD-EFGH")
+		}()
+		is.True(errors.Is(<-joined, api.ReasonWrongCode)) // it found the Mac
+		is.NoErr(guest.join(code))
+		began := time.Now()
+		third := d.add()
+		third.start()
+		is.True(errors.Is(third.join("ABCD-EFGH"), api.ReasonPairingNotOpen))
+		is.True(time.Since(began) >= time.Second && time.Since(began) <= 5*time.Second) // and it does not wait for ever
+	})
+}
+
 // Three wrong codes in all end it, and the Mac's screen says who tried.
 func TestWrongCodes(t *testing.T) {
 	on(t, 3, func(d *desk) {

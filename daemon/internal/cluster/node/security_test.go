@@ -361,7 +361,11 @@ func TestSecretsAreNowhere(t *testing.T) {
 				is.NoErr(err)
 				said += string(raw)
 			}
-			for _, raw := range m.disk.docs {
+			kept, err := m.disk.Load()
+			is.NoErr(err)
+			for _, doc := range kept {
+				raw, err := json.Marshal(doc)
+				is.NoErr(err)
 				said += string(raw)
 			}
 			said += string(m.disk.roster) + string(m.disk.met) + string(m.disk.networks)

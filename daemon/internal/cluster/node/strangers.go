@@ -35,7 +35,7 @@ func (n *Node) lookAround(ctx context.Context) {
 		n.takeOutMembers()
 		there := map[string]bool{}
 		waits := false
-		for _, s := range n.finder.Strangers() {
+		for _, s := range n.finder.Load().Strangers() {
 			there[s.Pairing] = true
 			m := nearby[s.Pairing]
 			if m == nil {
