@@ -110,17 +110,17 @@ func TestJoinBeforeItIsHeard(t *testing.T) {
 		is := is.New(d.t)
 		host, guest := d.macs[0], d.macs[1]
 		joined := make(chan error, 1)
-		var code string
+		shown := make(chan string, 1)
 		go func() {
 			time.Sleep(2 * time.Second)
-			code = host.Pair(api.ClusterPairParams{}).Code
+			shown <- host.Pair(api.ClusterPairParams{}).Code
 		}()
 		go func() {
 			time.Sleep(time.Second)
 			joined <- guest.join("ABCD-EFGH")
 		}()
 		is.True(errors.Is(<-joined, api.ReasonWrongCode)) // it found the Mac
-		is.NoErr(guest.join(code))
+		is.NoErr(guest.join(<-shown))
 		began := time.Now()
 		third := d.add()
 		third.start()
