@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -22,6 +23,8 @@ type nodes struct {
 	daemon *daemon
 	ledger *ledger.Ledger
 	node   *node.Node
+	// isolated are the interfaces for which a condition is raised.
+	isolated map[string]bool
 
 	mu       sync.Mutex
 	view     liveness.View
@@ -73,12 +76,47 @@ func (n *nodes) follow(ctx context.Context) error {
 	}()
 	for {
 		n.derive()
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-wake:
+		n.tellIsolations()
+		rested := make(chan struct{})
+		timer := n.daemon.platform.Clock.AfterFunc(nodesRest, func() { close(rested) })
+		for _, next := range []<-chan struct{}{rested, wake} {
+			select {
+			case <-ctx.Done():
+				timer.Stop()
+				return context.Cause(ctx)
+			case <-next:
+			}
 		}
 	}
+}
+
+// nodesRest is the least time between two derivations: documents that are
+// watched move several times a second on every node.
+const nodesRest = 50 * time.Millisecond
+
+// tellIsolations raises a condition for each network that keeps Macs from seeing
+// each other, and clears those that are over.
+func (n *nodes) tellIsolations() {
+	now := map[string]bool{}
+	for _, i := range n.node.Isolations() {
+		now[i.Interface] = true
+	}
+	for iface := range n.isolated {
+		if !now[iface] {
+			if err := n.daemon.health.Clear(api.ReasonNetworkIsolatesClients, iface); err != nil {
+				n.daemon.logs.part("health").Error("a condition could not be cleared", "error", err)
+			}
+		}
+	}
+	for iface := range now {
+		if n.isolated[iface] {
+			continue
+		}
+		if err := n.daemon.health.Raise(api.ReasonNetworkIsolatesClients, iface, "on "+iface); err != nil {
+			n.daemon.logs.part("health").Error("a condition could not be raised", "error", err)
+		}
+	}
+	n.isolated = now
 }
 
 // derive makes the view of what is known now, and wakes who watches it.

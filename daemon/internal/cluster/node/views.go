@@ -4,11 +4,21 @@ import (
 	"context"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/cluster/discover"
 	"fulmen/daemon/internal/cluster/gossip"
 )
 
 // State is how a member is, as far as this node can tell.
 func (n *Node) State(node api.NodeID) gossip.State { return n.gossip.State(node) }
+
+// Isolations are the networks that keep this node and members from seeing each
+// other, as far as there is evidence.
+func (n *Node) Isolations() []discover.Isolation {
+	if finder := n.finder.Load(); finder != nil {
+		return finder.Isolations()
+	}
+	return nil // discovery does not run yet
+}
 
 // Paths are the ways to a member, the best first, with what they are made of.
 func (n *Node) Paths(node api.NodeID) []api.PathView {
