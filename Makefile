@@ -6,6 +6,7 @@ TOOLS := $(ROOT)/build/tools/bin
 GO    := $(TOOLS)/go
 MLX   ?=
 ONCE  ?=
+ONLY  ?=
 # How long each fuzz target runs in `make fuzz`, and how often the soak repeats.
 FUZZTIME ?= 20s
 
@@ -84,8 +85,8 @@ generate: $(DEPS) ## write the generated files again
 check: build lint ## what to run before a commit: build, house rules, quick tests
 	$(GO) test -short -timeout 10m ./...
 
-bench: build ## measure speed against MLX Python; table here, numbers in build/bench.json
-	@$(GO) run ./cmd/internal/bench -out build/bench.json
+bench: build ## measure speed against MLX Python; table here, numbers in build/bench.json; ONLY=cluster for one group
+	@$(GO) run ./cmd/internal/bench -out build/bench.json $(if $(ONLY),-only $(ONLY))
 
 soak: build ## the long tests: fuzzing for minutes, leaks over many rounds
 	FULMEN_SOAK=1 $(GO) test -count=1 -timeout 60m ./...

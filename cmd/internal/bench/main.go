@@ -19,10 +19,11 @@ const deadline = 30 * time.Minute
 func main() {
 	out := flag.String("out", "build/bench.json", "where the numbers go")
 	program := flag.String("worker", "build/bin/fulmen-rank", "the worker")
+	only := flag.String("only", "", "one group of rows alone: cgo, python, blas, lifecycle, daemon, cluster")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	ctx, cancel := context.WithTimeout(ctx, deadline)
-	rows, err := bench(ctx, *program)
+	rows, err := bench(ctx, *program, *only)
 	cancel()
 	stop()
 	if err == nil {
@@ -36,8 +37,8 @@ func main() {
 	fmt.Println("\nwritten to", *out)
 }
 
-// bench runs everything.
-func bench(ctx context.Context, program string) ([]Row, error) {
+// bench runs everything, or one group.
+func bench(ctx context.Context, program, only string) ([]Row, error) {
 	folder, err := os.MkdirTemp("", "fulmen-bench-")
 	if err != nil {
 		return nil, err
@@ -55,10 +56,24 @@ func bench(ctx context.Context, program string) ([]Row, error) {
 	if info.BLAS.Name == "openblas" {
 		b.blas = []string{"LD_PRELOAD=" + info.BLAS.Path}
 	}
-	for _, step := range []func() error{b.cgo, b.againstPython, b.blasGain, b.lifecycle, b.daemonRows, b.clusterRows} {
-		if err := step(); err != nil {
+	ran := false
+	for _, group := range []struct {
+		name string
+		run  func() error
+	}{
+		{"cgo", b.cgo}, {"python", b.againstPython}, {"blas", b.blasGain}, {"lifecycle", b.lifecycle},
+		{"daemon", b.daemonRows}, {"cluster", b.clusterRows},
+	} {
+		if only != "" && only != group.name {
+			continue
+		}
+		ran = true
+		if err := group.run(); err != nil {
 			return nil, err
 		}
+	}
+	if !ran {
+		return nil, fmt.Errorf("-only: there is no group %q", only)
 	}
 	return b.rows, nil
 }
