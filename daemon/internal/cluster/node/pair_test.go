@@ -112,11 +112,11 @@ func TestJoinBeforeItIsHeard(t *testing.T) {
 		joined := make(chan error, 1)
 		shown := make(chan string, 1)
 		go func() {
-			time.Sleep(2 * time.Second)
+			<-time.After(2 * time.Second)
 			shown <- host.Pair(api.ClusterPairParams{}).Code
 		}()
 		go func() {
-			time.Sleep(time.Second)
+			<-time.After(time.Second)
 			joined <- guest.join("ABCD-EFGH")
 		}()
 		is.True(errors.Is(<-joined, api.ReasonWrongCode)) // it found the Mac
