@@ -48,6 +48,15 @@ func (n *Network) Attach(host, iface, lanName string, addresses ...netip.Addr) {
 	h.plugs = append(h.plugs, &plug{host: h, name: iface, addresses: addresses, lan: lanName})
 }
 
+// AddAddress gives an interface of a host one more address.
+func (n *Network) AddAddress(host, iface string, address netip.Addr) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if p := n.host(host).plug(iface); p != nil {
+		p.addresses = append(p.addresses, address)
+	}
+}
+
 // Host is the sockets of a host.
 func (n *Network) Host(name string) *Host {
 	n.mu.Lock()

@@ -172,6 +172,9 @@ func (t *Transport) register(node api.NodeID, l *link, path Path) error {
 		return errDuplicate
 	}
 	p := t.peer(node)
+	if a := p.attempts[l.way]; a != nil {
+		a.led = l.place // also where another connection serves it: that one will do
+	}
 	isNew, past := p.begins(l.session)
 	if !isNew {
 		isTold := p.refused == l.session

@@ -105,6 +105,28 @@ func TestAllCutAndHealed(t *testing.T) {
 	})
 }
 
+// Two addresses of one place are dialled once each, and then one of them serves it.
+func TestOtherAddressesOfAPlaceAreLeftAlone(t *testing.T) {
+	within(t, 2, func(d *desk) {
+		is := is.New(d.t)
+		for i, n := range d.nodes {
+			second := netip.AddrFrom4([4]byte{10, 0, 0, byte(100 + i)})
+			d.net.AddAddress(n.name, "en0", second)
+			other := d.nodes[1-i]
+			other.SetCandidates(n.id.Node, append(d.candidates(n), Candidate{Address: netip.AddrPortFrom(second, api.PeerPort)}))
+		}
+		d.open()
+		d.pass(10 * time.Minute)
+		_, _, before := d.net.Host("host0").Traffic()
+		_, _, beforeToo := d.net.Host("host1").Traffic()
+		d.pass(time.Hour)
+		_, _, after := d.net.Host("host0").Traffic()
+		_, _, afterToo := d.net.Host("host1").Traffic()
+		is.Equal([2]int64{after, afterToo}, [2]int64{before, beforeToo})
+		is.Equal(d.nodes[0].active(d.nodes[1]), []string{"en5>en5", "en0>en0"})
+	})
+}
+
 // A change of interfaces is tried at once, not when the pause is over.
 func TestPluggedIsTriedAtOnce(t *testing.T) {
 	within(t, 2, func(d *desk) {
