@@ -33,9 +33,10 @@ type graph struct {
 	// stale reports whether a node's documents may be old.
 	stale func(api.NodeID) bool
 
-	mu       sync.Mutex
-	list     api.LinkListResult
-	watchers map[chan struct{}]bool
+	watchers watchers
+
+	mu   sync.Mutex
+	list api.LinkListResult
 }
 
 // openGraph makes what follows the cluster's graph.
@@ -44,7 +45,7 @@ func (d *daemon) openGraph() {
 		d.logs.part("health").Error("a condition of a cable could not be published", "error", err)
 	})
 	d.onClose(func() error { cables.Close(); return nil })
-	d.graph = &graph{ledger: d.ledger, cables: cables, now: d.platform.Clock.Now, watchers: map[chan struct{}]bool{},
+	d.graph = &graph{ledger: d.ledger, cables: cables, now: d.platform.Clock.Now,
 		stale: func(id api.NodeID) bool { return d.nodes != nil && d.nodes.isStale(id) },
 		expired: func() (socket, rdma time.Duration) {
 			current := d.live.Current().Measure
@@ -123,13 +124,8 @@ func (g *graph) draw() {
 	list := g.build().List()
 	g.mu.Lock()
 	g.list = list
-	for wake := range g.watchers {
-		select {
-		case wake <- struct{}{}:
-		default:
-		}
-	}
 	g.mu.Unlock()
+	g.watchers.wake()
 	g.cables.Drawn(list, g.name)
 }
 
@@ -146,15 +142,8 @@ func (g *graph) name(node api.NodeID) string {
 // watch gives the graph and a channel that has a token whenever it may have
 // become another; done ends that.
 func (g *graph) watch() (list api.LinkListResult, wake <-chan struct{}, done func()) {
-	c := make(chan struct{}, 1)
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.watchers[c] = true
-	return g.list, c, func() {
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		delete(g.watchers, c)
-	}
+	wake, done = g.watchers.add() // before the graph is read: a change in between wakes
+	return g.current(), wake, done
 }
 
 // current is the graph as it was drawn last.

@@ -41,7 +41,7 @@ func newGraph(t *testing.T, queue int) *graphRig {
 	r := &graphRig{writer: writer}
 	conditions := health.New(documents{writer: writer.Owner("health", api.KindCondition)}, time.Now)
 	r.graph = &graph{
-		ledger: held, watchers: map[chan struct{}]bool{},
+		ledger:  held,
 		now:     func() time.Time { r.draws.Add(1); return time.Now() },
 		expired: func() (socket, rdma time.Duration) { return 0, 0 },
 		cables:  health.NewCables(conditions, held.Node(), nativetest.NewClock(time.Now()), func(err error) { t.Error(err) }),
@@ -93,7 +93,7 @@ func TestGraphGathersWhatBelongsTogether(t *testing.T) {
 		is.Equal(r.draws.Load(), int64(2)) // nothing moves by itself
 		is.Equal(len(wake), 0)
 		done()
-		is.Equal(len(r.watchers), 0)
+		is.Equal(len(r.watchers.waiting), 0)
 	})
 }
 

@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"fulmen/daemon/api"
@@ -94,39 +93,16 @@ func has(cable api.Cable, end api.LinkEnd) bool {
 
 // linkWatch is the graph, and every change after.
 func (d *daemon) linkWatch(_ context.Context, c *server.Caller, _ api.Empty) (api.LinkWatchResult, error) {
-	stream, err := c.Subscribe(func(sub api.Subscription) any { return api.LinkChanged{Sub: sub, Lagged: true} })
+	sub, list, err := stream(c, d.graph, linkChanges,
+		func(sub api.Subscription, n uint64, change api.LinkChanged) any {
+			change.Sub, change.N = sub, n
+			return change
+		},
+		func(sub api.Subscription) any { return api.LinkChanged{Sub: sub, Lagged: true} })
 	if err != nil {
 		return api.LinkWatchResult{}, err
 	}
-	list, wake, done := d.graph.watch()
-	go func() {
-		defer stream.End()
-		defer done()
-		for seen := list; ; {
-			select {
-			case <-stream.Done():
-				return
-			case <-wake:
-			}
-			now := d.graph.current()
-			change, changed := linkChanges(seen, now)
-			if !changed {
-				continue
-			}
-			seen = now
-			err := stream.Send("", func(n uint64) any {
-				change.Sub, change.N = stream.Sub(), n
-				return change
-			})
-			if errors.Is(err, api.ReasonMessageTooLarge) {
-				_ = stream.Send("", func(uint64) any { return api.LinkChanged{Sub: stream.Sub(), Lagged: true} }) // the last word
-			}
-			if err != nil {
-				return
-			}
-		}
-	}()
-	return api.LinkWatchResult{Sub: stream.Sub(), LinkListResult: list}, nil
+	return api.LinkWatchResult{Sub: sub, LinkListResult: list}, nil
 }
 
 // linkExport writes the graph for another tool.

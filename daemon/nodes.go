@@ -20,23 +20,23 @@ import (
 // nodes follows what is derived about the members: whether they are reached, by
 // which paths, their names and the totals.
 type nodes struct {
-	daemon *daemon
-	ledger *ledger.Ledger
-	node   *node.Node
+	daemon   *daemon
+	ledger   *ledger.Ledger
+	node     *node.Node
+	watchers watchers
 	// isolated are the interfaces for which a condition is raised.
 	isolated map[string]bool
 
-	mu       sync.Mutex
-	view     liveness.View
-	stale    []api.NodeID
-	watchers map[chan struct{}]bool
-	onOther  map[int]func() // called when other nodes are stale than before
-	next     int
+	mu      sync.Mutex
+	view    liveness.View
+	stale   []api.NodeID
+	onOther map[int]func() // called when other nodes are stale than before
+	next    int
 }
 
 // openNodes makes what follows the members.
 func (d *daemon) openNodes() {
-	d.nodes = &nodes{daemon: d, ledger: d.ledger, node: d.node, watchers: map[chan struct{}]bool{}, onOther: map[int]func(){}}
+	d.nodes = &nodes{daemon: d, ledger: d.ledger, node: d.node, onOther: map[int]func(){}}
 	d.nodes.derive()
 }
 
@@ -148,17 +148,12 @@ func (n *nodes) derive() {
 	n.mu.Lock()
 	isOther := !slices.Equal(stale, n.stale)
 	n.view, n.stale = view, stale
-	for wake := range n.watchers {
-		select {
-		case wake <- struct{}{}:
-		default:
-		}
-	}
 	var calls []func()
 	for _, f := range n.onOther {
 		calls = append(calls, f)
 	}
 	n.mu.Unlock()
+	n.watchers.wake()
 	if !isOther {
 		return
 	}
@@ -213,15 +208,8 @@ func (n *nodes) isStale(id api.NodeID) bool { return slices.Contains(n.staleNow(
 // watch gives the view and a channel that has a token whenever it may have
 // become another; done ends that.
 func (n *nodes) watch() (view liveness.View, wake <-chan struct{}, done func()) {
-	c := make(chan struct{}, 1)
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.watchers[c] = true
-	return n.view, c, func() {
-		n.mu.Lock()
-		defer n.mu.Unlock()
-		delete(n.watchers, c)
-	}
+	wake, done = n.watchers.add() // before the view is read: a change in between wakes
+	return n.current(), wake, done
 }
 
 // nodeList is every member with what is derived about it.
@@ -247,38 +235,15 @@ func (d *daemon) nodeGet(_ context.Context, _ *server.Caller, p api.NodeSelect) 
 
 // nodeWatch is node.list, and every change after.
 func (d *daemon) nodeWatch(_ context.Context, c *server.Caller, _ api.Empty) (api.NodeWatchResult, error) {
-	stream, err := c.Subscribe(func(sub api.Subscription) any { return api.NodeChanged{Sub: sub, Lagged: true} })
+	sub, view, err := stream(c, d.nodes, liveness.Diff,
+		func(sub api.Subscription, n uint64, change liveness.Change) any {
+			return api.NodeChanged{Sub: sub, N: n, Put: change.Put, Del: change.Del, Totals: change.Totals}
+		},
+		func(sub api.Subscription) any { return api.NodeChanged{Sub: sub, Lagged: true} })
 	if err != nil {
 		return api.NodeWatchResult{}, err
 	}
-	view, wake, done := d.nodes.watch()
-	go func() {
-		defer stream.End()
-		defer done()
-		for seen := view; ; {
-			select {
-			case <-stream.Done():
-				return
-			case <-wake:
-			}
-			now := d.nodes.current()
-			change, changed := liveness.Diff(seen, now)
-			if !changed {
-				continue
-			}
-			seen = now
-			err := stream.Send("", func(n uint64) any {
-				return api.NodeChanged{Sub: stream.Sub(), N: n, Put: change.Put, Del: change.Del, Totals: change.Totals}
-			})
-			if errors.Is(err, api.ReasonMessageTooLarge) {
-				_ = stream.Send("", func(uint64) any { return api.NodeChanged{Sub: stream.Sub(), Lagged: true} }) // the last word
-			}
-			if err != nil {
-				return
-			}
-		}
-	}()
-	return api.NodeWatchResult{Sub: stream.Sub(), NodeListResult: view.List()}, nil
+	return api.NodeWatchResult{Sub: sub, NodeListResult: view.List()}, nil
 }
 
 // nodeConditions is what is wrong: here what is derived, elsewhere what the nodes

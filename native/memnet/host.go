@@ -128,8 +128,7 @@ func (h *Host) Dial(ctx context.Context, iface string, source netip.Addr, to net
 	from := own.source(source, to.Addr())
 	h.port++
 	a, b := line.Pipe(address(from, own.name, h.port), address(to.Addr(), other.name, int(to.Port())))
-	b.local = address(to.Addr(), other.name, int(to.Port()))
-	b.remote, a.remote = address(from, other.name, h.port), net.TCPAddrFromAddrPort(to)
+	b.remote, a.remote = address(from, other.name, h.port), net.TCPAddrFromAddrPort(to) // each with its own zone
 	a.sentBytes, a.sentPackets = &h.sentBytes, &h.sentPackets
 	b.sentBytes, b.sentPackets = &other.host.sentBytes, &other.host.sentPackets
 	select {

@@ -2,11 +2,12 @@ package remote
 
 import (
 	"bytes"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+
+	"fulmen/native/frame"
 )
 
 // protocol is the version of what is said here. Both sides are of one build; who
@@ -65,24 +66,13 @@ func strictly(data []byte, value any) error {
 	return nil
 }
 
-// read reads the next message. The memory is taken as the bytes come, not as the
-// length claims.
+// read reads the next message.
 func read(r io.Reader) (message, error) {
-	var head [4]byte
-	if _, err := io.ReadFull(r, head[:]); err != nil {
+	data, err := frame.Read(r, maxMessage)
+	if err != nil {
 		return message{}, err
 	}
-	length := int64(binary.BigEndian.Uint32(head[:]))
-	if length > maxMessage {
-		return message{}, fmt.Errorf("a message of %d bytes, more than %d", length, maxMessage)
-	}
-	var data bytes.Buffer
-	if n, err := io.Copy(&data, io.LimitReader(r, length)); err != nil {
-		return message{}, err
-	} else if n < length {
-		return message{}, io.ErrUnexpectedEOF
-	}
-	return parse(data.Bytes())
+	return parse(data)
 }
 
 // encode makes the bytes of a message, its length before it.
@@ -94,5 +84,5 @@ func encode(m message) ([]byte, error) {
 	if len(data) > maxMessage {
 		return nil, fmt.Errorf("a message of %d bytes, more than %d", len(data), maxMessage)
 	}
-	return append(binary.BigEndian.AppendUint32(make([]byte, 0, 4+len(data)), uint32(len(data))), data...), nil
+	return frame.Encode(data), nil
 }

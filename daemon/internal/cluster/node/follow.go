@@ -49,11 +49,7 @@ func (n *Node) tellFinder() {
 	r := n.options.Roster.Current()
 	n.finder.Load().SetRoster(r.Cluster(), r.Current())
 	for _, node := range r.Current() {
-		var network api.Network
-		record, found := n.options.Ledger.Get(api.Key{Node: node, Kind: api.KindNetwork})
-		if found {
-			found = record.Decode(&network) == nil
-		}
+		network, found := n.network(node)
 		switch {
 		case node != n.self && found:
 			n.finder.Load().SetMemberNetwork(node, &network)
@@ -64,6 +60,13 @@ func (n *Node) tellFinder() {
 		}
 	}
 	n.finder.Load().SetCables(n.cables())
+}
+
+// network is a node's network document; false where there is none.
+func (n *Node) network(node api.NodeID) (network api.Network, found bool) {
+	record, found := n.options.Ledger.Get(api.Key{Node: node, Kind: api.KindNetwork})
+	found = found && record.Decode(&network) == nil
+	return network, found
 }
 
 // graph is the topology by the documents that are held, with this node's own

@@ -60,3 +60,12 @@ func rankOf(t api.InterfaceType) int {
 	}
 	return rankUnknown
 }
+
+// zoned is an address as it is dialled by an interface: a link-local one of IPv6
+// means nothing without the interface's name.
+func zoned(address netip.Addr, iface string) netip.Addr {
+	if address.Is6() && address.IsLinkLocalUnicast() {
+		return address.WithZone(iface)
+	}
+	return address
+}

@@ -118,16 +118,10 @@ func (n *Node) everyInterface(to netip.AddrPort) []transport.Candidate {
 		return []transport.Candidate{{Address: to}}
 	}
 	var all []transport.Candidate
-	var network api.Network
-	if record, found := n.options.Ledger.Get(api.Key{Node: n.self, Kind: api.KindNetwork}); found && record.Decode(&network) == nil {
-		for _, i := range usable(network) {
-			at := to
-			if to.Addr().Is6() {
-				at = netip.AddrPortFrom(to.Addr().WithZone(i.Name), to.Port())
-			}
-			if i.Rank < rankLoopback {
-				all = append(all, transport.Candidate{Address: at, Interface: i.Name})
-			}
+	network, _ := n.network(n.self)
+	for _, i := range usable(network) {
+		if i.Rank < rankLoopback {
+			all = append(all, transport.Candidate{Address: netip.AddrPortFrom(zoned(to.Addr(), i.Name), to.Port()), Interface: i.Name})
 		}
 	}
 	return all

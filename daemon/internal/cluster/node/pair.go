@@ -304,13 +304,11 @@ func unreachable(whom string, cause error) error {
 // Invite makes an invitation of one line.
 func (n *Node) Invite(p api.ClusterInviteParams) (api.ClusterInviteResult, error) {
 	var addresses []netip.Addr
-	var network api.Network
-	if record, found := n.options.Ledger.Get(api.Key{Node: n.self, Kind: api.KindNetwork}); found && record.Decode(&network) == nil {
-		for _, i := range usable(network) {
-			for _, a := range i.Addresses {
-				if i.Rank < rankLoopback && len(addresses) < pairing.MaxInvitationAddresses {
-					addresses = append(addresses, a.Addr().WithZone(""))
-				}
+	network, _ := n.network(n.self)
+	for _, i := range usable(network) {
+		for _, a := range i.Addresses {
+			if i.Rank < rankLoopback && len(addresses) < pairing.MaxInvitationAddresses {
+				addresses = append(addresses, a.Addr().WithZone(""))
 			}
 		}
 	}

@@ -57,10 +57,7 @@ func (n *Node) reached() map[string]api.Reach {
 			continue
 		}
 		for _, path := range n.transport.Paths(node) {
-			address := path.Address.Addr()
-			if address.Is6() && address.IsLinkLocalUnicast() {
-				address = address.WithZone(path.Interface)
-			}
+			address := zoned(path.Address.Addr(), path.Interface)
 			at := api.PeerAddress{Peer: node, Address: address}
 			name := at.String()
 			if _, known := all[name]; known || !at.Valid() {

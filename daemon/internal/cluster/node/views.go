@@ -24,11 +24,7 @@ func (n *Node) Isolations() []discover.Isolation {
 func (n *Node) Paths(node api.NodeID) []api.PathView {
 	var all []api.PathView
 	for _, path := range n.transport.Paths(node) {
-		address := path.Address.Addr()
-		if address.Is6() && address.IsLinkLocalUnicast() {
-			address = address.WithZone(path.Interface)
-		}
-		view := api.PathView{Address: api.PeerAddress{Peer: node, Address: address}, Interface: path.Interface, State: path.State}
+		view := api.PathView{Address: api.PeerAddress{Peer: node, Address: zoned(path.Address.Addr(), path.Interface)}, Interface: path.Interface, State: path.State}
 		if path.RTTUS > 0 {
 			view.RTTUS = new(path.RTTUS)
 		}

@@ -52,7 +52,7 @@ func FuzzMessage(f *testing.F) {
 // FuzzShow gives the side that shows a code whatever a stranger may send, in any
 // frames.
 func FuzzShow(f *testing.F) {
-	f.Add(append(frame(len(goodHello), goodHello), frame(2, "{}")...))
+	f.Add(append(framed(len(goodHello), goodHello), framed(2, "{}")...))
 	clock, err := native.SystemClock()
 	if err != nil {
 		f.Skip(err)
@@ -72,7 +72,7 @@ func FuzzShow(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		f.Add(bytes.Join([][]byte{frame(len(goodHello), goodHello), frame(len(raw), string(raw)), frame(len(tag), string(tag))}, nil))
+		f.Add(bytes.Join([][]byte{framed(len(goodHello), goodHello), framed(len(raw), string(raw)), framed(len(tag), string(tag))}, nil))
 	}
 	f.Fuzz(func(t *testing.T, sent []byte) {
 		m.book = NewBook(m.clock, nil)

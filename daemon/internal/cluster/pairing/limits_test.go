@@ -11,8 +11,8 @@ import (
 	"fulmen/daemon/api"
 )
 
-// frame is a message as it is on the wire, whatever it claims as its length.
-func frame(length int, body string) []byte {
+// framed is a message as it is on the wire, whatever it claims as its length.
+func framed(length int, body string) []byte {
 	return append(binary.BigEndian.AppendUint32(nil, uint32(length)), body...)
 }
 
@@ -49,7 +49,7 @@ func TestBadMessages(t *testing.T) {
 				x := shower.show(t, b)
 				go func() {
 					for _, f := range c.frames {
-						a.Write(frame(len(f), f))
+						a.Write(framed(len(f), f))
 					}
 				}()
 				drain(a)
@@ -77,25 +77,25 @@ func TestOversized(t *testing.T) {
 		is, shower, typer := macs(t)
 		a, b := connect(t, typer, shower)
 		x := shower.show(t, b)
-		_, err := a.Write(frame(api.MaxPairingBytes+1, ""))
+		_, err := a.Write(framed(api.MaxPairingBytes+1, ""))
 		is.NoErr(err)
 		is.Equal((<-x).reason(), api.ReasonMalformedMessage) // before it is read
 
 		a, b = connect(t, typer, shower)
 		x = shower.show(t, b)
 		drain(a)
-		go a.Write(frame(len(goodHello), goodHello))
+		go a.Write(framed(len(goodHello), goodHello))
 		synctest.Wait()
 		rest := api.MaxPairingBytes - 4 - len(goodHello)
-		go a.Write(frame(rest-3, "")) // with its length one byte more than is left in all
+		go a.Write(framed(rest-3, "")) // with its length one byte more than is left in all
 		is.Equal((<-x).reason(), api.ReasonMalformedMessage)
 
 		a, b = connect(t, typer, shower)
 		x = shower.show(t, b)
 		drain(a)
-		_, err = a.Write(frame(len(goodHello), goodHello))
+		_, err = a.Write(framed(len(goodHello), goodHello))
 		is.NoErr(err)
-		_, err = a.Write(append(frame(rest-4, ""), bytes.Repeat([]byte{' '}, rest-4)...))
+		_, err = a.Write(append(framed(rest-4, ""), bytes.Repeat([]byte{' '}, rest-4)...))
 		is.NoErr(err) // all of it is read, and is nothing
 		is.Equal((<-x).reason(), api.ReasonMalformedMessage)
 	})
@@ -111,7 +111,7 @@ func TestSlow(t *testing.T) {
 		given := make(chan struct{})
 		go func() {
 			defer close(given)
-			for _, c := range frame(len(goodHello), goodHello) { // a byte a second
+			for _, c := range framed(len(goodHello), goodHello) { // a byte a second
 				if _, err := a.Write([]byte{c}); err != nil {
 					return
 				}

@@ -2,15 +2,14 @@ package pairing
 
 import (
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"fulmen/daemon/api"
 	"fulmen/native"
+	"fulmen/native/frame"
 )
 
 const (
@@ -51,9 +50,8 @@ func (l *line) send(m message) error {
 	if len(body) > maxProvedBytes {
 		return api.Errorf(api.ReasonRosterConflict, "roster", "The roster is too long to be sent.")
 	}
-	frame := binary.BigEndian.AppendUint32(make([]byte, 0, 4+len(body)), uint32(len(body)))
 	return l.step("be heard", func() error {
-		_, err := l.conn.Write(append(frame, body...))
+		_, err := l.conn.Write(frame.Encode(body))
 		return err
 	})
 }
@@ -80,22 +78,14 @@ func (l *line) receive(waitingFor string, kinds ...string) (m message, err error
 	return m, nil
 }
 
-// read takes memory as the bytes come, not as the length claims.
+// read reads the body of a message, of as many bytes as the other side may send.
 func (l *line) read() ([]byte, error) {
-	var head [4]byte
-	if _, err := io.ReadFull(l.conn, head[:]); err != nil {
-		return nil, err
-	}
-	size := int64(binary.BigEndian.Uint32(head[:]))
-	if size > int64(l.left-len(head)) {
+	body, err := frame.Read(l.conn, l.left-frame.HeadBytes)
+	if _, isTooLong := errors.AsType[*frame.TooLongError](err); isTooLong {
 		return nil, malformed()
 	}
 	if !l.isProved {
-		l.left -= len(head) + int(size)
-	}
-	body, err := io.ReadAll(io.LimitReader(l.conn, size))
-	if err == nil && int64(len(body)) < size {
-		err = io.ErrUnexpectedEOF
+		l.left -= frame.HeadBytes + len(body)
 	}
 	return body, err
 }

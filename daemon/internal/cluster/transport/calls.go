@@ -15,6 +15,7 @@ import (
 	"github.com/creachadair/jrpc2"
 
 	"fulmen/daemon/api"
+	"fulmen/native/frame"
 )
 
 // CallHandler answers a member's call. Its error is told the caller as an
@@ -331,7 +332,7 @@ func (r *records) Send(message []byte) error {
 
 // Recv reads one.
 func (r *records) Recv() ([]byte, error) {
-	message, err := readFrame(r.conn, api.MaxMessageBytes)
+	message, err := frame.Read(r.conn, api.MaxMessageBytes)
 	if r.isOver.Load() || errors.Is(err, net.ErrClosed) { // what TLS has read before counts no more
 		return nil, io.EOF
 	}

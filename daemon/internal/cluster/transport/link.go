@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/native/frame"
 )
 
 // place is which interfaces a path joins.
@@ -309,20 +310,20 @@ func (l *link) ping() {
 
 func (l *link) read() error {
 	for {
-		frame, err := readFrame(l.conn, maxPacket+9)
+		message, err := frame.Read(l.conn, maxPacket+9)
 		if err != nil {
 			return err
 		}
 		l.heard.Store(int64(l.t.options.Clock.Boot()))
-		if len(frame) < 9 {
-			return fmt.Errorf("a frame of %d bytes is none", len(frame))
+		if len(message) < 9 {
+			return fmt.Errorf("a frame of %d bytes is none", len(message))
 		}
-		number := binary.BigEndian.Uint64(frame[1:9])
-		switch frame[0] {
+		number := binary.BigEndian.Uint64(message[1:9])
+		switch message[0] {
 		case framePacket:
-			l.t.received(l, number, frame[9:])
+			l.t.received(l, number, message[9:])
 		case framePing:
-			l.send(append([]byte{framePong}, frame[1:9]...))
+			l.send(append([]byte{framePong}, message[1:9]...))
 		case framePong:
 			l.t.measured(l, l.t.options.Clock.Boot()-time.Duration(number))
 		default: // from a later version

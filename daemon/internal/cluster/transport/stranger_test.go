@@ -15,6 +15,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/cluster"
+	"fulmen/native/frame"
 )
 
 // recorder keeps what comes in.
@@ -149,7 +150,7 @@ func FuzzFrames(f *testing.F) {
 	f.Add([]byte{255, 255, 255, 255}, 1<<20)
 	f.Fuzz(func(t *testing.T, raw []byte, limit int) {
 		limit = min(max(limit, 0), 1<<20)
-		data, err := readFrame(bytes.NewReader(raw), limit)
+		data, err := frame.Read(bytes.NewReader(raw), limit)
 		if err == nil && (len(data) > limit || len(data)+4 > len(raw)) {
 			t.Fatal("more than there was, or than is allowed")
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/native/frame"
 )
 
 // handlers are who gets what peers send. They are set before Start.
@@ -177,7 +178,7 @@ func (t *Transport) answered(ctx context.Context, node api.NodeID, path Path, fi
 	}
 	timer := t.options.Clock.AfterFunc(handshakeWithin, func() { abort(conn) })
 	stop := context.AfterFunc(ctx, func() { abort(conn) })
-	_, err = readFrame(conn, len(accepted))
+	_, err = frame.Read(conn, len(accepted))
 	if !timer.Stop() || !stop() || err != nil {
 		abort(conn)
 		if err == nil {
