@@ -172,6 +172,10 @@ func (t *Transport) register(node api.NodeID, l *link, path Path) error {
 		t.mu.Unlock()
 		return errDuplicate
 	}
+	if l.place.iface != "" && t.rankOf(l.place.iface) < 0 {
+		t.mu.Unlock()
+		return errNoInterface // it went while the two greeted each other
+	}
 	p := t.peer(node)
 	if a := p.attempts[l.way]; a != nil {
 		a.led = l.place // also where another connection serves it: that one will do

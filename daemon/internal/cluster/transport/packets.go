@@ -10,10 +10,11 @@ import (
 )
 
 var (
-	errNoPath    = errors.New("no path to the node is up")
-	errDuplicate = errors.New("another connection serves the path")
-	errTwice     = errors.New("another machine with this identity has connected since")
-	errTooLarge  = errors.New("the packet is too large")
+	errNoPath      = errors.New("no path to the node is up")
+	errDuplicate   = errors.New("another connection serves the path")
+	errNoInterface = errors.New("the interface is gone")
+	errTwice       = errors.New("another machine with this identity has connected since")
+	errTooLarge    = errors.New("the packet is too large")
 )
 
 // Packets sets who gets the packets, each once, whatever paths it came by; set

@@ -197,10 +197,10 @@ func (t *Transport) SetInterfaces(own []Interface) {
 		}
 	}
 	t.mu.Unlock()
+	t.listen() // before the peers see their paths end and dial again
 	for _, l := range gone {
 		l.close(api.ReasonLinkGone)
 	}
-	t.listen()
 	t.nudge()
 }
 
