@@ -8,9 +8,9 @@ type JobPhase string
 const (
 	// JobQueued is accepted and not looked at yet.
 	JobQueued JobPhase = "queued"
-	// JobPlacing looks for nodes, or waits for them.
+	// JobPlacing looks for nodes, checks them and gets their grants, or waits for them.
 	JobPlacing JobPhase = "placing"
-	// JobStarting gets grants, checks the nodes, and starts the ranks.
+	// JobStarting starts the ranks.
 	JobStarting JobPhase = "starting"
 	// JobHandshake waits until every rank has joined. A ring has none to watch.
 	JobHandshake JobPhase = "handshake"

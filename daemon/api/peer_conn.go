@@ -7,10 +7,18 @@ type PeerConn struct {
 	Carries PeerConnKind `json:"carries"`
 	// Protocol is the newest protocol that the caller speaks.
 	Protocol int `json:"protocol"`
-	// Rank is the rank that dials its group; side channels only.
+	// Rank is the rank that dials its group, or whose input, output or port is meant.
 	Rank RankRef `json:"rank,omitzero"`
-	// Epoch is the epoch of the job's home; side channels only.
+	// Epoch is the epoch of the job's home; side channels and files only.
 	Epoch uint64 `json:"epoch,omitempty"`
+	// Output says what is wanted; output only.
+	Output *PeerOutput `json:"output,omitempty"`
+	// Input says who gives it; input only.
+	Input *PeerInput `json:"input,omitempty"`
+	// Port is the published port of rank 0; publish only.
+	Port int `json:"port,omitempty"`
+	// Job is the job whose files are fetched from its submitter's node; files only.
+	Job JobID `json:"job,omitempty"`
 	// Token is the leave to measure; probes only.
 	Token []byte `json:"token,omitempty"`
 	// Document is what is sent; large documents only.
@@ -35,6 +43,10 @@ const (
 	ConnDocument PeerConnKind = "document"
 	// ConnFiles carries the files that a job copies to the node.
 	ConnFiles PeerConnKind = "files"
+	// ConnOutput carries what a rank prints.
+	ConnOutput PeerConnKind = "output"
+	// ConnInput carries a rank's input.
+	ConnInput PeerConnKind = "input"
 	// ConnPublish carries a connection to a published port of rank 0.
 	ConnPublish PeerConnKind = "publish"
 	// ConnPair carries pairing; the only one for a node that is not a member.
@@ -44,7 +56,7 @@ const (
 // Values lists the kinds.
 func (PeerConnKind) Values() []string {
 	return words(ConnPackets, ConnCalls, ConnStream, ConnSideChannel, ConnProbe, ConnDocument, ConnFiles,
-		ConnPublish, ConnPair)
+		ConnOutput, ConnInput, ConnPublish, ConnPair)
 }
 
 // Valid reports whether the kind belongs to this version.

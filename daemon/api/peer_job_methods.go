@@ -19,8 +19,12 @@ type PeerJobParams struct {
 	SpecSig []byte `json:"spec_sig,omitempty"`
 	// Environment are the values of its variables; to submit only. Kept in memory only.
 	Environment map[string]string `json:"environment,omitempty"`
+	// Handed is the job as the home of before has it; to submit only, where a job is handed over.
+	Handed *Job `json:"handed,omitempty"`
 	// Kill skips the grace; to stop only.
 	Kill bool `json:"kill,omitempty"`
+	// Output overrides the spec's policy; to delete only.
+	Output OutputPolicy `json:"output,omitempty"`
 }
 
 // JobWish is what a person wants of a job's home.
@@ -126,40 +130,63 @@ type PeerEndParams struct {
 	GraceS float64 `json:"grace_s"`
 }
 
-// PeerInputParams is input for a rank.
-type PeerInputParams struct {
-	// Rank is the rank.
-	Rank RankRef `json:"rank"`
-	// OffsetBytes is where the piece begins in all input so far.
-	OffsetBytes int64 `json:"offset_bytes"`
-	// Data is the piece, base64.
-	Data []byte `json:"data,omitempty"`
-	// End says that there is no more.
-	End bool `json:"end,omitempty"`
-	// Rows is the terminal's height, where it changed.
-	Rows int `json:"rows,omitempty"`
-	// Columns is the terminal's width, where it changed.
-	Columns int `json:"columns,omitempty"`
+// PeerHoldParams is a job's document that is to be known before an attempt starts.
+type PeerHoldParams struct {
+	// Doc is the document, as its writer signed it.
+	Doc Document `json:"doc"`
 }
 
-// PeerOutputParams says which output.
-type PeerOutputParams struct {
+// PeerHoldResult is what else the node holds of the job.
+type PeerHoldResult struct {
+	// Others are the documents that other homes wrote of the same job.
+	Others []Document `json:"others,omitempty"`
+}
+
+// PeerListenParams are addresses of the called node at which a rank will listen.
+type PeerListenParams struct {
+	// Rank is the rank.
+	Rank RankRef `json:"rank"`
+	// Epoch is the home's; a lower one than known is refused.
+	Epoch uint64 `json:"epoch"`
+	// Addresses are the node's, in the plan's order.
+	Addresses []netip.Addr `json:"addresses"`
+}
+
+// PeerListenResult is where the rank is to listen.
+type PeerListenResult struct {
+	// Addresses are one a wanted address, in the same order. On a simulated node
+	// they are on loopback, where programs can bind them.
+	Addresses []netip.AddrPort `json:"addresses"`
+}
+
+// PeerResizeParams is the size of a rank's pseudo-terminal.
+type PeerResizeParams struct {
 	// Rank is the rank.
 	Rank RankRef `json:"rank"`
 	// By is who wants it.
 	By Principal `json:"by"`
-	// OutBytes is where to begin in standard output.
+	// Rows counts the lines.
+	Rows int `json:"rows"`
+	// Columns counts the characters of a line.
+	Columns int `json:"columns"`
+}
+
+// PeerOutput says which output of a rank a connection carries.
+type PeerOutput struct {
+	// By is who wants it.
+	By Principal `json:"by"`
+	// OutBytes is where to begin in standard output; negative = that far before its end.
 	OutBytes int64 `json:"out_bytes,omitempty"`
-	// ErrBytes is where to begin in standard error.
+	// ErrBytes is where to begin in standard error; negative = that far before its end.
 	ErrBytes int64 `json:"err_bytes,omitempty"`
 	// Follow goes on with what is printed later.
 	Follow bool `json:"follow,omitempty"`
 }
 
-// PeerOutputResult is the subscription by which the output comes.
-type PeerOutputResult struct {
-	// Sub names the subscription.
-	Sub Subscription `json:"sub"`
+// PeerInput says whose input a connection carries.
+type PeerInput struct {
+	// By is who gives it.
+	By Principal `json:"by"`
 }
 
 // PeerMeasureParams is a measurement of a path.

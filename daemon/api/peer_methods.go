@@ -37,10 +37,12 @@ func PeerMethods() []MethodInfo {
 			"Renews the lease of a job's ranks on the node."),
 		method[PeerEndParams, Empty]("peer.end", ClassPeer, "",
 			"Ends ranks of an attempt."),
-		method[PeerInputParams, Empty]("peer.input", ClassPeer, "",
-			"Gives a rank input, or the size of its terminal."),
-		method[PeerOutputParams, PeerOutputResult]("peer.output", ClassPeer, "peer.printed",
-			"What a rank printed, and with follow what it prints from now on."),
+		method[PeerHoldParams, PeerHoldResult]("peer.hold", ClassPeer, "",
+			"Has the node hold a job's document before an attempt starts, and tells what other homes it has heard of."),
+		method[PeerListenParams, PeerListenResult]("peer.listen", ClassPeer, "",
+			"Finds a free port at each of the node's addresses for a rank, and keeps it from other ranks for a while."),
+		method[PeerResizeParams, Empty]("peer.resize", ClassPeer, "",
+			"Tells the pseudo-terminal of a rank its size."),
 		method[PeerMeasureParams, PeerMeasureResult]("peer.measure", ClassPeer, "",
 			"Announces a measurement of a path; the answer has the one-time token for its connections."),
 		method[PeerRDMAParams, RDMAChange]("peer.rdma", ClassPeer, "",
@@ -53,7 +55,6 @@ func PeerMethods() []MethodInfo {
 func PeerNotifications() []NotificationInfo {
 	return []NotificationInfo{
 		{"peer.changed", reflect.TypeFor[StateChanged](), "Documents of a subscription that changed."},
-		{"peer.printed", reflect.TypeFor[JobOutput](), "A piece of what a rank printed."},
 	}
 }
 

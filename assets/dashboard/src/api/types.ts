@@ -293,8 +293,8 @@ export type InterfaceType = "wifi" | "ethernet" | "thunderbolt" | "bridge" | "vp
  * JobPhase is where a job is.
  *
  * - queued: Accepted and not looked at yet.
- * - placing: Looks for nodes, or waits for them.
- * - starting: Gets grants, checks the nodes, and starts the ranks.
+ * - placing: Looks for nodes, checks them and gets their grants, or waits for them.
+ * - starting: Starts the ranks.
  * - handshake: Waits until every rank has joined. A ring has none to watch.
  * - running: Has all ranks at work.
  * - ending: Ends its ranks and waits until all are known to have ended.
@@ -478,10 +478,12 @@ export type PathState = "active" | "standby" | "failed";
  * - probe: Carries a measurement.
  * - document: Carries one large document.
  * - files: Carries the files that a job copies to the node.
+ * - output: Carries what a rank prints.
+ * - input: Carries a rank's input.
  * - publish: Carries a connection to a published port of rank 0.
  * - pair: Carries pairing; the only one for a node that is not a member.
  */
-export type PeerConnKind = "packets" | "calls" | "stream" | "side_channel" | "probe" | "document" | "files" | "publish" | "pair";
+export type PeerConnKind = "packets" | "calls" | "stream" | "side_channel" | "probe" | "document" | "files" | "output" | "input" | "publish" | "pair";
 
 /**
  * PendingState is what a person did with an entry of the inbox.
@@ -2494,14 +2496,40 @@ export interface PeerConn {
   carries: PeerConnKind;
   /** The newest protocol that the caller speaks. */
   protocol: number;
-  /** The rank that dials its group; side channels only. */
+  /** The rank that dials its group, or whose input, output or port is meant. */
   rank?: RankRef;
-  /** The epoch of the job's home; side channels only. */
+  /** The epoch of the job's home; side channels and files only. */
   epoch?: number;
+  /** Says what is wanted; output only. */
+  output?: PeerOutput;
+  /** Says who gives it; input only. */
+  input?: PeerInput;
+  /** The published port of rank 0; publish only. */
+  port?: number;
+  /** The job whose files are fetched from its submitter's node; files only. */
+  job?: JobID;
   /** The leave to measure; probes only. */
   token?: Base64;
   /** What is sent; large documents only. */
   document?: KeyVersion;
+}
+
+/** PeerInput says whose input a connection carries. */
+export interface PeerInput {
+  /** Who gives it. */
+  by: Principal;
+}
+
+/** PeerOutput says which output of a rank a connection carries. */
+export interface PeerOutput {
+  /** Who wants it. */
+  by: Principal;
+  /** Where to begin in standard output; negative = that far before its end. Unit: bytes. */
+  out_bytes?: number;
+  /** Where to begin in standard error; negative = that far before its end. Unit: bytes. */
+  err_bytes?: number;
+  /** Goes on with what is printed later. */
+  follow?: boolean;
 }
 
 /**
