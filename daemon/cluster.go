@@ -34,7 +34,7 @@ func (d *daemon) openCluster() error {
 		Identity: d.identity, Roster: d.roster, Ledger: d.ledger, Writer: d.writer,
 		Documents: d.owner("cluster", api.KindReach, api.KindPending), Lending: d.policy, Platform: d.platform,
 		Addresses: records, Discovery: records, LastSeen: records, Port: current.Peers.Port, Peers: current.Peers.Addresses, Version: d.options.Version,
-		Card: d.card, Removed: d.wasRemoved, Log: func(part string) *slog.Logger { return log.With("part", part) },
+		Card: d.card, Removed: d.wasRemoved, Twin: d.twin, Log: func(part string) *slog.Logger { return log.With("part", part) },
 	})
 	if err != nil {
 		return err
@@ -76,6 +76,19 @@ func (d *daemon) shortName(computer string) string {
 		return name
 	}
 	return cluster.ShortName(computer, d.identity.Node)
+}
+
+// twin hears that two machines answer with a member's identity.
+func (d *daemon) twin(node api.NodeID, at string) {
+	var err error
+	if at == "" {
+		err = d.health.Clear(api.ReasonDuplicateIdentity, string(node))
+	} else {
+		err = d.health.Raise(api.ReasonDuplicateIdentity, string(node), "the other one is at "+at)
+	}
+	if err != nil {
+		d.logs.part("health").Error("a condition could not be published", "code", api.ReasonDuplicateIdentity, "node", node, "error", err)
+	}
 }
 
 // wasRemoved follows the removal of this node: its key counts nowhere any more,

@@ -16,6 +16,7 @@ import (
 	"fulmen/daemon/internal/cluster/pairing"
 	"fulmen/daemon/internal/cluster/replica"
 	"fulmen/daemon/internal/cluster/transport"
+	"fulmen/native"
 )
 
 // Node is this node among the members of its cluster.
@@ -52,9 +53,13 @@ func New(o Options) (*Node, error) {
 	}
 	n.book = pairing.NewBook(o.Platform.Clock, n.bookChanged)
 	var err error
+	second := &twins{clock: o.Platform.Clock, tell: o.Twin, until: map[api.NodeID]native.Timer{}}
+	if second.tell == nil {
+		second.tell = func(api.NodeID, string) {}
+	}
 	n.transport, err = transport.New(transport.Options{
 		Identity: o.Identity, Members: o.Roster, Sockets: o.Platform.Sockets, Clock: o.Platform.Clock, Port: o.Port,
-		Hello: n.hello, Pair: n.show, IsPairing: n.book.IsListening, Log: o.Log("transport"),
+		Hello: n.hello, Pair: n.show, IsPairing: n.book.IsListening, Twice: second.seen, Log: o.Log("transport"),
 	})
 	if err != nil {
 		return nil, err
@@ -195,7 +200,7 @@ func (n *Node) pathChanged(e transport.PathEvent) {
 	n.mu.Unlock()
 	n.log.Info("path", "node", e.Node, "interface", e.Path.Interface, "peer_interface", e.Path.PeerInterface, "state", e.Path.State, "reason", e.Path.Reason)
 	switch {
-	case isUp && !wasUp:
+	case isUp && (!wasUp || e.Anew):
 		n.replica.PeerUp(e.Node)
 	case !isUp && wasUp:
 		n.replica.PeerDown(e.Node)

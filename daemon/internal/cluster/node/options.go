@@ -57,6 +57,9 @@ type Options struct {
 	Card func() pairing.Card
 	// Removed is called once when this node is no member any more.
 	Removed func()
+	// Twin is told that two machines answer with a member's identity, and where the
+	// second one is; with an empty place that it is gone. Nil: nobody is told.
+	Twin func(node api.NodeID, at string)
 	// Timing and ProbeEvery are zero but in tests.
 	Timing     replica.Timing
 	ProbeEvery time.Duration

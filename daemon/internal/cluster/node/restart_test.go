@@ -3,6 +3,7 @@ package node
 import (
 	"encoding/json"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -180,5 +181,17 @@ func TestDuplicateIdentity(t *testing.T) {
 		original.halt()
 		original.start()
 		d.whole(time.Minute)
+		d.pass(2 * time.Minute)
+		twins := d.macs[0].heardTwins()
+		is.Equal(len(twins), 2) // that it is there, and that it is gone
+		is.Equal([]string{twins[0][0], twins[1][0]}, []string{string(original.identity.Node), string(original.identity.Node)})
+		is.True(strings.Contains(twins[0][1], " by en") && twins[1][1] == "")
 	})
+}
+
+// heardTwins are what was told of machines with one identity.
+func (m *mac) heardTwins() [][2]string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.twins)
 }

@@ -54,6 +54,7 @@ type mac struct {
 
 	mu      sync.Mutex
 	removed int
+	twins   [][2]string
 }
 
 // on runs a test with n Macs, each alone, their daemons started.
@@ -181,6 +182,11 @@ func (m *mac) start() {
 			m.mu.Lock()
 			defer m.mu.Unlock()
 			m.removed++
+		},
+		Twin: func(node api.NodeID, at string) {
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			m.twins = append(m.twins, [2]string{string(node), at})
 		},
 		Log: func(part string) *slog.Logger { return slog.New(d.log).With("part", part, "host", m.host()) },
 	})

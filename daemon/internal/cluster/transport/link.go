@@ -37,6 +37,7 @@ const (
 	framePacket byte = 1 // eight bytes of number, and the packet
 	framePing   byte = 2 // eight bytes that come back in a pong
 	framePong   byte = 3
+	frameBeat   byte = 4 // eight bytes that say nothing
 )
 
 // lingers is how long a connection stays that another one serves the path of, so
@@ -144,15 +145,16 @@ const mostSessions = 16
 
 // begins takes a session of the peer for the current one, and gives the links
 // of the one before. It is false for a session that another one has followed: a
-// process that was started again does not come back, so there are two. The
-// caller holds mu.
-func (p *peer) begins(session uint64) (isNew bool, past []*link) {
+// process that was started again does not come back, so there are two. isAnew
+// says that there was one before. The caller holds mu.
+func (p *peer) begins(session uint64) (isNew, isAnew bool, past []*link) {
 	if session == p.session {
-		return true, nil
+		return true, false, nil
 	}
 	if slices.Contains(p.earlier, session) {
-		return false, nil
+		return false, false, nil
 	}
+	isAnew = p.session != 0
 	p.earlier = append(p.earlier[max(0, len(p.earlier)-mostSessions+1):], p.session)
 	p.session = session
 	for _, l := range p.links {
@@ -160,7 +162,7 @@ func (p *peer) begins(session uint64) (isNew bool, past []*link) {
 			past = append(past, l)
 		}
 	}
-	return true, past
+	return true, isAnew, past
 }
 
 // register makes a link one of its peer's. Where both sides have dialled, the
@@ -180,7 +182,7 @@ func (t *Transport) register(node api.NodeID, l *link, path Path) error {
 	if a := p.attempts[l.way]; a != nil {
 		a.led = l.place // also where another connection serves it: that one will do
 	}
-	isNew, past := p.begins(l.session)
+	isNew, isAnew, past := p.begins(l.session)
 	if !isNew {
 		isTold := p.refused == l.session
 		p.refused = l.session
@@ -188,6 +190,9 @@ func (t *Transport) register(node api.NodeID, l *link, path Path) error {
 		if !isTold {
 			t.options.Log.Warn("two machines answer with the same identity; the one that started last counts",
 				"reason", api.ReasonDuplicateIdentity, "node", node, "at", path.Address, "interface", path.Interface)
+		}
+		if t.options.Twice != nil {
+			t.options.Twice(node, path)
 		}
 		return errTwice
 	}
@@ -222,8 +227,9 @@ func (t *Transport) register(node api.NodeID, l *link, path Path) error {
 	}
 	if replaced != nil {
 		t.options.Clock.AfterFunc(lingers, func() { replaced.close(api.ReasonLinkChanged) })
-	} else {
-		t.events.add(PathEvent{node, path}, nil)
+	}
+	if replaced == nil || isAnew {
+		t.events.add(PathEvent{node, path, isAnew}, nil)
 	}
 	t.nudge()
 	return nil
@@ -241,7 +247,7 @@ func (t *Transport) unregister(l *link) {
 		path := p.known[l.place]
 		path.State, path.Since, path.Reason, path.RTTUS = api.PathFailed, t.options.Clock.Now(), l.reason, 0
 		p.known[l.place] = path
-		event = PathEvent{p.node, path}
+		event = PathEvent{Node: p.node, Path: path}
 	}
 	var calls *callClient
 	if i >= 0 && p.calls.current != nil && p.calls.current.at == l.place {
@@ -330,6 +336,8 @@ func (l *link) read() error {
 			l.send(append([]byte{framePong}, message[1:9]...))
 		case framePong:
 			l.t.measured(l, l.t.options.Clock.Boot()-time.Duration(number))
+		case frameBeat:
+			l.t.heardBeat(l.peer.node)
 		default: // from a later version
 		}
 	}

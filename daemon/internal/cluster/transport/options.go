@@ -38,7 +38,10 @@ type Options struct {
 	Pair func(ctx context.Context, c PairConn)
 	// IsPairing says whether strangers may speak at all now; nil = never.
 	IsPairing func() bool
-	Log       *slog.Logger
+	// Twice hears of every connection of a second machine with a member's identity,
+	// as long as both are there and call; nil: nobody does. It must return at once.
+	Twice func(node api.NodeID, at Path)
+	Log   *slog.Logger
 }
 
 // PairConn is a connection with a stranger: it has proved that it holds its key
@@ -96,6 +99,9 @@ type Path struct {
 type PathEvent struct {
 	Node api.NodeID
 	Path Path
+	// Anew says that the node's daemon was started again since the last path came
+	// up: it may lack what it was sent before.
+	Anew bool
 }
 
 // The limits of a connection's beginning and of what is sent on it.

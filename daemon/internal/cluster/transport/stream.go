@@ -14,6 +14,7 @@ import (
 // handlers are who gets what peers send. They are set before Start.
 type handlers struct {
 	packets func(from api.NodeID, packet []byte)
+	beats   func(from api.NodeID)
 	streams map[api.PeerConnKind]StreamHandler
 	calls   map[string]CallHandler
 	notices map[string]NoticeHandler

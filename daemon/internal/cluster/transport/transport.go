@@ -284,7 +284,7 @@ func (t *Transport) Watch(f func(PathEvent)) (stop func()) {
 	for _, p := range t.peers {
 		for _, path := range p.known {
 			if path.State != api.PathFailed {
-				t.events.add(PathEvent{p.node, path}, f)
+				t.events.add(PathEvent{Node: p.node, Path: path}, f)
 			}
 		}
 	}

@@ -1,0 +1,50 @@
+package node
+
+import (
+	"sync"
+	"time"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/cluster/transport"
+	"fulmen/native"
+)
+
+// twinForgotten is how long after its last connection a second machine with a
+// member's identity counts as gone: each of the two dials every 15 seconds.
+const twinForgotten = 2 * time.Minute
+
+// twins are the members whose identity two machines have.
+type twins struct {
+	clock native.Clock
+	tell  func(node api.NodeID, at string)
+
+	mu    sync.Mutex
+	until map[api.NodeID]native.Timer
+}
+
+// seen notes a connection of a second machine. It is told at the first one, and
+// again with no address when there were none for a while.
+func (t *twins) seen(node api.NodeID, at transport.Path) {
+	t.mu.Lock()
+	timer := t.until[node]
+	if timer != nil {
+		timer.Stop()
+	}
+	var again native.Timer
+	again = t.clock.AfterFunc(twinForgotten, func() {
+		t.mu.Lock()
+		isOver := t.until[node] == again
+		if isOver {
+			delete(t.until, node)
+		}
+		t.mu.Unlock()
+		if isOver {
+			t.tell(node, "")
+		}
+	})
+	t.until[node] = again
+	t.mu.Unlock()
+	if timer == nil {
+		t.tell(node, at.Address.String()+" by "+at.Interface)
+	}
+}

@@ -1,0 +1,66 @@
+package transport
+
+import (
+	"errors"
+	"net"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+)
+
+// A beat is heard as long as any path is there.
+func TestBeats(t *testing.T) {
+	within(t, 2, func(d *desk) {
+		is := is.New(d.t)
+		a, b := d.nodes[0], d.nodes[1]
+		var heard atomic.Int32
+		b.Beats(func(from api.NodeID) {
+			if from == a.id.Node {
+				heard.Add(1)
+			}
+		})
+		var op *net.OpError
+		is.True(errors.As(a.Beat(b.id.Node), &op)) // no path yet
+		d.open()
+		is.NoErr(a.Beat(b.id.Node))
+		d.pass(time.Second)
+		is.Equal(heard.Load(), int32(2)) // by both paths
+		d.net.SetLAN("cable", false)
+		is.NoErr(a.Beat(b.id.Node))
+		d.pass(time.Second)
+		is.Equal(heard.Load(), int32(3))
+	})
+}
+
+// That a daemon was started again is told also where no path was seen to end.
+func TestStartedAgainIsTold(t *testing.T) {
+	within(t, 2, func(d *desk) {
+		is := is.New(d.t)
+		d.open()
+		a, b := d.nodes[0], d.nodes[1]
+		d.net.SetApart("host0", "host1", true) // so that the end is not heard
+		is.NoErr(b.Close())
+		again := d.start(1)
+		d.nodes = append(d.nodes, again)
+		again.SetCandidates(a.id.Node, d.candidates(a))
+		a.mu.Lock()
+		a.events = nil
+		a.mu.Unlock()
+		d.net.SetApart("host0", "host1", false)
+		is.NoErr(again.Start())
+		d.pass(2 * time.Second)
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		anew := 0
+		for _, e := range a.events {
+			if e.Anew {
+				anew++
+			}
+		}
+		is.Equal(anew, 1)
+	})
+}
