@@ -260,6 +260,29 @@ def test_packages(pins):
     unpack([pin for pin in pins if pin.set == "tests"], TOOLS / "python")
 
 
+def suits(pin, system, minor):
+    """Whether a wheel of the set mlxlm is for this system and for Python 3.MINOR. A wheel for the stable interface
+    (abi3) is for every Python from the one in its tag."""
+    if pin.platform not in ("any", system):
+        return False
+    cp = re.fullmatch(r"cp3(\d+)", pin.python)
+    if cp is None:
+        return True
+    return int(cp[1]) <= minor if pin.abi == "abi3" else int(cp[1]) == minor
+
+
+def mlx_lm(pins, system):
+    """mlx_lm in a folder of its own, build/tools/mlxlm, for the tests that run it as a job: some 40 MB, fetched only
+    where tests are run."""
+    minor = sys.version_info[1]
+    wheels = [pin for pin in pins if pin.set == "mlxlm" and suits(pin, system, minor)]
+    if not any(pin.abi == f"cp3{minor}" for pin in wheels):
+        say(f"no mlx_lm for Python {platform.python_version()} (there is one for 3.11 to 3.14): the tests that run it are skipped")
+        return
+    unpack(wheels, TOOLS / "mlxlm")
+    say(f"mlx_lm {next(pin.version for pin in wheels if pin.name == 'mlx-lm')}")
+
+
 def shared_libraries():
     """What the loader knows of, a line each."""
     return output_of([shutil.which("ldconfig") or "/sbin/ldconfig", "-p"]) or ""
@@ -336,11 +359,18 @@ def lock():
             time.sleep(0.2)
 
 
-def main():
+def main(wanted=None):
+    """Fetches everything but what only tests of jobs need; with "mlxlm" that alone."""
+    if wanted not in (None, "mlxlm"):
+        raise Problem(f"{wanted}: the choices are mlxlm (what tests of jobs run), or nothing for all that the build needs.")
     pins = read_pins()
     held = lock()
     BIN.mkdir(parents=True, exist_ok=True)
     system = host()
+    if wanted:
+        mlx_lm(pins, system)
+        held.close()
+        return
     compiler()
     toolchains(pins, system)
     kind = os.environ.get("MLX", "")
@@ -354,7 +384,7 @@ def main():
 
 if __name__ == "__main__":
     try:
-        main()
+        main(*sys.argv[1:2])
     except Problem as problem:
         text = str(problem).replace("\n", "\n      ")
         print(f"deps: {text}", file=sys.stderr)

@@ -114,6 +114,29 @@ class Deps(unittest.TestCase):
                 self.assertEqual(len([p for p in pins if (p.platform, p.set) == (platform, name)]), 1, f"{name} on {platform}")
         self.assertEqual(len({p.version for p in pins if p.name.startswith("mlx")}), 1, "one version of MLX everywhere")
 
+    def test_mlx_lm_is_whole_for_every_python(self):
+        pins = deps.read_pins()
+        for platform in ("linux-x86_64", "linux-arm64", "macos-arm64"):
+            for minor in (11, 12, 13, 14):
+                names = [p.name for p in pins if p.set == "mlxlm" and deps.suits(p, platform, minor)]
+                self.assertEqual(len(names), len(set(names)), f"no package twice for 3.{minor} on {platform}")
+                self.assertLessEqual({"mlx-lm", "transformers", "tokenizers", "numpy", "regex", "pyyaml", "markupsafe"}, set(names))
+
+    def test_wheels_suit_a_python(self):
+        for tag, suited in (
+            ("py3-none-any", (10, 11, 14)),
+            ("cp311-cp311-manylinux_2_28_x86_64", (11,)),
+            ("cp311-abi3-manylinux_2_28_x86_64", (11, 14)),
+        ):
+            pin = deps.Pin(f"mlxlm linux-x86_64 thing 1.0 {tag} {'0' * 64}")
+            self.assertEqual(tuple(m for m in (10, 11, 14) if deps.suits(pin, "linux-x86_64", m)), suited)
+            self.assertFalse(deps.suits(pin, "macos-arm64", 11))
+
+    def test_unknown_part(self):
+        with self.assertRaises(deps.Problem) as stopped:
+            deps.main("everything")
+        self.assertIn("everything: the choices are mlxlm", str(stopped.exception))
+
     def test_unknown_kind_of_mlx(self):
         with self.assertRaises(deps.Problem) as stopped:
             deps.mlx([], "cuda12", "linux-x86_64")
