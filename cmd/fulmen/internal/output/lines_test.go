@@ -78,22 +78,27 @@ func TestAnUnfinishedLineIsShownSoon(t *testing.T) {
 		is := is.New(t)
 		var to bytes.Buffer
 		l := New(Options{Out: &to, Err: &to, Prefix: true, Together: true})
+		shown := func() string {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			return to.String()
+		}
 		is.NoErr(l.Write(out(0, "ready? ")))
 		time.Sleep(DefaultPause - 1)
 		synctest.Wait()
-		is.Equal(to.String(), "")
+		is.Equal(shown(), "")
 		time.Sleep(1)
 		synctest.Wait()
-		is.Equal(to.String(), "[0] ready? ")
+		is.Equal(shown(), "[0] ready? ")
 		is.NoErr(l.Write(out(0, "yes\n"))) // continued
-		is.Equal(to.String(), "[0] ready? yes\n")
+		is.Equal(shown(), "[0] ready? yes\n")
 		is.NoErr(l.Write(out(0, "a")))
 		time.Sleep(DefaultPause)
 		synctest.Wait()
 		is.NoErr(l.Write(out(1, "b\n"))) // not in the middle of it
 		is.NoErr(l.Write(out(0, "c\n")))
 		is.NoErr(l.Close())
-		is.Equal(to.String(), "[0] ready? yes\n[0] a\n[1] b\n[0] c\n")
+		is.Equal(shown(), "[0] ready? yes\n[0] a\n[1] b\n[0] c\n")
 	})
 }
 
