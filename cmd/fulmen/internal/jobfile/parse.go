@@ -1,0 +1,154 @@
+package jobfile
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/BurntSushi/toml"
+
+	"fulmen/daemon/api"
+)
+
+// maxProblems bounds how many problems one file is told of at once.
+const maxProblems = 20
+
+// Problem is one fault of a file.
+type Problem struct {
+	// Line is where it is, from 1; 0 where that is not known.
+	Line int
+	// Message is what is wrong, without a full stop.
+	Message string
+}
+
+// Error is everything that is wrong with a file.
+type Error struct {
+	// File is its name, as it was given.
+	File string
+	// Problems are at least one, in the order of their lines.
+	Problems []Problem
+}
+
+// Error is a line for each problem: FILE:LINE: what is wrong.
+func (e *Error) Error() string {
+	var lines []string
+	for _, p := range e.Problems {
+		where := e.File
+		if p.Line > 0 {
+			where = fmt.Sprintf("%s:%d", e.File, p.Line)
+		}
+		lines = append(lines, where+": "+p.Message)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Parse reads a file's text. Names of nodes become ids by node, whose error is
+// one of the file's. The error is an *Error; directories and defaults are left
+// to whoever submits the request.
+func Parse(file, text string, node func(word string) (api.NodeID, error)) (api.JobRequest, error) {
+	var request api.JobRequest
+	values, problem := decode(text)
+	if problem != nil {
+		return request, &Error{file, []Problem{*problem}}
+	}
+	r := reader{text: text, node: node}
+	r.table(nil, values, reflect.TypeFor[api.JobRequest]())
+	if len(r.problems) > 0 {
+		return request, &Error{file, r.sorted()}
+	}
+	raw, err := json.Marshal(values)
+	if err == nil {
+		decoder := json.NewDecoder(bytes.NewReader(raw))
+		decoder.DisallowUnknownFields() // the reader knows no less
+		err = decoder.Decode(&request)
+	}
+	if err != nil {
+		return api.JobRequest{}, &Error{file, []Problem{r.wrongType(err)}}
+	}
+	return request, nil
+}
+
+// decode reads TOML, and says where it is none.
+func decode(text string) (values map[string]any, problem *Problem) {
+	switch {
+	case len(text) > api.MaxSpecBytes:
+		return nil, &Problem{0, fmt.Sprintf("the file has %d bytes, more than the %d of a job", len(text), api.MaxSpecBytes)}
+	case !utf8.ValidString(text):
+		return nil, &Problem{0, "the file is not text in UTF-8"}
+	case deep(text):
+		return nil, &Problem{0, "tables or lists are too deep inside each other"}
+	}
+	// The library panics with other values than its errors only through a defect.
+	defer func() {
+		if recover() != nil {
+			values, problem = nil, &Problem{0, "the text is no TOML"}
+		}
+	}()
+	if _, err := toml.Decode(text, &values); err != nil {
+		if p, ok := errors.AsType[toml.ParseError](err); ok {
+			return nil, &Problem{p.Position.Line, p.Message}
+		}
+		return nil, &Problem{0, err.Error()}
+	}
+	return values, nil
+}
+
+// maxDepth bounds the brackets that are open at once, and the parts of a key; a
+// job needs three.
+const maxDepth = 32
+
+// deep reports whether a text could make the TOML reader recurse without bound.
+// It counts brackets and dots whatever they stand in, which is too strict only
+// for texts that no job has.
+func deep(text string) bool {
+	open, dots := 0, 0
+	for _, c := range text {
+		switch c {
+		case '[', '{':
+			open++
+		case ']', '}':
+			open = max(0, open-1)
+		case '.':
+			dots++
+		case '\n', '=', ' ', '"', '/':
+			dots = 0
+		}
+		if open > maxDepth || dots > maxDepth {
+			return true
+		}
+	}
+	return false
+}
+
+// wrongType is the decoder's complaint about a value.
+func (r *reader) wrongType(err error) Problem {
+	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		path := strings.Split(e.Field, ".")
+		return Problem{lineOf(r.text, path), fmt.Sprintf("%s is a %s where %s is wanted", e.Field, e.Value, wanted(e.Type))}
+	}
+	if e, ok := errors.AsType[*api.Error](err); ok {
+		return Problem{0, strings.TrimSuffix(e.Message, ".")}
+	}
+	return Problem{0, strings.TrimPrefix(err.Error(), "json: ")}
+}
+
+// wanted is a type in words.
+func wanted(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Bool:
+		return "true or false"
+	case reflect.String:
+		return "a text in quotes"
+	case reflect.Int, reflect.Int64:
+		return "a whole number"
+	case reflect.Float64:
+		return "a number"
+	case reflect.Slice:
+		return "a list"
+	}
+	return "a table"
+}
