@@ -23,6 +23,8 @@ type PeerJobParams struct {
 	Handed *Job `json:"handed,omitempty"`
 	// Kill skips the grace; to stop only.
 	Kill bool `json:"kill,omitempty"`
+	// Reason is why, where no person says so, such as client_gone; to stop only.
+	Reason Reason `json:"reason,omitempty"`
 	// Output overrides the spec's policy; to delete only.
 	Output OutputPolicy `json:"output,omitempty"`
 }

@@ -1498,6 +1498,8 @@ export interface Job {
   home: NodeID;
   /** Counts the homes, from 1. */
   epoch: number;
+  /** The node that was asked to be the home. Until it answers nobody knows whether it is one already, under the epoch after this. */
+  next_home?: NodeID;
   /** Where the job is. */
   phase: JobPhase;
   /** When it got there. */

@@ -44,7 +44,7 @@ func (m *step) documentHeld(e Held) {
 func (m *step) follow(e Event) {
 	switch e := e.(type) {
 	case Seen:
-		if !outranks(e.Job, m.Job) && (e.Job.Epoch != m.Job.Epoch || e.Job.Home != m.Job.Home) {
+		if !Outranks(e.Job, m.Job) && (e.Job.Epoch != m.Job.Epoch || e.Job.Home != m.Job.Home) {
 			return
 		}
 		if e.Job.Epoch < m.maxEpoch && e.Job.Home == m.Self {
@@ -122,10 +122,14 @@ func (m *step) stopActing(epoch uint64) {
 // otherwise from when one of their nodes has heard of the new epoch.
 func (m *step) takeOver(person bool) {
 	m.stopTimers()
-	m.maxEpoch = max(m.maxEpoch, m.Job.Epoch) + 1
+	m.maxEpoch = max(m.maxEpoch, m.Job.Epoch)
+	if m.Job.NextHome != "" { // which may act already, under the next epoch
+		m.maxEpoch = max(m.maxEpoch, m.Job.Epoch+1)
+	}
+	m.maxEpoch++
 	m.Role, m.handing, m.blocked = RoleHome, "", false
 	m.HomeLost, m.lostLong = false, false
-	m.Job.Home, m.Job.Epoch = m.Self, m.maxEpoch
+	m.Job.Home, m.Job.Epoch, m.Job.NextHome = m.Self, m.maxEpoch, ""
 	m.Ranks, m.Nodes, m.Cause, m.open, m.free = nil, nil, nil, false, 0
 	m.recall()
 	m.enter(api.JobHomeLost, Cause{Reason: api.ReasonHomeLost})

@@ -11,8 +11,9 @@ import (
 // given it keeps spec, principal and who asked to stop.
 func Accept(self api.NodeID, job api.Job, rules Rules, at api.Time) (State, []Effect) {
 	m := &step{State: State{Self: self, Role: RoleHome, Rules: rules, Job: job}, at: at}
-	m.Job.Home, m.Job.Epoch = self, max(job.Epoch, 1)
+	m.Job.Home, m.Job.Epoch, m.Job.NextHome = self, max(job.Epoch, 1), ""
 	m.maxEpoch = m.Job.Epoch
+	m.known = m.Job.Epoch > 1 // the home before may have told anybody
 	switch {
 	case job.Phase == "" || job.Phase == api.JobQueued:
 		m.enter(api.JobQueued, Cause{})
@@ -45,6 +46,10 @@ func Resume(self api.NodeID, job api.Job, rules Rules, at api.Time) (State, []Ef
 	}
 	m.recall()
 	switch p := job.Phase; {
+	case job.NextHome != "":
+		m.handing = job.NextHome
+		m.maxEpoch = max(m.maxEpoch, m.Job.Epoch+1)
+		m.sendHandOver()
 	case p == api.JobQueued:
 		m.do(AskPlan{})
 	case p == api.JobPlacing || p == api.JobHomeLost:

@@ -109,7 +109,7 @@ func (m *step) home(e Event) {
 	case Held:
 		m.documentHeld(e)
 	case Seen:
-		if outranks(e.Job, m.Job) {
+		if Outranks(e.Job, m.Job) {
 			if m.handing == e.Job.Home {
 				m.handedOver(e.Job.Home)
 			}

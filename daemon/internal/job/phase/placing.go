@@ -24,13 +24,13 @@ func (m *step) place() {
 	m.do(AskPlan{})
 }
 
-// waits reports whether a plan is wanted.
-func (m *State) waits() bool {
-	return (m.Job.Phase == api.JobQueued || m.Job.Phase == api.JobPlacing) && !m.open && m.handing == "" && !m.blocked
+// Waits reports whether a plan is wanted.
+func (m *State) Waits() bool {
+	return m.Role == RoleHome && (m.Job.Phase == api.JobQueued || m.Job.Phase == api.JobPlacing) && !m.open && m.handing == "" && !m.blocked
 }
 
 func (m *step) unplaceable(why Cause) {
-	if !m.waits() {
+	if !m.Waits() {
 		return
 	}
 	if why.Final {
@@ -50,7 +50,7 @@ func (m *step) unplaceable(why Cause) {
 // planned begins an attempt, or hands the job to the node of rank 0 where this
 // is the first plan and that node is another.
 func (m *step) planned(plan api.Plan) {
-	if !m.waits() || len(plan.Ranks) == 0 {
+	if !m.Waits() || len(plan.Ranks) == 0 {
 		return
 	}
 	if m.Job.Phase == api.JobQueued {
@@ -64,7 +64,7 @@ func (m *step) planned(plan api.Plan) {
 		return
 	}
 	if first := plan.Ranks[0].Node; m.Job.Attempt == 0 && m.Job.Epoch == 1 && first != m.Self {
-		m.handing = first
+		m.handing, m.Job.NextHome = first, first
 		m.maxEpoch = max(m.maxEpoch, m.Job.Epoch+1)
 		m.enter(api.JobPlacing, Cause{WaitingFor: "node " + string(first) + " to keep the job"})
 		m.sendHandOver()
@@ -85,14 +85,14 @@ func (m *step) handedOver(to api.NodeID) {
 		m.do(ForwardStop{to, *stop})
 	}
 	m.stopActing(m.Job.Epoch + 1)
-	m.Job.Home, m.Job.Epoch = to, m.Job.Epoch+1
+	m.Job.Home, m.Job.Epoch, m.Job.NextHome = to, m.Job.Epoch+1, ""
 }
 
 func (m *step) handOverRefused(e HandOverRefused) {
 	if m.handing == "" || e.Node != m.handing {
 		return
 	}
-	m.handing = ""
+	m.handing, m.Job.NextHome = "", ""
 	m.stop(TimerHandOver)
 	if m.Job.StopRequested != nil {
 		m.end(api.JobStopped)

@@ -163,9 +163,13 @@ func (s *State) cleared() bool {
 	return len(s.members) > 0 && !(knows && lacking*2 > len(s.members))
 }
 
-// outranks reports whether the document a counts before b: the higher epoch,
+// Inherited reports whether an attempt was begun by a former home, so that its
+// ranks were started under a lower epoch than the job's.
+func (s State) Inherited(attempt int) bool { return attempt <= s.inherited }
+
+// Outranks reports whether the document a counts before b: the higher epoch,
 // and of one epoch, which two persons can have made at once, the lower home.
-func outranks(a, b api.Job) bool {
+func Outranks(a, b api.Job) bool {
 	return a.Epoch > b.Epoch || a.Epoch == b.Epoch && a.Home < b.Home
 }
 

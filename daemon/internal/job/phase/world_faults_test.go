@@ -84,7 +84,7 @@ func (m *machine) look() {
 			m.tell(NodeBack{n.ID})
 		}
 	}
-	if m.has && m.s.Role == RoleHome && m.s.waits() {
+	if m.has && m.s.Role == RoleHome && m.s.Waits() {
 		m.tell(m.plan())
 	}
 }
@@ -220,7 +220,7 @@ func TestRandomSchedules(t *testing.T) {
 func (w *world) mustBeOver() {
 	var best *machine
 	for _, m := range w.nodes {
-		if m.has && m.s.Role == RoleHome && (best == nil || outranks(m.s.Job, best.s.Job)) {
+		if m.has && m.s.Role == RoleHome && (best == nil || Outranks(m.s.Job, best.s.Job)) {
 			best = m
 		}
 	}

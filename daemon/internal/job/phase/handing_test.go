@@ -1,0 +1,54 @@
+package phase
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+)
+
+// A home that was asking another node to take the job, and was started again,
+// cannot know whether that node has: it goes on asking and starts nothing itself.
+func TestARestartRemembersToWhomTheJobWasHanded(t *testing.T) {
+	is := is.New(t)
+	g := newRig(t, rules())
+	g.next(Planned{planOn(api.BackendRing, nodeID(1))})
+	is.Equal(g.s.Job.NextHome, nodeID(1))
+
+	var out []Effect
+	g.s, out = Resume(nodeID(0), g.s.Job, rules(), at(9))
+	is.True(strings.HasPrefix(words(out), "hand over to "+string(nodeID(1))))
+	g.next(Sight{nodeIDs(0, 1), nodeIDs(0)}, Planned{planOn(api.BackendRing, nodeID(0))})
+	is.Equal(g.did(), "") // the other may run it by now
+	is.Equal(g.s.Job.Attempt, 0)
+
+	g.next(HandOverRefused{nodeID(1), Cause{Reason: api.ReasonStopping}})
+	is.Equal(g.s.Job.NextHome, api.NodeID(""))
+	is.Equal(g.s.Phase(), api.JobBackoff)
+}
+
+// Whoever takes a job over that was being handed on counts above both.
+func TestATakeOverOutranksTheNextHome(t *testing.T) {
+	is := is.New(t)
+	g := newRig(t, rules())
+	g.next(Planned{planOn(api.BackendRing, nodeID(1))})
+	third := Follow(nodeID(2), g.s.Job, rules())
+	third, _ = Next(third, at(1), Sight{nodeIDs(0, 1, 2), nodeIDs(2)})
+	third, _ = Next(third, at(2), TakeOver{})
+	is.Equal(third.Role, RoleHome)
+	is.Equal(third.Job.Epoch, uint64(3))
+	is.Equal(third.Job.NextHome, api.NodeID(""))
+}
+
+// The node to which a job was handed does not know whom the home before told of
+// it: out of sight of a majority it starts nothing.
+func TestANextHomeCountsOnOthersKnowingTheJob(t *testing.T) {
+	is := is.New(t)
+	g := &rig{t: t}
+	g.s, _ = Accept(nodeID(1), api.Job{Epoch: 2, Phase: api.JobPlacing}, rules(), at(0))
+	g.next(Sight{nodeIDs(0, 1, 2, 3, 4), nodeIDs(0, 1)}, Planned{planOn(api.BackendRing, nodeID(1))})
+	is.Equal(g.s.Job.Reason, api.ReasonNoMajority)
+	is.Equal(g.s.Job.Attempt, 0)
+}
