@@ -56,6 +56,9 @@ func TestStrict(t *testing.T) {
 		{"stop", `stopped_by_person`, `Stopped by person`, `field cause.reason: "Stopped by person" is not in snake_case`},
 		{"stop", `ada stopped it`, ``, "field cause.message: empty"},
 		{"stop", `"grace_s":10`, `"grace_s":-1`, "field grace_s: -1 s is outside 0 to 3600"},
+		{"resize", `"rows":50`, `"rows":0`, "field rows: 0 is outside 1 to 65535"},
+		{"resize", `,"columns":132`, ``, "field columns: missing"},
+		{"input-taken", `4096`, `-1`, "field bytes: is negative"},
 		{"greeting", `"phase":"running"`, `"phase":"walking"`, `field phase: "walking" is not a phase of a shim`},
 		{"greeting", `"speaks":1`, `"speaks":2`, "field speaks: 2 is outside 1 to 1"},
 		{"greeting", `"re":1`, `"re":0`, "field re: must be the number of a request"},
@@ -146,17 +149,20 @@ func TestWhatCannotBeReadIsNotWritten(t *testing.T) {
 
 func TestSpecCheck(t *testing.T) {
 	for want, spoil := range map[string]func(*Spec){
-		"field program:":        func(s *Spec) { s.Program = "python3" },
-		"field dir:":            func(s *Spec) { s.Dir = "/a/../b" },
-		"field folder:":         func(s *Spec) { s.Folder = "" },
-		"field socket:":         func(s *Spec) { s.Socket = "/" + strings.Repeat("s", MaxSocketPath) },
-		"field args:":           func(s *Spec) { s.Args = []string{"a\x00b"} },
-		"field env:":            func(s *Spec) { s.Env = []string{"=x"} },
-		"field user.name:":      func(s *Spec) { s.User.Name = "" },
-		"field stdin:":          func(s *Spec) { s.Stdin = "tty" },
-		"field spec_hash:":      func(s *Spec) { s.SpecHash = "XYZ" },
-		"field lease_s:":        func(s *Spec) { s.LeaseS = 0 },
-		"field log_tail_bytes:": func(s *Spec) { s.LogTailBytes = -1 },
+		"field program:":          func(s *Spec) { s.Program = "python3" },
+		"field dir:":              func(s *Spec) { s.Dir = "/a/../b" },
+		"field folder:":           func(s *Spec) { s.Folder = "" },
+		"field socket:":           func(s *Spec) { s.Socket = "/" + strings.Repeat("s", MaxSocketPath) },
+		"field args:":             func(s *Spec) { s.Args = []string{"a\x00b"} },
+		"field env:":              func(s *Spec) { s.Env = []string{"=x"} },
+		"field user.name:":        func(s *Spec) { s.User.Name = "" },
+		"field stdin:":            func(s *Spec) { s.Stdin = "tty" },
+		"field stdin: is none,":   func(s *Spec) { s.Stdin = StdinNone },
+		"field terminal.rows:":    func(s *Spec) { s.Terminal.Rows = 0 },
+		"field terminal.columns:": func(s *Spec) { s.Terminal.Columns = 65536 },
+		"field spec_hash:":        func(s *Spec) { s.SpecHash = "XYZ" },
+		"field lease_s:":          func(s *Spec) { s.LeaseS = 0 },
+		"field log_tail_bytes:":   func(s *Spec) { s.LogTailBytes = -1 },
 	} {
 		t.Run(want, func(t *testing.T) {
 			is := is.New(t)

@@ -9,9 +9,10 @@
 //	daemon -> shim   hello    who is calling, for which rank, at which epoch
 //	                 renew    the lease, for so many seconds
 //	                 stop     end the group, with this grace, for this cause
+//	                 resize   the terminal's size, where the program has one
 //	                 status   how is it?
 //	shim -> daemon   hello    the answer to hello: the version they will speak
-//	                 status   the answer to renew, stop and status; unasked when the phase changes
+//	                 status   the answer to renew, stop, resize and status; unasked when the phase changes
 //	                 exit     how the rank ended; unasked, and after a hello that comes later
 //	                 refused  the answer to what it will not do, with the reason
 //

@@ -31,6 +31,7 @@ func requests() map[string]Request {
 		"hello":  Hello{RequestHeader: header(1), Ref: ref, Versions: Versions{Newest: 2, Oldest: 1}, PID: 77},
 		"renew":  Renew{RequestHeader: header(2), LeaseS: 30},
 		"stop":   Stop{RequestHeader: header(3), GraceS: 10, Cause: Cause{Reason: "stopped_by_person", Message: "ada stopped it"}},
+		"resize": Resize{RequestHeader: header(5), Terminal: Terminal{Rows: 50, Columns: 132}},
 		"status": Query{RequestHeader: header(4)},
 	}
 }
@@ -41,6 +42,7 @@ func replies() map[string]Reply {
 		"status-answer":   Status{Re: 4, Epoch: 3, Phase: PhaseRunning, PID: 412, LeaseLeftS: 29.75, Logs: []LogEnd{{Stream: "stdout", File: "out.1", WrittenBytes: 5, KeptBytes: 5}}},
 		"status-starting": Status{Epoch: 3, Phase: PhaseStarting, LeaseLeftS: 30},
 		"status-ending":   Status{Epoch: 3, Phase: PhaseEnding, PID: 412, Cause: &left},
+		"input-taken":     InputTaken{Bytes: 4096},
 		"exit-usage":      Exit{Record: records()["exit-code"]},
 		"exit":            Exit{Record: records()["exit-signal"]},
 		"refused":         Refusal{Re: 2, Epoch: 4, Reason: RefuseStaleEpoch, Message: "epoch 3 is over, this is epoch 4"},
@@ -60,7 +62,7 @@ func records() map[string]ExitRecord {
 
 func spec() Spec {
 	return Spec{Ref: ref, Epoch: 3, SpecHash: "9f2c", Program: "/usr/bin/python3", Args: []string{"train.py", "--lr=1e-4"}, Env: []string{"MLX_RANK=1", "EMPTY="},
-		Dir: "/Users/ada/work", User: &User{Name: "ada", UID: 501, GID: 20, Groups: []uint32{20, 12}}, Stdin: StdinNone,
+		Dir: "/Users/ada/work", User: &User{Name: "ada", UID: 501, GID: 20, Groups: []uint32{20, 12}}, Stdin: StdinSocket, Terminal: &Terminal{Rows: 24, Columns: 80},
 		Socket: "/var/run/fulmen/j4k2m9xq7.2.1", Folder: "/var/lib/fulmen/jobs/j4k2m9xq7/2/1", LeaseS: 30, GraceS: 10, LogHeadBytes: 1 << 20, LogTailBytes: 15 << 20}
 }
 

@@ -38,6 +38,8 @@ func DecodeRequest(line []byte) (Request, error) {
 		return decodeAs[Renew](line)
 	case Stop{}.messageType():
 		return decodeAs[Stop](line)
+	case Resize{}.messageType():
+		return decodeAs[Resize](line)
 	case Query{}.messageType():
 		return decodeAs[Query](line)
 	}
@@ -57,6 +59,8 @@ func DecodeReply(line []byte) (Reply, error) {
 		return decodeAs[Status](line)
 	case Exit{}.messageType():
 		return decodeAs[Exit](line)
+	case InputTaken{}.messageType():
+		return decodeAs[InputTaken](line)
 	case Refusal{}.messageType():
 		return decodeAs[Refusal](line)
 	}

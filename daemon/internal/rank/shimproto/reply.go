@@ -1,6 +1,7 @@
 package shimproto
 
-// Reply is what a shim says to a daemon: [Greeting], [Status], [Exit] or [Refusal].
+// Reply is what a shim says to a daemon: [Greeting], [Status], [Exit], [Refusal],
+// or on the socket of the input [InputTaken].
 type Reply interface {
 	messageType() string
 	check() error
@@ -70,6 +71,22 @@ type Exit struct {
 func (Exit) messageType() string { return "exit" }
 
 func (m Exit) check() error { return within("record", m.Record.Check()) }
+
+// InputTaken says how much of the program's input, over all connections, has been
+// handed to the program: the next byte has this number. It comes after the
+// greeting on the socket of the input, and whenever it has grown.
+type InputTaken struct {
+	Bytes int64 `json:"bytes"`
+}
+
+func (InputTaken) messageType() string { return "input_taken" }
+
+func (m InputTaken) check() error {
+	if m.Bytes < 0 {
+		return badField("bytes", "is negative")
+	}
+	return nil
+}
 
 // RefusalReason is why a shim will not do what it was asked.
 type RefusalReason string

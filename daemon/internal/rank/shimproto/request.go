@@ -2,7 +2,8 @@ package shimproto
 
 import "math"
 
-// Request is what a daemon says to a shim: [Hello], [Renew], [Stop] or [Query].
+// Request is what a daemon says to a shim: [Hello], [Renew], [Stop], [Resize] or
+// [Query].
 type Request interface {
 	messageType() string
 	check() error
@@ -70,6 +71,17 @@ func (Stop) messageType() string { return "stop" }
 func (m Stop) check() error {
 	return firstError(m.RequestHeader.check(), checkSeconds("grace_s", m.GraceS, maxGraceS), within("cause", m.Cause.Check()))
 }
+
+// Resize gives the program's terminal another size; the program is told by
+// SIGWINCH. Without a terminal nothing happens.
+type Resize struct {
+	RequestHeader
+	Terminal
+}
+
+func (Resize) messageType() string { return "resize" }
+
+func (m Resize) check() error { return firstError(m.RequestHeader.check(), m.Terminal.Check()) }
 
 // Query asks for a [Status].
 type Query struct {

@@ -23,6 +23,10 @@ type Spec struct {
 	Dir     string   `json:"dir"`           // absolute path
 	User    *User    `json:"user,omitzero"`
 	Stdin   Stdin    `json:"stdin"`
+	// Terminal gives the program a controlling terminal of this size in place of
+	// the three streams; what it prints is all in the log of standard output.
+	// Stdin must be [StdinSocket].
+	Terminal *Terminal `json:"terminal,omitzero"`
 
 	Socket string `json:"socket"` // absolute path, at most [MaxSocketPath] bytes
 	// Folder takes exit.json and the log files.
@@ -90,6 +94,14 @@ func (s Spec) Check() error {
 	}
 	if s.Stdin != StdinNone && s.Stdin != StdinSocket {
 		return badField("stdin", "%.40q is neither none nor socket", string(s.Stdin))
+	}
+	if s.Terminal != nil {
+		if err := within("terminal", s.Terminal.Check()); err != nil {
+			return err
+		}
+		if s.Stdin != StdinSocket {
+			return badField("stdin", "is %s, where a terminal needs %s", s.Stdin, StdinSocket)
+		}
 	}
 	if s.LogHeadBytes < 0 {
 		return badField("log_head_bytes", "is negative")
