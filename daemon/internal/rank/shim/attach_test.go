@@ -1,14 +1,11 @@
 package shim_test
 
 import (
-	"bytes"
-	"net"
 	"os"
 	"testing"
 
 	"github.com/matryer/is"
 
-	"fulmen/daemon/internal/rank/shim"
 	"fulmen/daemon/internal/rank/shimproto"
 )
 
@@ -111,42 +108,4 @@ func TestTheSocketIsForItsOwner(t *testing.T) {
 	info, err := os.Stat(h.spec.Socket)
 	is.NoErr(err)
 	is.Equal(info.Mode().Perm(), os.FileMode(0o600))
-}
-
-// feed connects to the rank's input and says hello.
-func feed(t *testing.T, h *held, epoch int64) (*net.UnixConn, *shimproto.DaemonConn, shimproto.Reply) {
-	t.Helper()
-	conn := dial(t, shim.InputSocket(h.spec.Socket))
-	d := &daemon{t: t, conn: shimproto.NewDaemonConn(conn), spec: h.spec}
-	d.send(shimproto.Hello{RequestHeader: d.header(epoch), Ref: h.spec.Ref, Versions: shimproto.OwnVersions(), PID: 1})
-	return conn.(*net.UnixConn), d.conn, d.receive()
-}
-
-func TestInputSurvivesItsDaemon(t *testing.T) {
-	t.Parallel()
-	is := is.New(t)
-	spec := specOf(t, `cat; echo over`)
-	spec.Stdin = shimproto.StdinSocket
-	h := hold(t, spec)
-
-	_, _, reply := feed(t, h, 2)
-	is.Equal(reply.(shimproto.Refusal).Reason, shimproto.RefuseStaleEpoch)
-
-	first, _, reply := feed(t, h, 3)
-	_, ok := reply.(shimproto.Greeting)
-	is.True(ok)
-	_, err := first.Write([]byte("one "))
-	is.NoErr(err)
-	eventually(t, "the first part", func() bool { return h.output("out.1") == "one " })
-	is.NoErr(first.Close()) // its daemon is gone, and that is no end of the input
-
-	second, answers, _ := feed(t, h, 3)
-	more := bytes.Repeat([]byte("two "), 50_000)
-	_, err = second.Write(more)
-	is.NoErr(err)
-	is.NoErr(second.CloseWrite())
-	_, err = answers.Receive(patience) // the end has arrived
-	is.NoErr(err)
-	is.Equal(*h.wait().Code, 0)
-	is.Equal(h.output("out.1"), "one "+string(more)+"over\n")
 }

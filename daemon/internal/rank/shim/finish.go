@@ -75,7 +75,7 @@ func (s *shim) finish() {
 		return
 	}
 	s.finishing = true
-	for _, timer := range []native.Timer{s.lease, s.kill} {
+	for _, timer := range []native.Timer{s.lease, s.kill, s.hang} {
 		if timer != nil {
 			timer.Stop()
 		}
@@ -84,6 +84,7 @@ func (s *shim) finish() {
 	s.record.EndedAt = native.Stamp(s.clock.Now())
 	s.record.ElapsedS = (s.clock.Boot() - s.began).Seconds()
 	go func() {
+		s.streams.hangUp()
 		s.pumps.finish()
 		closeFiles(s.streams.input)
 		for _, l := range s.logs {
@@ -127,5 +128,9 @@ func (s *shim) leave() {
 }
 
 func (s *shim) logEnds() []shimproto.LogEnd {
-	return []shimproto.LogEnd{s.logs[0].state(), s.logs[1].state()}
+	var ends []shimproto.LogEnd
+	for _, l := range s.logs {
+		ends = append(ends, l.state())
+	}
+	return ends
 }

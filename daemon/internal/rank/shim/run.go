@@ -111,16 +111,15 @@ func (s *shim) begin() (err error) {
 	if s.streams, err = openStreams(s.spec); err != nil {
 		return err
 	}
+	s.terminal = s.streams.terminal
 	if s.streams.input != nil {
-		s.feeder = &input{shim: s, pipe: s.streams.input}
+		s.feeder = &input{shim: s, pipe: s.streams.input, terminal: s.terminal}
 	}
 	s.family.except = []int{s.guard.pid}
-	for i, stream := range []struct{ name, file string }{{"stdout", "out."}, {"stderr", "err."}} {
-		name := stream.file + strconv.Itoa(s.spec.Rank)
-		s.logs[i] = newLogFile(stream.name, filepath.Join(s.folder, name), name, s.spec.LogHeadBytes, s.spec.LogTailBytes)
+	s.keep("stdout", "out.", s.streams.out)
+	if s.streams.err != nil {
+		s.keep("stderr", "err.", s.streams.err)
 	}
-	s.pumps.add(s.streams.out, s.logs[0])
-	s.pumps.add(s.streams.err, s.logs[1])
 	s.armLease(s.spec.LeaseS)
 	go func() {
 		pid, err := start(s.spec, s.streams)
@@ -130,4 +129,12 @@ func (s *shim) begin() (err error) {
 		s.do(func() { s.started(pid, err) })
 	}()
 	return nil
+}
+
+// keep moves a stream of the program into a log.
+func (s *shim) keep(stream, file string, from *os.File) {
+	name := file + strconv.Itoa(s.spec.Rank)
+	log := newLogFile(stream, filepath.Join(s.folder, name), name, s.spec.LogHeadBytes, s.spec.LogTailBytes)
+	s.logs = append(s.logs, log)
+	s.pumps.add(from, log)
 }

@@ -125,10 +125,21 @@ func (s *shim) answer(c *session, request shimproto.Request) {
 		return
 	case shimproto.Renew:
 		s.renew(r.LeaseS)
+	case shimproto.Resize:
+		s.resize(r.Terminal)
 	case shimproto.Stop:
 		s.stop(r.Epoch, r.GraceS, r.Cause)
 	}
 	c.send(s, s.status(request.Header().ID))
+}
+
+// resize gives the program's terminal a size; there may be none, or none any more.
+func (s *shim) resize(size shimproto.Terminal) {
+	if t := s.terminal; t != nil && !s.finishing {
+		if err := t.resize(size); err != nil {
+			s.logf("resize: %v", err)
+		}
+	}
 }
 
 // greeting answers a hello that was admitted, so that the versions have one in

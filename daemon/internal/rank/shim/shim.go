@@ -38,10 +38,11 @@ type shim struct {
 	sessions map[*session]struct{}
 	feeder   *input
 
-	streams *streams
-	pumps   pumps
-	logs    [2]*logFile
-	guard   *guard
+	streams  *streams
+	terminal *terminal // nil where the spec wants none
+	pumps    pumps
+	logs     []*logFile
+	guard    *guard
 
 	phase    shimproto.Phase
 	family   family
@@ -53,6 +54,7 @@ type shim struct {
 	stopping  bool // SIGTERM was sent, and the grace is not over
 	killAt    time.Duration
 	kill      native.Timer
+	hang      native.Timer  // of a terminal
 	reaped    bool          // the program was
 	reapedAt  time.Duration // when
 	finishing bool
@@ -172,9 +174,30 @@ func (s *shim) terminate() {
 		s.family.signal(syscall.SIGTERM)
 		// A stopped process does nothing about a signal before it goes on.
 		s.family.signal(syscall.SIGCONT)
+		s.stopTerminal()
 	}
 	s.announce()
 	s.awaitGrace()
+}
+
+// stopTerminal passes the signal on to the command that has the terminal, and
+// hangs up when half the grace is over: a shell at its terminal does not mind
+// SIGTERM. At once would be too early for what cleans up after a SIGTERM.
+func (s *shim) stopTerminal() {
+	t := s.terminal
+	if t == nil {
+		return
+	}
+	t.signal(s.family.program, syscall.SIGTERM)
+	t.signal(s.family.program, syscall.SIGCONT)
+	s.hang = s.after((s.killAt-s.clock.Boot())/2, func() {
+		if s.stopping && !s.finishing {
+			t.signal(s.family.program, syscall.SIGHUP)
+			if !s.reaped {
+				s.family.signal(syscall.SIGHUP)
+			}
+		}
+	})
 }
 
 // awaitGrace sees to the end of the grace, which may be now.

@@ -20,35 +20,31 @@ type streams struct {
 	theirs [3]*os.File
 	input  *os.File // nil where there is none
 	out    *os.File
-	err    *os.File
+	err    *os.File // nil where there is a terminal
+	// terminal is what they are all the same, where the spec wants it.
+	terminal *terminal
 }
 
-// openStreams makes the pipes. The program's ends belong to its account, so that
-// it can open /dev/stdout and its like by name.
+// openStreams makes the pipes, or the terminal. The program's ends belong to its
+// account, so that it can open /dev/stdout and its like by name.
 func openStreams(spec shimproto.Spec) (s *streams, err error) {
 	s = &streams{}
 	defer func() {
 		if err != nil {
 			s.closeTheirs()
+			s.hangUp()
 			closeFiles(s.input, s.out, s.err)
 		}
 	}()
-	if spec.Stdin == shimproto.StdinSocket {
-		s.theirs[0], s.input, err = os.Pipe()
-	} else {
-		s.theirs[0], err = os.Open(os.DevNull)
-	}
-	if err != nil {
+	if spec.Terminal != nil {
+		if s.terminal, err = openTerminal(*spec.Terminal); err != nil {
+			return s, err
+		}
+		s.input, s.out = s.terminal.master, s.terminal.master
+		s.theirs = [3]*os.File{s.terminal.slave, s.terminal.slave, s.terminal.slave}
+	} else if err = s.openPipes(spec.Stdin); err != nil {
 		return s, err
 	}
-	if s.out, s.theirs[1], err = os.Pipe(); err != nil {
-		return s, err
-	}
-	if s.err, s.theirs[2], err = os.Pipe(); err != nil {
-		return s, err
-	}
-	enlargePipe(s.out)
-	enlargePipe(s.err)
 	if u := spec.User; u != nil && os.Geteuid() == 0 {
 		for i, end := range s.theirs {
 			if i > 0 || s.input != nil {
@@ -59,7 +55,45 @@ func openStreams(spec shimproto.Spec) (s *streams, err error) {
 	return s, nil
 }
 
-func (s *streams) closeTheirs() { closeFiles(s.theirs[:]...) }
+func (s *streams) openPipes(stdin shimproto.Stdin) (err error) {
+	if stdin == shimproto.StdinSocket {
+		s.theirs[0], s.input, err = os.Pipe()
+	} else {
+		s.theirs[0], err = os.Open(os.DevNull)
+	}
+	if err != nil {
+		return err
+	}
+	if s.out, s.theirs[1], err = os.Pipe(); err != nil {
+		return err
+	}
+	if s.err, s.theirs[2], err = os.Pipe(); err != nil {
+		return err
+	}
+	enlargePipe(s.out)
+	enlargePipe(s.err)
+	return nil
+}
+
+// closeTheirs closes the program's ends once the program has them.
+func (s *streams) closeTheirs() {
+	if s.terminal == nil {
+		closeFiles(s.theirs[:]...)
+	}
+}
+
+// hangUp closes the terminal's other side, so that its output ends.
+func (s *streams) hangUp() {
+	if s.terminal != nil {
+		closeFiles(s.terminal.slave)
+	}
+}
+
+// attributes are how the program is started: in a session of its own, whose
+// terminal its input is where there is one.
+func (s *streams) attributes() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setsid: true, Setctty: s.terminal != nil}
+}
 
 func closeFiles(files ...*os.File) {
 	for _, f := range files {

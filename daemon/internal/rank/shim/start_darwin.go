@@ -39,7 +39,7 @@ func start(spec shimproto.Spec, s *streams) (int, error) {
 	if err := checkAccount(spec.User); err != nil {
 		return 0, err
 	}
-	sys := &syscall.SysProcAttr{Setsid: true}
+	sys := s.attributes()
 	if u := spec.User; u != nil && os.Geteuid() == 0 {
 		sys.Credential = &syscall.Credential{Uid: u.UID, Gid: u.GID, Groups: u.Groups}
 	}

@@ -55,7 +55,9 @@ func start(spec shimproto.Spec, s *streams) (int, error) {
 			}
 		}
 		if r.err == nil {
-			r.pid, r.err = execute(spec, s, &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL})
+			sys := s.attributes()
+			sys.Pdeathsig = syscall.SIGKILL
+			r.pid, r.err = execute(spec, s, sys)
 		}
 		started <- r
 		select {} // the thread's end would be the program's
