@@ -90,6 +90,10 @@ const (
 	ReasonJobRunning Reason = "job_running"
 	// ReasonJobDeleted: the job was deleted.
 	ReasonJobDeleted Reason = "job_deleted"
+	// ReasonVariablesLost: the values of the job's environment variables are not in memory any more.
+	ReasonVariablesLost Reason = "variables_lost"
+	// ReasonHomeInSight: the node that keeps the job answers, so that nobody takes the job over.
+	ReasonHomeInSight Reason = "home_in_sight"
 	// ReasonOutputDropped: that part of the output was dropped; head and tail are kept.
 	ReasonOutputDropped Reason = "output_dropped"
 )
@@ -215,6 +219,12 @@ func jobReasons() []ReasonInfo {
 			Remedy: "Stop it first."},
 		{Reason: ReasonJobDeleted, Code: CodeNotFound,
 			Text: "The job was deleted."},
+		{Reason: ReasonVariablesLost, Code: CodePrecondition,
+			Text:   "The values of the job's environment variables are kept in memory only, and the daemon that had them was restarted.",
+			Remedy: "Run `fulmen job retry` where the job was submitted, or submit it again."},
+		{Reason: ReasonHomeInSight, Code: CodeConflict,
+			Text:   "The node that keeps the job answers.",
+			Remedy: "Stop the job, or wait."},
 		{Reason: ReasonOutputDropped, Code: CodeNotFound,
 			Text: "That part of the output was dropped; head and tail are kept."},
 	}
