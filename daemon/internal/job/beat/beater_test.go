@@ -1,0 +1,157 @@
+package beat
+
+import (
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+	"fulmen/native"
+)
+
+// air carries beats between the nodes of a test that are not cut off.
+type air struct {
+	mu    sync.Mutex
+	nodes map[api.NodeID]func(api.NodeID)
+	cut   map[api.NodeID]bool
+	sent  int
+}
+
+type end struct {
+	*air
+	id api.NodeID
+}
+
+func (e end) Send(to api.NodeID) error {
+	e.mu.Lock()
+	e.sent++
+	hear := e.nodes[to]
+	if e.cut[e.id] || e.cut[to] {
+		hear = nil
+	}
+	e.mu.Unlock()
+	if hear != nil {
+		go hear(e.id)
+	}
+	return nil
+}
+
+func (e end) Receive(f func(api.NodeID)) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.nodes[e.id] = f
+}
+
+func (a *air) set(id api.NodeID, cut bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.cut[id] = cut
+}
+
+func (a *air) count() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.sent
+}
+
+// heard is what one node was told, with when.
+type heard struct {
+	*Beater
+	mu   sync.Mutex
+	lost []time.Duration
+	back []time.Duration
+}
+
+func (a *air) add(id api.NodeID, began time.Time) *heard {
+	h := &heard{}
+	h.Beater = New(Config{
+		Self: id, Link: end{a, id}, Times: DefaultTimes,
+		Clock: native.ClockFrom(time.Now, func() time.Duration { return time.Since(began) + time.Hour }),
+		Lost: func(_ api.NodeID, silent time.Duration) {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			h.lost = append(h.lost, silent)
+		},
+		Back: func(api.NodeID) {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			h.back = append(h.back, time.Since(began))
+		},
+	})
+	return h
+}
+
+func (h *heard) told() (lost, back int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.lost), len(h.back)
+}
+
+func TestALostNodeIsNoticedAndComesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		a := &air{nodes: map[api.NodeID]func(api.NodeID){}, cut: map[api.NodeID]bool{}}
+		began := time.Now()
+		one, two := a.add("one", began), a.add("two", began)
+		nodes := []api.NodeID{"one", "two"}
+		one.Watch(nodes)
+		two.Watch(nodes)
+		time.Sleep(10 * time.Second)
+		lost, _ := one.told()
+		is.Equal(lost, 0)
+
+		a.set("two", true)
+		time.Sleep(1900 * time.Millisecond)
+		lost, _ = one.told()
+		is.Equal(lost, 0)
+		time.Sleep(700 * time.Millisecond) // 2.6 s after the cut
+		synctest.Wait()
+		lost, _ = one.told()
+		is.Equal(lost, 1)
+		is.Equal(one.Lost(), []api.NodeID{"two"})
+		is.True(one.lost[0] >= 2*time.Second && one.lost[0] <= 2500*time.Millisecond)
+		time.Sleep(10 * time.Second)
+		lost, _ = one.told()
+		is.Equal(lost, 1) // told once
+
+		a.set("two", false)
+		time.Sleep(600 * time.Millisecond)
+		synctest.Wait()
+		_, back := one.told()
+		is.Equal(back, 1)
+		is.Equal(len(one.Lost()), 0)
+		one.Close()
+		two.Close()
+	})
+}
+
+// While nobody is to be heard nothing is sent, and no timer runs: a bubble with
+// one could not end.
+func TestNothingIsSentForNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		a := &air{nodes: map[api.NodeID]func(api.NodeID){}, cut: map[api.NodeID]bool{}}
+		one := a.add("one", time.Now())
+		one.Watch([]api.NodeID{"one", "two"})
+		is.Equal(a.count(), 1) // at once, for the other may wait already
+		time.Sleep(5100 * time.Millisecond)
+		synctest.Wait()
+		is.Equal(a.count(), 11)
+		one.Watch(nil)
+		time.Sleep(time.Hour)
+		is.Equal(a.count(), 11)
+		one.Watch([]api.NodeID{"two"}) // after an hour of nothing it has its whole time again
+		time.Sleep(1900 * time.Millisecond)
+		lost, _ := one.told()
+		is.Equal(lost, 1) // of the first watch only
+		is.True(!slices.Contains(one.Lost(), "two"))
+		one.Close()
+		one.Watch([]api.NodeID{"two"})
+		time.Sleep(time.Hour)
+		is.Equal(a.count(), 15)
+	})
+}
