@@ -184,7 +184,7 @@ func FuzzTree(f *testing.F) {
 		s.read(tree, time.Second)
 		network, _ := tree.network(func() (tables, error) {
 			return tables{Links: []link{{Index: 1, Name: "eth0", Hardware: hardwareEther, Flags: iffUp | iffLowerUp}}}, nil
-		})
+		}, &devices{})
 		memory := tree.memory()
 		(&machine{tree: tree, clock: nativetest.NewClock(time.Unix(0, 0))}).setPressure(memory)
 		facts := native.Snapshot{Identity: tree.identity(), Memory: memory, System: s.read(tree, 2*time.Second), Network: network}

@@ -19,6 +19,8 @@ type machine struct {
 	clock native.Clock
 	// links dumps the kernel's interfaces, addresses and default routes.
 	links func() (tables, error)
+	// devices are those behind the interfaces.
+	devices devices
 	// sources are what announces changes.
 	sources []hintSource
 
@@ -57,7 +59,7 @@ func (m *machine) read(s *native.Snapshot, area native.Area) {
 	case native.AreaSystem:
 		s.System = m.system.read(m.tree, m.clock.Boot())
 	case native.AreaNetwork:
-		network, err := m.tree.network(m.links)
+		network, err := m.tree.network(m.links, &m.devices)
 		if err != nil {
 			s.Unknown.Add(string(area), native.ReasonReadFailed.With("rtnetlink: "+err.Error()))
 			return

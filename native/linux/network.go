@@ -2,21 +2,24 @@ package linux
 
 import (
 	"cmp"
+	"maps"
 	"slices"
+	"sync"
 
 	"fulmen/native"
 )
 
 // network puts the kernel's tables together with what sysfs knows of devices.
-func (t tree) network(dump func() (tables, error)) (*native.Network, error) {
+func (t tree) network(dump func() (tables, error), devices *devices) (*native.Network, error) {
 	tables, err := dump()
 	if err != nil {
 		return nil, err
 	}
+	devices.keep(tables.Links)
 	n := &native.Network{Interfaces: []native.Interface{}, Bridges: []native.Bridge{}}
 	slices.SortFunc(tables.Links, func(a, b link) int { return cmp.Compare(a.Index, b.Index) })
 	for _, l := range tables.Links {
-		n.Interfaces = append(n.Interfaces, t.networkInterface(l, tables.Addresses))
+		n.Interfaces = append(n.Interfaces, t.networkInterface(l, tables.Addresses, devices))
 		if l.Kind == "bridge" {
 			n.Bridges = append(n.Bridges, bridge(l, tables.Links))
 		}
@@ -42,8 +45,12 @@ func (t tree) setReceptacles(interfaces []native.Interface) {
 	}
 }
 
-func (t tree) networkInterface(l link, addresses []address) native.Interface {
-	dev := t.device(l)
+func (t tree) networkInterface(l link, addresses []address, devices *devices) native.Interface {
+	dev := devices.of(l, t.device)
+	speed := int64(0)
+	if dev.present {
+		speed = t.speed(l)
+	}
 	up, carrier := l.Flags&iffUp != 0, l.Flags&iffLowerUp != 0
 	i := native.Interface{
 		Name: l.Name, Type: interfaceType(l, dev), DisplayName: l.Alias, Index: l.Index, HardwareAddress: l.Address,
@@ -60,10 +67,10 @@ func (t tree) networkInterface(l link, addresses []address) native.Interface {
 	switch {
 	case !carrier:
 		i.Unknown.Add("speed_bits_per_s", native.ReasonNotConnected)
-	case dev.speed == 0:
+	case speed == 0:
 		i.Unknown.Add("speed_bits_per_s", native.ReasonNoOS.With("the driver states none"))
 	default:
-		i.SpeedBitsPerS = &dev.speed
+		i.SpeedBitsPerS = &speed
 	}
 	return i
 }
@@ -73,7 +80,46 @@ type device struct {
 	present  bool // sysfs shows this very interface
 	wireless bool
 	driver   string
-	speed    int64 // bits per second; 0 is unknown
+}
+
+// devices remembers what sysfs said of interfaces: it stays so until an interface
+// goes, and reading it takes longer than the kernel's tables.
+type devices struct {
+	mu    sync.Mutex
+	known map[interfaceKey]device
+}
+
+// interfaceKey tells one interface from the next: the kernel counts its indexes up.
+type interfaceKey struct {
+	index         int
+	name, address string
+}
+
+func keyOf(l link) interfaceKey { return interfaceKey{l.Index, l.Name, l.Address} }
+
+// keep forgets what is gone.
+func (d *devices) keep(links []link) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	maps.DeleteFunc(d.known, func(k interfaceKey, _ device) bool {
+		return !slices.ContainsFunc(links, func(l link) bool { return keyOf(l) == k })
+	})
+}
+
+// of gives an interface's, and reads it where that is the first time.
+func (d *devices) of(l link, read func(link) device) device {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	known, ok := d.known[keyOf(l)]
+	if !ok {
+		if known = read(l); known.present { // else udev may not have renamed it yet
+			if d.known == nil {
+				d.known = map[interfaceKey]device{}
+			}
+			d.known[keyOf(l)] = known
+		}
+	}
+	return known
 }
 
 // device reads sysfs, which may show another network namespace than rtnetlink:
@@ -89,11 +135,16 @@ func (t tree) device(l link) device {
 	d := device{present: true, wireless: t.exists(folder+"phy80211") || t.exists(folder+"wireless")}
 	uevent, _ := t.bytes(folder + "device/uevent")
 	d.driver = parseShellVariables(uevent)["DRIVER"]
-	// In Mbit/s; -1 and 2^32-1 are unknown, and a file that cannot be read is too.
-	if megabits, err := t.number(folder + "speed"); err == nil && megabits < 1<<32-1 {
-		d.speed, _ = scaled(megabits, 1e6)
-	}
 	return d
+}
+
+// speed is what the driver of an interface says, in bits per second; 0 is unknown.
+func (t tree) speed(l link) (bitsPerS int64) {
+	// In Mbit/s; -1 and 2^32-1 are unknown, and a file that cannot be read is too.
+	if megabits, err := t.number("sys/class/net/" + l.Name + "/speed"); err == nil && megabits < 1<<32-1 {
+		bitsPerS, _ = scaled(megabits, 1e6)
+	}
+	return bitsPerS
 }
 
 // bridge lists the members that the kernel runs.

@@ -1,0 +1,17 @@
+package linux
+
+import (
+	"testing"
+)
+
+// BenchmarkNetwork is one reading of the network, as after every hint.
+func BenchmarkNetwork(b *testing.B) {
+	var known devices
+	t := tree{proc: newKernelFiles("/proc"), sys: newKernelFiles("/sys"), etc: newKernelFiles("/etc")}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := t.network(dumpTables, &known); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
