@@ -62,6 +62,8 @@ const (
 	ReasonSyncTooLarge Reason = "sync_too_large"
 	// ReasonSyncLeavesFolder: a link in the folder points outside.
 	ReasonSyncLeavesFolder Reason = "sync_leaves_folder"
+	// ReasonSyncFailed: the folder could not be copied.
+	ReasonSyncFailed Reason = "sync_failed"
 	// ReasonPrepareFailed: the preparation command failed on a node.
 	ReasonPrepareFailed Reason = "prepare_failed"
 	// ReasonPreflightFailed: the nodes are not alike enough to run the program.
@@ -184,6 +186,8 @@ func jobReasons() []ReasonInfo {
 		{Reason: ReasonSyncLeavesFolder, Code: CodeInvalid,
 			Text:   "A link in the folder points outside.",
 			Remedy: "Replace the link by what it points to."},
+		{Reason: ReasonSyncFailed, Code: CodePrecondition,
+			Text: "The folder could not be copied to the node."},
 		{Reason: ReasonPrepareFailed, Code: CodePrecondition,
 			Text:   "The preparation command failed on a node.",
 			Remedy: "Its output is in the logs."},

@@ -3882,6 +3882,7 @@ export type KnownReason =
   | "stray_connection"
   | "supervisor_unavailable"
   | "suspect"
+  | "sync_failed"
   | "sync_leaves_folder"
   | "sync_too_large"
   | "taken_over"

@@ -1,0 +1,4 @@
+package pack
+
+// privacyProtects says that EPERM comes from the system's protection of privacy.
+const privacyProtects = true
