@@ -1,0 +1,148 @@
+package output_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/peer/rankio"
+	"fulmen/daemon/internal/rank/shimproto"
+)
+
+// talks prints, and waits between for files that a test makes.
+const talks = `echo one; while [ ! -e "$1/two" ]; do sleep 0.01; done; echo bad >&2; printf two; while [ ! -e "$1/end" ]; do sleep 0.01; done`
+
+func TestFollowingARank(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	r := newRig(t, talks)
+	g := r.open(api.PeerOutput{By: ada, Follow: true}) // before there is anything
+	r.start()
+	g.until(func() bool { return g.out() == "one\n" })
+	late := r.open(api.PeerOutput{By: ada, Follow: true, OutBytes: 2})
+	r.release("two")
+	g.until(func() bool { return g.out() == "one\ntwo" && len(g.text[api.StreamErr]) == 4 })
+	g.until(func() bool { return g.beats > 1 }) // nothing is printed, and the reader knows that somebody is there
+	is.True(g.end == nil)
+	r.release("end")
+	is.Equal(*g.all().end, rankio.End{OutBytes: 7, ErrBytes: 4, Ended: true})
+	is.Equal(late.all().out(), "e\ntwo")
+	is.Equal(string(late.text[api.StreamErr]), "bad\n")
+}
+
+func TestLookingOnce(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	r := newRig(t, talks)
+	r.start()
+	r.release("two")
+	g := r.open(api.PeerOutput{By: ada, Follow: true})
+	g.until(func() bool { return g.out() == "one\ntwo" })
+
+	now := r.open(api.PeerOutput{By: ada}).all()
+	is.Equal(now.out(), "one\ntwo")
+	is.True(!now.end.Ended)
+	tail := r.open(api.PeerOutput{By: ada, OutBytes: -5, ErrBytes: -100}).all()
+	is.Equal(tail.out(), "e\ntwo")
+	is.Equal(string(tail.text[api.StreamErr]), "bad\n")
+	r.release("end")
+	g.all()
+	is.True(r.open(api.PeerOutput{By: ada}).all().end.Ended)
+}
+
+func TestOutputWithAHole(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	r := newRig(t, `printf begin; head -c 67108864 /dev/zero; printf end`)
+	<-r.start()
+	g := r.open(api.PeerOutput{By: ada, Follow: true}).all()
+	is.Equal(g.end.OutBytes, int64(64<<20+8))
+	is.True(g.skipped > 32<<20)
+	is.Equal(int64(len(g.out()))+g.skipped, g.end.OutBytes)
+	is.True(strings.HasPrefix(g.out(), "begin\x00") && strings.HasSuffix(g.out(), "\x00end"))
+}
+
+// TestAStalledReader has a rank print far more than is kept, while one reader
+// never reads and another is slow.
+func TestAStalledReader(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	size, script := int64(1<<30), `yes | head -c 1073741824; touch "$1/done"`
+	if testing.Short() {
+		size, script = 64<<20, `yes | head -c 67108864; touch "$1/done"`
+	}
+	r := newRig(t, script)
+	r.open(api.PeerOutput{By: ada, Follow: true})
+	slow := r.open(api.PeerOutput{By: ada, Follow: true})
+	gone := r.start()
+	slow.until(func() bool { return len(slow.text[api.StreamOut]) > 0 }) // and then not, until the rank has ended
+	<-gone
+	_, err := os.Stat(filepath.Join(r.folder, "done")) // it has printed all
+	is.NoErr(err)
+	slow.all()
+	is.Equal(slow.end.OutBytes, size)
+	is.True(slow.skipped > size/2)
+	is.Equal(int64(len(slow.out()))+slow.skipped, size)
+	is.Equal(bytes.Count(slow.text[api.StreamOut], []byte{0}), 0) // what was freed while it was read is not taken for output
+}
+
+func TestAKilledShim(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	r := newRig(t, `echo alive; sleep 1000`)
+	gone := r.start()
+	g := r.open(api.PeerOutput{By: ada, Follow: true})
+	g.until(func() bool { return g.out() == "alive\n" })
+	is.NoErr(r.shim.Process.Kill())
+	<-gone
+	_, err := shimproto.ReadExit(r.folder)
+	is.True(os.IsNotExist(err))
+	close(r.ended) // the supervisor knows
+	is.Equal(*g.all().end, rankio.End{OutBytes: 6, Ended: true})
+}
+
+func TestATerminalHasOneStream(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	r := newRig(t, `echo out; echo err >&2`)
+	r.spec.Stdin, r.spec.Terminal = shimproto.StdinSocket, &shimproto.Terminal{Rows: 24, Columns: 80}
+	r.start()
+	g := r.open(api.PeerOutput{By: ada, Follow: true}).all()
+	is.Equal(g.out(), "out\r\nerr\r\n")
+	is.Equal(g.end.ErrBytes, int64(0))
+}
+
+func TestWhoMaySee(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	r := newRig(t, "")
+	r.release("out.1")
+	is.Equal(r.open(api.PeerOutput{By: eve}).all().refused.Data.Reason, api.ReasonNotYourJob)
+	forged := api.Principal{User: "ada", Node: here}
+	is.Equal(r.open(api.PeerOutput{By: forged}).all().refused.Data.Reason, api.ReasonPeerNotAllowed)
+	conn, err := r.reader.Stream(t.Context(), here, api.PeerConn{
+		Carries: api.ConnOutput, Rank: api.RankRef{Job: rank.Job, Attempt: 2, Rank: 1}, Output: &api.PeerOutput{By: ada}})
+	is.NoErr(err)
+	m, err := rankio.NewReader(conn).Next()
+	is.NoErr(err)
+	is.Equal(m.(rankio.Refused).Error.Data.Reason, api.ReasonNoSuchRank)
+}
+
+func TestALinkInPlaceOfALog(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	r := newRig(t, "")
+	secret := filepath.Join(t.TempDir(), "secret")
+	is.NoErr(os.WriteFile(secret, []byte("secret"), 0o600))
+	is.NoErr(os.Symlink(secret, filepath.Join(r.folder, "out.1")))
+	is.Equal(r.open(api.PeerOutput{By: ada}).all().refused.Data.Reason, api.ReasonReadFailed)
+	is.NoErr(os.Remove(filepath.Join(r.folder, "out.1")))
+	if os.Link(secret, filepath.Join(r.folder, "out.1")) == nil {
+		is.Equal(r.open(api.PeerOutput{By: ada}).all().refused.Data.Reason, api.ReasonReadFailed)
+	}
+}

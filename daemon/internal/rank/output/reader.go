@@ -1,0 +1,174 @@
+package output
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/peer/rankio"
+	"fulmen/daemon/internal/rank/shim"
+	"fulmen/daemon/internal/rank/shimproto"
+)
+
+// errGone is a connection that nobody reads any more: there is nobody to be told.
+var errGone = errors.New("the reader is gone")
+
+// reader sends one rank's output over one connection.
+type reader struct {
+	server  *Server
+	folder  string
+	follow  bool
+	ended   <-chan struct{}
+	streams [2]*stream
+	buffer  []byte
+}
+
+// stream is one of the two, as far as it was sent.
+type stream struct {
+	name   api.OutputStream
+	path   string
+	log    *shim.Log // nil until there is a file
+	begin  int64     // as asked for; negative = before the end
+	offset int64
+	limit  int64 // where a reader that does not follow stops
+}
+
+func newReader(s *Server, rank api.RankRef, folder string, want api.PeerOutput) *reader {
+	path := func(stream string) string { return filepath.Join(folder, stream+strconv.Itoa(rank.Rank)) }
+	return &reader{
+		server: s, folder: folder, follow: want.Follow, ended: s.config.Ended(rank), buffer: make([]byte, rankio.MaxPiece),
+		streams: [2]*stream{
+			{name: api.StreamOut, path: path("out."), begin: want.OutBytes},
+			{name: api.StreamErr, path: path("err."), begin: want.ErrBytes},
+		},
+	}
+}
+
+func (r *reader) close() {
+	for _, s := range r.streams {
+		if s.log != nil {
+			_ = s.log.Close()
+		}
+	}
+}
+
+// run sends until the end, or until nobody reads any more.
+func (r *reader) run(ctx context.Context, to *rankio.Writer) error {
+	hint, release := (<-chan struct{})(nil), func() {}
+	if r.follow {
+		// Watched first and read then: what comes between the two is not missed.
+		var err error
+		if hint, release, err = r.server.folders.add(r.folder); err != nil {
+			return api.NewError(api.ReasonTooManyFiles, r.folder)
+		}
+	}
+	defer release()
+	for {
+		over := !r.follow || r.over() // asked before the last look at the files
+		if err := r.drain(ctx, to); errors.Is(err, errGone) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if over {
+			return to.Send(rankio.End{
+				OutBytes: r.streams[0].offset, ErrBytes: r.streams[1].offset, Ended: r.follow || r.over(),
+			})
+		}
+		beat := make(chan struct{})
+		timer := r.server.config.Clock.AfterFunc(rankio.BeatEvery, func() { close(beat) })
+		select {
+		case <-hint:
+		case <-r.ended:
+		case <-beat:
+			if err := to.Send(rankio.Beat{}); err != nil {
+				return nil
+			}
+		case <-ctx.Done():
+			timer.Stop()
+			return nil
+		}
+		timer.Stop()
+	}
+}
+
+// over reports whether the logs are complete.
+func (r *reader) over() bool {
+	select {
+	case <-r.ended:
+		return true
+	default:
+	}
+	_, err := os.Lstat(filepath.Join(r.folder, shimproto.ExitFile))
+	return err == nil
+}
+
+// drain sends what there is, the streams in turn.
+func (r *reader) drain(ctx context.Context, to *rankio.Writer) error {
+	for more := true; more; {
+		more = false
+		for _, s := range r.streams {
+			piece, err := s.read(r.buffer, r.follow)
+			if errors.Is(err, io.EOF) {
+				continue
+			}
+			if err != nil {
+				return api.NewError(api.ReasonReadFailed, s.path)
+			}
+			if to.Send(piece) != nil || ctx.Err() != nil {
+				return errGone
+			}
+			more = true
+		}
+	}
+	return nil
+}
+
+// read is the next piece; io.EOF where there is none now.
+func (s *stream) read(buffer []byte, follow bool) (rankio.Piece, error) {
+	if s.log == nil {
+		if err := s.open(follow); errors.Is(err, fs.ErrNotExist) {
+			return rankio.Piece{}, io.EOF
+		} else if err != nil {
+			return rankio.Piece{}, err
+		}
+	}
+	if s.offset >= s.limit {
+		return rankio.Piece{}, io.EOF
+	}
+	n, skipped, err := s.log.ReadAt(buffer, s.offset)
+	if err != nil {
+		return rankio.Piece{}, err
+	}
+	if n == 0 {
+		return rankio.Piece{}, io.EOF
+	}
+	piece := rankio.Piece{Stream: s.name, Offset: s.offset + skipped, Skipped: skipped, Data: buffer[:n]}
+	s.offset = piece.Offset + int64(n)
+	return piece, nil
+}
+
+func (s *stream) open(follow bool) error {
+	log, err := shim.OpenLog(s.path)
+	if err != nil {
+		return err
+	}
+	size, err := log.Size()
+	if err != nil {
+		return errors.Join(err, log.Close())
+	}
+	s.log, s.offset, s.limit = log, s.begin, math.MaxInt64
+	if s.begin < 0 {
+		s.offset = max(0, size+s.begin)
+	}
+	if !follow {
+		s.limit = size // a rank that prints faster than this reads has an end too
+	}
+	return nil
+}
