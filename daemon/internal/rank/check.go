@@ -1,0 +1,129 @@
+package rank
+
+import (
+	"encoding/json"
+	"net/netip"
+	"os"
+	"slices"
+
+	"fulmen/daemon/api"
+)
+
+// wanted is a rank that this node has been asked to start, and has checked.
+type wanted struct {
+	ref         api.RankRef
+	home        api.NodeID
+	epoch       uint64
+	spec        api.JobSpec
+	plan        api.Plan
+	rank        api.PlanRank
+	sha256      string
+	environment map[string]string
+	account     Account
+	leaseS      float64
+}
+
+// check takes nobody's word: not the home's for the spec, not the spec's for the
+// principal, not the cluster's for the account.
+func (r *Ranks) check(home api.NodeID, p api.PeerStartParams) (wanted, error) {
+	spec, err := r.checkSpec(p)
+	if err != nil {
+		return wanted{}, err
+	}
+	w := wanted{
+		ref: p.Rank, home: home, epoch: p.Epoch, spec: spec, plan: p.Plan, sha256: api.SpecSHA256(p.Spec),
+		environment: p.Environment, leaseS: p.LeaseS,
+	}
+	if w.rank, err = r.checkPlan(w); err != nil {
+		return wanted{}, err
+	}
+	for name := range p.Environment {
+		if !slices.Contains(spec.Program.Variables, name) {
+			return wanted{}, api.Errorf(api.ReasonBadValue, name, "The spec does not pass the variable %s.", name)
+		}
+	}
+	if w.account, err = r.checkAccount(spec.Principal); err != nil {
+		return wanted{}, err
+	}
+	return w, nil
+}
+
+// checkSpec checks that the node that vouches for the principal, a member,
+// signed these very bytes, and for this job.
+func (r *Ranks) checkSpec(p api.PeerStartParams) (api.JobSpec, error) {
+	altered := api.NewError(api.ReasonSpecAltered, string(p.Rank.Job))
+	var named struct {
+		Principal api.Principal `json:"principal"`
+	}
+	if len(p.Spec) > api.MaxSpecBytes || json.Unmarshal(p.Spec, &named) != nil {
+		return api.JobSpec{}, altered
+	}
+	key, ok := r.cfg.PublicKey(named.Principal.Node)
+	if !ok {
+		return api.JobSpec{}, api.NewError(api.ReasonNotAMember, string(named.Principal.Node))
+	}
+	signed := api.Job{Spec: p.Spec, SpecSig: p.SpecSig, SpecSHA256: api.SpecSHA256(p.Spec), Principal: named.Principal}
+	spec, err := signed.VerifySpec(r.cfg.Cluster(), key)
+	if err != nil {
+		return api.JobSpec{}, err
+	}
+	if spec.Job != p.Rank.Job {
+		return api.JobSpec{}, altered
+	}
+	return spec, nil
+}
+
+// checkPlan checks that the plan is of this spec and puts the rank here.
+func (r *Ranks) checkPlan(w wanted) (api.PlanRank, error) {
+	bad := func(format string, args ...any) (api.PlanRank, error) {
+		return api.PlanRank{}, api.Errorf(api.ReasonBadValue, "plan", format, args...)
+	}
+	if w.plan.SpecSHA256 != w.sha256 {
+		return bad("The plan is of another spec.")
+	}
+	if w.ref.Rank >= len(w.plan.Ranks) {
+		return bad("The plan has %d ranks, and no rank %d.", len(w.plan.Ranks), w.ref.Rank)
+	}
+	planned := w.plan.Ranks[w.ref.Rank]
+	if planned.Rank != w.ref.Rank || planned.Node != r.cfg.Node {
+		return bad("The plan puts rank %d on %s, and not on this node.", planned.Rank, planned.Node)
+	}
+	if w.plan.Backend.RDMA() {
+		return api.PlanRank{}, api.Errorf(api.ReasonBackendUnsupported, string(w.plan.Backend), "This version cannot start ranks of the backend %s.", w.plan.Backend)
+	}
+	if len(w.plan.Ranks) < 2 {
+		return planned, nil
+	}
+	if len(w.plan.Hosts) != len(w.plan.Ranks) {
+		return bad("The plan has addresses of %d ranks, and not of %d.", len(w.plan.Hosts), len(w.plan.Ranks))
+	}
+	for i, hosts := range w.plan.Hosts {
+		if len(hosts) == 0 {
+			return bad("The plan has no address of rank %d.", i)
+		}
+		for _, host := range hosts {
+			if a, err := netip.ParseAddrPort(host); err != nil || a.Port() == 0 {
+				return bad("%.80q, of rank %d, is not an address with a port.", host, i)
+			}
+		}
+	}
+	return planned, nil
+}
+
+// checkAccount finds the account as which a principal's ranks run here.
+func (r *Ranks) checkAccount(p api.Principal) (Account, error) {
+	name, reason := r.cfg.Policy.Allows(p)
+	if reason != "" {
+		return Account{}, api.NewError(reason, p.String())
+	}
+	account, err := r.cfg.Preparer.Account(name)
+	switch {
+	case err != nil:
+		return Account{}, err
+	case account.UID == 0:
+		return Account{}, api.NewError(api.ReasonAccountForbidden, p.String())
+	case os.Geteuid() != 0 && int(account.UID) != os.Geteuid():
+		return Account{}, api.Errorf(api.ReasonAccountForbidden, p.String(), "Fulmen does not run as root here, and starts programs as its own account alone.")
+	}
+	return account, nil
+}

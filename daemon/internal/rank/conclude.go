@@ -1,0 +1,199 @@
+package rank
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/rank/shimproto"
+	"fulmen/native"
+)
+
+const (
+	// removeWithin bounds one attempt to have the supervisor forget a unit.
+	removeWithin = 15 * time.Second
+	// removeAgain is how long after a failure that is tried again.
+	removeAgain = 2 * time.Second
+)
+
+// conclude takes down the end of a rank of which nothing lives any more, unless
+// that was done already.
+func (r *Ranks) conclude(h *held, tell func(doc *api.Rank)) {
+	r.mu.Lock()
+	if r.ctx.Err() != nil {
+		r.mu.Unlock()
+		return
+	}
+	if !h.Doc.Phase.Ended() {
+		was := h.Doc.Phase
+		tell(&h.Doc)
+		if was != h.Doc.Phase {
+			h.Doc.PhaseSince = r.now()
+		}
+		if h.Doc.EndedAt.IsZero() {
+			h.Doc.EndedAt = r.now()
+		}
+	}
+	doc := h.Doc
+	r.mu.Unlock()
+	// On the disk first: a daemon that is killed after it has told is followed by
+	// one that tells the same.
+	if err := r.save(h); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		r.cfg.Log.Error("the end of a rank could not be kept", "rank", h.ref().String(), "err", err)
+	}
+	r.cfg.Grants.Vacate(h.ref())
+	r.mu.Lock()
+	r.say(h.ref())
+	r.mu.Unlock()
+	if r.cfg.Ended != nil {
+		r.cfg.Ended(doc)
+	}
+	r.changed()
+}
+
+// concludeEnd is the end of a rank as its shim noted it.
+func (r *Ranks) concludeEnd(h *held, end shimproto.ExitRecord) {
+	r.conclude(h, func(doc *api.Rank) { setEnd(doc, end) })
+}
+
+// setEnd takes the end of a rank from its exit record.
+func setEnd(doc *api.Rank, end shimproto.ExitRecord) {
+	doc.Phase, doc.PID = api.RankExited, end.PID
+	doc.EndedAt = api.TimeOf(end.EndedAt.Time)
+	if end.NotStarted == nil {
+		doc.SpawnedAt = api.TimeOf(end.StartedAt.Time)
+		doc.Exit = &api.Exit{Code: end.Code, Signal: int(unix.SignalNum(end.Signal))}
+	}
+	if u := end.Usage; u != nil {
+		doc.Usage = &api.Usage{UserS: u.UserS, SystemS: u.SystemS, MaxResidentBytes: u.MaxRSSBytes}
+	}
+	if len(end.Logs) > 0 {
+		doc.Output = &api.OutputSize{}
+		for _, l := range end.Logs {
+			if l.Stream == "stdout" {
+				doc.Output.OutBytes = l.WrittenBytes
+			} else {
+				doc.Output.ErrBytes = l.WrittenBytes
+			}
+			doc.Output.DroppedBytes += l.WrittenBytes - l.KeptBytes
+		}
+	}
+	doc.Reason, doc.Message = whyEnded(doc.Rank, end)
+}
+
+// whyEnded names the end of a rank; there is nothing to say of one that ended well.
+func whyEnded(rank int, end shimproto.ExitRecord) (api.Reason, string) {
+	switch {
+	case end.Cause != nil:
+		return api.Reason(end.Cause.Reason), end.Cause.Message
+	case end.NotStarted != nil:
+		return api.Reason(end.NotStarted.Reason), end.NotStarted.Message
+	case end.Signal != "":
+		reason := api.ReasonRankKilled
+		switch unix.SignalNum(end.Signal) {
+		case unix.SIGILL, unix.SIGTRAP, unix.SIGABRT, unix.SIGBUS, unix.SIGFPE, unix.SIGSEGV:
+			reason = api.ReasonRankCrashed
+		}
+		return reason, fmt.Sprintf("Rank %d was ended by %s.", rank, end.Signal)
+	case *end.Code != 0:
+		return api.ReasonRankFailed, fmt.Sprintf("Rank %d ended with exit code %d.", rank, *end.Code)
+	}
+	return "", ""
+}
+
+// concludeUnstarted is the end of a rank that never ran.
+func (r *Ranks) concludeUnstarted(h *held, err error) {
+	known, ok := errors.AsType[*api.Error](err)
+	switch {
+	case ok:
+	case errors.Is(err, fs.ErrPermission):
+		known = api.Errorf(api.ReasonPermissionDenied, h.ref().String(), "The rank could not be started: %v.", err)
+	default:
+		known = api.Errorf(api.ReasonSpawnFailed, h.ref().String(), "The rank could not be started: %v.", err)
+	}
+	r.conclude(h, func(doc *api.Rank) {
+		doc.Phase, doc.Reason, doc.Message = api.RankExited, known.Data.Reason, known.Message
+		if h.order != nil {
+			doc.Reason, doc.Message = api.Reason(h.order.cause.Reason), h.order.cause.Message
+		}
+	})
+}
+
+// concludeGone is the end of a rank whose shim is gone without a word: whatever
+// is left of it goes first.
+func (r *Ranks) concludeGone(h *held) {
+	if !r.remove(h) {
+		return
+	}
+	end, err := shimproto.ReadExit(h.folder)
+	if err == nil {
+		r.concludeEnd(h, end)
+		return
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		r.cfg.Log.Error("the end of a rank cannot be read", "rank", h.ref().String(), "err", err)
+	}
+	r.mu.Lock()
+	ran := h.said || !h.Doc.SpawnedAt.IsZero()
+	r.mu.Unlock()
+	if _, err := os.Lstat(filepath.Join(h.folder, shimReserve)); err == nil {
+		ran = true
+	}
+	if !ran {
+		// The shim did not come as far as the program.
+		said := lastLine(filepath.Join(h.folder, shimLog))
+		if said == "" {
+			said = "its shim ended at once"
+		}
+		r.concludeUnstarted(h, errors.New(said))
+		return
+	}
+	r.conclude(h, func(doc *api.Rank) {
+		doc.Phase, doc.Reason = api.RankLost, api.ReasonRankLost
+		doc.Message = fmt.Sprintf("The process that held rank %d is gone and left no record of its end.", doc.Rank)
+	})
+}
+
+// shimReserve is in the folder of a rank whose shim came as far as to set room
+// aside, and has not ended.
+const shimReserve = "exit.reserve"
+
+// clear removes what is left of a rank that has ended, but for its files.
+func (r *Ranks) clear(h *held) {
+	if !r.remove(h) {
+		return
+	}
+	if err := os.RemoveAll(filepath.Dir(h.Socket)); err != nil {
+		r.cfg.Log.Warn("the runtime folder of a rank could not be removed", "rank", h.ref().String(), "err", err)
+	}
+	close(h.cleared)
+}
+
+// remove has the supervisor end and forget the rank's unit, and goes on trying:
+// until it has, nobody knows that the rank is gone. It reports false when the
+// daemon lets go.
+func (r *Ranks) remove(h *held) bool {
+	for r.ctx.Err() == nil {
+		ctx, cancel := r.within(r.ctx, removeWithin, "the system's supervisor to remove "+h.Label)
+		err := r.cfg.Supervisor.Remove(ctx, h.Label)
+		cancel()
+		if err == nil || errors.Is(err, native.ErrNotFound) || errors.Is(err, native.ErrUnsupported) {
+			return true
+		}
+		if errors.Is(err, context.Canceled) && r.ctx.Err() != nil {
+			return false
+		}
+		r.cfg.Log.Error("what is left of a rank cannot be removed", "rank", h.ref().String(), "err", err)
+		if !r.wait(removeAgain, nil) {
+			return false
+		}
+	}
+	return false
+}

@@ -1,0 +1,147 @@
+package rank
+
+import (
+	"context"
+	"crypto/ed25519"
+	"encoding/json"
+	"log/slog"
+	"net/netip"
+	"time"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/ledger"
+	"fulmen/native"
+)
+
+// Config is what the node's side of ranks needs.
+type Config struct {
+	// Node is this node.
+	Node api.NodeID
+	// Cluster is what specs are signed for now.
+	Cluster func() api.ClusterID
+	// PublicKey is a member's key; false for whoever is none, or none any more.
+	PublicKey func(api.NodeID) (ed25519.PublicKey, bool)
+	// Clock is what leases and deadlines run on.
+	Clock native.Clock
+	// Peers takes the handlers of peer.start, peer.renew, peer.end and peer.listen.
+	Peers Peers
+	// Jobs reads the documents of jobs.
+	Jobs Jobs
+	// Documents takes the rank documents.
+	Documents Documents
+	// Grants are the node's.
+	Grants Grants
+	// RestoreGrant takes up the grant of a rank that ran on while the daemon did not.
+	RestoreGrant func(Grant) error
+	// Policy says as whom a principal's ranks run here.
+	Policy Policy
+	// Preparer finds accounts and programs.
+	Preparer Preparer
+	// Fetch copies the job's folder to this node, where the spec wants that, and
+	// gives the place in which the program then starts; nil where nothing can.
+	Fetch func(ctx context.Context, job api.JobID, spec api.JobSpec, account Account, plan api.Plan) (directory string, err error)
+	// Supervisor runs the shims.
+	Supervisor native.Supervisor
+	// ShimAsAccount has the supervisor run the shim itself as the rank's account,
+	// as launchd should; otherwise the shim, as the daemon, becomes that account
+	// for the program.
+	ShimAsAccount bool
+	// Program is the path of the daemon's own program, which is the shim's too.
+	Program string
+	// Folder holds a folder for every job.
+	Folder string
+	// Runtime holds a folder for every rank with its sockets and its host file.
+	// Its path is short, and every account can pass through it.
+	Runtime string
+	// Listen finds a free TCP port at each address; nil = by binding them.
+	Listen func(ctx context.Context, addresses []netip.Addr) ([]netip.AddrPort, error)
+	// Starting bounds preparing and spawning where the spec does not; nil = api.DefaultStarting.
+	Starting func() time.Duration
+	// Grace is between SIGTERM and SIGKILL when a lease runs out, where the spec
+	// does not say; nil = api.DefaultGrace.
+	Grace func() time.Duration
+	// Spawned, where set, is told of every program that runs, once.
+	Spawned func(api.RankRef)
+	// Ended, where set, is told of every rank that has ended, once.
+	Ended func(api.Rank)
+	// Changed, where set, is told that Live may give something else.
+	Changed func()
+	// Log takes what a maintainer may want to know.
+	Log *slog.Logger
+}
+
+// Peers sets who answers a method that other nodes call.
+type Peers interface {
+	HandleCall(method string, h func(ctx context.Context, from api.NodeID, params json.RawMessage) (any, error))
+}
+
+// Jobs reads documents: a ledger.
+type Jobs interface {
+	List(ledger.Filter) []*ledger.Record
+}
+
+// Documents publishes the documents of this node.
+type Documents interface {
+	// Put publishes a document of this node.
+	Put(kind api.Kind, name string, value any, unknown map[string]api.Reason) error
+	// Delete ends one; one that is not there stays so.
+	Delete(kind api.Kind, name string) error
+}
+
+// Grants is what of the node's arbiter ranks need. A call with an epoch tells
+// the arbiter that epoch.
+type Grants interface {
+	// Occupy says that a process is about to live in a rank's grant, and reports
+	// whether the grant holds.
+	Occupy(rank api.RankRef, epoch uint64) bool
+	// Vacate says that it has ended.
+	Vacate(rank api.RankRef)
+	// Renew renews the leases of an attempt's grants; 0 = by as much as before.
+	Renew(job api.JobID, attempt int, epoch uint64, lease time.Duration) (int, error)
+	// Epoch is the highest epoch of a job that the arbiter has heard of.
+	Epoch(job api.JobID) uint64
+}
+
+// Grant is what a rank that runs on holds of the node.
+type Grant struct {
+	// Rank is whose it is.
+	Rank api.RankRef
+	// Epoch is the job's.
+	Epoch uint64
+	// Principal is for whom.
+	Principal api.Principal
+	// GPU, MemoryBytes and Receptacles are what is lent.
+	GPU         api.GPUShare
+	MemoryBytes int64
+	Receptacles []api.Receptacle
+	// Lease is how long it holds unrenewed.
+	Lease time.Duration
+}
+
+// Policy says what this node lends to whom. It answers from memory.
+type Policy interface {
+	// Allows gives the account as which a principal's ranks run here, or the
+	// reason why they do not.
+	Allows(p api.Principal) (account string, reason api.Reason)
+}
+
+func (c *Config) starting(spec api.JobSpec) time.Duration {
+	return duration(spec.Deadlines.StartingS, c.Starting, api.DefaultStarting)
+}
+
+func (c *Config) grace(spec api.JobSpec) time.Duration {
+	return duration(spec.Deadlines.GraceS, c.Grace, api.DefaultGrace)
+}
+
+// duration is what a spec says, else the configuration, else the default.
+func duration(seconds *float64, configured func() time.Duration, otherwise time.Duration) time.Duration {
+	switch {
+	case seconds != nil:
+		return secondsOf(*seconds)
+	case configured != nil:
+		return configured()
+	}
+	return otherwise
+}
+
+func secondsOf(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

@@ -1,0 +1,100 @@
+package rank
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/rank/shimproto"
+)
+
+// end ends ranks of an attempt. When it answers the order is taken, and a
+// restarted daemon knows it too: a rank that was not started never will be, and
+// one that runs has the grace.
+func (r *Ranks) end(_ context.Context, _ api.NodeID, p api.PeerEndParams) (any, error) {
+	if err := checkCall(p.Job, p.Attempt, p.Epoch); err != nil {
+		return nil, err
+	}
+	if !(p.GraceS >= 0 && p.GraceS <= maxGraceS) {
+		return nil, api.Errorf(api.ReasonBadValue, "grace_s", "A grace of %g s is not from 0 to %d s.", p.GraceS, maxGraceS)
+	}
+	if err := r.takeEnd(p); err != nil {
+		return nil, err
+	}
+	r.changed()
+	return api.Empty{}, nil
+}
+
+// maxGraceS is the longest grace that a shim takes.
+const maxGraceS = 3600
+
+func (r *Ranks) takeEnd(p api.PeerEndParams) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	epoch := r.fence(p.Job).Epoch
+	if err := r.admit(p.Job, p.Epoch); err != nil {
+		return err
+	}
+	// So that the arbiter refuses the former home as well.
+	if _, err := r.cfg.Grants.Renew(p.Job, p.Attempt, p.Epoch, 0); err != nil {
+		return err
+	}
+	if news := r.fence(p.Job).end(p.Attempt, p.Ranks); news || p.Epoch > epoch {
+		if err := r.saveFence(p.Job); err != nil {
+			return fmt.Errorf("the order to end ranks of %s could not be kept: %w", p.Job, err)
+		}
+	}
+	cause := causeOf(p.Reason)
+	for _, h := range r.ofJob(p.Job) {
+		if h.Doc.Attempt == p.Attempt && (len(p.Ranks) == 0 || slices.Contains(p.Ranks, h.Doc.Rank)) {
+			r.endOne(h, cause, secondsOf(p.GraceS))
+		}
+	}
+	return nil
+}
+
+// causeOf is a reason as a shim notes it.
+func causeOf(reason api.Reason) shimproto.Cause {
+	info, _ := api.LookupReason(reason)
+	reason = cmp.Or(info.Reason, api.ReasonCancelled) // a newer version's is not known here
+	return shimproto.Cause{Reason: string(reason), Message: cmp.Or(info.Text, "The job was ended.")}
+}
+
+// endOne ends a rank. The first cause stays, and the grace only gets shorter. The
+// caller holds mu.
+func (r *Ranks) endOne(h *held, cause shimproto.Cause, grace time.Duration) {
+	switch {
+	case h.Doc.Phase.Ended():
+		return
+	case !h.Committed:
+		r.endUnstarted(h, cause)
+		return
+	}
+	killAt := r.cfg.Clock.Boot() + grace
+	if h.order != nil {
+		if killAt >= h.order.killAt {
+			return
+		}
+		cause = h.order.cause
+	}
+	h.order = &order{killAt: killAt, cause: cause}
+	r.enter(h, api.RankEnding, api.Reason(cause.Reason), cause.Message)
+	h.nudge()
+}
+
+// endUnstarted ends a rank that was not given to the supervisor, and so never
+// will be. What was being prepared is given up. The caller holds mu.
+func (r *Ranks) endUnstarted(h *held, cause shimproto.Cause) {
+	if h.Committed || h.Doc.Phase.Ended() {
+		return
+	}
+	h.order = &order{cause: cause}
+	h.Doc.EndedAt = r.now()
+	r.enter(h, api.RankExited, api.Reason(cause.Reason), cause.Message)
+	if h.giveUp != nil {
+		h.giveUp()
+	}
+}

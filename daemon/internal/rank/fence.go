@@ -1,0 +1,96 @@
+package rank
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/ledger"
+)
+
+// fence is what is known of a job's epochs and attempts. The caller holds mu.
+func (r *Ranks) fence(job api.JobID) *fence {
+	f := r.jobs[job]
+	if f == nil {
+		f = &fence{}
+		r.jobs[job] = f
+	}
+	return f
+}
+
+// admit refuses whoever acts under a lower epoch of a job than this node, its
+// arbiter or the job's documents know; a higher one counts from now on. The
+// caller holds mu.
+func (r *Ranks) admit(job api.JobID, epoch uint64) error {
+	f := r.fence(job)
+	known := max(f.Epoch, r.cfg.Grants.Epoch(job))
+	for _, rec := range r.jobDocuments(job) {
+		var doc api.Job
+		if !rec.Deleted() && rec.Decode(&doc) == nil {
+			known = max(known, doc.Epoch)
+		}
+	}
+	if epoch < known {
+		return api.Errorf(api.ReasonStaleEpoch, string(job), "The job has a newer home: epoch %d, not %d.", known, epoch)
+	}
+	f.Epoch = epoch
+	return nil
+}
+
+// jobDocuments are the documents of all homes of a job, deletions too.
+func (r *Ranks) jobDocuments(job api.JobID) []*ledger.Record {
+	all := r.cfg.Jobs.List(ledger.Filter{Kinds: []api.Kind{api.KindJob}, Deleted: true})
+	return slices.DeleteFunc(all, func(rec *ledger.Record) bool { return rec.Key().Name != string(job) })
+}
+
+// deleted reports whether a job is known to have been deleted.
+func (r *Ranks) deleted(job api.JobID) bool {
+	docs := r.jobDocuments(job)
+	return len(docs) > 0 && !slices.ContainsFunc(docs, func(rec *ledger.Record) bool { return !rec.Deleted() })
+}
+
+// ended reports whether the order to end a rank was taken, which may come before
+// the one to start it. The caller holds mu.
+func (f *fence) ended(ref api.RankRef) bool {
+	return ref.Attempt < f.Attempt || ref.Attempt == f.Attempt && (f.Ended || slices.Contains(f.Ranks, ref.Rank))
+}
+
+// end notes the order to end ranks of an attempt, none being all of them, and
+// reports whether that is news.
+func (f *fence) end(attempt int, ranks []int) bool {
+	if attempt < f.Attempt || attempt == f.Attempt && f.Ended {
+		return false
+	}
+	news := attempt > f.Attempt
+	if news {
+		f.Attempt, f.Ranks = attempt, nil
+	}
+	if len(ranks) == 0 {
+		f.Ended, f.Ranks = true, nil
+		return true
+	}
+	for _, rank := range ranks {
+		if !slices.Contains(f.Ranks, rank) {
+			f.Ranks, news = append(slices.Clone(f.Ranks), rank), true
+		}
+	}
+	return news
+}
+
+// attempt notes that an attempt has come here. The caller has asked ended.
+func (f *fence) attempt(n int) {
+	if n > f.Attempt {
+		f.Attempt, f.Ended, f.Ranks = n, false, nil
+	}
+}
+
+// saveFence keeps what was noted. The caller holds mu, so that what is written
+// last is what is true last.
+func (r *Ranks) saveFence(job api.JobID) error {
+	folder := r.jobFolder(job)
+	if err := makeFolder(folder); err != nil {
+		return err
+	}
+	return writeWhole(filepath.Join(folder, fenceFile), r.fence(job), os.FileMode(0o600))
+}

@@ -1,0 +1,216 @@
+package rank
+
+import (
+	"errors"
+	"net"
+	"time"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/rank/shimproto"
+	"fulmen/native"
+)
+
+const (
+	// attachSoon is between the first attempts to reach a shim, which takes some
+	// ten milliseconds to listen, and attachLate between those after attachHasten.
+	attachSoon   = 2 * time.Millisecond
+	attachLate   = 100 * time.Millisecond
+	attachHasten = time.Second
+	// attachWithin bounds one attempt.
+	attachWithin = 5 * time.Second
+	// lookEvery is between two looks whether the unit still runs, while its shim
+	// does not answer.
+	lookEvery = 100 * time.Millisecond
+	// overdueAfter is how long beyond lease and grace a shim may take before its
+	// rank is ended without it.
+	overdueAfter = 5 * time.Second
+)
+
+// follow follows a rank that the supervisor was asked to run until it has ended.
+func (r *Ranks) follow(h *held) {
+	f := following{Ranks: r, h: h}
+	for {
+		conn, running := f.attach()
+		switch {
+		case r.ctx.Err() != nil:
+			if conn != nil {
+				_ = conn.Close()
+			}
+			return
+		case conn != nil:
+			end, err := f.talk(shimproto.NewDaemonConn(conn))
+			_ = conn.Close() // so that the shim can go
+			if r.ctx.Err() != nil {
+				return
+			}
+			if err == nil {
+				r.concludeEnd(h, end)
+				r.clear(h)
+				return
+			}
+			f.attempts++
+			r.cfg.Log.Debug("a rank's shim has to be reached again", "rank", h.ref().String(), "err", err)
+		case !running:
+			r.concludeGone(h)
+			r.clear(h)
+			return
+		}
+	}
+}
+
+// following is one rank's goroutine.
+type following struct {
+	*Ranks
+	h        *held
+	attempts int           // connections that ended without an end of the rank
+	noticed  time.Duration // when it was seen to be over its time, on Boot; 0 = it is not
+}
+
+// attach connects to the shim, or reports that its unit does not run any more.
+// Nothing announces that a shim listens, nor that one which was killed before
+// is gone.
+func (f *following) attach() (conn net.Conn, running bool) {
+	began, looked := f.cfg.Clock.Boot(), f.cfg.Clock.Boot()
+	if f.attempts > 0 {
+		// The connection has just ended, most likely with the shim.
+		looked -= lookEvery
+	}
+	for f.ctx.Err() == nil {
+		now := f.cfg.Clock.Boot()
+		if _, over := f.overdue(now); over {
+			return nil, false
+		}
+		if now-looked >= lookEvery {
+			looked = now
+			if !f.runs() {
+				return nil, false
+			}
+		}
+		ctx, cancel := f.within(f.ctx, attachWithin, "the shim of rank "+f.h.ref().String())
+		conn, err := f.cfg.Supervisor.Attach(ctx, f.h.Label)
+		cancel()
+		if err == nil {
+			return conn, true
+		}
+		if !errors.Is(err, native.ErrNotFound) && f.ctx.Err() == nil {
+			f.cfg.Log.Warn("a rank's shim cannot be reached", "rank", f.h.ref().String(), "err", err)
+		}
+		pause := attachSoon
+		if now-began > attachHasten || f.attempts > 3 {
+			pause = attachLate
+		}
+		f.wait(pause, nil)
+	}
+	return nil, true
+}
+
+// runs reports whether the supervisor has the rank's unit running; unknown counts
+// as running.
+func (f *following) runs() bool {
+	ctx, cancel := f.within(f.ctx, attachWithin, "the system's supervisor to list its units")
+	defer cancel()
+	units, err := f.cfg.Supervisor.List(ctx, f.h.Label)
+	for _, u := range units {
+		if u.Label == f.h.Label {
+			return u.State == native.UnitRunning
+		}
+	}
+	return err != nil
+}
+
+// overdue tells when to look again at a rank that may outstay its lease or its
+// grace, and whether it has: its shim should have ended it, and hangs.
+func (f *following) overdue(now time.Duration) (again time.Duration, over bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	end, grace := f.h.lease, secondsOf(f.h.GraceS)
+	if o := f.h.order; o != nil && (end == 0 || o.killAt < end+grace) {
+		end, grace = o.killAt, 0
+	}
+	switch {
+	case end == 0: // the shim has not told the lease yet
+		end = now
+		fallthrough
+	case now >= end:
+		// From now: after a sleep the shim notices as late as this daemon.
+		if f.noticed == 0 {
+			f.noticed = now
+		}
+		left := f.noticed + grace + overdueAfter - now
+		return left, left <= 0
+	}
+	f.noticed = 0
+	return end - now, false
+}
+
+// errSilent is a shim that closed its connection or sent nonsense.
+var errSilent = errors.New("the connection ended before the rank")
+
+// talk speaks with the shim until the rank has ended, or the connection has.
+func (f *following) talk(conn *shimproto.DaemonConn) (shimproto.ExitRecord, error) {
+	t := talk{following: f, conn: conn}
+	replies := make(chan shimproto.Reply)
+	f.work.Go(func() {
+		defer close(replies)
+		for {
+			reply, err := conn.Receive(0)
+			if bad, ok := errors.AsType[*shimproto.ReadError](err); ok {
+				f.cfg.Log.Warn("a shim says what cannot be understood", "rank", f.h.ref().String(), "err", bad.Err)
+				continue
+			}
+			if err != nil {
+				return
+			}
+			select {
+			case replies <- reply:
+			case <-f.ctx.Done():
+				return
+			}
+		}
+	})
+	defer func() {
+		_ = conn.Close()
+		for range replies { // until the reader has ended
+		}
+	}()
+	if err := t.hello(); err != nil {
+		return shimproto.ExitRecord{}, err
+	}
+	for {
+		if err := t.tell(); err != nil {
+			return shimproto.ExitRecord{}, err
+		}
+		again, over := f.overdue(f.cfg.Clock.Boot())
+		if over {
+			f.cfg.Log.Error("a rank outlives its time, and its shim does not end it", "rank", f.h.ref().String())
+			return shimproto.ExitRecord{}, errSilent // attach sees the same
+		}
+		rang := make(chan struct{})
+		timer := f.cfg.Clock.AfterFunc(again, func() { close(rang) })
+		select {
+		case reply, ok := <-replies:
+			timer.Stop()
+			if !ok {
+				return shimproto.ExitRecord{}, errSilent
+			}
+			if exit, ok := reply.(shimproto.Exit); ok {
+				return exit.Record, nil
+			}
+			if err := t.hear(reply); err != nil {
+				return shimproto.ExitRecord{}, err
+			}
+		case <-f.h.wake:
+			timer.Stop()
+		case <-rang:
+		case <-f.ctx.Done():
+			timer.Stop()
+			return shimproto.ExitRecord{}, f.ctx.Err()
+		}
+	}
+}
+
+func (r *Ranks) epoch(job api.JobID) uint64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.fence(job).Epoch
+}

@@ -1,0 +1,63 @@
+package rank
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"fulmen/daemon/api"
+)
+
+// Forget removes a job that was deleted: its ranks' documents and files. What it
+// printed stays where the job's policy, or the one given in its place, says so.
+// Ranks that should not live any more are ended first, and waited for.
+func (r *Ranks) Forget(ctx context.Context, job api.JobID, output api.OutputPolicy) error {
+	select {
+	case <-r.ready:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	r.mu.Lock()
+	ranks := r.ofJob(job)
+	for _, h := range ranks {
+		if output != "" {
+			h.Output = output
+		}
+		r.endOne(h, causeOf(api.ReasonJobDeleted), 0)
+	}
+	r.mu.Unlock()
+	for _, h := range ranks {
+		select {
+		case <-h.cleared:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return r.drop(job)
+}
+
+// drop removes what there is of a job none of whose ranks lives.
+func (r *Ranks) drop(job api.JobID) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	keep := false
+	for _, h := range r.ofJob(job) {
+		delete(r.held, h.ref())
+		r.say(h.ref())
+		keep = keep || h.Output == api.OutputKeep
+	}
+	delete(r.jobs, job)
+	if !keep {
+		return os.RemoveAll(r.jobFolder(job))
+	}
+	// The folders stay with what was printed in them and nothing else.
+	return filepath.WalkDir(r.jobFolder(job), func(path string, entry fs.DirEntry, err error) error {
+		name := filepath.Base(path)
+		if err != nil || entry.IsDir() || strings.HasPrefix(name, api.OutFilePrefix) || strings.HasPrefix(name, api.ErrFilePrefix) {
+			return err
+		}
+		return os.Remove(path)
+	})
+}

@@ -1,0 +1,206 @@
+package rank
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/rank/shimproto"
+	"fulmen/native"
+)
+
+// order is that a rank ends.
+type order struct {
+	killAt time.Duration // on Boot
+	cause  shimproto.Cause
+}
+
+// live is the life of a rank from the request to its end.
+func (r *Ranks) live(ctx context.Context, h *held, w wanted, before []*held) {
+	spec, err := r.prepare(ctx, h, w, before)
+	if err == nil {
+		err = r.spawn(ctx, h, spec)
+	}
+	switch {
+	case r.ctx.Err() != nil:
+		return
+	case err == nil:
+		r.follow(h)
+	case !h.Committed || r.remove(h):
+		// The supervisor may have failed half-way, and the shim have had its time.
+		if end, readErr := shimproto.ReadExit(h.folder); readErr == nil {
+			r.concludeEnd(h, end)
+		} else {
+			r.concludeUnstarted(h, err)
+		}
+		r.clear(h)
+	}
+}
+
+// prepare does all that comes before the program and gives what the shim runs.
+func (r *Ranks) prepare(ctx context.Context, h *held, w wanted, before []*held) (shimproto.Spec, error) {
+	if err := errors.Join(makeFolder(r.jobFolder(w.ref.Job)), makeFolder(filepath.Dir(h.folder)), makeFolder(h.folder), r.save(h)); err != nil {
+		return shimproto.Spec{}, err
+	}
+	lease := r.watchLease(h)
+	defer lease()
+	ctx, cancel := r.within(ctx, r.cfg.starting(w.spec), "rank "+w.ref.String()+" to be prepared")
+	defer cancel()
+
+	for _, o := range before {
+		select {
+		case <-o.cleared:
+		case <-ctx.Done():
+			return shimproto.Spec{}, context.Cause(ctx)
+		}
+	}
+	program := w.spec.Program
+	if program.Sync {
+		if r.cfg.Fetch == nil {
+			return shimproto.Spec{}, api.Errorf(api.ReasonNotSupportedByPlatform, "sync", "This node cannot fetch the job's folder.")
+		}
+		directory, err := r.cfg.Fetch(ctx, w.ref.Job, w.spec, w.account, w.plan)
+		if err != nil {
+			return shimproto.Spec{}, because(ctx, err)
+		}
+		program.Directory = directory
+	}
+	if len(program.Prepare) > 0 {
+		if err := r.runPrepare(ctx, h, w, program); err != nil {
+			return shimproto.Spec{}, because(ctx, err)
+		}
+	}
+	resolved, err := r.cfg.Preparer.Resolve(ctx, w.account, program, w.environment)
+	if err != nil {
+		return shimproto.Spec{}, because(ctx, err)
+	}
+	r.trimLogs()
+	return r.shimSpec(h, w, resolved)
+}
+
+// because prefers the reason for which a wait was ended to what it ended with.
+func because(ctx context.Context, err error) error {
+	if ctx.Err() == nil {
+		return err
+	}
+	late, ok := errors.AsType[*native.DeadlineError](context.Cause(ctx))
+	if !ok {
+		return err
+	}
+	e := api.Errorf(api.ReasonStartingTimeout, "", "The rank was not ready to start in time: %s.", late.Error())
+	e.Data.WaitingFor = late.WaitingFor
+	return e
+}
+
+// runPrepare runs the spec's preparation and keeps what it prints.
+func (r *Ranks) runPrepare(ctx context.Context, h *held, w wanted, program api.Program) error {
+	path := filepath.Join(h.folder, prepareLog)
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	log := &capped{file: file, left: prepareLogBytes}
+	err = errors.Join(r.cfg.Preparer.Prepare(ctx, w.account, program, w.environment, log), file.Close())
+	if err == nil {
+		return nil
+	}
+	if known, ok := errors.AsType[*api.Error](err); ok {
+		return known
+	}
+	if line := lastLine(path); line != "" {
+		return api.Errorf(api.ReasonPrepareFailed, w.ref.String(), "The preparation command failed (%v); the last that it printed: %s", err, line)
+	}
+	return api.Errorf(api.ReasonPrepareFailed, w.ref.String(), "The preparation command failed: %v.", err)
+}
+
+// watchLease ends a rank that is not spawned yet when nobody renews it.
+func (r *Ranks) watchLease(h *held) (done func()) {
+	stopped := make(chan struct{})
+	r.work.Go(func() {
+		for {
+			r.mu.Lock()
+			left := h.lease - r.cfg.Clock.Boot()
+			if left <= 0 {
+				r.endUnstarted(h, shimproto.Cause{Reason: string(api.ReasonLeaseExpired), Message: "Nobody renewed the lease in time."})
+				r.mu.Unlock()
+				return
+			}
+			r.mu.Unlock()
+			if !r.wait(left, stopped) {
+				return
+			}
+			select {
+			case <-stopped:
+				return
+			default:
+			}
+		}
+	})
+	return func() { close(stopped) }
+}
+
+// spawn has the supervisor run the shim.
+func (r *Ranks) spawn(ctx context.Context, h *held, spec shimproto.Spec) error {
+	r.mu.Lock()
+	left := h.lease - r.cfg.Clock.Boot()
+	switch {
+	case h.order != nil:
+		r.mu.Unlock()
+		return context.Canceled // endUnstarted has said why
+	case left <= 0:
+		r.endUnstarted(h, shimproto.Cause{Reason: string(api.ReasonLeaseExpired), Message: "Nobody renewed the lease in time."})
+		r.mu.Unlock()
+		return context.Canceled
+	}
+	// From here on it may exist: an order to end it is for the shim.
+	h.Committed = true
+	r.enter(h, api.RankStarting, "", "")
+	r.mu.Unlock()
+	spec.LeaseS = left.Seconds()
+	if err := r.write(h, spec); err != nil {
+		return err
+	}
+	ctx, cancel := r.within(r.ctx, spawnWithin, "the system's supervisor to take rank "+h.ref().String())
+	defer cancel()
+	err := r.cfg.Supervisor.Start(ctx, r.unit(h, spec))
+	if errors.Is(err, native.ErrExists) {
+		// What is left of a rank before; it has ended, or this one would not be here.
+		if err = r.cfg.Supervisor.Remove(ctx, h.Label); err == nil || errors.Is(err, native.ErrNotFound) {
+			err = r.cfg.Supervisor.Start(ctx, r.unit(h, spec))
+		}
+	}
+	if err != nil && r.ctx.Err() == nil {
+		if errors.Is(err, native.ErrUnsupported) {
+			return api.Errorf(api.ReasonSupervisorUnavailable, h.Label, "The system's supervisor does not start the rank: %v.", err)
+		}
+		return api.Errorf(api.ReasonSpawnFailed, h.Label, "The system's supervisor could not start the rank: %v.", err)
+	}
+	return err
+}
+
+// spawnWithin bounds what the supervisor takes to take a unit on.
+const spawnWithin = 20 * time.Second
+
+// write writes what the shim reads, and first what a restarted daemon reads.
+func (r *Ranks) write(h *held, spec shimproto.Spec) error {
+	if err := r.save(h); err != nil {
+		return err
+	}
+	if err := shimproto.WriteSpec(h.folder, spec); err != nil {
+		return fmt.Errorf("the shim's spec: %w", err)
+	}
+	if !r.cfg.ShimAsAccount || spec.User == nil {
+		return nil
+	}
+	// The shim runs as the account: what it reads and writes is the account's.
+	for _, path := range []string{filepath.Join(h.folder, shimproto.SpecFile), h.folder, filepath.Dir(spec.Socket)} {
+		if err := os.Chown(path, int(spec.User.UID), int(spec.User.GID)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

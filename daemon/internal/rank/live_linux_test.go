@@ -1,0 +1,161 @@
+package rank
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+)
+
+func TestHowProgramsEnd(t *testing.T) {
+	t.Parallel()
+	code := func(n int) api.Exit { return api.Exit{Code: &n} }
+	for name, test := range map[string]struct {
+		script  string
+		exit    api.Exit
+		reason  api.Reason
+		message string
+	}{
+		"well":                    {`echo well`, code(0), "", ""},
+		"with a code":             {`exit 42`, code(42), api.ReasonRankFailed, "Rank 0 ended with exit code 42."},
+		"by a signal":             {`kill -USR1 $$`, api.Exit{Signal: int(syscall.SIGUSR1)}, api.ReasonRankKilled, "Rank 0 was ended by SIGUSR1."},
+		"by a crash":              {`kill -SEGV $$`, api.Exit{Signal: int(syscall.SIGSEGV)}, api.ReasonRankCrashed, "Rank 0 was ended by SIGSEGV."},
+		"leaving a child":         {`sleep 1000 & exit 3`, code(3), api.ReasonRankFailed, "Rank 0 ended with exit code 3."},
+		"leaving another session": {`setsid sleep 1000 & exit 0`, code(0), "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			is := is.New(t)
+			m := newMac(t).boot()
+			doc := m.run(test.script)
+			is.Equal(*doc.Exit, test.exit)
+			is.Equal(doc.Reason, test.reason)
+			is.Equal(doc.Message, test.message)
+			is.True(doc.PID > 0)
+			is.True(!doc.SpawnedAt.IsZero() && !doc.EndedAt.Before(doc.SpawnedAt.Time))
+			is.True(doc.Usage.MaxResidentBytes > 0)
+			m.free(api.RankRef{Job: job1, Attempt: 1})
+			eventually(t, "the unit to be forgotten", func() bool {
+				units, err := m.supervisor.List(t.Context(), "")
+				return err == nil && len(units) == 0
+			})
+			is.Equal(len(m.ranks.Live()), 0)
+		})
+	}
+}
+
+func TestARankOfARing(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	m := newMac(t)
+	m.preparer.env = []string{
+		"HOME=/home/x", "JACCL_RING=1", "MLX_JACCL_COORDINATOR=1.2.3.4:5", "MLX_IBV_DEVICES=/x", "MLX_RANK=9", "FULMEN_JOB=other", "MLX_HOSTFILE=/y",
+	}
+	m.boot()
+	spec := m.spec(`id -u; env | grep -E '^(MLX|JACCL|FULMEN_(JOB|RANK|WORLD)|HOME|COLOUR)' | grep -v HOSTFILE | sort; cat "$MLX_HOSTFILE"`)
+	spec.Program.Variables = []string{"COLOUR"}
+	p := m.params(spec)
+	p.Rank.Rank = 1
+	p.Environment = map[string]string{"COLOUR": "blue and green"}
+	p.Plan.Shape = api.ShapeRing
+	p.Plan.Ranks = []api.PlanRank{{Rank: 0, Node: m.homeID}, {Rank: 1, Node: m.id, GPU: api.GPUShared, MemoryBytes: 1 << 20}}
+	p.Plan.Hosts = [][]string{{"169.254.1.1:5000", "[fe80::1]:5001"}, {"169.254.1.2:5002"}}
+	m.mustStart(p)
+	doc := m.until(p.Rank, api.RankExited)
+	is.Equal(doc.Exit.Status(), 0)
+	uid := strings.SplitN(m.output(p.Rank), "\n", 2)
+	if os.Geteuid() == 0 {
+		is.Equal(uid[0], "65534")
+	}
+	is.Equal(uid[1], "COLOUR=blue and green\nFULMEN_JOB=j4k2m9xq7\nFULMEN_RANK=1\nFULMEN_WORLD_SIZE=2\nHOME=/home/x\nMLX_RANK=1\n"+
+		`[["169.254.1.1:5000","[fe80::1]:5001"],["169.254.1.2:5002"]]`+"\n")
+
+	folder, socket, account, ok := m.ranks.Folder(p.Rank)
+	is.True(ok)
+	is.Equal(account, m.accounts["worker"].Name)
+	is.True(len(socket) <= 100)
+	info, err := os.Stat(filepath.Join(folder, "spec.json"))
+	is.NoErr(err)
+	is.Equal(info.Mode().Perm(), os.FileMode(0o600)) // it has the variable's value
+	text, err := os.ReadFile(filepath.Join(folder, recordFile))
+	is.NoErr(err)
+	is.True(!strings.Contains(string(text), "blue"))
+	_, _, _, ok = m.ranks.Folder(api.RankRef{Job: job1, Attempt: 2})
+	is.True(!ok)
+}
+
+// What a program may do is what its account may.
+func TestTheAccountCannotReadTheRanksFiles(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root starts programs as somebody else")
+	}
+	t.Parallel()
+	is := is.New(t)
+	m := newMac(t).boot()
+	doc := m.run(`ls "` + m.folder + `/jobs" "$FULMEN_SHIM"; cat "$FULMEN_SHIM/spec.json" "$FULMEN_SHIM/rank.json"; touch "$FULMEN_SHIM/exit.json" && exit 1; exit 0`)
+	is.Equal(doc.Exit.Status(), 0)
+	is.Equal(doc.Output.OutBytes, int64(0))
+	is.True(doc.Output.ErrBytes > 0)
+}
+
+func TestAProgramThatPrintsALot(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	m := newMac(t).boot()
+	const bytes = 80_000_000
+	doc := m.run(`head -c 80000000 /dev/zero; printf x >&2`)
+	is.Equal(doc.Output.OutBytes, int64(bytes))
+	is.Equal(doc.Output.ErrBytes, int64(1))
+	kept := bytes - doc.Output.DroppedBytes
+	is.True(kept >= logHeadBytes+logTailBytes && kept <= logHeadBytes+logTailBytes+(4<<20))
+}
+
+func TestAProgramThatIsNotThere(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	m := newMac(t).boot()
+	spec := m.spec("")
+	spec.Program.Command = []string{"/nowhere/python"}
+	p := m.params(spec)
+	m.mustStart(p)
+	doc := m.until(p.Rank, api.RankExited)
+	is.Equal(doc.Reason, api.ReasonProgramMissing)
+	is.Equal(doc.Exit, (*api.Exit)(nil))
+	is.True(doc.SpawnedAt.IsZero())
+	m.free(p.Rank)
+}
+
+// Two attempts of a rank share a label, and only the later one a document.
+func TestALaterAttempt(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	m := newMac(t).boot()
+	first := m.params(m.spec(`echo $FULMEN_SHIM; exit 1`))
+	m.mustStart(first)
+	m.until(first.Rank, api.RankExited)
+	second := first
+	second.Rank.Attempt = 2
+	m.mustStart(second)
+	m.until(second.Rank, api.RankExited)
+	eventually(t, "the first attempt's document to go", func() bool { _, ok := m.doc(first.Rank); return !ok })
+	is.True(m.output(first.Rank) != m.output(second.Rank)) // both are kept
+	is.True(m.output(first.Rank) != "")
+
+	err := m.start(first) // which its home would not ask for: it is known here
+	is.NoErr(err)
+	never := first
+	never.Rank.Rank, never.Plan.Ranks = 1, append(first.Plan.Ranks, api.PlanRank{Rank: 1, Node: m.id})
+	is.True(isReason(m.start(never), api.ReasonJobEnded)) // an attempt that is over starts nothing
+
+	m.boot()
+	_, ok := m.doc(second.Rank)
+	is.True(ok)
+	_, ok = m.doc(first.Rank)
+	is.True(!ok)
+	is.Equal(m.supervisor.starts(), 2)
+}

@@ -1,0 +1,59 @@
+package rank
+
+import (
+	"maps"
+	"slices"
+
+	"fulmen/daemon/api"
+)
+
+// say has a rank's document published as it is then; what changes in between is
+// left out. The caller holds mu.
+func (r *Ranks) say(ref api.RankRef) {
+	r.unsaid[ref] = struct{}{}
+	select {
+	case r.dirty <- struct{}{}:
+	default:
+	}
+}
+
+// publish publishes documents one by one: a commit on the disk delays no rank.
+func (r *Ranks) publish() {
+	for {
+		select {
+		case <-r.ctx.Done():
+			return
+		case <-r.dirty:
+		}
+		r.mu.Lock()
+		refs := slices.SortedFunc(maps.Keys(r.unsaid), api.RankRef.Compare)
+		clear(r.unsaid)
+		r.mu.Unlock()
+		for _, ref := range refs {
+			r.publishOne(ref)
+		}
+	}
+}
+
+func (r *Ranks) publishOne(ref api.RankRef) {
+	r.mu.Lock()
+	h := r.held[ref]
+	gone := h == nil || h.hidden
+	var doc api.Rank
+	if !gone {
+		doc = h.Doc
+	}
+	r.mu.Unlock()
+	var err error
+	switch {
+	case r.ctx.Err() != nil: // a daemon that has let go says nothing any more
+		return
+	case gone:
+		err = r.cfg.Documents.Delete(api.KindRank, ref.String())
+	default:
+		err = r.cfg.Documents.Put(api.KindRank, ref.String(), doc, nil)
+	}
+	if err != nil {
+		r.cfg.Log.Error("a rank's document could not be published", "rank", ref.String(), "err", err)
+	}
+}

@@ -1,0 +1,229 @@
+package rank
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"fulmen/daemon/api"
+	"fulmen/native"
+)
+
+// Ranks are the ranks on this node. They may be used by several goroutines.
+type Ranks struct {
+	cfg   Config
+	ctx   context.Context
+	stop  context.CancelFunc
+	work  sync.WaitGroup
+	ready chan struct{} // closed when all that was there is known again
+	dirty chan struct{} // a document is to be published
+
+	mu     sync.Mutex
+	held   map[api.RankRef]*held
+	jobs   map[api.JobID]*fence
+	unsaid map[api.RankRef]struct{} // whose documents are to be published
+	ports  ports
+}
+
+// held is one rank. What it holds is guarded by Ranks.mu; the record is written
+// by the goroutine of its life alone.
+type held struct {
+	record
+	folder string
+	hidden bool // an attempt after it has started here: its document is gone
+
+	lease  time.Duration      // until when it lives unrenewed, on Boot; 0 = as its shim says
+	order  *order             // that it ends
+	wake   chan struct{}      // something is to be told to the shim
+	giveUp context.CancelFunc // ends what is done before the program starts
+	said   bool               // Config.Spawned was told
+
+	cleared chan struct{} // closed when nothing of it is left with the supervisor
+}
+
+// New makes the node's side of ranks and sets the handlers of what other nodes
+// call. They answer once Restore is through.
+func New(cfg Config) *Ranks {
+	if cfg.Listen == nil {
+		cfg.Listen = listen
+	}
+	r := &Ranks{
+		cfg: cfg, ready: make(chan struct{}), dirty: make(chan struct{}, 1), held: map[api.RankRef]*held{},
+		jobs: map[api.JobID]*fence{}, unsaid: map[api.RankRef]struct{}{}, ports: ports{},
+	}
+	r.ctx, r.stop = context.WithCancel(context.Background())
+	cfg.Peers.HandleCall("peer.start", serve(r, r.start))
+	cfg.Peers.HandleCall("peer.renew", serve(r, r.renew))
+	cfg.Peers.HandleCall("peer.end", serve(r, r.end))
+	cfg.Peers.HandleCall("peer.listen", serve(r, r.listen))
+	r.work.Go(r.publish)
+	return r
+}
+
+// Run waits until ctx ends and lets go of the ranks, which run on without the
+// daemon. What was only being prepared is given up by the next one's Restore.
+func (r *Ranks) Run(ctx context.Context) error {
+	<-ctx.Done()
+	r.Close()
+	return nil
+}
+
+// Close lets go of the ranks, which run on.
+func (r *Ranks) Close() {
+	r.mu.Lock()
+	r.stop() // whoever holds mu and sees no end may still begin something
+	r.mu.Unlock()
+	r.work.Wait()
+}
+
+// Live is one rank that has not ended.
+type Live struct {
+	// Rank is which.
+	Rank api.RankRef
+	// Home is the node that asked for it.
+	Home api.NodeID
+	// Epoch is the job's, as far as this node has heard.
+	Epoch uint64
+	// Phase is where it is.
+	Phase api.RankPhase
+}
+
+// Live lists the ranks that have not ended, ordered by rank.
+func (r *Ranks) Live() []Live {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var all []Live
+	for ref, h := range r.held {
+		if !h.Doc.Phase.Ended() {
+			all = append(all, Live{Rank: ref, Home: h.Home, Epoch: r.fence(ref.Job).Epoch, Phase: h.Doc.Phase})
+		}
+	}
+	slices.SortFunc(all, func(a, b Live) int { return a.Rank.Compare(b.Rank) })
+	return all
+}
+
+// Folder tells where the files of a rank are, which may have ended, the socket
+// of its shim, and the account that it runs as; false where this node has none.
+func (r *Ranks) Folder(ref api.RankRef) (folder, socket, account string, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	h := r.held[ref]
+	if h == nil {
+		return "", "", "", false
+	}
+	return h.folder, h.Socket, h.Account, true
+}
+
+func (r *Ranks) jobFolder(job api.JobID) string { return filepath.Join(r.cfg.Folder, string(job)) }
+
+func (r *Ranks) rankFolder(ref api.RankRef) string {
+	return filepath.Join(r.jobFolder(ref.Job), strconv.Itoa(ref.Attempt), strconv.Itoa(ref.Rank))
+}
+
+// runtimeFolder is where a rank has its sockets and its host file.
+func (r *Ranks) runtimeFolder(ref api.RankRef) string {
+	return filepath.Join(r.cfg.Runtime, string(ref.Job)+"."+strconv.Itoa(ref.Attempt)+"."+strconv.Itoa(ref.Rank))
+}
+
+// labelPrefix begins the labels of all ranks.
+const labelPrefix = "org.fulmen.rank."
+
+func labelOf(ref api.RankRef) string {
+	return labelPrefix + string(ref.Job) + "." + strconv.Itoa(ref.Rank)
+}
+
+// ofJob lists the ranks of a job, ordered. The caller holds mu.
+func (r *Ranks) ofJob(job api.JobID) []*held {
+	var all []*held
+	for ref, h := range r.held {
+		if ref.Job == job {
+			all = append(all, h)
+		}
+	}
+	slices.SortFunc(all, func(a, b *held) int { return a.ref().Compare(b.ref()) })
+	return all
+}
+
+// add takes up a rank. The caller holds mu.
+func (r *Ranks) add(rec record, folder string) *held {
+	h := &held{record: rec, folder: folder, wake: make(chan struct{}, 1), cleared: make(chan struct{})}
+	r.held[rec.ref()] = h
+	return h
+}
+
+// enter moves a rank to a phase. The caller holds mu.
+func (r *Ranks) enter(h *held, phase api.RankPhase, reason api.Reason, message string) {
+	if h.Doc.Phase != phase {
+		h.Doc.Phase, h.Doc.PhaseSince = phase, r.now()
+	}
+	if reason != "" {
+		h.Doc.Reason, h.Doc.Message = reason, message
+	}
+	r.say(h.ref())
+}
+
+// save writes the rank's record.
+func (r *Ranks) save(h *held) error {
+	r.mu.Lock()
+	rec := h.record
+	r.mu.Unlock()
+	return writeWhole(filepath.Join(h.folder, recordFile), rec, 0o600)
+}
+
+// nudge has the goroutine of the rank's life look at what is wanted.
+func (h *held) nudge() {
+	select {
+	case h.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (r *Ranks) changed() {
+	if r.cfg.Changed != nil {
+		r.cfg.Changed()
+	}
+}
+
+func (r *Ranks) now() api.Time { return api.TimeOf(r.cfg.Clock.Now()) }
+
+// wait waits for a time, on the clock that counts sleep, or until something is
+// wanted of the rank. It reports false when the daemon lets go.
+func (r *Ranks) wait(d time.Duration, wake <-chan struct{}) bool {
+	passed := make(chan struct{})
+	timer := r.cfg.Clock.AfterFunc(d, func() { close(passed) })
+	defer timer.Stop()
+	select {
+	case <-r.ctx.Done():
+		return false
+	case <-passed:
+	case <-wake:
+	}
+	return true
+}
+
+// within bounds a step of the rank's life.
+func (r *Ranks) within(ctx context.Context, d time.Duration, what string) (context.Context, context.CancelFunc) {
+	return native.WithTimeout(ctx, r.cfg.Clock, d, what)
+}
+
+// makeFolder makes the folders of a rank, so that its account can pass through
+// them and nobody can list them.
+func makeFolder(path string) error {
+	if err := os.MkdirAll(path, 0o711); err != nil {
+		return err
+	}
+	return os.Chmod(path, 0o711)
+}
+
+// highest is the highest attempt of which this node holds a rank.
+func highest(all []*held) int {
+	n := 0
+	for _, h := range all {
+		n = max(n, h.Doc.Attempt)
+	}
+	return n
+}

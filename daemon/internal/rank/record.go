@@ -1,0 +1,130 @@
+package rank
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"fulmen/daemon/api"
+)
+
+const (
+	recordFile = "rank.json"  // in a rank's folder
+	fenceFile  = "fence.json" // in a job's folder
+	// maxRecord is the longest of them that is read.
+	maxRecord = 1 << 20
+)
+
+// record is what outlives the daemon of a rank: the content of rank.json. It
+// holds no value of the environment.
+type record struct {
+	// Doc is the rank's document.
+	Doc       api.Rank      `json:"doc"`
+	Principal api.Principal `json:"principal"`
+	// Home is the node that asked for it.
+	Home    api.NodeID `json:"home"`
+	Account string     `json:"account"`
+	// Plan is what the rank is granted.
+	Plan   api.PlanRank     `json:"plan"`
+	Output api.OutputPolicy `json:"output"`
+	Label  string           `json:"label"`
+	Socket string           `json:"socket"`
+	LeaseS float64          `json:"lease_s"`
+	GraceS float64          `json:"grace_s"`
+	// Committed says that the supervisor may have been asked to start it.
+	Committed bool `json:"committed,omitzero"`
+}
+
+func (r record) ref() api.RankRef {
+	return api.RankRef{Job: r.Doc.Job, Attempt: r.Doc.Attempt, Rank: r.Doc.Rank}
+}
+
+// readRecord reads what is known of the rank in a folder.
+func readRecord(folder string) (r record, err error) {
+	err = readWhole(filepath.Join(folder, recordFile), &r)
+	if err == nil && (!r.ref().Valid() || !r.Doc.Phase.Valid() || r.Label == "") {
+		err = fmt.Errorf("%s is not the record of a rank", filepath.Join(folder, recordFile))
+	}
+	return r, err
+}
+
+// fence is what a node has to remember of a job to refuse what is over: the
+// content of fence.json.
+type fence struct {
+	// Epoch is the highest that was heard of.
+	Epoch uint64 `json:"epoch"`
+	// Attempt is the highest attempt that was heard of.
+	Attempt int `json:"attempt"`
+	// Ended says that the attempt was ended here, and Ranks that these of it were.
+	Ended bool  `json:"ended,omitzero"`
+	Ranks []int `json:"ranks,omitzero"`
+}
+
+func readFence(folder string) (f fence, err error) {
+	err = readWhole(filepath.Join(folder, fenceFile), &f)
+	return f, err
+}
+
+func readWhole(path string, into any) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, maxRecord+1))
+	if err != nil {
+		return err
+	}
+	if len(text) > maxRecord {
+		return fmt.Errorf("%s is longer than %d bytes", path, maxRecord)
+	}
+	if err := json.Unmarshal(text, into); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
+
+// writeWhole replaces a file in one step. It is not synced: what a power cut
+// loses is about processes that it ended as well.
+func writeWhole(path string, value any, mode os.FileMode) (err error) {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	temp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(temp.Name()))
+		}
+	}()
+	_, err = temp.Write(append(text, '\n'))
+	if err = errors.Join(err, temp.Chmod(mode), temp.Close()); err != nil {
+		return err
+	}
+	return os.Rename(temp.Name(), path)
+}
+
+// lastLine is the last line of a file's end that says something, for people; ""
+// where there is none.
+func lastLine(path string) string {
+	file, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	const most = 4 << 10
+	if info, err := file.Stat(); err == nil && info.Size() > most {
+		_, _ = file.Seek(-most, io.SeekEnd)
+	}
+	text, _ := io.ReadAll(io.LimitReader(file, most))
+	line := strings.TrimSpace(strings.ToValidUTF8(string(text), "?"))
+	line = strings.TrimSpace(line[strings.LastIndexByte(line, '\n')+1:])
+	return line[:min(len(line), 300)]
+}

@@ -1,0 +1,38 @@
+package rank
+
+import (
+	"cmp"
+	"context"
+
+	"fulmen/daemon/api"
+)
+
+// renew prolongs the leases of an attempt's ranks and grants on this node.
+func (r *Ranks) renew(_ context.Context, _ api.NodeID, p api.PeerRenewParams) (any, error) {
+	if err := cmp.Or(checkCall(p.Job, p.Attempt, p.Epoch), checkLease(p.LeaseS)); err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := r.admit(p.Job, p.Epoch); err != nil {
+		return nil, err
+	}
+	lease := secondsOf(p.LeaseS)
+	if _, err := r.cfg.Grants.Renew(p.Job, p.Attempt, p.Epoch, lease); err != nil {
+		return nil, err
+	}
+	now := r.cfg.Clock.Boot()
+	result := api.PeerRenewResult{Ranks: []int{}}
+	for _, h := range r.ofJob(p.Job) {
+		if h.Doc.Attempt != p.Attempt || h.Doc.Phase.Ended() {
+			continue
+		}
+		result.Ranks = append(result.Ranks, h.Doc.Rank)
+		// What has slept through its lease is not woken by a late renewal.
+		if h.lease == 0 || now < h.lease {
+			h.lease = now + lease
+			h.nudge()
+		}
+	}
+	return result, nil
+}

@@ -1,0 +1,210 @@
+package rank
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/ledger"
+)
+
+// restoreWithin bounds what the supervisor takes to say what it has.
+const restoreWithin = 30 * time.Second
+
+// Restore finds again what the daemon before has left: ranks that run on are
+// held again, with their grants, those that ended meanwhile are concluded, and
+// what belongs to nothing is removed. It is called once, before anything is
+// served; until it has returned without an error no call of another node is
+// answered.
+func (r *Ranks) Restore(ctx context.Context) error {
+	if err := r.readFolders(); err != nil {
+		return err
+	}
+	ctx, cancel := r.within(ctx, restoreWithin, "the system's supervisor to list its units")
+	defer cancel()
+	if err := r.removeStrays(ctx); err != nil {
+		return err
+	}
+	if err := r.restoreGrants(); err != nil {
+		return err
+	}
+	r.mu.Lock()
+	for _, h := range r.held {
+		r.hideOld(h)
+		r.say(h.ref())
+		if h.Doc.Phase.Ended() {
+			_ = os.RemoveAll(filepath.Dir(h.Socket))
+			close(h.cleared)
+			continue
+		}
+		r.work.Go(func() { r.resume(h) })
+	}
+	r.mu.Unlock()
+	if err := r.settleDocuments(); err != nil {
+		return err
+	}
+	close(r.ready)
+	r.changed()
+	return nil
+}
+
+// resume goes on with a rank that had not ended.
+func (r *Ranks) resume(h *held) {
+	if h.Committed {
+		r.follow(h)
+		return
+	}
+	r.concludeUnstarted(h, errors.New("the daemon was restarted while it was being prepared"))
+	r.clear(h)
+}
+
+// hideOld hides the document of a rank when one of a later attempt is here. The
+// caller holds mu.
+func (r *Ranks) hideOld(h *held) { h.hidden = h.Doc.Attempt < highest(r.ofJob(h.Doc.Job)) }
+
+// readFolders reads what is known of every rank. What belongs to a job that was
+// deleted meanwhile is removed, unless it may live.
+func (r *Ranks) readFolders() error {
+	if err := makeFolder(r.cfg.Folder); err != nil {
+		return err
+	}
+	if err := makeFolder(r.cfg.Runtime); err != nil {
+		return err
+	}
+	jobs, err := os.ReadDir(r.cfg.Folder)
+	if err != nil {
+		return err
+	}
+	for _, entry := range jobs {
+		job := api.JobID(entry.Name())
+		if !entry.IsDir() || !job.Valid() {
+			continue
+		}
+		r.mu.Lock()
+		r.readJob(job)
+		live := slices.ContainsFunc(r.ofJob(job), func(h *held) bool { return !h.Doc.Phase.Ended() })
+		r.mu.Unlock()
+		if !live && r.deleted(job) {
+			if err := r.drop(job); err != nil {
+				r.cfg.Log.Warn("the files of a deleted job could not be removed", "job", string(job), "err", err)
+			}
+		}
+	}
+	return nil
+}
+
+// readJob reads a job's fence and ranks. The caller holds mu.
+func (r *Ranks) readJob(job api.JobID) {
+	known, err := readFence(r.jobFolder(job))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		r.cfg.Log.Error("what was ended of a job cannot be read", "job", string(job), "err", err)
+	}
+	*r.fence(job) = known
+	attempts, _ := os.ReadDir(r.jobFolder(job))
+	for _, attempt := range attempts {
+		n, err := strconv.Atoi(attempt.Name())
+		if err != nil || !attempt.IsDir() {
+			continue
+		}
+		ranks, _ := os.ReadDir(filepath.Join(r.jobFolder(job), attempt.Name()))
+		for _, rank := range ranks {
+			number, err := strconv.Atoi(rank.Name())
+			ref := api.RankRef{Job: job, Attempt: n, Rank: number}
+			if err != nil || !rank.IsDir() || !ref.Valid() {
+				continue
+			}
+			rec, err := readRecord(r.rankFolder(ref))
+			if err != nil || rec.ref() != ref {
+				if !errors.Is(err, fs.ErrNotExist) {
+					r.cfg.Log.Error("a rank's record cannot be read", "rank", ref.String(), "err", err)
+				}
+				continue
+			}
+			r.add(rec, r.rankFolder(ref))
+			f := r.fence(job)
+			f.Epoch = max(f.Epoch, rec.Doc.Epoch)
+			f.attempt(n)
+		}
+	}
+}
+
+// removeStrays removes units of which this node has no record, or that of a rank
+// that has ended: nothing would ever renew or end them.
+func (r *Ranks) removeStrays(ctx context.Context) error {
+	units, err := r.cfg.Supervisor.List(ctx, labelPrefix)
+	if err != nil && len(units) == 0 {
+		return fmt.Errorf("the system's supervisor cannot tell what runs: %w", err)
+	}
+	r.mu.Lock()
+	known := map[string]bool{}
+	for _, h := range r.held {
+		if !h.Doc.Phase.Ended() {
+			known[h.Label] = true
+		}
+	}
+	r.mu.Unlock()
+	for _, u := range units {
+		if known[u.Label] {
+			continue
+		}
+		if err := r.cfg.Supervisor.Remove(ctx, u.Label); err != nil {
+			r.cfg.Log.Error("a unit that belongs to no rank cannot be removed", "label", u.Label, "err", err)
+		}
+	}
+	return nil
+}
+
+// restoreGrants takes up the grants of what may live.
+func (r *Ranks) restoreGrants() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for ref, h := range r.held {
+		if h.Doc.Phase.Ended() || r.cfg.RestoreGrant == nil {
+			continue
+		}
+		err := r.cfg.RestoreGrant(Grant{
+			Rank: ref, Epoch: r.fence(ref.Job).Epoch, Principal: h.Principal, GPU: h.Plan.GPU,
+			MemoryBytes: h.Plan.MemoryBytes, Receptacles: h.Plan.Receptacles, Lease: secondsOf(h.LeaseS),
+		})
+		if err != nil {
+			return fmt.Errorf("the grant of rank %s: %w", ref, err)
+		}
+	}
+	return nil
+}
+
+// settleDocuments sees to the rank documents that have no folder: of a job that
+// was deleted, or of a rank whose files somebody has removed.
+func (r *Ranks) settleDocuments() error {
+	for _, rec := range r.cfg.Jobs.List(ledger.Filter{Kinds: []api.Kind{api.KindRank}, Nodes: []api.NodeID{r.cfg.Node}}) {
+		var doc api.Rank
+		name := rec.Key().Name
+		ref, err := api.ParseRankRef(name)
+		if err != nil || rec.Decode(&doc) != nil {
+			continue
+		}
+		r.mu.Lock()
+		held := r.held[ref] != nil
+		r.mu.Unlock()
+		switch {
+		case held:
+		case r.deleted(ref.Job):
+			err = r.cfg.Documents.Delete(api.KindRank, name)
+		case !doc.Phase.Ended():
+			doc.Phase, doc.PhaseSince, doc.EndedAt = api.RankLost, r.now(), r.now()
+			doc.Reason, doc.Message = api.ReasonRankLost, "The files of the rank are gone from its node."
+			err = r.cfg.Documents.Put(api.KindRank, name, doc, nil)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

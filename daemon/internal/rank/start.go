@@ -1,0 +1,111 @@
+package rank
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"fulmen/daemon/api"
+)
+
+// start takes a rank on. It answers once all is checked and noted; what follows
+// is told by the rank's document. The same request again gets the same answer.
+func (r *Ranks) start(ctx context.Context, from api.NodeID, p api.PeerStartParams) (any, error) {
+	if err := cmp.Or(checkCall(p.Rank.Job, p.Rank.Attempt, p.Epoch), checkLease(p.LeaseS)); err != nil {
+		return nil, err
+	}
+	if !p.Rank.Valid() {
+		return nil, api.NewError(api.ReasonMalformedID, p.Rank.String())
+	}
+	if known, err := r.mayStart(p.Rank, p.Epoch); known || err != nil {
+		return api.Empty{}, err
+	}
+	w, err := r.check(from, p)
+	if err != nil {
+		return nil, err
+	}
+	h, err := r.accept(w)
+	if h == nil || err != nil {
+		return api.Empty{}, err
+	}
+	r.changed()
+	return api.Empty{}, nil
+}
+
+// mayStart refuses a rank that must not be started, and reports whether it was
+// taken on before.
+func (r *Ranks) mayStart(ref api.RankRef, epoch uint64) (known bool, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.mayStartLocked(ref, epoch)
+}
+
+func (r *Ranks) mayStartLocked(ref api.RankRef, epoch uint64) (known bool, err error) {
+	if err := r.admit(ref.Job, epoch); err != nil {
+		return false, err
+	}
+	h := r.held[ref]
+	switch {
+	case h != nil && h.Doc.Epoch == epoch:
+		return true, nil
+	case h != nil:
+		return false, api.Errorf(api.ReasonStaleEpoch, ref.String(), "The rank was started under epoch %d; a new home starts a new attempt.", h.Doc.Epoch)
+	case r.deleted(ref.Job):
+		return false, api.NewError(api.ReasonJobDeleted, string(ref.Job))
+	case r.fence(ref.Job).ended(ref):
+		return false, api.Errorf(api.ReasonJobEnded, ref.String(), "The rank was ended before it was started.")
+	}
+	for _, other := range r.ofJob(ref.Job) {
+		if other.Doc.Attempt != ref.Attempt && !other.Doc.Phase.Ended() {
+			return false, api.Errorf(api.ReasonWaitingForRanks, other.ref().String(), "Rank %s has not ended here.", other.ref())
+		}
+	}
+	return false, nil
+}
+
+// accept takes on a rank that was checked, nil where somebody else just did.
+func (r *Ranks) accept(w wanted) (*held, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.ctx.Err() != nil:
+		return nil, api.NewError(api.ReasonStopping, string(r.cfg.Node))
+	}
+	if known, err := r.mayStartLocked(w.ref, w.epoch); known || err != nil {
+		return nil, err
+	}
+	if !r.cfg.Grants.Occupy(w.ref, w.epoch) {
+		return nil, api.Errorf(api.ReasonGrantRefused, w.ref.String(), "The rank holds no grant of this node.")
+	}
+	rec := record{
+		Doc: api.Rank{
+			Job: w.ref.Job, Attempt: w.ref.Attempt, Rank: w.ref.Rank, Epoch: w.epoch, SpecSHA256: w.sha256,
+			Phase: api.RankPreparing, PhaseSince: r.now(),
+		},
+		Principal: w.spec.Principal, Home: w.home, Account: w.account.Name, Plan: w.rank, Output: w.spec.Output,
+		Label: labelOf(w.ref), Socket: socketIn(r.runtimeFolder(w.ref)), LeaseS: w.leaseS, GraceS: r.cfg.grace(w.spec).Seconds(),
+	}
+	h := r.add(rec, r.rankFolder(w.ref))
+	h.lease = r.cfg.Clock.Boot() + secondsOf(w.leaseS)
+	ctx, cancel := context.WithCancel(r.ctx)
+	h.giveUp = cancel
+	r.fence(w.ref.Job).attempt(w.ref.Attempt)
+	for _, old := range r.ofJob(w.ref.Job) {
+		if old.Doc.Attempt < w.ref.Attempt && !old.hidden {
+			old.hidden = true
+			r.say(old.ref())
+		}
+	}
+	r.say(w.ref)
+	before := r.before(h)
+	r.work.Go(func() {
+		defer cancel()
+		r.live(ctx, h, w, before)
+	})
+	return h, nil
+}
+
+// before are the ranks whose units bear the label of this one. The caller holds mu.
+func (r *Ranks) before(h *held) []*held {
+	return slices.DeleteFunc(r.ofJob(h.Doc.Job), func(o *held) bool { return o == h || o.Label != h.Label })
+}

@@ -1,0 +1,121 @@
+package rank
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/rank/shimproto"
+)
+
+// sayWithin is how long a shim may take to read a message.
+const sayWithin = 5 * time.Second
+
+// talk is one connection to a shim.
+type talk struct {
+	*following
+	conn  *shimproto.DaemonConn
+	n     uint64
+	lease time.Duration // told to the shim, on Boot
+	order *order        // told to the shim
+}
+
+// header numbers a request. It carries the highest epoch of the job that is
+// known: the shim refuses lower ones from then on.
+func (t *talk) header() shimproto.RequestHeader {
+	t.n++
+	return shimproto.RequestHeader{ID: t.n, Epoch: int64(t.epoch(t.h.Doc.Job))}
+}
+
+func (t *talk) send(request shimproto.Request) error { return t.conn.Send(request, sayWithin) }
+
+// hello greets the shim and asks how the rank is, without waiting in between.
+func (t *talk) hello() error {
+	err := t.send(shimproto.Hello{RequestHeader: t.header(), Ref: shimRef(t.h.ref()), Versions: shimproto.OwnVersions(), PID: os.Getpid()})
+	if err != nil {
+		return err
+	}
+	return t.send(shimproto.Query{RequestHeader: t.header()})
+}
+
+// tell passes on what is wanted of the rank and was not told yet.
+func (t *talk) tell() error {
+	t.mu.Lock()
+	lease, o, now := t.h.lease, t.h.order, t.cfg.Clock.Boot()
+	t.mu.Unlock()
+	if o != nil && (t.order == nil || o.killAt < t.order.killAt) {
+		t.order = o
+		stop := shimproto.Stop{RequestHeader: t.header(), GraceS: max(0, o.killAt-now).Seconds(), Cause: o.cause}
+		if err := t.send(stop); err != nil {
+			return err
+		}
+	}
+	if lease > t.lease && lease > now {
+		t.lease = lease
+		return t.send(shimproto.Renew{RequestHeader: t.header(), LeaseS: (lease - now).Seconds()})
+	}
+	return nil
+}
+
+// hear takes in what the shim says.
+func (t *talk) hear(reply shimproto.Reply) error {
+	switch m := reply.(type) {
+	case shimproto.Greeting:
+		t.learn(uint64(m.Epoch))
+	case shimproto.Status:
+		t.learn(uint64(m.Epoch))
+		t.status(m)
+	case shimproto.Refusal:
+		if m.Reason == shimproto.RefuseStaleEpoch && uint64(m.Epoch) > t.epoch(t.h.Doc.Job) {
+			// This daemon forgot a newer home when it was restarted; nobody of the
+			// former one is served from here on.
+			t.learn(uint64(m.Epoch))
+			return t.hello()
+		}
+		return fmt.Errorf("the shim refuses: %w", m)
+	}
+	return nil
+}
+
+// learn notes an epoch of the job that the shim has heard of.
+func (t *talk) learn(epoch uint64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	f := t.fence(t.h.Doc.Job)
+	f.Epoch = max(f.Epoch, epoch)
+}
+
+// status moves the rank's document on.
+func (t *talk) status(m shimproto.Status) {
+	spawned := false
+	t.mu.Lock()
+	doc := &t.h.Doc
+	if t.h.lease == 0 {
+		t.h.lease = t.cfg.Clock.Boot() + secondsOf(m.LeaseLeftS)
+		t.lease = t.h.lease
+	}
+	was := doc.Phase
+	if m.PID != 0 && doc.PID == 0 {
+		doc.PID, doc.SpawnedAt = m.PID, t.now()
+	}
+	spawned, t.h.said = m.PID != 0 && !t.h.said, t.h.said || m.PID != 0
+	switch {
+	case m.Phase == shimproto.PhaseRunning && was.May(api.RankRunning):
+		t.enter(t.h, api.RankRunning, "", "")
+	case m.Phase == shimproto.PhaseEnding && was.May(api.RankEnding):
+		var why shimproto.Cause
+		if m.Cause != nil {
+			why = *m.Cause
+		}
+		t.enter(t.h, api.RankEnding, api.Reason(why.Reason), why.Message)
+	}
+	moved := doc.Phase != was
+	t.mu.Unlock()
+	if spawned && t.cfg.Spawned != nil {
+		t.cfg.Spawned(t.h.ref())
+	}
+	if moved {
+		t.changed()
+	}
+}
