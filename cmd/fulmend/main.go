@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 
+	"fulmen/daemon"
 	"fulmen/daemon/api"
 )
 
@@ -34,6 +35,8 @@ func run(args []string) int {
 		return runDebug(args[1:], os.Stdin, os.Stdout, os.Stderr)
 	case "world":
 		return runWorld(args[1:], os.Stdin, os.Stdout)
+	case "look":
+		return daemon.Look(args[1:], os.Stdin, os.Stdout, os.Stderr)
 	case "shim":
 		return runShim(args[1:])
 	case "topology":

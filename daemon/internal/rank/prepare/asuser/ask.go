@@ -1,0 +1,195 @@
+package asuser
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/rank/prepare/account"
+	"fulmen/daemon/internal/rank/prepare/look"
+	"fulmen/native"
+)
+
+const (
+	// maxComplaints is how much of what the process says on standard error is kept.
+	maxComplaints = 4 << 10
+	// afterKill is how long a killed process may take to be gone; only one that is
+	// stuck inside the system takes longer, and it is left behind then.
+	afterKill = time.Second
+	// afterHint is how long a process that prepares gets to end by itself once
+	// nobody wants its answer: its command's grace, and a little.
+	afterHint = 3 * time.Second
+)
+
+// Runner starts processes as accounts.
+type Runner struct {
+	// Self is the path of fulmend, which every account must be able to execute.
+	Self string
+	// OwnUID is the daemon's uid.
+	OwnUID uint32
+	// Clock counts sleep.
+	Clock native.Clock
+}
+
+// Ask has a process of the account answer a request, within the request's
+// deadline. What the process writes to standard error as it works goes to log,
+// where there is one; writing to it must not block for long.
+func (r Runner) Ask(ctx context.Context, a account.Account, request look.Request, log io.Writer) (look.Answer, error) {
+	request.Account, request.Home, request.Shell = a.Name, a.Home, a.Shell
+	if err := request.Check(); err != nil {
+		return look.Answer{}, err
+	}
+	line, err := json.Marshal(request)
+	if err != nil {
+		return look.Answer{}, err
+	}
+	if len(line) >= look.MaxRequestBytes {
+		return look.Answer{}, api.Errorf(api.ReasonBadValue, "program", "the program's arguments and environment are too large to look at")
+	}
+	ctx, cancel := native.WithTimeout(ctx, r.Clock, time.Duration(request.DeadlineS*float64(time.Second)), "a look at this Mac as "+a.Name)
+	defer cancel()
+	if ctx.Err() != nil {
+		return look.Answer{}, context.Cause(ctx)
+	}
+	p, err := r.start(a)
+	if err != nil {
+		return look.Answer{}, err
+	}
+	return p.talk(ctx, r.Clock, append(line, '\n'), log, request.Op == look.OpPrepare)
+}
+
+// process is a started process and this side's ends of its pipes.
+type process struct {
+	*exec.Cmd
+	in, out, err *os.File
+}
+
+func (r Runner) start(a account.Account) (*process, error) {
+	credential, err := a.Credential(r.OwnUID)
+	if err != nil {
+		return nil, err
+	}
+	var ours, theirs [3]*os.File
+	defer func() { closeAll(theirs[:]) }()
+	for i := range ours {
+		read, write, err := os.Pipe()
+		if err != nil {
+			closeAll(ours[:])
+			return nil, err
+		}
+		if ours[i], theirs[i] = read, write; i == 0 {
+			ours[i], theirs[i] = write, read
+		}
+	}
+	p := &process{in: ours[0], out: ours[1], err: ours[2], Cmd: &exec.Cmd{
+		Path: r.Self, Args: []string{r.Self, "look"}, Dir: "/", Env: []string{"PATH=/usr/bin:/bin"},
+		Stdin: theirs[0], Stdout: theirs[1], Stderr: theirs[2],
+		SysProcAttr: &syscall.SysProcAttr{Setsid: true, Credential: credential},
+	}}
+	if err := p.Start(); err != nil {
+		closeAll(ours[:])
+		if errors.Is(err, syscall.EACCES) && credential != nil {
+			return nil, api.Errorf(api.ReasonSpawnFailed, a.Name, "%s cannot execute %s: every account must be able to", a.Name, r.Self)
+		}
+		return nil, fmt.Errorf("start %s as %s: %w", r.Self, a.Name, err)
+	}
+	return p, nil
+}
+
+// talk writes the request, takes the answer, and leaves no process behind.
+func (p *process) talk(ctx context.Context, clock native.Clock, line []byte, log io.Writer, gently bool) (look.Answer, error) {
+	out, complaints := &kept{limit: look.MaxAnswerBytes + 1}, &kept{limit: maxComplaints, also: log}
+	outDone, errDone := make(chan struct{}), make(chan struct{})
+	go func() {
+		_, _ = io.Copy(out, p.out)
+		close(outDone)
+	}()
+	go func() {
+		_, _ = io.Copy(complaints, p.err)
+		close(errDone)
+	}()
+	go func() { _, _ = p.in.Write(line) }() // it ends when the process does, at the latest
+	var failure error
+	select {
+	case <-outDone:
+	case <-ctx.Done():
+		failure = context.Cause(ctx)
+		if gently {
+			// The end of its input tells the process to end its command politely.
+			_ = p.in.Close()
+			await(clock, afterHint, outDone)
+		}
+	}
+	// Not reaped yet, so that the group's number is certainly its own. What it
+	// started and left running is killed with it; an answer is complete by now.
+	_ = syscall.Kill(-p.Process.Pid, syscall.SIGKILL)
+	reaped := make(chan struct{})
+	go func() {
+		_ = p.Wait()
+		close(reaped)
+	}()
+	gone := await(clock, afterKill, reaped)
+	await(clock, afterKill, errDone) // the last words are in the pipe
+	closeAll([]*os.File{p.in, p.out, p.err})
+	<-outDone
+	<-errDone
+	if failure != nil {
+		return look.Answer{}, failure
+	}
+	answer, err := look.ParseAnswer(out.data)
+	if err != nil && gone && !p.ProcessState.Success() {
+		return look.Answer{}, fmt.Errorf("fulmend look: %s: %s", p.ProcessState, strings.TrimSpace(complaints.String()))
+	}
+	return answer, err
+}
+
+// await waits until done is closed, at most for d.
+func await(clock native.Clock, d time.Duration, done <-chan struct{}) bool {
+	late := make(chan struct{})
+	timer := clock.AfterFunc(d, func() { close(late) })
+	defer timer.Stop()
+	select {
+	case <-done:
+		return true
+	case <-late:
+		return false
+	}
+}
+
+func closeAll(files []*os.File) {
+	for _, f := range files {
+		if f != nil {
+			_ = f.Close()
+		}
+	}
+}
+
+// kept keeps the beginning of what is written, passes everything on, and never
+// refuses: who writes is not to be held up.
+type kept struct {
+	limit int
+	data  []byte
+	also  io.Writer
+}
+
+// Write takes everything.
+func (k *kept) Write(p []byte) (int, error) {
+	k.data = append(k.data, p[:min(len(p), k.limit-len(k.data))]...)
+	if k.also != nil {
+		if _, err := k.also.Write(p); err != nil {
+			k.also = nil
+		}
+	}
+	return len(p), nil
+}
+
+// String is what was kept.
+func (k *kept) String() string { return string(k.data) }

@@ -1,0 +1,183 @@
+package prepare
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/rank/prepare/look"
+	"fulmen/daemon/internal/rank/prepare/nodelocal"
+)
+
+// againAfter is how long a login shell that failed is left alone. What made it
+// fail may be elsewhere than in the files that are watched.
+const againAfter = time.Minute
+
+// login is what an account's login shell makes of the environment. It is read
+// once and again when the shell's files have changed.
+type login struct {
+	done  chan struct{} // closed when the rest is there
+	env   []string
+	stamp string        // of the shell's files; empty where the shell was not run
+	note  string        // why it is not the shell's
+	at    time.Duration // Clock.Boot when it was read
+}
+
+// login gives the account's environment. stale is the stamp of one that is not to
+// be used any more; empty for none. The shell runs on when ctx ends first, so
+// that the next one need not wait as long.
+func (p *Preparer) login(ctx context.Context, a Account, stale string) (*login, error) {
+	p.mu.Lock()
+	l := p.logins[a.UID]
+	if l != nil && p.old(l, a, stale) {
+		l = nil
+	}
+	if l == nil {
+		l = &login{done: make(chan struct{})}
+		p.logins[a.UID] = l
+		go p.readLogin(l, a)
+	}
+	p.mu.Unlock()
+	select {
+	case <-l.done:
+		return l, nil
+	case <-ctx.Done():
+		e := api.Errorf(api.ReasonDeadline, a.Name, "the login shell of %s, %s, was not done in time", a.Name, a.Shell)
+		e.Data.WaitingFor = "the login shell of " + a.Name
+		e.Data.Remedy = "Try again: it goes on and is asked only once. Look into its start-up files if it stays slow."
+		return nil, e
+	}
+}
+
+// old reports whether an environment is not to be used any more.
+func (p *Preparer) old(l *login, a Account, stale string) bool {
+	select {
+	case <-l.done:
+	default:
+		return false
+	}
+	failed := l.note != "" && p.config.Clock.Boot()-l.at > againAfter
+	return failed || stale != "" && l.stamp == stale || !slices.Contains(l.env, "SHELL="+a.Shell)
+}
+
+// Warm reads the environment of an account's login shell, so that a preflight
+// need not wait for it.
+func (p *Preparer) Warm(ctx context.Context, a Account) error {
+	_, err := p.login(ctx, a, "")
+	return err
+}
+
+func (p *Preparer) readLogin(l *login, a Account) {
+	defer close(l.done)
+	env := nodelocal.Map(baseEnvironment(a))
+	defer func() {
+		own := baseEnvironment(a)
+		for name, value := range nodelocal.Map(own) {
+			if env[name] == "" || name != "PATH" && name != "LANG" {
+				env[name] = value
+			}
+		}
+		l.env, l.at = nodelocal.List(env), p.config.Clock.Boot()
+	}()
+	if base := filepath.Base(a.Shell); base == "nologin" || base == "false" {
+		l.note = a.Name + " has no login shell, so that the system's usual PATH is used"
+		return
+	}
+	answer, err := p.runner.Ask(context.Background(), a, look.Request{
+		Op: look.OpEnvironment, DeadlineS: (look.ShellTime + time.Second).Seconds(), Self: p.config.Self,
+		Env: append(baseEnvironment(a), "TERM=dumb"),
+	}, nil)
+	if err != nil {
+		l.note = "the login shell could not be used, so that the system's usual PATH is used"
+		p.config.Log.Warn("a login shell could not be used", "account", a.Name, "shell", a.Shell, "err", err)
+		return
+	}
+	env, l.stamp = nodelocal.Map(answer.Env), answer.Stamp
+}
+
+// baseEnvironment is what a login begins with.
+func baseEnvironment(a Account) []string {
+	path, lang := "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "C.UTF-8"
+	if runtime.GOOS == "darwin" {
+		path, lang = "/opt/homebrew/bin:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "en_US.UTF-8"
+	}
+	return []string{"HOME=" + a.Home, "LANG=" + lang, "LOGNAME=" + a.Name, "PATH=" + path, "SHELL=" + a.Shell, "USER=" + a.Name}
+}
+
+// find has a process of the account find a program. What it is asked with is
+// what it found with: the second result is the environment, before a Python
+// environment is switched on.
+func (p *Preparer) find(ctx context.Context, a Account, program api.Program, values map[string]string) (look.Answer, map[string]string, error) {
+	place := NewPlace(program.Home, a.Home)
+	program = place.Program(program)
+	stale := ""
+	for {
+		l, err := p.login(ctx, a, stale)
+		if err != nil {
+			return look.Answer{}, nil, err
+		}
+		env := nodelocal.Merge(l.env, values, place.Value)
+		request := look.Request{
+			Op: look.OpFind, DeadlineS: findTime.Seconds(), Stamp: l.stamp, Env: nodelocal.List(env),
+			Directory: program.Directory, Command: program.Command, Interpreter: program.Interpreter,
+			Environment: program.Environment, Packages: []string{"mlx", "mlx_lm"}, Pythons: p.known(a),
+			Prepare: program.Prepare, PrepareInputs: program.PrepareInputs,
+		}
+		if program.Builtin != "" {
+			request.Builtin = p.config.Worker
+		}
+		answer, err := p.runner.Ask(ctx, a, request, nil)
+		if err != nil {
+			return look.Answer{}, nil, err
+		}
+		if answer.Stale && stale == "" {
+			stale = l.stamp
+			continue
+		}
+		if answer.Stale {
+			return look.Answer{}, nil, errors.New("the files of the login shell change all the time")
+		}
+		if l.note != "" {
+			explainPath(answer.Problems, l.note)
+		}
+		p.learn(a, answer.Python)
+		return answer, env, nil
+	}
+}
+
+// findTime bounds a look at a node by itself; who asks has a deadline too.
+const findTime = 10 * time.Second
+
+// explainPath says in what could not be found that the PATH may not be the right one.
+func explainPath(problems []api.Cause, note string) {
+	for i, problem := range problems {
+		if !strings.HasPrefix(problem.Subject, "/") && (problem.Reason == api.ReasonProgramMissing || problem.Reason == api.ReasonInterpreterMissing) {
+			problems[i].Message = strings.TrimSuffix(problem.Message, ".") + "; " + note + "."
+		}
+	}
+}
+
+const maxPythons = 16
+
+// known are the interpreters that were asked before.
+func (p *Preparer) known(a Account) []look.Python {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.pythons[a.UID])
+}
+
+// learn keeps what an interpreter said.
+func (p *Preparer) learn(a Account, python *look.Python) {
+	if python == nil || python.Stamp == "" {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	kept := slices.DeleteFunc(p.pythons[a.UID], func(k look.Python) bool { return k.Path == python.Path })
+	p.pythons[a.UID] = append(kept[max(0, len(kept)-maxPythons+1):], *python)
+}

@@ -1,0 +1,147 @@
+package look
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"fulmen/daemon/api"
+)
+
+// finder looks for one program.
+type finder struct {
+	Request
+	a   Answer
+	bin string // the environment's programs; empty where there is none
+}
+
+// find answers [OpFind].
+func find(r Request) Answer {
+	f := finder{Request: r}
+	f.a.Stamp = ShellStamp(r.Home)
+	if r.Stamp != "" && r.Stamp != f.a.Stamp {
+		return Answer{Stale: true, Stamp: f.a.Stamp}
+	}
+	f.a.Directory = r.directory()
+	checkDirectory(&f.a, r)
+	f.findEnvironment()
+	if r.Builtin != "" {
+		f.a.Program, f.a.Args = r.Builtin, r.Command
+		if err := executable(r.Builtin); err != nil {
+			f.cannot(r.Builtin, err, api.ReasonProgramMissing)
+		}
+	} else {
+		f.findCommand()
+		f.findVersions()
+	}
+	if len(r.Prepare) > 0 {
+		f.a.Digest = digest(r)
+	}
+	return f.a
+}
+
+// findEnvironment looks at the Python environment that was asked for.
+func (f *finder) findEnvironment() {
+	if f.Environment == "" {
+		return
+	}
+	path := f.at(f.Environment)
+	f.a.Environment, f.bin = path, filepath.Join(path, "bin")
+	switch {
+	case isFile(filepath.Join(path, "pyvenv.cfg")):
+		f.a.Kind = KindVenv
+	case isFolder(filepath.Join(path, "conda-meta")):
+		f.a.Kind = KindConda
+	default:
+		f.a.Kind = KindPrefix
+	}
+	err := executable(filepath.Join(f.bin, "python"))
+	if missing(err) && executable(filepath.Join(f.bin, "python3")) == nil {
+		err = nil
+	}
+	switch {
+	case err == nil:
+	case missing(err):
+		f.a.problem(api.ReasonInterpreterMissing, path, "Create it there, for example with --prepare, or name another with --venv.",
+			fmt.Sprintf("There is no Python environment at %s.", path))
+	default:
+		f.cannot(path, err, api.ReasonInterpreterMissing)
+	}
+}
+
+// findVersions asks the interpreter and reads the packages' metadata.
+func (f *finder) findVersions() {
+	path := f.a.Interpreter
+	if !isPython(path) && f.bin != "" && f.Interpreter == "" {
+		// A program that is no Python script may still start the environment's Python.
+		path, _ = f.search("python", "python3")
+	}
+	if path == "" || executable(path) != nil {
+		return
+	}
+	if f.Interpreter == "" && !isPython(path) {
+		return
+	}
+	python, err := askPython(f.Request, path)
+	if err != nil {
+		if isPython(path) {
+			f.a.problem(api.ReasonInterpreterMissing, path, "Name another with --python.", sentence(err.Error())+".")
+		}
+		return
+	}
+	f.a.Python = &python
+	f.a.Versions = distVersions(folders(f.Request, python), f.Packages)
+	f.a.Versions["python"] = python.Version
+}
+
+// cannot adds the problem of a file that cannot be executed.
+func (f *finder) cannot(path string, err error, gone api.Reason) {
+	if file, ok := errors.AsType[*os.PathError](err); ok && filepath.IsAbs(file.Path) {
+		path, err = file.Path, file.Err
+	}
+	switch {
+	case errors.Is(err, errPlaceholder):
+		f.a.problem(gone, path, "Install Python there, or name another with --python.",
+			fmt.Sprintf("%s cannot be used: %s.", path, err))
+	case missing(err):
+		f.a.problem(gone, path, "", fmt.Sprintf("%s is not there.", path))
+	case errors.Is(err, syscall.EPERM):
+		denied(&f.a, f.Request, path, gone, "", err)
+	default:
+		f.a.problem(api.ReasonProgramNotExecutable, path, fmt.Sprintf("Give %s the right to execute it.", f.Account),
+			fmt.Sprintf("%s cannot execute %s: %s.", f.Account, path, plain(err)))
+	}
+}
+
+// absent adds the problem of a command that is nowhere in PATH.
+func (f *finder) absent(name string, err error, gone api.Reason) {
+	if !errors.Is(err, syscall.ENOENT) || !missing(err) {
+		f.cannot(name, err, gone)
+		return
+	}
+	remedy := ""
+	if gone == api.ReasonProgramMissing {
+		remedy = "Install it there."
+		if isFile(f.at(name)) {
+			remedy = "Write ./" + name + " for the file in the folder."
+		}
+	}
+	where := f.variable("PATH")
+	if f.bin != "" {
+		where = strings.TrimSuffix(f.bin+":"+where, ":")
+	}
+	f.a.problem(gone, name, remedy, fmt.Sprintf("There is no %s in %s's PATH, %s.", name, f.Account, where))
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}

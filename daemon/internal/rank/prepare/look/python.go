@@ -1,0 +1,138 @@
+package look
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// pythonName are the names of interpreters: python, python3, python3.12, python3.13t, pypy3.
+var pythonName = regexp.MustCompile(`^(python|pypy)[0-9.]*t?$`)
+
+// isPython tells an interpreter by its name.
+func isPython(path string) bool { return pythonName.MatchString(filepath.Base(path)) }
+
+// ask has an interpreter say its version and where it looks for packages.
+// Isolated (-I) it runs nothing of the directory and ignores PYTHONPATH, which is
+// added by [folders]; the user's own packages it leaves out as well, so it is
+// asked where they would be. What start-up files print lies outside the marks.
+const ask = `import os,site,sys
+m=sys.argv[1].encode()
+v=sys.version.split()[0]+("t" if "t" in getattr(sys,"abiflags","") else "")
+p=["1" if sys.prefix==getattr(sys,"base_prefix",sys.prefix) else "0",site.getusersitepackages() or ""]
+o=getattr(sys.stdout,"buffer",sys.stdout)
+o.write(m+b"\0".join([os.fsencode(x) for x in [v]+p+sys.path])+m)
+o.flush()`
+
+const (
+	askMark = "\x1ffulmen\x1f"
+	// askTime bounds one interpreter; a cold one on a slow disk takes a second.
+	askTime = 5 * time.Second
+	maxAsk  = 256 << 10
+)
+
+// askPython gives what is known of an interpreter, or asks it.
+func askPython(r Request, path string) (Python, error) {
+	stamp := pythonStamp(path)
+	for _, known := range r.Pythons {
+		if known.Path == path && known.Stamp == stamp && stamp != "" {
+			return known, nil
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), askTime)
+	defer cancel()
+	command := exec.CommandContext(ctx, path, "-I", "-c", ask, askMark)
+	command.Env, command.WaitDelay = r.Env, time.Second
+	if readable(r.directory()) == nil {
+		command.Dir = r.directory()
+	}
+	var out, complaints head
+	out.limit, complaints.limit = maxAsk, 4<<10
+	command.Stdout, command.Stderr = &out, &complaints
+	if err := command.Run(); err != nil {
+		return Python{}, fmt.Errorf("%s does not run: %w%s", path, err, quoted(complaints.String()))
+	}
+	python, err := parsePython(out.String())
+	python.Path, python.Stamp = path, stamp
+	return python, err
+}
+
+// parsePython reads what ask printed.
+func parsePython(out string) (Python, error) {
+	text, found := between(out, askMark)
+	fields := strings.Split(text, "\x00")
+	if !found || len(fields) < 3 {
+		return Python{}, fmt.Errorf("it does not answer as Python does")
+	}
+	absolute := slices.DeleteFunc(slices.Clone(fields[3:]), func(f string) bool { return !filepath.IsAbs(f) })
+	python := Python{Version: printable(fields[0], 64), Folders: absolute}
+	// A virtual environment does without the account's own packages.
+	if fields[1] == "1" && filepath.IsAbs(fields[2]) {
+		python.UserFolder = fields[2]
+	}
+	return python, nil
+}
+
+// pythonStamp identifies the state of an interpreter: the file that its path
+// leads to and the configuration of a virtual environment around it. A script
+// has none: what it runs depends on more than its own file.
+func pythonStamp(path string) string {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return ""
+	}
+	start, err := readStart(real)
+	if err != nil || bytes.HasPrefix(start, []byte("#!")) {
+		return ""
+	}
+	return stampOf(real, filepath.Join(filepath.Dir(filepath.Dir(path)), "pyvenv.cfg"))
+}
+
+// stampOf changes when one of the files appears, goes or changes.
+func stampOf(paths ...string) string {
+	hash := sha256.New()
+	for _, path := range paths {
+		fmt.Fprintf(hash, "%s\x00", path)
+		if info, err := os.Stat(path); err == nil {
+			fmt.Fprintf(hash, "%d %d %s", info.ModTime().UnixNano(), info.Size(), info.Mode())
+		}
+		fmt.Fprint(hash, "\x00")
+	}
+	return hex.EncodeToString(hash.Sum(nil)[:16])
+}
+
+// folders are where the interpreter would look for packages when it runs the
+// program: PYTHONPATH comes first, and PYTHONNOUSERSITE leaves the user's out.
+func folders(r Request, p Python) []string {
+	var out []string
+	for _, folder := range filepath.SplitList(r.variable("PYTHONPATH")) {
+		if folder != "" {
+			out = append(out, r.at(folder))
+		}
+	}
+	if p.UserFolder != "" && r.variable("PYTHONNOUSERSITE") == "" {
+		out = append(out, p.UserFolder)
+	}
+	return append(out, p.Folders...)
+}
+
+// quoted is what a program said last, for the end of a sentence.
+func quoted(text string) string {
+	text = strings.TrimSpace(text)
+	if i := strings.LastIndexByte(text, '\n'); i >= 0 {
+		text = text[i+1:]
+	}
+	if text = printable(text, 200); text == "" {
+		return ""
+	}
+	return " (" + text + ")"
+}

@@ -1,0 +1,69 @@
+package nodelocal
+
+import (
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Merge gives the environment of a rank before its Python environment is switched
+// on: the account's own, and the submitter's values, each changed by place to
+// what it means on this node. Names that are no variables are left out.
+func Merge(own []string, values map[string]string, place func(string) string) map[string]string {
+	out := Map(own)
+	for name, value := range values {
+		if name == "" || strings.ContainsAny(name, "=\x00") || strings.ContainsRune(value, 0) {
+			continue
+		}
+		row, local := Lookup(name)
+		_, has := out[name]
+		if local && (row.Rule == Never || has) {
+			continue
+		}
+		if place != nil {
+			value = place(value)
+		}
+		out[name] = value
+	}
+	// Python holds back what it prints to a pipe; nobody wants to wait for the output of a job.
+	if _, set := out["PYTHONUNBUFFERED"]; !set {
+		out["PYTHONUNBUFFERED"] = "1"
+	}
+	return out
+}
+
+// Python switches a Python environment on, as its own script of activation does:
+// its programs come first in PATH and its folder is named.
+func Python(env map[string]string, folder string, conda bool) {
+	env["PATH"] = strings.TrimSuffix(filepath.Join(folder, "bin")+":"+env["PATH"], ":")
+	delete(env, "PYTHONHOME")
+	if conda {
+		delete(env, "VIRTUAL_ENV")
+		env["CONDA_PREFIX"], env["CONDA_DEFAULT_ENV"] = folder, filepath.Base(folder)
+		return
+	}
+	delete(env, "CONDA_PREFIX")
+	delete(env, "CONDA_DEFAULT_ENV")
+	env["VIRTUAL_ENV"] = folder
+}
+
+// Map takes entries "NAME=value"; of two with one name the last counts.
+func Map(entries []string) map[string]string {
+	out := map[string]string{}
+	for _, entry := range entries {
+		if name, value, ok := strings.Cut(entry, "="); ok && name != "" {
+			out[name] = value
+		}
+	}
+	return out
+}
+
+// List gives entries "NAME=value", ordered by name.
+func List(env map[string]string) []string {
+	out := make([]string, 0, len(env))
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		out = append(out, name+"="+env[name])
+	}
+	return out
+}

@@ -1,0 +1,104 @@
+package prepare
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"fulmen/daemon/api"
+)
+
+// Place says where the submitter's paths are on this node.
+type Place struct {
+	from, to string
+}
+
+// NewPlace takes the submitter's home folder and the account's here. Without the
+// submitter's, or where it is no folder of its own, every path stays.
+func NewPlace(from, to string) Place {
+	if from = clean(from); from == "/" {
+		from = ""
+	}
+	return Place{from: from, to: clean(to)}
+}
+
+func clean(path string) string {
+	if !filepath.IsAbs(path) {
+		return ""
+	}
+	return filepath.Clean(path)
+}
+
+// Path is a path on this node: one in the submitter's home is the same path in
+// the account's, and so is one that begins with ~. Others stay as they are.
+func (p Place) Path(path string) string {
+	if path == "~" || strings.HasPrefix(path, "~/") {
+		if p.to == "" {
+			return path
+		}
+		return filepath.Join(p.to, path[1:])
+	}
+	if p.from == "" || p.to == "" || p.from == p.to || !filepath.IsAbs(path) {
+		return path
+	}
+	whole := filepath.Clean(path)
+	if rest, inside := strings.CutPrefix(whole, p.from); inside && (rest == "" || rest[0] == '/') {
+		if strings.HasSuffix(path, "/") {
+			rest += "/" // to some programs it makes a difference
+		}
+		return p.to + rest
+	}
+	return path
+}
+
+// Argument is an argument on this node: a path, or --name=PATH. What a shell
+// would have left as ~ stays.
+func (p Place) Argument(word string) string {
+	if filepath.IsAbs(word) {
+		return p.Path(word)
+	}
+	if name, value, ok := strings.Cut(word, "="); ok && strings.HasPrefix(name, "-") && filepath.IsAbs(value) {
+		return name + "=" + p.Path(value)
+	}
+	return word
+}
+
+// Value is the value of a variable on this node: a path, or several with colons
+// between them.
+func (p Place) Value(value string) string {
+	paths := filepath.SplitList(value)
+	for i, path := range paths {
+		if path != "" && !filepath.IsAbs(path) {
+			return value
+		}
+		paths[i] = p.Path(path)
+	}
+	return strings.Join(paths, string(filepath.ListSeparator))
+}
+
+// Program is a program with the paths of this node. The arguments of a built-in
+// one are Fulmen's own and stay.
+func (p Place) Program(program api.Program) api.Program {
+	program.Directory = p.Path(program.Directory)
+	program.Interpreter = p.Path(program.Interpreter)
+	program.Environment = p.Path(program.Environment)
+	program.PrepareInputs = each(program.PrepareInputs, p.Path)
+	if len(program.Prepare) > 1 {
+		program.Prepare = each(program.Prepare, p.Argument)
+	}
+	if program.Builtin == "" {
+		program.Command = each(program.Command, p.Argument)
+		if len(program.Command) > 0 {
+			program.Command[0] = p.Path(program.Command[0])
+		}
+	}
+	return program
+}
+
+func each(words []string, change func(string) string) []string {
+	words = slices.Clone(words)
+	for i, word := range words {
+		words[i] = change(word)
+	}
+	return words
+}

@@ -1,0 +1,102 @@
+package prepare
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/rank/prepare/look"
+	"fulmen/daemon/internal/rank/prepare/nodelocal"
+)
+
+// Preflight says what this node has of what a program needs, as the account sees
+// it. values are those of the spec's variables. ctx bounds it; whatever goes wrong
+// is one of the answer's problems. The caller fills in the node.
+//
+// What --sync brings is not missed, nor, until the node is prepared, what the
+// command that prepares it may bring; versions are absent until then.
+func (p *Preparer) Preflight(ctx context.Context, a Account, program api.Program, values map[string]string) api.Preflight {
+	answer, _, err := p.find(ctx, a, program, values)
+	if err != nil {
+		return api.Preflight{Problems: []api.Cause{p.explain(ctx, a, err).Cause()}}
+	}
+	problems, isPrepared := answer.Problems, p.isPrepared(a, program, answer)
+	problems = slices.DeleteFunc(problems, func(c api.Cause) bool { return comes(c.Reason, program, isPrepared) })
+	result := api.Preflight{
+		Directory: answer.Directory, Interpreter: answer.Interpreter, Versions: answer.Versions,
+		DiskFreeBytes: answer.DiskFreeBytes, Problems: problems,
+	}
+	if !isPrepared {
+		result.Versions = nil
+	}
+	return result
+}
+
+// comes reports whether what is missing may be there by the time the program starts.
+func comes(reason api.Reason, program api.Program, isPrepared bool) bool {
+	switch reason {
+	case api.ReasonDirectoryMissing:
+		return program.Sync
+	case api.ReasonProgramMissing:
+		return program.Sync || !isPrepared
+	case api.ReasonInterpreterMissing:
+		return !isPrepared
+	}
+	return false
+}
+
+// Resolved is a program as this node executes it.
+type Resolved struct {
+	// Program is the absolute path to execute.
+	Program string
+	// Args are its arguments, without its own name.
+	Args []string
+	// Env is its whole environment, "NAME=value", ordered by name, without what
+	// Fulmen adds for the rank.
+	Env []string
+	// Dir is the absolute path where it starts.
+	Dir string
+}
+
+// Resolve finds what a rank executes. It is refused with an *api.Error: the first
+// of the problems, with all of them as its causes where there are several.
+func (p *Preparer) Resolve(ctx context.Context, a Account, program api.Program, values map[string]string) (Resolved, error) {
+	answer, env, err := p.find(ctx, a, program, values)
+	if err != nil {
+		return Resolved{}, p.explain(ctx, a, err)
+	}
+	if len(answer.Problems) > 0 {
+		first := answer.Problems[0]
+		refused := api.Errorf(first.Reason, first.Subject, "%s", first.Message)
+		refused.Data.Remedy = first.Remedy
+		if len(answer.Problems) > 1 {
+			refused.Data.Causes = answer.Problems
+		}
+		return Resolved{}, refused
+	}
+	activate(env, answer)
+	return Resolved{Program: answer.Program, Args: answer.Args, Env: nodelocal.List(env), Dir: answer.Directory}, nil
+}
+
+// activate switches the Python environment on that was found.
+func activate(env map[string]string, answer look.Answer) {
+	if answer.Environment != "" {
+		nodelocal.Python(env, answer.Environment, answer.Kind == look.KindConda)
+	}
+}
+
+// explain makes an error fit for a person. Its text stays in the log.
+func (p *Preparer) explain(ctx context.Context, a Account, err error) *api.Error {
+	if known, ok := errors.AsType[*api.Error](err); ok {
+		return known
+	}
+	p.config.Log.Warn("a look as an account failed", "account", a.Name, "err", err)
+	if ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded) {
+		late := api.Errorf(api.ReasonDeadline, a.Name, "looking for the program as %s took too long", a.Name)
+		late.Data.WaitingFor = "a look at the program as " + a.Name
+		late.Data.Remedy = "Check that its folders are not on a disk or server that does not answer."
+		return late
+	}
+	return api.Errorf(api.ReasonSpawnFailed, a.Name, "looking for the program as %s failed", a.Name)
+}
