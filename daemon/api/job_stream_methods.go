@@ -74,6 +74,8 @@ type OutputPiece struct {
 	SkippedBytes int64 `json:"skipped_bytes,omitempty"`
 	// Data is the piece, base64.
 	Data []byte `json:"data,omitempty"`
+	// Notice says, in place of a piece, why the rank's output waits or ends early.
+	Notice *Cause `json:"notice,omitempty"`
 }
 
 // JobInputParams is input for a job.

@@ -98,6 +98,14 @@ const (
 	ReasonHomeInSight Reason = "home_in_sight"
 	// ReasonOutputDropped: that part of the output was dropped; head and tail are kept.
 	ReasonOutputDropped Reason = "output_dropped"
+	// ReasonOutputWaits: the node of a rank does not answer; its output comes when it does.
+	ReasonOutputWaits Reason = "output_waits"
+	// ReasonOutputUnreachable: the rest of a rank's output is on a node that does not answer.
+	ReasonOutputUnreachable Reason = "output_unreachable"
+	// ReasonInputLost: a rank needs input that is not kept any more.
+	ReasonInputLost Reason = "input_lost"
+	// ReasonInputElsewhere: another client gives the job's input now.
+	ReasonInputElsewhere Reason = "input_elsewhere"
 )
 
 // jobReasons are the rows about placing and keeping jobs.
@@ -231,5 +239,15 @@ func jobReasons() []ReasonInfo {
 			Remedy: "Stop the job, or wait."},
 		{Reason: ReasonOutputDropped, Code: CodeNotFound,
 			Text: "That part of the output was dropped; head and tail are kept."},
+		{Reason: ReasonOutputWaits, Code: CodeUnreachable,
+			Text: "The node of a rank does not answer; its output comes when it does."},
+		{Reason: ReasonOutputUnreachable, Code: CodeUnreachable,
+			Text:   "The rest of a rank's output is on a node that does not answer.",
+			Remedy: "Ask again with `fulmen job logs` when the node is back."},
+		{Reason: ReasonInputLost, Code: CodePrecondition,
+			Text:   "A rank needs input that is not kept any more.",
+			Remedy: "Stop the job, and give the input as a file."},
+		{Reason: ReasonInputElsewhere, Code: CodeConflict,
+			Text: "Another client gives the job's input now."},
 	}
 }

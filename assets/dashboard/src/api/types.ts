@@ -1622,6 +1622,8 @@ export interface JobOutput {
   skipped_bytes?: number;
   /** The piece, base64. */
   data?: Base64;
+  /** Says, in place of a piece, why the rank's output waits or ends early. */
+  notice?: Cause;
   /** Says that all streams have ended and nothing follows. */
   terminal?: boolean;
 }
@@ -2445,6 +2447,8 @@ export interface OutputPiece {
   skipped_bytes?: number;
   /** The piece, base64. */
   data?: Base64;
+  /** Says, in place of a piece, why the rank's output waits or ends early. */
+  notice?: Cause;
 }
 
 /** OutputSize is how much a rank printed and how much of it is kept. */
@@ -3718,6 +3722,8 @@ export type KnownReason =
   | "home_lost"
   | "hub_between"
   | "in_bridge"
+  | "input_elsewhere"
+  | "input_lost"
   | "insecure_permissions"
   | "internal"
   | "interpreter_missing"
@@ -3806,6 +3812,8 @@ export type KnownReason =
   | "on_battery"
   | "os_too_old"
   | "output_dropped"
+  | "output_unreachable"
+  | "output_waits"
   | "package_versions_differ"
   | "pairing_busy"
   | "pairing_not_open"
