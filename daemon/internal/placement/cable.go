@@ -1,0 +1,152 @@
+package placement
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"fulmen/daemon/api"
+)
+
+// cable is a Thunderbolt cable between two members as RDMA sees it.
+type cable struct {
+	channel
+	api.Cable
+	// busy says that a device of it is lent to another job; nil where not.
+	busy *api.Cause
+	// named says that there is a device at both ends.
+	named bool
+}
+
+// indexCables sorts the graph's cables by pair, the fastest first.
+func (s *state) indexCables() {
+	s.cables = map[pair][]cable{}
+	list := s.in.Graph.List()
+	speeds := measuredCables(list.Rows)
+	for _, c := range list.Cables {
+		if !c.Link.Valid() || len(c.Ends) != 2 {
+			continue
+		}
+		a, isA := s.index[c.Ends[0].End.Node]
+		b, isB := s.index[c.Ends[1].End.Node]
+		if !isA || !isB || a == b {
+			continue
+		}
+		k := cable{Cable: c, named: c.Ends[0].Device != "" && c.Ends[1].Device != ""}
+		k.kind, k.link = api.LinkRDMA, c.Link
+		for i, e := range c.Ends { // the lower end is that of the lower node
+			k.devices[i], k.receptacles[i] = e.Device, e.End.Receptacle
+			name := e.End.Receptacle.String()
+			k.documents = append(k.documents, api.Key{Node: e.End.Node, Kind: api.KindThunderbolt, Name: name}, api.Key{Node: e.End.Node, Kind: api.KindRDMA, Name: name})
+			if busy := s.lentDevice(s.nodes[s.index[e.End.Node]], e.End.Receptacle); busy != nil && k.busy == nil {
+				k.busy = busy
+			}
+		}
+		k.speed = negotiated(c)
+		if m, is := speeds[c.Link]; is {
+			k.speed = m
+		}
+		if c.OneSided {
+			k.notes = append(k.notes, causeOf(api.ReasonRDMAOneSided, c.Link.String(), "only one end sees the cable %s", s.cableName(c)))
+		}
+		p := pairOf(a, b)
+		s.cables[p] = append(s.cables[p], k)
+	}
+	for _, all := range s.cables {
+		slices.SortFunc(all, func(x, y cable) int { return compareChannels(x.channel, y.channel) })
+	}
+}
+
+// lentDevice says to whom the RDMA device of a receptacle is lent.
+func (s *state) lentDevice(n *Node, r api.Receptacle) *api.Cause {
+	for _, l := range n.Lent {
+		if slices.Contains(l.Receptacles, r) {
+			c := causeOf(api.ReasonRDMADeviceBusy, string(n.ID)+":"+r.String(), "the RDMA device of receptacle %d of %s is lent to job %s", r, n.name(), l.Job)
+			return &c
+		}
+	}
+	return nil
+}
+
+// cableName is a cable for people.
+func (s *state) cableName(c api.Cable) string {
+	name := func(e api.LinkEnd) string { return s.nodes[s.index[e.Node]].name() + ":" + e.Receptacle.String() }
+	return name(c.Ends[0].End) + " - " + name(c.Ends[1].End)
+}
+
+// negotiated is a cable's speed as its ports agreed on it.
+func negotiated(c api.Cable) speed {
+	if c.ForwardBitsPerS == nil || c.BackwardBitsPerS == nil {
+		return speed{}
+	}
+	return speed{bits: min(*c.ForwardBitsPerS, *c.BackwardBitsPerS)}
+}
+
+// rdmaChannels are the cables of a pair that can carry a job's RDMA: those that
+// are ready and, where unsure is set, those of which not everything is told.
+// Stale cables count where loose is set.
+func (s *state) rdmaChannels(p pair, unsure, loose bool) []channel {
+	var out []channel
+	for _, c := range s.cables[p] {
+		ready := c.RDMA == api.RDMAReady || unsure && c.RDMA == api.RDMAUnknown
+		if !c.named || !ready || c.busy != nil || c.Stale && !loose {
+			continue
+		}
+		k := c.channel
+		if c.RDMA == api.RDMAUnknown {
+			k.notes = append(slices.Clone(k.notes), causeOf(api.ReasonRDMANotReady, c.Link.String(), "not everything is told about RDMA over %s: it is used because jaccl was asked for", s.cableName(c.Cable)))
+		}
+		out = append(out, k)
+	}
+	return disjoint(out)
+}
+
+// noRDMA is the first thing that keeps a pair from RDMA.
+func (s *state) noRDMA(p pair) api.Cause {
+	a, b := s.nodes[p.a], s.nodes[p.b]
+	between := func(c api.Cause) api.Cause {
+		c.Message = fmt.Sprintf("%s <-> %s: %s", a.name(), b.name(), c.Message)
+		return c
+	}
+	all := s.cables[p]
+	if len(all) == 0 {
+		return between(causeOf(api.ReasonNotConnected, pairSubject(a, b), "no cable joins them"))
+	}
+	for _, c := range all {
+		if c.busy != nil {
+			return between(*c.busy)
+		}
+	}
+	for _, c := range all {
+		if slow := s.tooSlow(c); slow != nil {
+			return between(*slow)
+		}
+	}
+	_, notes, err := s.in.Graph.Matrix([]api.NodeID{a.ID, b.ID}, api.BackendJACCL)
+	if refused := (*api.Error)(nil); errors.As(err, &refused) && len(refused.Data.Causes) > 0 {
+		return between(refused.Data.Causes[0])
+	}
+	if len(notes) > 0 {
+		return between(notes[0])
+	}
+	return between(causeOf(api.ReasonRDMANotReady, pairSubject(a, b), "RDMA is not ready"))
+}
+
+// tooSlow says by how much a cable of ports that could do RDMA misses the speed
+// that it needs; nil where speed is not the matter.
+func (s *state) tooSlow(c cable) *api.Cause {
+	if c.ForwardBitsPerS == nil || c.BackwardBitsPerS == nil || c.RDMA == api.RDMACannot || c.Verdict == api.VerdictDown {
+		return nil
+	}
+	fastest := max(*c.ForwardBitsPerS, *c.BackwardBitsPerS)
+	if fastest > api.MinRDMABitsPerS {
+		return nil
+	}
+	reason := api.ReasonLinkTooSlow
+	if len(c.Hubs) > 0 {
+		reason = api.ReasonHubBetween
+	}
+	k := causeOf(reason, c.Link.String(), "receptacle %d negotiated %s, RDMA needs more than %s",
+		c.receptacles[0], gigabits(fastest), trimmed(float64(api.MinRDMABitsPerS)/1e9))
+	return &k
+}

@@ -1,0 +1,80 @@
+package placement
+
+import (
+	"slices"
+
+	"fulmen/daemon/api"
+)
+
+// Plan finds the best place for a job, or says why there is none.
+func Plan(in Input) Result {
+	d, wrong := demandOf(&in.Spec)
+	if wrong != nil {
+		return Result{Final: true, Rejections: []api.PlanRejection{{Nodes: []api.NodeID{}, Backend: d.backend, Cause: *wrong}}}
+	}
+	s, missing := newState(&in, d)
+	if missing != nil {
+		return Result{Rejections: []api.PlanRejection{{Nodes: []api.NodeID{}, Backend: d.backend, Cause: *missing}}}
+	}
+	best, failed, exact, is := s.best()
+	if !is {
+		return Result{Rejections: s.rejections(failed), Remedies: s.remedies(failed)}
+	}
+	r := Result{Plan: s.plan(best, exact)}
+	if len(failed) > 0 {
+		r.Rejections = s.rejections(failed)
+		for _, t := range failed {
+			if c, is := firstOf(r.Rejections, t.backend); is {
+				r.Plan.Notes = append(r.Plan.Notes, c)
+			}
+		}
+	}
+	return r
+}
+
+// best goes through the tiers. failed are those of other backends than the
+// chosen one that have no place.
+func (s *state) best() (best choice, failed []tier, exact, is bool) {
+	exact = true
+	if s.demand.least == 1 {
+		t := s.alone()
+		best, is = s.single(t)
+		if !is {
+			failed = []tier{t}
+		}
+		return best, failed, true, is
+	}
+	for _, t := range tiersOf(s.demand.backend) {
+		c, found, whole := s.search(t, s.eligible(t), false)
+		exact = exact && whole
+		if found {
+			failed = slices.DeleteFunc(failed, func(f tier) bool { return f.backend == t.backend })
+			return c, failed, exact, true
+		}
+		if t.last {
+			failed = append(failed, t)
+		}
+	}
+	return best, failed, exact, false
+}
+
+// alone is the tier of one rank, which talks to nobody.
+func (s *state) alone() tier {
+	t := tier{backend: s.demand.backend, shape: api.ShapeSingle, last: true}
+	if t.backend == api.BackendAuto {
+		t.backend = api.BackendRing
+	}
+	return t
+}
+
+// firstOf is the first cause that speaks against a backend.
+func firstOf(all []api.PlanRejection, backend api.Backend) (api.Cause, bool) {
+	for _, r := range all {
+		if r.Backend == backend {
+			c := r.Cause
+			c.Message = string(backend) + " is not used: " + c.Message
+			return c, true
+		}
+	}
+	return api.Cause{}, false
+}

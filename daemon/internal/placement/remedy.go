@@ -1,0 +1,154 @@
+package placement
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"fulmen/daemon/api"
+)
+
+// remedy is one change, and what it takes.
+type remedy struct {
+	api.Cause
+	effort effort
+}
+
+// effort orders remedies: the least first.
+type effort int
+
+const (
+	byFulmen effort = iota // a change that Fulmen makes itself
+	bySpec                 // another wish
+	byWaiting
+	byPerson // somebody at a Mac
+	byCable
+	byHardware
+)
+
+// effortOf is what it takes to remove a cause.
+func effortOf(reason api.Reason) effort {
+	switch reason {
+	case api.ReasonRDMANoIPv4GID, api.ReasonInBridge:
+		return byFulmen
+	case api.ReasonGPUBusy, api.ReasonRDMADeviceBusy, api.ReasonShuttingDown, api.ReasonRestarting, api.ReasonNotIdle:
+		return byWaiting
+	case api.ReasonLinkTooSlow, api.ReasonHubBetween, api.ReasonNotConnected, api.ReasonLinkDown, api.ReasonLinkGone, api.ReasonRDMAPortDown:
+		return byCable
+	case api.ReasonNotThunderbolt5, api.ReasonNotSupportedByHardware:
+		return byHardware
+	}
+	return byPerson
+}
+
+// remedies lists single changes that would each give the job a place.
+func (s *state) remedies(failed []tier) []api.Cause {
+	var all []remedy
+	for _, t := range failed {
+		all = append(all, s.joinRemedies(t)...)
+		all = append(all, s.nodeRemedies(t)...)
+	}
+	all = append(all, s.specRemedies()...)
+	slices.SortStableFunc(all, func(a, b remedy) int { return cmp.Compare(a.effort, b.effort) })
+	var out []api.Cause
+	for _, r := range all {
+		if !slices.ContainsFunc(out, func(c api.Cause) bool { return c.Message == r.Message }) && len(out) < MaxRemedies {
+			out = append(out, r.Cause)
+		}
+	}
+	return out
+}
+
+// joinRemedies are the pairs whose joining alone would do.
+func (s *state) joinRemedies(t tier) []remedy {
+	m, cause := s.newMisses(t)
+	if m == nil || cause != nil || m.n < 2 {
+		return nil
+	}
+	pairs := map[pair]bool{}
+	for x := range m.sets() {
+		if !m.able.holds(x) || m.lacks(x) != 1 || len(m.versions(m.places(x))) > 1 {
+			continue
+		}
+		for _, p := range m.closers(x) {
+			pairs[p] = true
+		}
+		if len(pairs) >= 4*MaxRemedies {
+			break
+		}
+	}
+	var out []remedy
+	for p := range pairs {
+		c := s.apart(pairOf(m.field.nodes[p.a], m.field.nodes[p.b]), t)
+		out = append(out, remedy{s.advice(c, pairOf(m.field.nodes[p.a], m.field.nodes[p.b]), t), effortOf(c.Reason)})
+	}
+	slices.SortFunc(out, func(a, b remedy) int {
+		return cmp.Or(cmp.Compare(a.Subject, b.Subject), cmp.Compare(a.Message, b.Message))
+	})
+	return out
+}
+
+// closers are the pairs of a set that lacks one connection, each of which would do.
+func (m *misses) closers(x set) []pair {
+	var out []pair
+	members := x.members()
+	for k, a := range members {
+		var ends set
+		if m.tier.shape == api.ShapeRing {
+			small, place := compressed(x, m.adjacent)
+			ends = set(pathsFrom(place[a], small).ends[1<<len(small)-1])
+		}
+		for j, b := range members[k+1:] {
+			if m.adjacent[a].has(b) {
+				continue
+			}
+			if m.tier.shape == api.ShapeMesh || ends.has(k+1+j) {
+				out = append(out, pair{a, b})
+			}
+		}
+	}
+	return out
+}
+
+// advice is a cause as something to do.
+func (s *state) advice(c api.Cause, p pair, t tier) api.Cause {
+	a, b := s.nodes[p.a], s.nodes[p.b]
+	switch {
+	case c.Reason == api.ReasonNotConnected && t.backend.RDMA():
+		c.Message = fmt.Sprintf("Join %s and %s with a Thunderbolt 5 cable.", a.name(), b.name())
+	case c.Reason == api.ReasonNoPath && !t.backend.RDMA():
+		c.Message = fmt.Sprintf("Join %s and %s with a Thunderbolt cable, or see why they do not reach each other over the one there is.", a.name(), b.name())
+	case c.Remedy != "":
+		c.Message += ". " + c.Remedy
+	}
+	return c
+}
+
+// nodeRemedies are the nodes that would do if only they qualified.
+func (s *state) nodeRemedies(t tier) []remedy {
+	var out []remedy
+	able := s.eligible(t)
+	for i := range s.nodes {
+		c := s.stopIn(i, t)
+		if c == nil || c.Reason == api.ReasonNotEnoughMemory && c.Remedy == "" {
+			continue
+		}
+		with := append(slices.Clone(able), i)
+		slices.Sort(with)
+		is := false
+		if t.shape == api.ShapeSingle {
+			is = slices.Equal(s.required, []int{i}) || len(s.required) == 0
+		} else {
+			_, is, _ = s.search(t, with, true)
+		}
+		if !is || c.Reason == api.ReasonNotEnoughMemory { // less memory is a change of the spec
+			continue
+		}
+		cause := *c
+		if cause.Remedy != "" {
+			cause.Message += ". " + cause.Remedy
+		}
+		out = append(out, remedy{cause, effortOf(c.Reason)})
+	}
+	return out
+}

@@ -1,0 +1,178 @@
+package placement
+
+import (
+	"slices"
+	"sort"
+)
+
+// rings are the sets of a field's nodes that can be put in a ring, for one
+// class. It holds, for each set, the nodes at which a path over the whole set
+// can end that begins at the set's lowest node.
+type rings struct {
+	ends     []uint16
+	adjacent []set
+}
+
+// ringsOf finds them among at most 16 nodes, up to a size.
+func (f *field) ringsOf(class, most int) *rings {
+	r := newRings(f.adjacent(class))
+	r.extend(most, true)
+	return r
+}
+
+// newRings are the paths of one node.
+func newRings(adjacent []set) *rings {
+	r := &rings{ends: make([]uint16, 1<<len(adjacent)), adjacent: adjacent}
+	for i := range adjacent {
+		r.ends[1<<i] = 1 << i
+	}
+	return r
+}
+
+// pathsFrom finds the paths that begin at one node instead.
+func pathsFrom(start int, adjacent []set) *rings {
+	r := &rings{ends: make([]uint16, 1<<len(adjacent)), adjacent: adjacent}
+	r.ends[1<<start] = 1 << start
+	r.extend(len(adjacent), false)
+	return r
+}
+
+// extend makes longer paths of shorter ones, up to a size; upwards adds only
+// nodes above a set's lowest.
+func (r *rings) extend(most int, upwards bool) {
+	for x := range r.ends {
+		ends := set(r.ends[x])
+		if ends == 0 || set(x).size() >= most {
+			continue
+		}
+		next := set(0)
+		for e := ends; e != 0; e &= e - 1 {
+			next |= r.adjacent[e.lowest()]
+		}
+		next &^= set(x)
+		if upwards {
+			next &^= 1<<set(x).lowest() - 1
+		}
+		for ; next != 0; next &= next - 1 {
+			r.ends[set(x)|next&-next] |= uint16(next & -next)
+		}
+	}
+}
+
+// closed reports whether a set can be put in a ring. Two nodes are one where
+// they are joined: each is the other's neighbour on both sides.
+func (r *rings) closed(x set) bool {
+	return x.size() > 1 && set(r.ends[x])&r.adjacent[x.lowest()] != 0
+}
+
+// has reports whether a set of n nodes with the required ones can be put in a ring.
+func (r *rings) has(n int, required set) bool {
+	for x := range r.ends {
+		if r.ends[x] != 0 && set(x).size() == n && set(x).holds(required) && r.closed(set(x)) {
+			return true
+		}
+	}
+	return false
+}
+
+// ring finds the best set of least to most nodes that can be put in a ring: the
+// fewest nodes, then the best score. With more than a search can be carried to
+// its end, some ring is found.
+func (f *field) ring(least, most int) (found, bool) {
+	most = min(most, len(f.nodes))
+	if least > most {
+		return found{}, false
+	}
+	if !f.exact() {
+		return f.someRing(least, most)
+	}
+	all := f.ringsOf(0, most)
+	n := least
+	for !all.has(n, f.required) {
+		if n++; n > most {
+			return found{}, false
+		}
+	}
+	levels := f.levels()
+	// The highest class that has a ring: the first is known to have one.
+	high := sort.Search(len(levels)-1, func(i int) bool { return !f.ringsOf(levels[i+1], n).has(n, f.required) })
+	return f.bestRing(f.ringsOf(levels[high], n), n, levels[high])
+}
+
+// bestRing is the best set of a size whose slowest link has a class.
+func (f *field) bestRing(r *rings, n, class int) (best found, is bool) {
+	for x := range r.ends {
+		if r.ends[x] == 0 || set(x).size() != n || !set(x).holds(f.required) || !r.closed(set(x)) {
+			continue
+		}
+		if c := (found{set: set(x), score: f.rate(set(x), class)}); !is || c.better(best) {
+			best, is = c, true
+		}
+	}
+	return best, is
+}
+
+// order puts a set in a ring that begins at a node and uses no link below the
+// set's class: of all such rings the one that comes first by node ids, or, among
+// too many nodes for that, the one that was found.
+func (f *field) order(of found, first int) []int {
+	if of.around != nil {
+		return turned(of.around, first)
+	}
+	adjacent := f.adjacent(of.score.class)
+	r := pathsFrom(first, within(of.set, adjacent))
+	order, left := []int{first}, of.set&^(1<<first)
+	for left != 0 {
+		last := order[len(order)-1]
+		for c := left & adjacent[last]; c != 0; c &= c - 1 {
+			next := c.lowest()
+			rest := left &^ (1 << next)
+			// The way back to the first is a path from it over what is left.
+			ends := set(r.ends[rest|1<<first])
+			if ends&adjacent[next] != 0 {
+				order, left = append(order, next), rest
+				break
+			}
+		}
+		if order[len(order)-1] == last {
+			return nil // cannot be: the set was found to be a ring
+		}
+	}
+	return order
+}
+
+// turned is a ring from another of its nodes on, towards the lower neighbour.
+func turned(around []int, first int) []int {
+	i := slices.Index(around, first)
+	out := slices.Concat(around[i:], around[:i])
+	if out[len(out)-1] < out[1] {
+		slices.Reverse(out[1:])
+	}
+	return out
+}
+
+// within keeps of what is adjacent only what belongs to a set.
+func within(x set, adjacent []set) []set {
+	out := make([]set, len(adjacent))
+	for i := range adjacent {
+		if x.has(i) {
+			out[i] = adjacent[i] & x
+		}
+	}
+	return out
+}
+
+// someRing finds a ring among more nodes than can be searched to the end: the
+// highest class at which a bounded search finds one.
+func (f *field) someRing(least, most int) (found, bool) {
+	levels := f.levels()
+	slices.Reverse(levels)
+	for n := least; n <= most; n++ {
+		for _, class := range levels {
+			if x, around := f.tour(n, f.adjacent(class)); around != nil {
+				return found{set: x, score: f.rate(x, class), around: around}, true
+			}
+		}
+	}
+	return found{}, false
+}

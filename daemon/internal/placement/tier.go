@@ -1,0 +1,186 @@
+package placement
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/topology"
+)
+
+// tier is one way of joining ranks. Tiers are tried in order, and the first
+// that has a plan wins, whatever those after it have.
+type tier struct {
+	backend api.Backend
+	shape   api.PlanShape
+	// unsure takes cables too of which not everything about RDMA is told.
+	unsure bool
+	// networks takes permitted networks beside Thunderbolt.
+	networks bool
+	// last says that no later tier of the backend asks for less.
+	last bool
+}
+
+// tiersOf lists the ways for a backend. Auto takes RDMA only over cables that
+// are known to be ready; who asks for JACCL gets it over cables of which not
+// everything is told, where there are no others.
+func tiersOf(backend api.Backend) []tier {
+	mesh := tier{backend: api.BackendJACCL, shape: api.ShapeMesh}
+	band := tier{backend: api.BackendJACCLRing, shape: api.ShapeRing}
+	ring := []tier{
+		{backend: api.BackendRing, shape: api.ShapeRing},
+		{backend: api.BackendRing, shape: api.ShapeRing, networks: true, last: true},
+	}
+	loosely := func(t tier) []tier {
+		again := t
+		again.unsure, again.last = true, true
+		return []tier{t, again}
+	}
+	switch backend {
+	case api.BackendJACCL:
+		return loosely(mesh)
+	case api.BackendJACCLRing:
+		return loosely(band)
+	case api.BackendRing:
+		return ring
+	}
+	mesh.last, band.last = true, true
+	return append([]tier{mesh, band}, ring...)
+}
+
+// limit is the most ranks of a tier; 0 for none.
+func (t tier) limit() int {
+	if t.shape == api.ShapeMesh {
+		return api.MaxMeshRanks
+	}
+	return 0
+}
+
+// widest is the most connections that two neighbours use.
+func (t tier) widest() int {
+	switch {
+	case t.shape == api.ShapeMesh || t.networks:
+		return 1
+	case t.backend.RDMA():
+		return topology.MaxRingCables
+	}
+	return maxSocketCables
+}
+
+// maxSocketCables is how many cables between two neighbours a ring over sockets
+// uses: more than any Mac has receptacles for.
+const maxSocketCables = 8
+
+// ringAllGather is the first MLX whose all_gather over JACCL's ring was seen to
+// be right; 0.32.2 gives wrong data.
+const ringAllGather = "0.32.4"
+
+// stopIn is what keeps a node from a tier; nil where nothing does.
+func (s *state) stopIn(i int, t tier) *api.Cause {
+	if s.stops[i] != nil {
+		return s.stops[i]
+	}
+	n := s.nodes[i]
+	needs := api.MLXBackendRing
+	if t.backend.RDMA() {
+		needs = api.MLXBackendJACCL
+	}
+	if n.MLXBackends != nil && !slices.Contains(n.MLXBackends, needs) && t.shape != api.ShapeSingle {
+		reason := api.ReasonBackendUnsupported
+		if needs == api.MLXBackendJACCL {
+			reason = api.ReasonJACCLMissing
+		}
+		c := causeOf(reason, string(n.ID), "MLX on %s has no %s", n.name(), needs)
+		return &c
+	}
+	if t.backend == api.BackendJACCLRing && t.shape == api.ShapeRing && n.MLXVersion != "" && olderThan(n.MLXVersion, ringAllGather) {
+		c := causeOf(api.ReasonMLXTooOld, string(n.ID), "%s has MLX %s, whose all_gather over jaccl-ring is wrong before %s", n.name(), n.MLXVersion, ringAllGather)
+		return &c
+	}
+	return nil
+}
+
+// olderThan compares versions by their numbers. What follows them, as in
+// 0.32.4.dev1, counts as older than the same without; one that is not numbers
+// counts as older than none.
+func olderThan(version, bound string) bool {
+	have, rest := numbers(version)
+	want, _ := numbers(bound)
+	if len(have) == 0 {
+		return false
+	}
+	for i := range max(len(have), len(want)) {
+		if d := cmp.Compare(at(have, i), at(want, i)); d != 0 {
+			return d < 0
+		}
+	}
+	return strings.Contains(rest, "dev") || strings.Contains(rest, "rc")
+}
+
+func at(all []int, i int) int {
+	if i < len(all) {
+		return all[i]
+	}
+	return 0
+}
+
+// numbers are the leading numbers of a version, and what follows.
+func numbers(version string) (all []int, rest string) {
+	rest = version
+	for rest != "" {
+		end := 0
+		for end < len(rest) && rest[end] >= '0' && rest[end] <= '9' {
+			end++
+		}
+		n, err := strconv.Atoi(rest[:end])
+		if err != nil {
+			return all, rest
+		}
+		all, rest = append(all, n), strings.TrimPrefix(rest[end:], ".")
+	}
+	return all, rest
+}
+
+// edge is what joins a pair in a tier with so many connections; false where
+// they are not joined so.
+func (s *state) edge(p pair, t tier, width int) ([]channel, bool) {
+	return s.edgeIn(p, t, width, false)
+}
+
+func (s *state) edgeIn(p pair, t tier, width int, loose bool) ([]channel, bool) {
+	if t.backend.RDMA() {
+		all := s.rdmaChannels(p, t.unsure, loose)
+		if len(all) < width {
+			return nil, false
+		}
+		return all[:width], true
+	}
+	cables, network := s.socketChannels(p, t.networks, loose)
+	switch {
+	case width == 1 && network != nil && (len(cables) == 0 || classOf(network.bits) > classOf(cables[0].bits)):
+		return []channel{*network}, true
+	case len(cables) < width:
+		return nil, false
+	}
+	return cables[:width], true
+}
+
+// throughput is what so many connections give together, which share the work
+// alike; 0 where not known.
+func throughput(all []channel) int64 {
+	slowest := all[0].bits
+	for _, c := range all {
+		slowest = min(slowest, c.bits)
+	}
+	return slowest * int64(len(all))
+}
+
+// apart is what keeps a pair from being neighbours in a tier.
+func (s *state) apart(p pair, t tier) api.Cause {
+	if t.backend.RDMA() {
+		return s.noRDMA(p)
+	}
+	return s.noWay(p)
+}
