@@ -1,10 +1,8 @@
 package linux
 
 import (
-	"errors"
 	"math/rand/v2"
 	"net/netip"
-	"os"
 	"slices"
 	"sync"
 	"time"
@@ -57,13 +55,12 @@ func startEngine(m *machine) (*engine, error) {
 		end: make(chan struct{}), done: make(chan struct{}),
 	}
 	e.watch = &watch{
-		machine: m, listeners: opened, areas: [][]native.Area{{native.AreaNetwork}}, done: make(chan struct{}),
+		machine: m, listeners: opened, areas: [][]native.Area{{native.AreaNetwork}},
 		hint: func(native.Hint) { signal(e.changed) },
 	}
-	if e.watch.ended, e.watch.end, err = os.Pipe(); err != nil {
-		return nil, errors.Join(err, closeAll(opened))
+	if err := e.watch.begin(); err != nil {
+		return nil, err
 	}
-	go e.watch.run()
 	go e.run()
 	return e, nil
 }

@@ -16,9 +16,8 @@
 //
 // Hints come from rtnetlink's multicast groups, from the kernel's uevents, from
 // a PSI trigger, from the host name's file in /proc, which can be polled, and
-// from inotify. One watch is one goroutine, blocked in poll(2) until the kernel
-// speaks: it costs nothing while nothing happens. No process is started and no
-// ticker runs.
+// from inotify. A watch is a few goroutines that wait until the kernel speaks: it
+// costs nothing while nothing happens. No process is started and no ticker runs.
 //
 // # Uevents
 //

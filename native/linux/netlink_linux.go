@@ -2,6 +2,7 @@ package linux
 
 import (
 	"errors"
+	"os"
 
 	"golang.org/x/sys/unix"
 )
@@ -39,6 +40,9 @@ func fromKernel(from unix.Sockaddr) bool {
 }
 
 func (netlinkGroup) interest() int16 { return unix.POLLIN }
+
+// file is the socket's.
+func (n netlinkGroup) file() *os.File { return os.NewFile(uintptr(n.descriptor), "netlink") }
 
 // mostDatagrams is how many are taken before the hints go out, so that a flood
 // delays nobody; poll(2) says at once that there is more.

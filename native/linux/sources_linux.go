@@ -28,7 +28,7 @@ func (o Options) path(name string) string {
 	return filepath.Join(map[string]string{"proc": o.Proc, "sys": o.Sys, "etc": o.Etc}[root], rest)
 }
 
-// descriptor is a file descriptor that the runtime's poller never sees.
+// descriptor is a file descriptor that is no os.File.
 type descriptor int
 
 func (d descriptor) fd() int      { return int(d) }

@@ -1,6 +1,7 @@
 package linux
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"slices"
@@ -35,25 +36,37 @@ type listener interface {
 // [native.Hint].
 type announce func(area native.Area, source, subject string)
 
-// watch is one goroutine that waits in poll(2) for its listeners or for its end.
-// The runtime's poller will not do: it asks about readiness before it wakes
-// anybody, and asking takes a pending pressure event away.
+// watch is a goroutine for each of the kernel's sockets, and one that waits in
+// poll(2) for the other listeners and for the end. For those the runtime's poller
+// will not do: it asks about readiness before it wakes anybody, and asking takes a
+// pending pressure event away. For sockets it is quicker: a thread that goes back
+// into poll(2) keeps what it has woken waiting.
 type watch struct {
 	machine   *machine
-	hint      func(native.Hint)
 	areas     [][]native.Area // of each listener
 	listeners []listener
 	end       *os.File // closed to end the goroutine
 	ended     *os.File // its other side, which is polled
-	done      chan struct{}
+	sockets   []*os.File
+	running   sync.WaitGroup
 	once      sync.Once
 	err       error
+
+	emitting sync.Mutex // one hint at a time
+	hint     func(native.Hint)
+}
+
+// socket is a listener that the runtime's poller may wait for.
+type socket interface {
+	listener
+	// file gives the descriptor away: closing the file closes it.
+	file() *os.File
 }
 
 // Watch arms every source that works here. The capabilities say which do not.
 // stop must not be called by the callback, for whose end it waits.
 func (m *machine) Watch(hint func(native.Hint)) (stop func() error, err error) {
-	w := &watch{machine: m, hint: hint, done: make(chan struct{})}
+	w := &watch{machine: m, hint: hint}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.closed {
@@ -71,16 +84,65 @@ func (m *machine) Watch(hint func(native.Hint)) (stop func() error, err error) {
 	if len(w.listeners) == 0 {
 		return nil, refusals
 	}
-	if w.ended, w.end, err = os.Pipe(); err != nil {
-		return nil, errors.Join(err, closeAll(w.listeners))
+	if err := w.begin(); err != nil {
+		return nil, err
 	}
 	m.watches = append(m.watches, w)
-	go w.run()
 	return w.stop, nil
 }
 
+// begin starts the goroutines, or closes the listeners.
+func (w *watch) begin() (err error) {
+	if w.ended, w.end, err = os.Pipe(); err != nil {
+		return errors.Join(err, closeAll(w.listeners))
+	}
+	var areas [][]native.Area
+	var polled []listener
+	for i, l := range w.listeners {
+		if s, ok := l.(socket); ok {
+			file, of := s.file(), w.areas[i]
+			w.sockets = append(w.sockets, file)
+			w.running.Go(func() { w.hear(s, file, of) })
+			continue
+		}
+		areas, polled = append(areas, w.areas[i]), append(polled, l)
+	}
+	w.areas, w.listeners = areas, polled
+	if len(polled) > 0 {
+		w.running.Go(w.run)
+	}
+	return nil
+}
+
+// hear waits for a socket until it is closed.
+func (w *watch) hear(s socket, file *os.File, areas []native.Area) {
+	raw, err := file.SyscallConn()
+	if err == nil {
+		var failed error
+		err = raw.Read(func(fd uintptr) (isOver bool) {
+			for failed == nil {
+				if failed = s.ready(unix.POLLIN, w.emit); failed != nil || !isReadable(fd) {
+					break
+				}
+			}
+			return failed != nil
+		})
+		err = cmp.Or(failed, err)
+	}
+	if !errors.Is(err, os.ErrClosed) {
+		w.lost(areas, err)
+	}
+}
+
+// isReadable reports whether more is there: the poller tells of what comes, and
+// not of what stays.
+func isReadable(fd uintptr) bool {
+	fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+	n, err := unix.Poll(fds, 0)
+	return n > 0 || errors.Is(err, unix.EINTR)
+}
+
 func (w *watch) run() {
-	defer close(w.done)
 	fds := []unix.PollFd{{Fd: int32(w.ended.Fd()), Events: unix.POLLIN}}
 	for _, l := range w.listeners {
 		fds = append(fds, unix.PollFd{Fd: int32(l.fd()), Events: l.interest()})
@@ -119,17 +181,22 @@ func (w *watch) lost(areas []native.Area, err error) {
 
 func (w *watch) emit(area native.Area, source, subject string) {
 	clock := w.machine.clock
+	w.emitting.Lock()
+	defer w.emitting.Unlock()
 	w.hint(native.Hint{
 		Area: area, Source: source, Subject: subject,
 		At: native.Stamp(clock.Now()), BootUS: clock.Boot().Microseconds(),
 	})
 }
 
-// stop ends the goroutine, waits for it and closes the listeners.
+// stop ends the goroutines, waits for them and closes the listeners.
 func (w *watch) stop() error {
 	w.once.Do(func() {
 		err := w.end.Close()
-		<-w.done
+		for _, s := range w.sockets {
+			err = errors.Join(err, s.Close())
+		}
+		w.running.Wait()
 		w.err = errors.Join(err, w.ended.Close(), closeAll(w.listeners))
 		w.machine.forget(w)
 	})

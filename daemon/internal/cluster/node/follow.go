@@ -26,6 +26,9 @@ func (n *Node) follow(ctx context.Context, watcher *ledger.Watcher) {
 			}
 			return
 		}
+		if !n.settle(ctx) { // what follows is slow, and somebody waits for the news itself
+			return
+		}
 		n.apply(change.Put)
 		n.tellFinder()
 		n.nudge()
