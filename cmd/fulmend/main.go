@@ -39,6 +39,10 @@ func run(args []string) int {
 		return daemon.Look(args[1:], os.Stdin, os.Stdout, os.Stderr)
 	case "shim":
 		return runShim(args[1:])
+	case "pack":
+		return runPack(args[1:])
+	case "unpack":
+		return runUnpack(args[1:])
 	case "topology":
 		return runTopology(args[1:], os.Stdout)
 	}

@@ -33,12 +33,14 @@ const (
 	Refused Kind = 'r'
 	// Task tells an end what it is to do, and comes from its own daemon: see [PackTask] and [UnpackTask].
 	Task Kind = 't'
+	// Clean tells a receiving end to remove old copies in place of making one: a [CleanTask].
+	Clean Kind = 'c'
 )
 
 // limit is the longest frame of a kind; -1 for what is no kind.
 func (k Kind) limit() int {
 	switch k {
-	case Data, Entries, Hash, Hashes, Want:
+	case Data, Entries, Hash, Hashes, Want, Clean:
 		return MaxFrameBytes
 	case Listed, File, End, Refused, Task:
 		return MaxWordBytes

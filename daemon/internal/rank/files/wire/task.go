@@ -46,3 +46,28 @@ func DecodeUnpackTask(data []byte) (UnpackTask, error) {
 	}
 	return t, nil
 }
+
+// CleanTask has copies removed that nobody needs any more.
+type CleanTask struct {
+	// Home is the account's home folder, an absolute path.
+	Home string `json:"home"`
+	// Area is the folder below it that holds a folder for each node, with one for
+	// each copied folder in it; a relative path.
+	Area string `json:"area"`
+	// Before is when a copy must have been asked for last, in nanoseconds since 1970.
+	Before int64 `json:"before"`
+	// Keep are the copies that stay, as NODE/NAME.
+	Keep []string `json:"keep,omitempty"`
+}
+
+// DecodeCleanTask reads a CleanTask.
+func DecodeCleanTask(data []byte) (CleanTask, error) {
+	var t CleanTask
+	if err := strict(data, &t); err != nil {
+		return t, err
+	}
+	if !path.IsAbs(t.Home) || !ValidPath(t.Area) {
+		return t, fmt.Errorf("%w: the task", ErrProtocol)
+	}
+	return t, nil
+}

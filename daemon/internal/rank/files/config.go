@@ -1,0 +1,63 @@
+package files
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"time"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/rank/prepare/account"
+	"fulmen/native"
+)
+
+// Config is what copying needs.
+type Config struct {
+	// Self is the path of the daemon's own program, which every account can execute.
+	Self string
+	// Peers are the nodes.
+	Peers Peers
+	// Allowed says whether a node may have the folder of a job: which folder of
+	// this node that is, and whose. The error (an *api.Error) of a node that is not
+	// in the plan of a job of this node that lives, or that has a wrong epoch, is
+	// told that node.
+	Allowed func(from api.NodeID, job api.JobID, epoch uint64) (folder, user string, err error)
+	// Account finds a local account by its name; never root's.
+	Account func(name string) (account.Account, error)
+	// Clock is what silence is measured on.
+	Clock native.Clock
+	// Silence is how long a copy may rest without a byte; 0 = one minute.
+	Silence time.Duration
+	// Log takes what a maintainer may want to know; never a path in a person's folder.
+	Log *slog.Logger
+}
+
+// Peers is what of the nodes copying needs.
+type Peers interface {
+	Stream(ctx context.Context, node api.NodeID, first api.PeerConn) (net.Conn, error)
+	HandleStream(kind api.PeerConnKind, h func(ctx context.Context, from api.NodeID, first api.PeerConn, conn net.Conn))
+}
+
+// Files copies folders, from this node and to it.
+type Files struct {
+	cfg Config
+	// A place for each process that runs. Those that send have their own: a node
+	// may fetch from itself.
+	senders, receivers chan struct{}
+}
+
+const (
+	defaultSilence = time.Minute
+	// maxEnds bounds the processes at once that send, and those that receive.
+	maxEnds = 32
+)
+
+// New makes the copier and answers the nodes that fetch.
+func New(cfg Config) *Files {
+	if cfg.Silence == 0 {
+		cfg.Silence = defaultSilence
+	}
+	f := &Files{cfg: cfg, senders: make(chan struct{}, maxEnds), receivers: make(chan struct{}, maxEnds)}
+	cfg.Peers.HandleStream(api.ConnFiles, f.serve)
+	return f
+}

@@ -1,0 +1,191 @@
+package files
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"path/filepath"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/rank/files/wire"
+	"fulmen/daemon/internal/rank/prepare/account"
+)
+
+// area is where copies lie in a home folder.
+const area = ".fulmen/sync"
+
+// spot is where the copy of a folder lies: below an account's home folder, in an
+// area, under a name.
+type spot struct{ area, name string }
+
+// placeOf gives the place of the copy of a node's folder.
+func placeOf(node api.NodeID, folder string) spot {
+	folder = path.Clean(folder)
+	sum := sha256.Sum256([]byte(folder))
+	name := path.Base(folder)
+	if !wire.ValidPath(name) || name == ".state" { // the root; what the area keeps for itself
+		name = "folder"
+	}
+	return spot{area: path.Join(area, string(node), hex.EncodeToString(sum[:8])), name: name}
+}
+
+// Fetch brings the copy of the job's folder (path, at its submitter's node from)
+// up to date and gives where it lies here. The copy is the account's. Another
+// fetch of the same folder is waited for. Progress, where set, is told now and then
+// how many bytes of those that were lacking have come; calls come one at a time and
+// none after Fetch has returned. Errors are *api.Error.
+func (f *Files) Fetch(ctx context.Context, job api.JobID, epoch uint64, from api.NodeID, who account.Account, folder string,
+	progress func(done, total int64)) (dir string, err error) {
+	dir, err = f.fetch(ctx, job, epoch, from, who, folder, progress)
+	if err == nil {
+		return dir, nil
+	}
+	if known, ok := errors.AsType[*api.Error](err); ok {
+		return "", known
+	}
+	f.cfg.Log.Warn("a folder was not copied", "job", job, "from", from, "err", err)
+	if errors.Is(err, context.DeadlineExceeded) {
+		e := api.Errorf(api.ReasonDeadline, from.Display(), "Copying the folder from %s took too long: %v.", from.Display(), err)
+		e.Data.WaitingFor = "files from " + from.Display()
+		return "", e
+	}
+	if errors.Is(err, context.Canceled) {
+		return "", api.NewError(api.ReasonCancelled, "")
+	}
+	return "", api.Errorf(api.ReasonSyncFailed, from.Display(), "The folder could not be copied from %s.", from.Display())
+}
+
+func (f *Files) fetch(ctx context.Context, job api.JobID, epoch uint64, from api.NodeID, who account.Account, folder string,
+	progress func(done, total int64)) (string, error) {
+	if !filepath.IsAbs(who.Home) {
+		return "", api.Errorf(api.ReasonDirectoryMissing, who.Name, "The account %s has no home folder for the copy.", who.Name)
+	}
+	at := placeOf(from, folder)
+	if err := place(ctx, f.receivers); err != nil {
+		return "", err
+	}
+	defer func() { <-f.receivers }()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	receiver, err := f.start(ctx, who, "unpack", wire.Task, wire.UnpackTask{Home: who.Home, Area: at.area, Name: at.name})
+	if err != nil {
+		return "", err
+	}
+	r := receiving{end: receiver, reports: newReports(receiver.reports)}
+	err = r.run(ctx, cancel, f, from, api.PeerConn{Carries: api.ConnFiles, Job: job, Epoch: epoch}, progress)
+	receiver.in.Close()
+	receiver.out.Close()
+	if err != nil {
+		cancel(err) // it is to end, whatever it does
+	}
+	waited := receiver.wait()
+	if err == nil {
+		err = waited
+	}
+	if err != nil {
+		f.cfg.Log.Debug("a receiving process ended", "job", job, "said", receiver.diag.String())
+		return "", err
+	}
+	if len(r.leftOut) > 0 {
+		f.cfg.Log.Info("the copy of a folder leaves out what tools make again", "job", job, "left_out", r.leftOut)
+	}
+	return filepath.Join(who.Home, filepath.FromSlash(at.area), at.name), nil
+}
+
+// receiving is one fetch.
+type receiving struct {
+	*end
+	reports *bufio.Scanner
+	leftOut []string
+}
+
+func newReports(from io.Reader) *bufio.Scanner {
+	s := bufio.NewScanner(from)
+	s.Buffer(nil, wire.MaxReportBytes)
+	return s
+}
+
+// next reads a report. A process that ends without a last word gives an error.
+func (r *receiving) next(ctx context.Context) (wire.Report, error) {
+	if !r.reports.Scan() {
+		if cause := context.Cause(ctx); cause != nil {
+			return wire.Report{}, cause
+		}
+		return wire.Report{}, errors.Join(errors.New("the receiving process ended without a word"), r.reports.Err())
+	}
+	report, err := wire.DecodeReport(r.reports.Bytes())
+	if err == nil && report.State == wire.ReportFailed {
+		err = report.Error
+	}
+	return report, err
+}
+
+func (r *receiving) run(outer context.Context, cancel context.CancelCauseFunc, f *Files, from api.NodeID, first api.PeerConn,
+	progress func(done, total int64)) error {
+	if report, err := r.next(outer); err != nil || report.State != wire.ReportReady {
+		return errors.Join(err, outOfTurn(report, err))
+	}
+	ctx, watch, stop := f.watching(outer, "files from "+from.Display())
+	defer stop()
+	conn, err := f.cfg.Peers.Stream(ctx, from, first)
+	if err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			return cause
+		}
+		return err
+	}
+	defer conn.Close()
+	// Whatever ends this ends the process, and so the reading of its reports.
+	defer context.AfterFunc(ctx, func() {
+		cancel(context.Cause(ctx))
+		conn.Close()
+	})()
+	came, went := make(chan struct{}), make(chan struct{})
+	go func() {
+		_ = watch.carry(r.in, conn)
+		r.in.Close()
+		close(came)
+	}()
+	go func() {
+		_ = watch.carry(conn, r.out)
+		close(went)
+	}()
+	defer func() {
+		conn.Close()
+		r.out.Close()
+		<-came
+		<-went
+	}()
+	for {
+		report, err := r.next(ctx)
+		switch {
+		case err != nil:
+			return err
+		case report.State == wire.ReportDone:
+			r.leftOut = report.LeftOut
+			select { // its thanks are on their way
+			case <-went:
+			case <-ctx.Done():
+			}
+			return nil
+		case report.State != wire.ReportProgress:
+			return outOfTurn(report, nil)
+		}
+		watch.moved()
+		if progress != nil {
+			progress(report.DoneBytes, report.TotalBytes)
+		}
+	}
+}
+
+func outOfTurn(report wire.Report, err error) error {
+	if err != nil {
+		return nil
+	}
+	return fmt.Errorf("the receiving process said %q out of turn", report.State)
+}

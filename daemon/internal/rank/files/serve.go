@@ -1,0 +1,80 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"net"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/rank/files/wire"
+)
+
+// serve sends the folder of a job to a node that asks for it.
+func (f *Files) serve(ctx context.Context, from api.NodeID, first api.PeerConn, conn net.Conn) {
+	if err := f.send(ctx, from, first, conn); err != nil {
+		f.cfg.Log.Warn("a folder was not sent", "job", first.Job, "to", from, "err", err)
+	}
+}
+
+func (f *Files) send(ctx context.Context, from api.NodeID, first api.PeerConn, conn net.Conn) error {
+	ctx, watch, stop := f.watching(ctx, "files to be taken by "+from.Display())
+	defer stop()
+	defer context.AfterFunc(ctx, func() { conn.Close() })()
+	sender, err := f.sender(ctx, from, first)
+	if err != nil {
+		known, ok := errors.AsType[*api.Error](err)
+		if !ok {
+			known = api.NewError(api.ReasonSyncFailed, "")
+		}
+		wire.NewConn(nil, conn).Refuse(known)
+		return err
+	}
+	defer func() { <-f.senders }()
+	go func() {
+		_ = watch.carry(sender.in, conn)
+		sender.in.Close()
+	}()
+	carried := watch.carry(conn, sender.out)
+	// It has said all that it will; the receiver closes first, when it has thanked.
+	if carried != nil {
+		conn.Close()
+	}
+	if err := errors.Join(carried, sender.wait()); err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			err = cause
+		}
+		f.cfg.Log.Debug("a sending process ended", "job", first.Job, "said", sender.diag.String())
+		return err
+	}
+	return nil
+}
+
+// sender starts the process that reads the folder, where the node may have it.
+func (f *Files) sender(ctx context.Context, from api.NodeID, first api.PeerConn) (*end, error) {
+	folder, user, err := f.cfg.Allowed(from, first.Job, first.Epoch)
+	if err != nil {
+		return nil, err
+	}
+	who, err := f.cfg.Account(user)
+	if err != nil {
+		return nil, err
+	}
+	if err := place(ctx, f.senders); err != nil {
+		return nil, err
+	}
+	e, err := f.start(ctx, who, "pack", wire.Task, wire.PackTask{Folder: folder})
+	if err != nil {
+		<-f.senders
+	}
+	return e, err
+}
+
+// place waits for a place among processes.
+func place(ctx context.Context, places chan<- struct{}) error {
+	select {
+	case places <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

@@ -1,0 +1,148 @@
+package unpack
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/rank/files/wire"
+	"fulmen/native"
+)
+
+const (
+	stateDir   = ".state"
+	stagingDir = stateDir + "/staging"
+	lockFile   = stateDir + "/lock"
+	indexFile  = stateDir + "/index.json"
+)
+
+// Run receives a folder over the two streams, the first frame of which is its own
+// daemon's wire.UnpackTask. Reports takes wire.Report lines for that daemon, the
+// last of which says how it ended. Only the first of those, Ready, comes before
+// the sender is needed: it waits for another copy of the same folder to be done.
+func Run(r io.Reader, w, reports io.Writer, clock native.Clock) error {
+	conn := wire.NewConn(r, w)
+	told := wire.NewReporter(reports, clock)
+	err := receive(conn, told, clock)
+	if err == nil {
+		return nil
+	}
+	known, ok := errors.AsType[*api.Error](err)
+	if !ok {
+		known = failure(err)
+	}
+	// Its own daemon first: the sender may be out of reach.
+	err = errors.Join(err, told.Failed(known))
+	conn.Refuse(known)
+	return err
+}
+
+// failure words what went wrong with the disk or the connection.
+func failure(err error) *api.Error {
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return api.NewError(api.ReasonDiskFull, "")
+	case errors.Is(err, os.ErrPermission):
+		return api.Errorf(api.ReasonPermissionDenied, "", "The account may not write the copy of the folder: %v.", err)
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.EPIPE):
+		return api.Errorf(api.ReasonSyncFailed, "", "The connection ended before the folder had been copied.")
+	}
+	if same, ok := errors.AsType[*wire.SameNameError](err); ok {
+		e := api.Errorf(api.ReasonSyncFailed, same.Path, "The folder cannot be copied: %v.", same)
+		e.Data.Remedy = "Rename one of the two."
+		return e
+	}
+	return api.Errorf(api.ReasonSyncFailed, "", "The folder could not be copied: %v.", err)
+}
+
+func receive(conn *wire.Conn, told *wire.Reporter, clock native.Clock) error {
+	kind, data, err := conn.Read()
+	switch {
+	case err != nil:
+		return err
+	case kind == wire.Clean:
+		if err := clean(data); err != nil {
+			return err
+		}
+		return told.Done(nil)
+	case kind != wire.Task:
+		return wire.Unexpected(kind, data)
+	}
+	task, err := wire.DecodeUnpackTask(data)
+	if err != nil {
+		return err
+	}
+	area, err := openArea(task)
+	if err != nil {
+		return err
+	}
+	defer area.Close()
+	unlock, err := lock(area, clock)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := told.Ready(); err != nil {
+		return err
+	}
+	c := copying{conn: conn, told: told, area: area, name: task.Name}
+	if err := c.run(); err != nil {
+		return err
+	}
+	if err := conn.Say(wire.Thanks, nil); err != nil {
+		return err
+	}
+	// The copy is whole; whether the sender hears of it changes nothing.
+	_ = conn.Flush()
+	return told.Done(c.listing.LeftOut)
+}
+
+// openArea makes the area where it is not there yet. Nobody but the account can
+// look into it.
+func openArea(task wire.UnpackTask) (*os.Root, error) {
+	home, err := os.OpenRoot(task.Home)
+	if err != nil {
+		return nil, fmt.Errorf("the account's home folder: %w", err)
+	}
+	defer home.Close()
+	if err := home.MkdirAll(task.Area, 0o700); err != nil {
+		return nil, err
+	}
+	area, err := home.OpenRoot(task.Area)
+	if err != nil {
+		return nil, err
+	}
+	for _, dir := range []string{task.Name, stagingDir} {
+		if err := area.MkdirAll(dir, 0o700); err != nil {
+			return nil, errors.Join(err, area.Close())
+		}
+	}
+	return area, nil
+}
+
+// lock waits until nobody else copies into the area. The time of the lock's file
+// is when the copy was last asked for.
+func lock(area *os.Root, clock native.Clock) (unlock func(), err error) {
+	f, err := area.OpenFile(lockFile, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		err = unix.Flock(int(f.Fd()), unix.LOCK_EX)
+		if !errors.Is(err, unix.EINTR) {
+			break
+		}
+	}
+	if err == nil {
+		err = area.Chtimes(lockFile, clock.Now(), clock.Now())
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return func() { f.Close() }, nil
+}
