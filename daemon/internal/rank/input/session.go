@@ -72,13 +72,14 @@ func (s *session) run(ctx context.Context, to Shim) error {
 			continue
 		}
 		if err := s.give(conn, given); err != nil {
-			return err
+			_ = s.to.Send(rankio.Refused{Error: err}) // before the connection is closed with the shim's
+			return nil
 		}
 	}
 }
 
 // give passes on what the shim does not have yet.
-func (s *session) give(to net.Conn, g rankio.Given) error {
+func (s *session) give(to net.Conn, g rankio.Given) *api.Error {
 	if g.Offset > s.next {
 		return api.Errorf(api.ReasonInputLost, s.rank.String(), "%s has input up to %d, and the next piece begins at %d.", s.rank, s.next, g.Offset)
 	}

@@ -1,11 +1,7 @@
 package output_test
 
 import (
-	"fmt"
 	"net"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -14,14 +10,14 @@ import (
 	"fulmen/daemon/internal/peer/peertest"
 	"fulmen/daemon/internal/peer/rankio"
 	"fulmen/daemon/internal/rank/output"
-	"fulmen/daemon/internal/rank/shim"
+	"fulmen/daemon/internal/rank/shim/shimtest"
 	"fulmen/daemon/internal/rank/shimproto"
 	"fulmen/native"
 )
 
 const (
-	here  = api.NodeID("0000000000000000")
-	there = api.NodeID("1111111111111111")
+	here  = api.NodeID("cpv0cwypxp44qw0p")
+	there = api.NodeID("71532pmrr5f6wz0c")
 	// patience is how long a test waits for what must come.
 	patience = 30 * time.Second
 )
@@ -33,21 +29,7 @@ var (
 	named = api.NewError(api.ReasonNotYourJob, "j4k2m9xq7")
 )
 
-// TestMain makes this program a shim when it is called as one.
-func TestMain(m *testing.M) {
-	if len(os.Args) == 3 && os.Args[1] == "shim" {
-		clock, err := native.SystemClock()
-		if err == nil {
-			err = shim.Run(os.Args[2], clock, os.Stderr)
-		}
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { shimtest.Main(m) }
 
 // hurried is a clock on which beats come at once.
 type hurried struct{ native.Clock }
@@ -61,23 +43,21 @@ type rig struct {
 	t      *testing.T
 	folder string
 	spec   shimproto.Spec
-	shim   *exec.Cmd
+	shim   *shimtest.Shim
 	ended  chan struct{} // what the supervisor says
 	reader *peer.Peers
 }
 
 func newRig(t *testing.T, script string) *rig {
 	t.Helper()
-	folder, err := os.MkdirTemp("", "output")
-	if err != nil {
-		t.Fatal(err)
-	}
+	spec := shimtest.Spec(t, script)
+	folder := spec.Folder
 	clock, err := native.SystemClock()
 	if err != nil {
 		t.Fatal(err)
 	}
 	desk := peertest.NewDesk()
-	r := &rig{t: t, folder: folder, ended: make(chan struct{}), reader: peer.New(there, desk.Add(there))}
+	r := &rig{t: t, folder: folder, spec: spec, ended: make(chan struct{}), reader: peer.New(there, desk.Add(there))}
 	s := output.New(output.Config{
 		Peers: peer.New(here, desk.Add(here)), Clock: hurried{clock},
 		Folder: func(ref api.RankRef) (string, bool) { return folder, ref == rank },
@@ -90,48 +70,22 @@ func newRig(t *testing.T, script string) *rig {
 		Ended: func(api.RankRef) <-chan struct{} { return r.ended },
 	})
 	t.Cleanup(func() {
-		if r.shim != nil {
-			_ = r.shim.Process.Kill()
-		}
 		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
-		os.RemoveAll(folder)
 	})
-	r.spec = shimproto.Spec{
-		Ref: shimproto.Ref{Job: string(rank.Job), Attempt: rank.Attempt, Rank: rank.Rank}, Epoch: 3, SpecHash: "9f2c",
-		Program: "/bin/sh", Args: []string{"-c", script, "sh", folder}, Env: []string{"PATH=" + os.Getenv("PATH")}, Dir: "/", Stdin: shimproto.StdinNone,
-		Socket: filepath.Join(folder, "s"), Folder: folder, LeaseS: 600, GraceS: 1, LogHeadBytes: 64 << 10, LogTailBytes: 1 << 20,
-	}
 	return r
 }
 
 // start runs the rank and returns a channel that is closed when its shim is gone.
 func (r *rig) start() <-chan struct{} {
 	r.t.Helper()
-	if err := shimproto.WriteSpec(r.folder, r.spec); err != nil {
-		r.t.Fatal(err)
-	}
-	r.shim = exec.Command(os.Args[0], "shim", r.folder)
-	r.shim.Stderr = os.Stderr
-	if err := r.shim.Start(); err != nil {
-		r.t.Fatal(err)
-	}
-	gone := make(chan struct{})
-	go func() {
-		_ = r.shim.Wait()
-		close(gone)
-	}()
-	return gone
+	r.shim = shimtest.Start(r.t, r.spec)
+	return r.shim.Gone
 }
 
 // release lets a script go on that waits for it.
-func (r *rig) release(name string) {
-	r.t.Helper()
-	if err := os.WriteFile(filepath.Join(r.folder, name), nil, 0o600); err != nil {
-		r.t.Fatal(err)
-	}
-}
+func (r *rig) release(name string) { r.t.Helper(); shimtest.Touch(r.t, r.spec, name) }
 
 // got is what a reader was sent.
 type got struct {

@@ -14,29 +14,14 @@ import (
 	"testing"
 	"time"
 
-	"fulmen/daemon/internal/rank/shim"
+	"fulmen/daemon/internal/rank/shim/shimtest"
 	"fulmen/daemon/internal/rank/shimproto"
-	"fulmen/native"
 )
 
 // patience is how long a test waits for what must come.
 const patience = 30 * time.Second
 
-// TestMain makes this program a shim when it is called as one.
-func TestMain(m *testing.M) {
-	if len(os.Args) == 3 && os.Args[1] == "shim" {
-		clock, err := native.SystemClock()
-		if err == nil {
-			err = shim.Run(os.Args[2], clock, os.Stderr)
-		}
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { shimtest.Main(m) }
 
 // held is a rank under a shim that runs as a process of its own.
 type held struct {
@@ -47,19 +32,12 @@ type held struct {
 	report *os.File
 }
 
-// specOf is a spec for a shell script. Its folders are short, for the socket.
-func specOf(t *testing.T, script string) shimproto.Spec {
+// specOf is a spec for a shell script.
+func specOf(t testing.TB, script string) shimproto.Spec {
 	t.Helper()
-	folder, err := os.MkdirTemp("", "shim")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(folder) })
-	return shimproto.Spec{
-		Ref: shimproto.Ref{Job: "j4k2m9xq7", Attempt: 1, Rank: 1}, Epoch: 3, SpecHash: "9f2c",
-		Program: "/bin/sh", Args: []string{"-c", script}, Env: []string{"PATH=" + os.Getenv("PATH")}, Dir: "/", Stdin: shimproto.StdinNone,
-		Socket: filepath.Join(folder, "s"), Folder: folder, LeaseS: 60, GraceS: 10, LogHeadBytes: 64 << 10, LogTailBytes: 1 << 20,
-	}
+	spec := shimtest.Spec(t, script)
+	spec.LeaseS, spec.GraceS = 60, 10
+	return spec
 }
 
 // hold starts a shim.

@@ -3,7 +3,6 @@ package shim_test
 import (
 	"bytes"
 	"net"
-	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -11,6 +10,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/internal/rank/shim"
+	"fulmen/daemon/internal/rank/shim/shimtest"
 	"fulmen/daemon/internal/rank/shimproto"
 )
 
@@ -111,9 +111,8 @@ func TestInputGoesOnExactlyWhereItWas(t *testing.T) {
 func TestAProgramThatClosedItsInputHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	spec := specOf(t, `exec <&-; echo go; while [ ! -e "$0" ]; do sleep 0.01; done`)
+	spec := specOf(t, `exec <&-; echo go; while [ ! -e "$1/release" ]; do sleep 0.01; done`)
 	spec.Stdin = shimproto.StdinSocket
-	spec.Args = append(spec.Args, spec.Folder+"/release")
 	h := hold(t, spec)
 	h.shows("go")
 	conn, answers, _ := feed(t, h, 3)
@@ -123,6 +122,6 @@ func TestAProgramThatClosedItsInputHoldsNobodyUp(t *testing.T) {
 	}()
 	taken(t, answers, 1<<20)
 	ended(t, answers)
-	is.NoErr(os.WriteFile(spec.Folder+"/release", nil, 0o600))
+	shimtest.Touch(t, spec, "release")
 	is.Equal(*h.wait().Code, 0)
 }

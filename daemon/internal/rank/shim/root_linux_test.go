@@ -27,8 +27,7 @@ func TestTheProgramHasTheRightsOfItsAccountAlone(t *testing.T) {
 	needRoot(t)
 	t.Parallel()
 	is := is.New(t)
-	spec := specOf(t, `grep -E '^(Uid|Gid|Groups|Cap(Inh|Prm|Eff|Amb)):' /proc/self/status; echo x >/dev/stdout; cat "$0/spec.json"`)
-	spec.Args = append(spec.Args, spec.Folder)
+	spec := specOf(t, `grep -E '^(Uid|Gid|Groups|Cap(Inh|Prm|Eff|Amb)):' /proc/self/status; echo x >/dev/stdout; cat "$1/spec.json"`)
 	spec.User = &nobody
 	h := hold(t, spec)
 	r := h.wait()
@@ -94,7 +93,6 @@ func TestAFullDiskEndsNothing(t *testing.T) {
 	t.Cleanup(func() { os.RemoveAll(sockets) })
 	spec.Socket = filepath.Join(sockets, "s")
 	spec.LogHeadBytes = 64 << 20
-	spec.Args = append(spec.Args, spec.Folder)
 	h := hold(t, spec)
 	r := h.wait()
 	is.Equal(*r.Code, 9) // the program got to its end
