@@ -51,23 +51,31 @@ func developerTools() bool {
 	return false
 }
 
-// search looks for a command by its names, each in the environment's programs
-// first and then along PATH. The error is the one of the first file that is
-// there and cannot be executed, else ENOENT. Relative folders in PATH do not count.
+// search looks for a command by its names: by any of them in the environment's
+// programs, then by each along PATH. The error is the one of the first file that
+// is there and cannot be executed, else ENOENT. Relative folders in PATH do not count.
 func (f *finder) search(names ...string) (string, error) {
 	var found error
-	for _, name := range names {
-		for _, folder := range append([]string{f.bin}, filepath.SplitList(f.variable("PATH"))...) {
+	look := func(folders []string, name string) string {
+		for _, folder := range folders {
 			if !filepath.IsAbs(folder) {
 				continue
 			}
 			path := filepath.Join(folder, name)
 			err := executable(path)
 			if err == nil {
-				return path, nil
+				return path
 			}
 			if found == nil && !missing(err) && !errors.Is(err, syscall.EACCES) && !errors.Is(err, errFolder) {
 				found = &os.PathError{Op: "execute", Path: path, Err: err}
+			}
+		}
+		return ""
+	}
+	for _, folders := range [][]string{{f.bin}, filepath.SplitList(f.variable("PATH"))} {
+		for _, name := range names {
+			if path := look(folders, name); path != "" {
+				return path, nil
 			}
 		}
 	}
