@@ -46,7 +46,7 @@ func (p Place) Path(path string) string {
 		if strings.HasSuffix(path, "/") {
 			rest += "/" // to some programs it makes a difference
 		}
-		return p.to + rest
+		return strings.TrimSuffix(p.to, "/") + rest
 	}
 	return path
 }
