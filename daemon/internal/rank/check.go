@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/rank/prepare"
 )
 
 // wanted is a rank that this node has been asked to start, and has checked.
@@ -19,7 +20,7 @@ type wanted struct {
 	rank        api.PlanRank
 	sha256      string
 	environment map[string]string
-	account     Account
+	account     prepare.Account
 	leaseS      float64
 }
 
@@ -111,19 +112,19 @@ func (r *Ranks) checkPlan(w wanted) (api.PlanRank, error) {
 }
 
 // checkAccount finds the account as which a principal's ranks run here.
-func (r *Ranks) checkAccount(p api.Principal) (Account, error) {
+func (r *Ranks) checkAccount(p api.Principal) (prepare.Account, error) {
 	name, reason := r.cfg.Policy.Allows(p)
 	if reason != "" {
-		return Account{}, api.NewError(reason, p.String())
+		return prepare.Account{}, api.NewError(reason, p.String())
 	}
 	account, err := r.cfg.Preparer.Account(name)
 	switch {
 	case err != nil:
-		return Account{}, err
+		return prepare.Account{}, err
 	case account.UID == 0:
-		return Account{}, api.NewError(api.ReasonAccountForbidden, p.String())
+		return prepare.Account{}, api.NewError(api.ReasonAccountForbidden, p.String())
 	case os.Geteuid() != 0 && int(account.UID) != os.Geteuid():
-		return Account{}, api.Errorf(api.ReasonAccountForbidden, p.String(), "Fulmen does not run as root here, and starts programs as its own account alone.")
+		return prepare.Account{}, api.Errorf(api.ReasonAccountForbidden, p.String(), "Fulmen does not run as root here, and starts programs as its own account alone.")
 	}
 	return account, nil
 }

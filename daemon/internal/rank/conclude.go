@@ -1,7 +1,6 @@
 package rank
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -19,6 +18,8 @@ import (
 const (
 	// removeWithin bounds one attempt to have the supervisor forget a unit.
 	removeWithin = 15 * time.Second
+	// removeSoon is the same where the rank is known to have ended.
+	removeSoon = 2 * time.Second
 	// removeAgain is how long after a failure that is tried again.
 	removeAgain = 2 * time.Second
 )
@@ -52,6 +53,7 @@ func (r *Ranks) conclude(h *held, tell func(doc *api.Rank)) {
 	r.mu.Lock()
 	r.say(h.ref())
 	r.mu.Unlock()
+	close(h.over)
 	if r.cfg.Ended != nil {
 		r.cfg.Ended(doc)
 	}
@@ -181,19 +183,25 @@ func (r *Ranks) clear(h *held) {
 // daemon lets go.
 func (r *Ranks) remove(h *held) bool {
 	for r.ctx.Err() == nil {
-		ctx, cancel := r.within(r.ctx, removeWithin, "the system's supervisor to remove "+h.Label)
-		err := r.cfg.Supervisor.Remove(ctx, h.Label)
-		cancel()
-		if err == nil || errors.Is(err, native.ErrNotFound) || errors.Is(err, native.ErrUnsupported) {
+		err := r.removeOnce(h, removeWithin)
+		if err == nil {
 			return true
 		}
-		if errors.Is(err, context.Canceled) && r.ctx.Err() != nil {
+		if r.ctx.Err() != nil {
 			return false
 		}
 		r.cfg.Log.Error("what is left of a rank cannot be removed", "rank", h.ref().String(), "err", err)
-		if !r.wait(removeAgain, nil) {
-			return false
-		}
+		r.wait(removeAgain, nil)
 	}
 	return false
+}
+
+func (r *Ranks) removeOnce(h *held, within time.Duration) error {
+	ctx, cancel := r.within(r.ctx, within, "the system's supervisor to remove "+h.Label)
+	defer cancel()
+	err := r.cfg.Supervisor.Remove(ctx, h.Label)
+	if errors.Is(err, native.ErrNotFound) || errors.Is(err, native.ErrUnsupported) {
+		return nil
+	}
+	return err
 }

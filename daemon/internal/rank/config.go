@@ -10,6 +10,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/ledger"
+	"fulmen/daemon/internal/rank/prepare"
 	"fulmen/native"
 )
 
@@ -39,7 +40,7 @@ type Config struct {
 	Preparer Preparer
 	// Fetch copies the job's folder to this node, where the spec wants that, and
 	// gives the place in which the program then starts; nil where nothing can.
-	Fetch func(ctx context.Context, job api.JobID, spec api.JobSpec, account Account, plan api.Plan) (directory string, err error)
+	Fetch func(ctx context.Context, job api.JobID, spec api.JobSpec, account prepare.Account, plan api.Plan) (directory string, err error)
 	// Supervisor runs the shims.
 	Supervisor native.Supervisor
 	// ShimAsAccount has the supervisor run the shim itself as the rank's account,

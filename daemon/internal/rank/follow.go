@@ -44,6 +44,11 @@ func (r *Ranks) follow(h *held) {
 				return
 			}
 			if err == nil {
+				// The shim first: a unit's processes are found by its label, on the whole
+				// machine, and whoever hears of the end may start the next attempt's.
+				if err := r.removeOnce(h, removeSoon); err != nil {
+					r.cfg.Log.Warn("a rank's shim stays when it has ended", "rank", h.ref().String(), "err", err)
+				}
 				r.concludeEnd(h, end)
 				r.clear(h)
 				return

@@ -43,7 +43,7 @@ func (r *Ranks) live(ctx context.Context, h *held, w wanted, before []*held) {
 
 // prepare does all that comes before the program and gives what the shim runs.
 func (r *Ranks) prepare(ctx context.Context, h *held, w wanted, before []*held) (shimproto.Spec, error) {
-	if err := errors.Join(makeFolder(r.jobFolder(w.ref.Job)), makeFolder(filepath.Dir(h.folder)), makeFolder(h.folder), r.save(h)); err != nil {
+	if err := r.save(h); err != nil {
 		return shimproto.Spec{}, err
 	}
 	lease := r.watchLease(h)
@@ -103,18 +103,20 @@ func (r *Ranks) runPrepare(ctx context.Context, h *held, w wanted, program api.P
 	if err != nil {
 		return err
 	}
-	log := &capped{file: file, left: prepareLogBytes}
-	err = errors.Join(r.cfg.Preparer.Prepare(ctx, w.account, program, w.environment, log), file.Close())
-	if err == nil {
+	err = r.cfg.Preparer.Prepare(ctx, w.account, program, &capped{file: file, left: prepareLogBytes})
+	if err = errors.Join(err, file.Close()); err == nil {
 		return nil
 	}
-	if known, ok := errors.AsType[*api.Error](err); ok {
-		return known
+	known, ok := errors.AsType[*api.Error](err)
+	if !ok {
+		known = api.Errorf(api.ReasonPrepareFailed, w.ref.String(), "The preparation command failed: %v.", err)
 	}
 	if line := lastLine(path); line != "" {
-		return api.Errorf(api.ReasonPrepareFailed, w.ref.String(), "The preparation command failed (%v); the last that it printed: %s", err, line)
+		last := *known
+		last.Message += "; the last that it printed: " + line
+		return &last
 	}
-	return api.Errorf(api.ReasonPrepareFailed, w.ref.String(), "The preparation command failed: %v.", err)
+	return known
 }
 
 // watchLease ends a rank that is not spawned yet when nobody renews it.

@@ -39,7 +39,7 @@ func TestHowProgramsEnd(t *testing.T) {
 			is.True(doc.PID > 0)
 			is.True(!doc.SpawnedAt.IsZero() && !doc.EndedAt.Before(doc.SpawnedAt.Time))
 			is.True(doc.Usage.MaxResidentBytes > 0)
-			m.free(api.RankRef{Job: job1, Attempt: 1})
+			m.free(api.RankRef{Job: m.job, Attempt: 1})
 			eventually(t, "the unit to be forgotten", func() bool {
 				units, err := m.supervisor.List(t.Context(), "")
 				return err == nil && len(units) == 0
@@ -72,7 +72,7 @@ func TestARankOfARing(t *testing.T) {
 	if os.Geteuid() == 0 {
 		is.Equal(uid[0], "65534")
 	}
-	is.Equal(uid[1], "COLOUR=blue and green\nFULMEN_JOB=j4k2m9xq7\nFULMEN_RANK=1\nFULMEN_WORLD_SIZE=2\nHOME=/home/x\nMLX_RANK=1\n"+
+	is.Equal(uid[1], "COLOUR=blue and green\nFULMEN_JOB="+string(m.job)+"\nFULMEN_RANK=1\nFULMEN_WORLD_SIZE=2\nHOME=/home/x\nMLX_RANK=1\n"+
 		`[["169.254.1.1:5000","[fe80::1]:5001"],["169.254.1.2:5002"]]`+"\n")
 
 	folder, socket, account, ok := m.ranks.Folder(p.Rank)
@@ -85,7 +85,7 @@ func TestARankOfARing(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(folder, recordFile))
 	is.NoErr(err)
 	is.True(!strings.Contains(string(text), "blue"))
-	_, _, _, ok = m.ranks.Folder(api.RankRef{Job: job1, Attempt: 2})
+	_, _, _, ok = m.ranks.Folder(api.RankRef{Job: m.job, Attempt: 2})
 	is.True(!ok)
 }
 

@@ -42,6 +42,7 @@ type held struct {
 	giveUp context.CancelFunc // ends what is done before the program starts
 	said   bool               // Config.Spawned was told
 
+	over    chan struct{} // closed when it has ended
 	cleared chan struct{} // closed when nothing of it is left with the supervisor
 }
 
@@ -118,6 +119,19 @@ func (r *Ranks) Folder(ref api.RankRef) (folder, socket, account string, ok bool
 	return h.folder, h.Socket, h.Account, true
 }
 
+// Ended gives a channel that is closed when the rank has ended, its files are
+// complete, and that is known here; at once where this node has no such rank.
+func (r *Ranks) Ended(ref api.RankRef) <-chan struct{} {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if h := r.held[ref]; h != nil {
+		return h.over
+	}
+	none := make(chan struct{})
+	close(none)
+	return none
+}
+
 func (r *Ranks) jobFolder(job api.JobID) string { return filepath.Join(r.cfg.Folder, string(job)) }
 
 func (r *Ranks) rankFolder(ref api.RankRef) string {
@@ -150,7 +164,7 @@ func (r *Ranks) ofJob(job api.JobID) []*held {
 
 // add takes up a rank. The caller holds mu.
 func (r *Ranks) add(rec record, folder string) *held {
-	h := &held{record: rec, folder: folder, wake: make(chan struct{}, 1), cleared: make(chan struct{})}
+	h := &held{record: rec, folder: folder, wake: make(chan struct{}, 1), over: make(chan struct{}), cleared: make(chan struct{})}
 	r.held[rec.ref()] = h
 	return h
 }

@@ -41,6 +41,7 @@ func (r *Ranks) Restore(ctx context.Context) error {
 		r.say(h.ref())
 		if h.Doc.Phase.Ended() {
 			_ = os.RemoveAll(filepath.Dir(h.Socket))
+			close(h.over)
 			close(h.cleared)
 			continue
 		}

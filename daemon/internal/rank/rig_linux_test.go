@@ -19,6 +19,7 @@ import (
 	"fulmen/daemon/internal/ledger"
 	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/peer/peertest"
+	"fulmen/daemon/internal/rank/prepare"
 	"fulmen/daemon/internal/rank/shim"
 	"fulmen/native"
 	"fulmen/native/linux"
@@ -28,7 +29,6 @@ const (
 	// patience is how long a test waits for what must come.
 	patience = 30 * time.Second
 	cluster  = api.ClusterID("0123456789abcdef0123456789abcdef")
-	job1     = api.JobID("j4k2m9xq7")
 )
 
 // TestMain makes this program a shim when it is called as one.
@@ -53,6 +53,7 @@ type mac struct {
 	t          testing.TB
 	folder     string
 	id, homeID api.NodeID
+	job        api.JobID          // its own: processes of one unit are found by its label on the whole machine
 	home       ed25519.PrivateKey // of the other member, who submits and keeps the jobs
 	clock      native.Clock
 	desk       *peertest.Desk
@@ -63,7 +64,7 @@ type mac struct {
 	preparer   *preparer
 	supervisor *supervisor
 	members    map[api.NodeID]ed25519.PublicKey
-	accounts   map[string]Account
+	accounts   map[string]prepare.Account
 	policy     func(api.Principal) (string, api.Reason)
 	config     func(*Config)
 	ranks      *Ranks
@@ -88,18 +89,18 @@ func newMac(t testing.TB) *mac {
 	}
 	own, home := newKey(t), newKey(t)
 	m := &mac{
-		t: t, folder: folder, id: idOf(own), homeID: idOf(home), home: home, clock: clock, desk: peertest.NewDesk(),
+		t: t, job: api.NewJobID(), folder: folder, id: idOf(own), homeID: idOf(home), home: home, clock: clock, desk: peertest.NewDesk(),
 		grants:   &grants{held: map[api.RankRef]bool{}, epochs: map[api.JobID]uint64{}},
 		preparer: &preparer{}, supervisor: &supervisor{Supervisor: platform.Supervisor},
-		members: map[api.NodeID]ed25519.PublicKey{}, accounts: map[string]Account{"root": {Name: "root"}},
+		members: map[api.NodeID]ed25519.PublicKey{}, accounts: map[string]prepare.Account{"root": {Name: "root"}},
 	}
 	m.preparer.mac = m
 	for _, key := range []ed25519.PrivateKey{own, home} {
 		m.members[idOf(key)] = key.Public().(ed25519.PublicKey)
 	}
-	m.accounts["worker"] = Account{Name: "nobody", UID: 65534, GID: 65534, Groups: []uint32{65534}}
+	m.accounts["worker"] = prepare.Account{Name: "nobody", UID: 65534, GID: 65534, Groups: []uint32{65534}}
 	if os.Geteuid() != 0 {
-		m.accounts["worker"] = Account{Name: "me", UID: uint32(os.Geteuid()), GID: uint32(os.Getegid())}
+		m.accounts["worker"] = prepare.Account{Name: "me", UID: uint32(os.Geteuid()), GID: uint32(os.Getegid())}
 	}
 	m.policy = func(api.Principal) (string, api.Reason) { return "worker", "" }
 	l, w, err := ledger.Open(ledger.Options{Key: own, Cluster: cluster, Counter: &counter{}})
@@ -117,6 +118,10 @@ func newMac(t testing.TB) *mac {
 			_ = m.supervisor.Remove(context.Background(), u.Label)
 		}
 		if t.Failed() {
+			for _, rec := range m.ledger.List(ledger.Filter{}) {
+				text, _ := rec.JSON()
+				t.Logf("%s", text)
+			}
 			logs, _ := filepath.Glob(filepath.Join(folder, "jobs", "*", "*", "*", shimLog))
 			for _, path := range logs {
 				text, _ := os.ReadFile(path)
@@ -168,7 +173,7 @@ func (m *mac) Allows(p api.Principal) (string, api.Reason) { return m.policy(p) 
 // spec is a job of the other member that runs a shell script.
 func (m *mac) spec(script string) api.JobSpec {
 	request := api.JobRequest{Program: api.Program{Command: []string{"/bin/sh", "-c", script}}, Placement: api.Placement{Ranks: 1}}
-	return request.Spec(job1, api.Principal{User: "anna", Node: m.homeID}, api.TimeOf(time.Unix(1_700_000_000, 0)))
+	return request.Spec(m.job, api.Principal{User: "anna", Node: m.homeID}, api.TimeOf(time.Unix(1_700_000_000, 0)))
 }
 
 // params is the home's request to start rank 0 of attempt 1 here.
@@ -179,7 +184,7 @@ func (m *mac) params(spec api.JobSpec) api.PeerStartParams {
 		m.t.Fatal(err)
 	}
 	return api.PeerStartParams{
-		Rank: api.RankRef{Job: job1, Attempt: 1}, Epoch: 1, Spec: raw, SpecSig: sig, LeaseS: 30,
+		Rank: api.RankRef{Job: m.job, Attempt: 1}, Epoch: 1, Spec: raw, SpecSig: sig, LeaseS: 30,
 		Plan: api.Plan{
 			SpecSHA256: api.SpecSHA256(raw), Backend: api.BackendRing, Shape: api.ShapeSingle,
 			Ranks: []api.PlanRank{{Node: m.id, GPU: api.GPUShared, MemoryBytes: 1 << 20}},
@@ -387,18 +392,18 @@ type preparer struct {
 	env     []string
 }
 
-func (p *preparer) Account(name string) (Account, error) {
+func (p *preparer) Account(name string) (prepare.Account, error) {
 	a, ok := p.mac.accounts[name]
 	if !ok {
-		return Account{}, api.NewError(api.ReasonAccountForbidden, name)
+		return prepare.Account{}, api.NewError(api.ReasonAccountForbidden, name)
 	}
 	return a, nil
 }
 
-func (p *preparer) Resolve(ctx context.Context, _ Account, program api.Program, environment map[string]string) (Resolved, error) {
+func (p *preparer) Resolve(ctx context.Context, _ prepare.Account, program api.Program, environment map[string]string) (prepare.Resolved, error) {
 	if p.resolve != nil {
 		if err := p.resolve(ctx); err != nil {
-			return Resolved{}, err
+			return prepare.Resolved{}, err
 		}
 	}
 	env := append([]string{"PATH=" + os.Getenv("PATH")}, p.env...)
@@ -409,10 +414,10 @@ func (p *preparer) Resolve(ctx context.Context, _ Account, program api.Program, 
 	if dir == "" {
 		dir = "/"
 	}
-	return Resolved{Program: program.Command[0], Args: program.Command[1:], Env: env, Dir: dir}, nil
+	return prepare.Resolved{Program: program.Command[0], Args: program.Command[1:], Env: env, Dir: dir}, nil
 }
 
-func (p *preparer) Prepare(ctx context.Context, _ Account, _ api.Program, _ map[string]string, log io.Writer) error {
+func (p *preparer) Prepare(ctx context.Context, _ prepare.Account, _ api.Program, log io.Writer) error {
 	if p.prepare == nil {
 		return errors.New("nothing to be prepared")
 	}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/rank/prepare"
 	"fulmen/daemon/internal/rank/shim"
 	"fulmen/daemon/internal/rank/shimproto"
 	"fulmen/native"
@@ -28,7 +29,7 @@ const (
 func socketIn(runtime string) string { return filepath.Join(runtime, "s") }
 
 // shimSpec makes what the shim runs, and the runtime folder for it.
-func (r *Ranks) shimSpec(h *held, w wanted, resolved Resolved) (shimproto.Spec, error) {
+func (r *Ranks) shimSpec(h *held, w wanted, resolved prepare.Resolved) (shimproto.Spec, error) {
 	runtime := filepath.Dir(h.Socket)
 	if n := len(shim.InputSocket(h.Socket)); n > shimproto.MaxSocketPath {
 		return shimproto.Spec{}, fmt.Errorf("%s: %d bytes is more than the %d that a socket's path can have", h.Socket, n, shimproto.MaxSocketPath)
@@ -76,7 +77,7 @@ func shimRef(ref api.RankRef) shimproto.Ref {
 }
 
 // writeHosts writes the ring's host file, for the account's eyes.
-func writeHosts(path string, hosts [][]string, account Account) error {
+func writeHosts(path string, hosts [][]string, account prepare.Account) error {
 	text, err := json.Marshal(hosts)
 	if err != nil {
 		return err

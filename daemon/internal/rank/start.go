@@ -3,6 +3,8 @@ package rank
 import (
 	"cmp"
 	"context"
+	"errors"
+	"path/filepath"
 	"slices"
 
 	"fulmen/daemon/api"
@@ -23,6 +25,10 @@ func (r *Ranks) start(ctx context.Context, from api.NodeID, p api.PeerStartParam
 	w, err := r.check(from, p)
 	if err != nil {
 		return nil, err
+	}
+	folder := r.rankFolder(w.ref)
+	if err := errors.Join(makeFolder(r.jobFolder(w.ref.Job)), makeFolder(filepath.Dir(folder)), makeFolder(folder)); err != nil {
+		return nil, api.Errorf(api.ReasonSpawnFailed, w.ref.String(), "The rank's folder cannot be made: %v.", err)
 	}
 	h, err := r.accept(w)
 	if h == nil || err != nil {
@@ -67,8 +73,7 @@ func (r *Ranks) mayStartLocked(ref api.RankRef, epoch uint64) (known bool, err e
 func (r *Ranks) accept(w wanted) (*held, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	switch {
-	case r.ctx.Err() != nil:
+	if r.ctx.Err() != nil {
 		return nil, api.NewError(api.ReasonStopping, string(r.cfg.Node))
 	}
 	if known, err := r.mayStartLocked(w.ref, w.epoch); known || err != nil {
