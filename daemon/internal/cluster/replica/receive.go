@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"runtime"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/ledger"
@@ -58,6 +59,7 @@ func (r *Replica) handlePut(_ context.Context, from api.NodeID, params json.RawM
 		return nil, err
 	}
 	n := r.take(from, in.Docs)
+	runtime.Gosched() // clients hear of it before the sender does that it came
 	r.passOn(from, n.taken, in.Missed, in.Repair)
 	r.pullOffered(from, in.Offer, in.Missed, in.Repair)
 	return api.PeerPutResult{Refused: n.refused}, nil
