@@ -51,7 +51,7 @@ func (l *lab) testKilled(t *testing.T) {
 func (l *lab) testRemoved(t *testing.T) {
 	is := is.New(t)
 	was := l.west.id
-	anew, gone := l.west.said.await("msg=ready"), l.west.said.end
+	anew, gone := l.west.said.Await("msg=ready"), l.west.said.End
 	removed := call[api.ClusterRemoveResult](t, l.north.client, "cluster.remove", api.ClusterRemoveParams{Nodes: []api.NodeRef{api.NodeRef(was)}})
 	is.Equal(removed.Removed, []api.NodeID{was})
 	left := []*host{l.north, l.south}

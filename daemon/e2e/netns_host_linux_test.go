@@ -1,20 +1,18 @@
 package e2e
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
+	"fulmen/daemon/e2e/desk"
 	"fulmen/daemon/e2e/netns"
 )
 
@@ -78,13 +76,13 @@ type host struct {
 	ended           chan struct{}
 	client          *client.Client
 	id              api.NodeID
-	said            *saying
+	said            *desk.Said
 }
 
 // newHost makes a host; its daemon is not running yet.
 func newHost(t *testing.T, program, name string) *host {
 	t.Helper()
-	h := &host{Space: newSpace(t, name), program: program, folder: newHome(t), said: &saying{}}
+	h := &host{Space: newSpace(t, name), program: program, folder: newHome(t), said: &desk.Said{}}
 	config := "[api]\nport = 0\n[log]\nlevel = \"debug\"\n"
 	if err := os.WriteFile(filepath.Join(h.folder, api.ConfigFile), []byte(config), 0o600); err != nil {
 		t.Fatal(err)
@@ -94,7 +92,7 @@ func newHost(t *testing.T, program, name string) *host {
 			h.end(t, syscall.SIGTERM)
 		}
 		if t.Failed() {
-			t.Logf("the log of %s ends:\n%s", name, h.said.end())
+			t.Logf("the log of %s ends:\n%s", name, h.said.End())
 		}
 	})
 	return h
@@ -103,7 +101,7 @@ func newHost(t *testing.T, program, name string) *host {
 // boot starts the daemon in the host's namespace and connects to it.
 func (h *host) boot(t *testing.T) {
 	t.Helper()
-	ready := h.said.await("msg=ready")
+	ready := h.said.Await("msg=ready")
 	h.process, h.ended = exec.Command(h.program), make(chan struct{})
 	h.process.Env = append(os.Environ(), api.EnvHome+"="+h.folder)
 	h.process.Stdout, h.process.Stderr = h.said, h.said
@@ -125,7 +123,7 @@ func (h *host) ready(t *testing.T, ready <-chan struct{}) {
 	case <-ready:
 	case <-h.ended:
 		h.process = nil
-		t.Fatalf("the daemon of %s ended: %s", h.Name, h.said.end())
+		t.Fatalf("the daemon of %s ended: %s", h.Name, h.said.End())
 	case <-time.After(patience):
 		t.Fatalf("the daemon of %s is not ready in %v", h.Name, patience)
 	}
@@ -156,45 +154,4 @@ func (h *host) end(t *testing.T, signal os.Signal) {
 		<-h.ended
 	}
 	h.process, h.client = nil, nil
-}
-
-// kept is how much of what a daemon said is kept: the end of it.
-const kept = 32 << 10
-
-// saying keeps what a process says, and tells when it says something.
-type saying struct {
-	mu   sync.Mutex
-	text []byte
-	word string
-	told chan struct{}
-}
-
-// Write takes what a process says.
-func (s *saying) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.text = append(s.text, p...)
-	if s.told != nil && bytes.Contains(s.text, []byte(s.word)) {
-		close(s.told)
-		s.told = nil
-	}
-	if extra := len(s.text) - kept; extra > 0 {
-		s.text = bytes.Clone(s.text[extra:])
-	}
-	return len(p), nil
-}
-
-// await gives a channel that is closed when the process says a word. What was
-// said before is forgotten.
-func (s *saying) await(word string) <-chan struct{} {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.text, s.word, s.told = nil, word, make(chan struct{})
-	return s.told
-}
-
-func (s *saying) end() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return strings.TrimSpace(string(s.text))
 }
