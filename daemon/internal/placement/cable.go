@@ -1,6 +1,7 @@
 package placement
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -109,6 +110,11 @@ func (s *state) noRDMA(p pair) api.Cause {
 		return c
 	}
 	all := s.cables[p]
+	for _, n := range []*Node{a, b} {
+		if n.Thunderbolt5 != nil && !*n.Thunderbolt5 {
+			return between(causeOf(api.ReasonNotThunderbolt5, string(n.ID), "%s has no Thunderbolt 5 port", n.name()))
+		}
+	}
 	if len(all) == 0 {
 		return between(causeOf(api.ReasonNotConnected, pairSubject(a, b), "no cable joins them"))
 	}
@@ -124,12 +130,26 @@ func (s *state) noRDMA(p pair) api.Cause {
 	}
 	_, notes, err := s.in.Graph.Matrix([]api.NodeID{a.ID, b.ID}, api.BackendJACCL)
 	if refused := (*api.Error)(nil); errors.As(err, &refused) && len(refused.Data.Causes) > 0 {
-		return between(refused.Data.Causes[0])
+		return between(root(refused.Data.Causes))
 	}
 	if len(notes) > 0 {
-		return between(notes[0])
+		return between(root(notes))
 	}
 	return between(causeOf(api.ReasonRDMANotReady, pairSubject(a, b), "RDMA is not ready"))
+}
+
+// root is the cause that explains others: a switch that is off also shows as a
+// port that is down.
+func root(all []api.Cause) api.Cause {
+	order := []api.Reason{api.ReasonUnreachable, api.ReasonNotThunderbolt5, api.ReasonOSTooOld, api.ReasonRDMASwitchOff,
+		api.ReasonLinkDown, api.ReasonLinkTooSlow, api.ReasonHubBetween, api.ReasonRDMANoDevice, api.ReasonInBridge, api.ReasonRDMANoIPv4GID}
+	place := func(c api.Cause) int {
+		if i := slices.Index(order, c.Reason); i >= 0 {
+			return i
+		}
+		return len(order)
+	}
+	return slices.MinFunc(all, func(a, b api.Cause) int { return cmp.Compare(place(a), place(b)) })
 }
 
 // tooSlow says by how much a cable of ports that could do RDMA misses the speed

@@ -124,6 +124,23 @@ func (r *reader) read(d *api.Document) error {
 			return err
 		}
 		r.sharing, r.node.OthersMaxBytes = &v, v.MemoryMaxBytes
+	case api.KindThunderbolt:
+		var v api.Thunderbolt
+		if err := d.Decode(&v); err != nil {
+			return err
+		}
+		if v.Capability.Valid() {
+			r.hasThunderbolt5(v.Capability == api.Thunderbolt5)
+		}
+	case api.KindRDMA:
+		var v api.RDMA
+		if err := d.Decode(&v); err != nil {
+			return err
+		}
+		if v.OSCapable != nil && v.SwitchedOn != nil { // alike at all receptacles: both are the Mac's
+			on := *v.OSCapable && *v.SwitchedOn
+			r.node.RDMAOn = &on
+		}
 	case api.KindSystem:
 		return d.Decode(&r.system)
 	case api.KindNodeState:
@@ -132,6 +149,12 @@ func (r *reader) read(d *api.Document) error {
 		return r.readGrant(d)
 	}
 	return nil
+}
+
+// hasThunderbolt5 takes what one receptacle is.
+func (r *reader) hasThunderbolt5(is bool) {
+	is = is || r.node.Thunderbolt5 != nil && *r.node.Thunderbolt5
+	r.node.Thunderbolt5 = &is
 }
 
 // readGrant takes a grant that holds for another job. A measurement's is not

@@ -53,6 +53,10 @@ type Node struct {
 	Lent []Lent
 	// FP16TFLOPS is what its GPU was measured to give.
 	FP16TFLOPS *float64
+	// Thunderbolt5 says whether any of its receptacles is Thunderbolt 5.
+	Thunderbolt5 *bool
+	// RDMAOn says whether its system is new enough for RDMA and its switch is on.
+	RDMAOn *bool
 	// Network is its network document.
 	Network *api.Network
 }

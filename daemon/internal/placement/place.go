@@ -24,7 +24,8 @@ func Plan(in Input) Result {
 	if len(failed) > 0 {
 		r.Rejections = s.rejections(failed)
 		for _, t := range failed {
-			if c, is := firstOf(r.Rejections, t.backend); is {
+			c, is := firstOf(r.Rejections, t.backend)
+			if is && !slices.ContainsFunc(r.Plan.Notes, func(n api.Cause) bool { return n.Reason == c.Reason && n.Subject == c.Subject }) {
 				r.Plan.Notes = append(r.Plan.Notes, c)
 			}
 		}

@@ -29,7 +29,8 @@ type misses struct {
 	paths    *rings
 }
 
-// rejections lists, for tiers without a place, the sets that lack least.
+// rejections lists, for tiers without a place, the sets that lack least; of
+// those that lack as much, the ones of the tier that asks for least.
 func (s *state) rejections(failed []tier) []api.PlanRejection {
 	type ranked struct {
 		api.PlanRejection
@@ -49,7 +50,7 @@ func (s *state) rejections(failed []tier) []api.PlanRejection {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b ranked) int {
-		return cmp.Or(cmp.Compare(a.lacks, b.lacks), cmp.Compare(a.tier, b.tier), slices.Compare(a.Nodes, b.Nodes))
+		return cmp.Or(cmp.Compare(a.lacks, b.lacks), cmp.Compare(b.tier, a.tier), slices.Compare(a.Nodes, b.Nodes))
 	})
 	out := make([]api.PlanRejection, min(len(all), MaxRejections))
 	for i := range out {

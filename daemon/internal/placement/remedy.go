@@ -23,7 +23,6 @@ const (
 	byWaiting
 	byPerson // somebody at a Mac
 	byCable
-	byHardware
 )
 
 // effortOf is what it takes to remove a cause.
@@ -35,8 +34,6 @@ func effortOf(reason api.Reason) effort {
 		return byWaiting
 	case api.ReasonLinkTooSlow, api.ReasonHubBetween, api.ReasonNotConnected, api.ReasonLinkDown, api.ReasonLinkGone, api.ReasonRDMAPortDown:
 		return byCable
-	case api.ReasonNotThunderbolt5, api.ReasonNotSupportedByHardware:
-		return byHardware
 	}
 	return byPerson
 }
@@ -80,6 +77,13 @@ func (s *state) joinRemedies(t tier) []remedy {
 	var out []remedy
 	for p := range pairs {
 		c := s.apart(pairOf(m.field.nodes[p.a], m.field.nodes[p.b]), t)
+		a, b := s.nodes[m.field.nodes[p.a]], s.nodes[m.field.nodes[p.b]]
+		switch {
+		case c.Reason == api.ReasonNotThunderbolt5, c.Reason == api.ReasonNetworkNotTrusted:
+			continue // that takes another Mac, or another spec
+		case c.Reason == api.ReasonNotConnected && t.backend.RDMA() && (isFalse(a.RDMAOn) || isFalse(b.RDMAOn)):
+			continue // a cable alone would not do
+		}
 		out = append(out, remedy{s.advice(c, pairOf(m.field.nodes[p.a], m.field.nodes[p.b]), t), effortOf(c.Reason)})
 	}
 	slices.SortFunc(out, func(a, b remedy) int {
@@ -87,6 +91,8 @@ func (s *state) joinRemedies(t tier) []remedy {
 	})
 	return out
 }
+
+func isFalse(b *bool) bool { return b != nil && !*b }
 
 // closers are the pairs of a set that lacks one connection, each of which would do.
 func (m *misses) closers(x set) []pair {
@@ -130,7 +136,7 @@ func (s *state) nodeRemedies(t tier) []remedy {
 	able := s.eligible(t)
 	for i := range s.nodes {
 		c := s.stopIn(i, t)
-		if c == nil || c.Reason == api.ReasonNotEnoughMemory && c.Remedy == "" {
+		if c == nil || c.Reason == api.ReasonNotEnoughMemory { // less memory is a change of the spec
 			continue
 		}
 		with := append(slices.Clone(able), i)
@@ -141,7 +147,7 @@ func (s *state) nodeRemedies(t tier) []remedy {
 		} else {
 			_, is, _ = s.search(t, with, true)
 		}
-		if !is || c.Reason == api.ReasonNotEnoughMemory { // less memory is a change of the spec
+		if !is {
 			continue
 		}
 		cause := *c

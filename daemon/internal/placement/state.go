@@ -119,9 +119,9 @@ func (s *state) stopByMemory(n *Node, wanted int64) *api.Cause {
 	case !told:
 		c = causeOf(api.ReasonNotEnoughMemory, string(n.ID), "%s does not tell its GPU's working set", n.name())
 	case room < wanted && room < *n.WorkingSetBytes:
-		c = causeOf(api.ReasonNotEnoughMemory, string(n.ID), "%s has %s of its GPU's working set left to lend, a rank needs %s", n.name(), gigabytes(room), gigabytes(wanted))
+		c = causeOf(api.ReasonNotEnoughMemory, string(n.ID), "%s has %s of its GPU's working set left to lend, a rank needs %s", n.name(), gibibytes(room), gibibytes(wanted))
 	case room < wanted:
-		c = causeOf(api.ReasonNotEnoughMemory, string(n.ID), "%s has a GPU working set of %s, a rank needs %s", n.name(), gigabytes(room), gigabytes(wanted))
+		c = causeOf(api.ReasonNotEnoughMemory, string(n.ID), "%s has a GPU working set of %s, a rank needs %s", n.name(), gibibytes(room), gibibytes(wanted))
 	default:
 		return nil
 	}

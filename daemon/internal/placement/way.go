@@ -140,20 +140,22 @@ func (s *state) finish(w *way, p pair, c *api.Cable) bool {
 }
 
 // portSpeed is the slower of what the interfaces at both ends negotiated; 0
-// where neither tells.
+// where one of them does not tell.
 func (s *state) portSpeed(w *way, p pair) int64 {
-	slowest := int64(0)
-	for end, n := range []*Node{s.nodes[p.a], s.nodes[p.b]} {
-		if n.Network == nil {
-			continue
-		}
-		for _, i := range n.Network.Interfaces {
-			if i.Name == w.interfaces[end] && i.SpeedBitsPerS != nil && *i.SpeedBitsPerS > 0 && (slowest == 0 || *i.SpeedBitsPerS < slowest) {
-				slowest = *i.SpeedBitsPerS
-			}
+	return min(s.nodes[p.a].portSpeed(w.interfaces[0]), s.nodes[p.b].portSpeed(w.interfaces[1]))
+}
+
+// portSpeed is what an interface negotiated; 0 where it does not tell.
+func (n *Node) portSpeed(name string) int64 {
+	if n.Network == nil {
+		return 0
+	}
+	for _, i := range n.Network.Interfaces {
+		if i.Name == name && i.SpeedBitsPerS != nil {
+			return max(*i.SpeedBitsPerS, 0)
 		}
 	}
-	return slowest
+	return 0
 }
 
 // permitted reports whether unencrypted traffic may use the way.

@@ -33,7 +33,7 @@ func (s *state) specRemedies() []remedy {
 		add(api.ReasonMLXVersionsDiffer, "allow_mixed", "Install the same version of MLX everywhere, or pass --allow-mixed.")
 	}
 	if least := s.lessMemory(); least > 0 {
-		add(api.ReasonNotEnoughMemory, "memory_bytes", "Ask for at most %s a rank.", gigabytes(least))
+		add(api.ReasonNotEnoughMemory, "memory_bytes", "Ask for at most %s a rank.", gibibytes(least))
 	}
 	for n := s.demand.least - 1; n >= max(2, len(s.required)); n-- {
 		if s.would(func(spec *api.JobSpec) {

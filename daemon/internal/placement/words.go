@@ -21,9 +21,9 @@ func counted(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun + "s"
 }
 
-// gigabytes is a size for people, in 10^9 bytes.
-func gigabytes(bytes int64) string {
-	return trimmed(float64(bytes)/1e9) + " GB"
+// gibibytes is a size for people, rounded down, so that it can be asked for.
+func gibibytes(bytes int64) string {
+	return trimmed(float64(bytes)/(1<<30)) + " GiB"
 }
 
 // gigabits is a speed for people, in 10^9 bits a second.

@@ -1,0 +1,215 @@
+package placement
+
+import (
+	"cmp"
+	"slices"
+
+	"fulmen/daemon/api"
+)
+
+// verdict is the best plan's value, by trying everything.
+type verdict struct {
+	is      bool
+	backend api.Backend
+	nodes   []int // ascending
+	score   score
+}
+
+// option is what joins two nodes with so many connections: its speed, -1 for none.
+type option func(a, b, width int) int64
+
+// brute tries every set of nodes and every order of a ring, from the desk
+// itself and not from its documents.
+func (d *desk) brute(p api.Placement) verdict {
+	named := len(p.Networks) > 0 || d.trusted
+	pick := func(all []int64, width int) int64 {
+		slices.SortFunc(all, func(a, b int64) int { return cmp.Compare(b, a) })
+		if len(all) < width {
+			return -1
+		}
+		return all[width-1] * int64(width) * gigabit
+	}
+	cables := func(a, b, width int, rdma bool) int64 {
+		var all []int64
+		for _, w := range d.wires {
+			switch {
+			case w.a != min(a, b) || w.b != max(a, b):
+			case rdma && w.ready && w.gigabits > 40:
+				all = append(all, cmp.Or(w.rdma, w.gigabits))
+			case !rdma:
+				all = append(all, cmp.Or(w.tcp, w.gigabits))
+			}
+		}
+		return pick(all, width)
+	}
+	rdma := func(a, b, width int) int64 { return cables(a, b, width, true) }
+	thunderbolt := func(a, b, width int) int64 { return cables(a, b, width, false) }
+	networks := func(a, b, width int) int64 {
+		over := cables(a, b, width, false)
+		if width == 1 && named && d.lan[a] && d.lan[b] {
+			over = max(over, 10*gigabit)
+		}
+		return over
+	}
+	tiers := map[api.Backend][]bruteTier{
+		api.BackendJACCL:     {{api.BackendJACCL, true, 1, rdma}},
+		api.BackendJACCLRing: {{api.BackendJACCLRing, false, 4, rdma}},
+		api.BackendRing:      {{api.BackendRing, false, 8, thunderbolt}, {api.BackendRing, false, 1, networks}},
+	}
+	tiers[api.BackendAuto] = slices.Concat(tiers[api.BackendJACCL], tiers[api.BackendJACCLRing], tiers[api.BackendRing])
+	least, most := p.MinNodes, cmp.Or(p.MaxNodes, len(d.nodes))
+	if p.Ranks > 0 {
+		least, most = p.Ranks, p.Ranks
+	}
+	required := d.requiredOf(p)
+	least = max(least, len(required), 1)
+	for _, t := range tiers[p.Backend] {
+		for n := least; n <= most; n++ {
+			best := verdict{}
+			for x := range 1 << len(d.nodes) {
+				nodes := set(x).members()
+				if len(nodes) == n && d.fits(nodes, required, p, t) {
+					if class := d.bestClass(nodes, t); class >= 0 {
+						c := verdict{true, t.backend, nodes, d.scoreOf(nodes, class)}
+						if !best.is || cmp.Or(c.score.compare(best.score), slices.Compare(best.nodes, nodes)) > 0 {
+							best = c
+						}
+					}
+				}
+			}
+			if best.is {
+				return best
+			}
+		}
+	}
+	return verdict{}
+}
+
+type bruteTier struct {
+	backend api.Backend
+	mesh    bool
+	widest  int
+	speed   option
+}
+
+func (d *desk) requiredOf(p api.Placement) []int {
+	var out []int
+	for i, n := range d.nodes {
+		if slices.Contains(p.Nodes, n.ID) || p.Rank0 == n.ID {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// fits reports whether the nodes alone allow a set.
+func (d *desk) fits(nodes, required []int, p api.Placement, t bruteTier) bool {
+	version := ""
+	for _, i := range nodes {
+		n := d.nodes[i]
+		if !n.Reached || n.Refusal != "" || slices.Contains(p.ExcludedNodes, n.ID) || p.MemoryBytes > *n.WorkingSetBytes {
+			return false
+		}
+		if n.MLXVersion == "0.32.3" && t.backend == api.BackendJACCLRing && len(nodes) > 1 {
+			return false
+		}
+		if v := n.MLXVersion; v != "" {
+			if version != "" && v != version {
+				return false
+			}
+			version = v
+		}
+	}
+	return !slices.ContainsFunc(required, func(i int) bool { return !slices.Contains(nodes, i) })
+}
+
+// bestClass is the class of the slowest link of the best way to join nodes; -1
+// where there is none.
+func (d *desk) bestClass(nodes []int, t bruteTier) int {
+	if len(nodes) == 1 {
+		return noClass
+	}
+	best := -1
+	for width := 1; width <= t.widest; width++ {
+		if t.mesh {
+			slowest := noClass
+			for k, a := range nodes {
+				for _, b := range nodes[k+1:] {
+					slowest = min(slowest, classOrNone(t.speed(a, b, width)))
+				}
+			}
+			best = max(best, slowest)
+			continue
+		}
+		permutations(nodes[1:], func(rest []int) {
+			slowest, last := noClass, nodes[0]
+			for _, i := range append(rest, nodes[0]) {
+				slowest = min(slowest, classOrNone(t.speed(last, i, width)))
+				last = i
+			}
+			best = max(best, slowest)
+		})
+	}
+	return best
+}
+
+func classOrNone(bits int64) int {
+	if bits < 0 {
+		return -1
+	}
+	return classOf(bits)
+}
+
+func (d *desk) scoreOf(nodes []int, class int) score {
+	s := score{class: class, gpu: d.nodes[nodes[0]].tflops(), free: d.nodes[nodes[0]].free()}
+	for _, i := range nodes {
+		s.gpu, s.free = min(s.gpu, d.nodes[i].tflops()), min(s.free, d.nodes[i].free())
+	}
+	return s
+}
+
+// permutations calls with every order; the slice is reused.
+func permutations(all []int, call func([]int)) {
+	all = slices.Clone(all)
+	var walk func(k int)
+	walk = func(k int) {
+		if k == len(all) {
+			call(slices.Clip(all))
+			return
+		}
+		for i := k; i < len(all); i++ {
+			all[k], all[i] = all[i], all[k]
+			walk(k + 1)
+			all[k], all[i] = all[i], all[k]
+		}
+	}
+	walk(0)
+}
+
+// verdictOf is what a plan is worth, by what it says of itself.
+func (d *desk) verdictOf(p *api.Plan) verdict {
+	if p == nil {
+		return verdict{}
+	}
+	v := verdict{is: true, backend: p.Backend}
+	for _, r := range p.Ranks {
+		v.nodes = append(v.nodes, slices.IndexFunc(d.nodes, func(n Node) bool { return n.ID == r.Node }))
+	}
+	slices.Sort(v.nodes)
+	class, slowest, count := noClass, map[[2]int]int64{}, map[[2]int]int64{}
+	for _, l := range p.Links {
+		key := [2]int{l.From, l.To}
+		bits := int64(0)
+		if l.BitsPerS != nil {
+			bits = *l.BitsPerS
+		}
+		if count[key]++; count[key] == 1 || bits < slowest[key] {
+			slowest[key] = bits
+		}
+	}
+	for key, n := range count {
+		class = min(class, classOf(slowest[key]*n))
+	}
+	v.score = d.scoreOf(v.nodes, class)
+	return v
+}

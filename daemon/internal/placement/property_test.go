@@ -1,0 +1,155 @@
+package placement
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+)
+
+// Every plan of a random cluster is the best one by trying everything, and
+// where there is none, nothing else finds one.
+func TestExact(t *testing.T) {
+	seen := map[api.Backend]int{}
+	for seed := range uint64(1500) {
+		r := rand.New(rand.NewPCG(seed, 7))
+		d := randomDesk(r, 6)
+		want := randomPlacement(r, d)
+		checkExact(t, seed, d, want, seen)
+	}
+	is := is.New(t)
+	for _, backend := range []api.Backend{"", api.BackendJACCL, api.BackendJACCLRing, api.BackendRing} {
+		is.True(seen[backend] > 30) // each kind of answer is tried
+	}
+}
+
+func checkExact(t *testing.T, seed uint64, d *desk, p api.Placement, seen map[api.Backend]int) {
+	t.Helper()
+	in := d.input(p, rand.New(rand.NewPCG(seed, 8)))
+	if _, wrong := demandOf(&in.Spec); wrong != nil {
+		return
+	}
+	got := Plan(in)
+	if got.Plan != nil {
+		if err := checkPlan(in, got.Plan); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		if !got.Plan.ProvenBest {
+			t.Fatalf("seed %d: not proven", seed)
+		}
+	}
+	have, want := d.verdictOf(got.Plan), d.brute(p)
+	if len(want.nodes) == 1 { // one rank talks to nobody: the backend is as asked for
+		want.backend = have.backend
+	}
+	if have.is != want.is || have.backend != want.backend || have.score != want.score || !slices.Equal(have.nodes, want.nodes) {
+		t.Fatalf("seed %d: %+v is planned and %+v is best for %+v (%v)", seed, have, want, p, got.Err())
+	}
+	seen[have.backend]++
+}
+
+// The same state gives the same result in any order of what tells it.
+func TestOrderDoesNotMatter(t *testing.T) {
+	is := is.New(t)
+	for seed := range uint64(150) {
+		r := rand.New(rand.NewPCG(seed, 9))
+		d := randomDesk(r, 10)
+		p := randomPlacement(r, d)
+		want, err := json.Marshal(Plan(d.input(p, nil)).Wire())
+		is.NoErr(err)
+		for k := range uint64(3) {
+			got, err := json.Marshal(Plan(d.input(p, rand.New(rand.NewPCG(seed, 100+k)))).Wire())
+			is.NoErr(err)
+			is.Equal(string(got), string(want))
+		}
+	}
+}
+
+// One more cable never makes a plan worse.
+func TestMoreCablesAreNeverWorse(t *testing.T) {
+	for seed := range uint64(400) {
+		r := rand.New(rand.NewPCG(seed, 10))
+		d := randomDesk(r, 9)
+		if len(d.nodes) < 2 {
+			continue
+		}
+		p := randomPlacement(r, d)
+		before := d.verdictOf(Plan(d.input(p, nil)).Plan)
+		a := r.IntN(len(d.nodes) - 1)
+		b := a + 1 + r.IntN(len(d.nodes)-a-1)
+		d.wires = append(d.wires, wire{a: a, b: b, gigabits: []int64{20, 80, 120}[r.IntN(3)], ready: true})
+		after := d.verdictOf(Plan(d.input(p, nil)).Plan)
+		if worse(after, before) {
+			t.Fatalf("seed %d: %+v becomes %+v with %d - %d for %+v", seed, before, after, a, b, p)
+		}
+	}
+}
+
+// worse reports whether a verdict is worse than another.
+func worse(a, b verdict) bool {
+	order := []api.Backend{api.BackendJACCL, api.BackendJACCLRing, api.BackendRing}
+	tier := func(v verdict) int { return slices.Index(order, v.backend) }
+	switch {
+	case a.is != b.is:
+		return b.is
+	case tier(a) != tier(b):
+		return tier(a) > tier(b)
+	case len(a.nodes) != len(b.nodes):
+		return len(a.nodes) > len(b.nodes)
+	}
+	return a.score.compare(b.score) < 0
+}
+
+// Each remedy that is a change of the spec or of one cable does help.
+func TestRefusalsExplainThemselves(t *testing.T) {
+	is := is.New(t)
+	refused := 0
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 11))
+		d := randomDesk(r, 8)
+		got := Plan(d.input(randomPlacement(r, d), nil))
+		is.True(len(got.Rejections) <= MaxRejections)
+		is.True(len(got.Remedies) <= MaxRemedies)
+		if got.Plan != nil {
+			is.Equal(got.Err(), nil)
+			is.Equal(len(got.Remedies), 0)
+			continue
+		}
+		refused++
+		is.True(len(got.Rejections) > 0)
+		for _, c := range got.Rejections {
+			_, known := api.LookupReason(c.Reason)
+			is.True(known)
+			is.True(c.Message != "")
+			is.True(c.Nodes != nil)
+		}
+		is.Equal(got.Err().Data.Reason, got.Rejections[0].Reason)
+	}
+	is.True(refused > 50)
+}
+
+func FuzzPlan(f *testing.F) {
+	f.Add(uint64(1), uint8(6))
+	f.Add(uint64(2), uint8(20))
+	f.Fuzz(func(t *testing.T, seed uint64, size uint8) {
+		r := rand.New(rand.NewPCG(seed, 12))
+		d := randomDesk(r, 1+int(size)%20)
+		p := randomPlacement(r, d)
+		if len(d.nodes) <= 6 {
+			checkExact(t, seed, d, p, map[api.Backend]int{})
+			return
+		}
+		in := d.input(p, nil)
+		if got := Plan(in); got.Plan != nil {
+			if err := checkPlan(in, got.Plan); err != nil {
+				t.Fatal(err)
+			}
+		} else if got.Err() == nil {
+			t.Fatal("neither a plan nor a reason")
+		}
+	})
+}
