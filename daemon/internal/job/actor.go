@@ -1,0 +1,262 @@
+package job
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/job/phase"
+	"fulmen/native"
+)
+
+// actor is one job that has not ended, on this node.
+type actor struct {
+	j        *Jobs
+	id       api.JobID
+	shown    atomic.Pointer[shown]
+	unplaced atomic.Bool // waits for a place
+
+	mu    sync.Mutex
+	queue []any
+	busy  bool
+	over  bool
+
+	// What follows is for the goroutine that works the queue off.
+	state    phase.State
+	spec     api.JobSpec
+	begun    bool
+	failure  error // the document could not be written: nothing was begun
+	trial    bool  // it need not be written: the wish is refused then
+	pending  int   // calls under way
+	timers   map[phase.TimerID]native.Timer
+	lanes    map[api.RankRef]*lane
+	starts   map[nodeAttempt][]chan struct{}
+	acked    map[nodeAttempt]bool // whose node has taken the order to start
+	missed   map[int]int          // renewals that did not list a rank
+	planning bool
+	again    bool // plan once more
+	settling bool // a hint makes a plan soon
+	delay    time.Duration
+	holding  holding
+	beaten   []api.NodeID
+	told     atomic.Int64 // when Printed was passed on last, on Boot
+}
+
+type nodeAttempt struct {
+	node    api.NodeID
+	attempt int
+}
+
+// shown is what everybody may read of an actor's state.
+type shown struct {
+	role  phase.Role
+	phase api.JobPhase
+	since api.Time // of home_lost
+	home  api.NodeID
+	epoch uint64
+	beat  []api.NodeID
+	try   int // the current attempt
+}
+
+// What comes into the queue beside events of package phase, and rankDoc.
+type (
+	// begin makes the state of an actor that has none.
+	begin struct {
+		job  api.Job
+		spec api.JobSpec
+	}
+	// wish is something that a caller waits for; its effects are carried out.
+	wish struct {
+		do   func() []phase.Effect
+		done chan struct{}
+	}
+	// look reads who is in sight.
+	look struct{}
+	// heard is what the beater noticed.
+	heard struct {
+		node   api.NodeID
+		silent time.Duration
+		lost   bool
+	}
+	// hint says that a place may be found now.
+	hint struct{}
+	// came is what calls made aside came to.
+	came struct {
+		items []any
+		after func() // in the actor's goroutine
+	}
+)
+
+func newActor(j *Jobs, id api.JobID) *actor {
+	a := &actor{j: j, id: id, timers: map[phase.TimerID]native.Timer{}, lanes: map[api.RankRef]*lane{},
+		starts: map[nodeAttempt][]chan struct{}{}, acked: map[nodeAttempt]bool{}, missed: map[int]int{}}
+	a.shown.Store(&shown{})
+	return a
+}
+
+// post puts something into the queue. False: the actor is over.
+func (a *actor) post(item any) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.over {
+		return false
+	}
+	a.queue = append(a.queue, item)
+	if !a.busy {
+		a.busy = a.j.spawn(a.work)
+	}
+	return a.busy
+}
+
+// work works the queue off.
+func (a *actor) work() {
+	for {
+		a.mu.Lock()
+		if len(a.queue) == 0 || a.j.ctx.Err() != nil {
+			a.busy = false
+			a.mu.Unlock()
+			return
+		}
+		item := a.queue[0]
+		a.queue = a.queue[1:]
+		a.mu.Unlock()
+		a.take(item)
+		a.after()
+	}
+}
+
+func (a *actor) take(item any) {
+	switch it := item.(type) {
+	case begin:
+		a.begin(it)
+	case wish:
+		a.carry(it.do())
+		a.show()
+		close(it.done)
+	case look:
+		a.see(a.j.sight())
+		if a.unplaced.Load() {
+			a.hinted()
+		}
+	case heard:
+		a.heard(it)
+	case rankDoc:
+		a.rankSaid(it)
+	case hint:
+		a.hinted()
+	case came:
+		a.pending--
+		if it.after != nil {
+			it.after()
+		}
+		for _, e := range it.items {
+			if e != nil {
+				a.take(e)
+			}
+		}
+	case phase.Event:
+		a.event(it)
+	case func():
+		it()
+	}
+}
+
+// event gives the phase machine an event and carries out what it wants.
+func (a *actor) event(e phase.Event) {
+	if !a.begun {
+		return
+	}
+	was := a.state.Role
+	var out []phase.Effect
+	a.state, out = phase.Next(a.state, a.j.now(), e)
+	a.carry(out)
+	if was != phase.RoleHome && a.state.Role == phase.RoleHome {
+		a.recallOthers()
+	}
+}
+
+func (a *actor) see(s phase.Sight) { a.event(s) }
+
+// rules are those of the job, with the times of now.
+func (a *actor) rules() phase.Rules { return phase.RulesOf(a.spec, a.j.cfg.Times()) }
+
+// begin makes the state: of the home that this node was before, or of a follower.
+func (a *actor) begin(b begin) {
+	if a.begun {
+		a.event(phase.Seen{Job: b.job})
+		return
+	}
+	a.spec, a.begun = b.spec, true
+	if b.job.Home != a.j.cfg.Node {
+		a.state = phase.Follow(a.j.cfg.Node, b.job, a.rules())
+		a.see(a.j.sight())
+		return
+	}
+	var out []phase.Effect
+	a.state, out = phase.Resume(a.j.cfg.Node, b.job, a.rules(), a.j.now())
+	a.carry(out)
+	a.see(a.j.sight())
+	a.recallOthers()
+}
+
+// recallOthers tells a home what other homes wrote of the job.
+func (a *actor) recallOthers() {
+	a.j.mu.Lock()
+	k := a.j.know(a.id)
+	var seen []api.Job
+	for _, n := range writers(k) {
+		if n != a.j.cfg.Node {
+			seen = append(seen, k.docs[n].job)
+		}
+	}
+	var ranks []rankDoc
+	for _, d := range k.ranks {
+		ranks = append(ranks, d)
+	}
+	a.j.mu.Unlock()
+	for _, job := range seen {
+		a.event(phase.Seen{Job: job})
+	}
+	for _, d := range ranks {
+		a.rankSaid(d)
+	}
+}
+
+// heard turns silence into the loss of a node of the attempt.
+func (a *actor) heard(h heard) {
+	if !slices.Contains(a.beaten, h.node) || a.state.Role != phase.RoleHome {
+		return
+	}
+	if !h.lost {
+		a.event(phase.NodeBack{Node: h.node})
+		return
+	}
+	a.event(phase.NodeLost{Node: h.node, Cause: phase.Cause{Reason: api.ReasonNodeLost, WaitingFor: "node " + string(h.node),
+		Message: h.node.Display() + " was not heard for " + h.silent.Round(100*time.Millisecond).String() + "."}})
+}
+
+// async makes a call aside; what it comes to is put into the queue.
+func (a *actor) async(f func() came) {
+	a.pending++
+	if !a.j.spawn(func() { a.post(f()) }) {
+		a.pending--
+	}
+}
+
+// events are what a call came to.
+func events(all ...phase.Event) came {
+	c := came{}
+	for _, e := range all {
+		if e != nil {
+			c.items = append(c.items, e)
+		}
+	}
+	return c
+}
+
+// later posts something after a time.
+func (a *actor) later(d time.Duration, item any) {
+	a.j.cfg.Clock.AfterFunc(d, func() { a.post(item) })
+}

@@ -1,0 +1,84 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/job/phase"
+	"fulmen/native"
+)
+
+// timeout is how long something may take, and what is waited for.
+type timeout struct {
+	after time.Duration
+	what  string
+}
+
+func (t timeout) of(ctx context.Context, clock native.Clock) (context.Context, context.CancelFunc) {
+	return native.WithTimeout(ctx, clock, t.after, t.what)
+}
+
+// within says how long a node gets for something.
+func within(d time.Duration, node api.NodeID, what string) timeout {
+	return timeout{d, node.Display() + " " + what}
+}
+
+// definite reports whether a call's error is the other node's word that it has not
+// done, and will not do, what it was asked. Otherwise nobody knows.
+func definite(err error) bool {
+	switch api.AsError(err).Code {
+	case api.CodeUnreachable, api.CodeDeadline, api.CodeCancelled, api.CodeInternal:
+		return false
+	}
+	return true
+}
+
+// stale is the event for a node that knows a newer home; nil where that is not so.
+func stale(err error, epoch uint64) phase.Event {
+	if errors.Is(err, api.ReasonStaleEpoch) {
+		return phase.Stale{Epoch: max(staleEpoch(err), epoch+1)}
+	}
+	return nil
+}
+
+// staleEpoch reads the epoch that a refusal names in its waiting_for; 0 = none.
+func staleEpoch(err error) uint64 {
+	n, _ := strconv.ParseUint(strings.TrimPrefix(api.AsError(err).Data.WaitingFor, "epoch "), 10, 63)
+	return n
+}
+
+// causeOf is a call's error as the phase machine takes it.
+func causeOf(err error, node api.NodeID) phase.Cause {
+	e := api.AsError(err)
+	if d, ok := errors.AsType[*native.DeadlineError](err); ok {
+		e = api.Errorf(api.ReasonNodeUnreachable, string(node), "%s did not answer within %s.", node.Display(), d.After)
+		e.Data.WaitingFor = d.WaitingFor
+	}
+	c := phase.Cause{Reason: e.Data.Reason, Message: e.Message, WaitingFor: e.Data.WaitingFor}
+	switch e.Code {
+	case api.CodeUnreachable, api.CodeDeadline, api.CodeCancelled:
+		c.Reason = api.ReasonNodeUnreachable
+		if c.WaitingFor == "" {
+			c.WaitingFor = "node " + string(node)
+		}
+	}
+	c.Final = final(c.Reason)
+	return c
+}
+
+// final reports whether a reason stands in the way of every further attempt: what
+// a person has to put right before the job can run.
+func final(r api.Reason) bool {
+	return slices.Contains([]api.Reason{
+		api.ReasonSpecAltered, api.ReasonBadSignature, api.ReasonNotAMember, api.ReasonSpecConflict, api.ReasonVariablesLost,
+		api.ReasonAccountForbidden, api.ReasonInterpreterMissing, api.ReasonProgramMissing, api.ReasonProgramNotExecutable,
+		api.ReasonDirectoryMissing, api.ReasonMacOSPrivacy, api.ReasonSyncTooLarge, api.ReasonSyncLeavesFolder,
+		api.ReasonPrepareFailed, api.ReasonPreflightFailed, api.ReasonMLXVersionsDiffer, api.ReasonPythonVersionsDiffer,
+		api.ReasonPackageVersionsDiffer, api.ReasonBackendUnsupported, api.ReasonMLXTooOld,
+	}, r)
+}

@@ -1,0 +1,172 @@
+package job
+
+import (
+	"errors"
+	"time"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/job/phase"
+)
+
+// carry does what the phase machine wants, in its order. What does not come to
+// disk stops what rests on it.
+func (a *actor) carry(effects []phase.Effect) {
+	for _, e := range effects {
+		if a.failure != nil || a.j.ctx.Err() != nil {
+			return
+		}
+		switch e := e.(type) {
+		case phase.PutDocument:
+			a.put(e.Job)
+		case phase.AskPlan:
+			a.plan()
+		case phase.HandOver:
+			a.handOver(e)
+		case phase.Preflight:
+			a.preflight(e)
+		case phase.AskGrant:
+			a.askGrant(e)
+		case phase.Release:
+			a.release(e)
+		case phase.StartRank:
+			a.startRank(e)
+		case phase.Renew:
+			a.renew(e)
+		case phase.EndRanks:
+			a.endRanks(e)
+		case phase.ForwardStop:
+			a.forwardStop(e)
+		case phase.StartTimer:
+			a.timers[e.Timer] = a.j.cfg.Clock.AfterFunc(e.After, func() { a.post(phase.TimerFired{Timer: e.Timer}) })
+		case phase.StopTimer:
+			if t := a.timers[e.Timer]; t != nil {
+				t.Stop()
+				delete(a.timers, e.Timer)
+			}
+		case phase.TellTerminal:
+			a.j.cfg.Log.Info("a job has ended", "job", a.id, "phase", e.Phase, "exit_code", e.ExitCode)
+		}
+	}
+}
+
+// put writes the document, and tries until it can: nothing goes on before. Ranks
+// that run meanwhile are not renewed and end by their leases. A wish that nobody
+// has been promised anything for is refused instead.
+func (a *actor) put(job api.Job) {
+	for said := false; ; said = true {
+		err := a.j.write(a.id, job)
+		switch {
+		case err == nil:
+			a.trial = false
+			return
+		case a.trial:
+			a.failure = err
+			return
+		case !said:
+			a.j.cfg.Log.Error("a job's document cannot be written; the job waits", "job", a.id, "error", err)
+		}
+		if !a.pause(retryPut) {
+			return
+		}
+	}
+}
+
+// write publishes a document of this node and takes it in at once.
+func (j *Jobs) write(id api.JobID, job api.Job) error {
+	err := j.cfg.Documents.Put(api.KindJob, id.String(), job, nil)
+	if errors.Is(err, api.ReasonDocumentTooLarge) {
+		err = j.cfg.Documents.Put(api.KindJob, id.String(), smaller(job), nil)
+	}
+	if err != nil {
+		return err
+	}
+	if r, ok := j.cfg.Ledger.Get(j.key(id)); ok {
+		j.absorb(r)
+	}
+	return nil
+}
+
+func (j *Jobs) key(id api.JobID) api.Key {
+	return api.Key{Node: j.cfg.Node, Kind: api.KindJob, Name: id.String()}
+}
+
+// maxPhasesSmall are the phases that a document keeps that would be too large.
+const maxPhasesSmall = 64
+
+// smaller leaves out of a document what is for people only: earlier plans, what
+// plans rest on, and early phases.
+func smaller(job api.Job) api.Job {
+	attempts := make([]api.Attempt, len(job.Attempts))
+	for i, at := range job.Attempts {
+		if at.Plan != nil && at.Attempt != job.Attempt {
+			at.Plan = nil
+		} else if at.Plan != nil {
+			plan := *at.Plan
+			plan.Used, plan.Notes = nil, nil
+			at.Plan = &plan
+		}
+		attempts[i] = at
+	}
+	job.Attempts = attempts
+	if over := len(job.Phases) - maxPhasesSmall; over > 0 {
+		job.Phases = job.Phases[over:]
+	}
+	return job
+}
+
+// pause waits; false at the end of everything.
+func (a *actor) pause(d time.Duration) bool {
+	due := make(chan struct{})
+	t := a.j.cfg.Clock.AfterFunc(d, func() { close(due) })
+	defer t.Stop()
+	select {
+	case <-due:
+		return true
+	case <-a.j.ctx.Done():
+		return false
+	}
+}
+
+// forwardStop tells the new home of a wish that the former one has taken.
+func (a *actor) forwardStop(e phase.ForwardStop) {
+	params := api.PeerJobParams{Wish: api.WishStop, Job: a.id, By: e.Stop.By, Kill: e.Stop.Kill}
+	a.async(func() came {
+		for {
+			err := a.j.call(a.j.ctx, e.To, "peer.job", params, nil, within(wishWithin, e.To, "to stop the job "+a.id.String()))
+			if err == nil || definite(err) || !a.pause(retryPut) {
+				if err != nil {
+					a.j.cfg.Log.Warn("a stop was not taken by the job's new home", "job", a.id, "node", e.To, "error", err)
+				}
+				return came{}
+			}
+		}
+	})
+}
+
+// handOver asks another node to be the home. Where its answer is lost nobody
+// knows, and the phase machine asks again.
+func (a *actor) handOver(e phase.HandOver) {
+	job := e.Job
+	params := api.PeerJobParams{Wish: api.WishSubmit, Job: a.id, By: job.Principal, Handed: &job, Environment: a.j.environment(a.id)}
+	a.async(func() came {
+		err := a.j.call(a.j.ctx, e.To, "peer.job", params, nil, within(wishWithin, e.To, "to keep the job "+a.id.String()))
+		switch {
+		case err == nil:
+			return events(phase.HandOverAccepted{Node: e.To})
+		case definite(err):
+			if s := stale(err, job.Epoch); s != nil {
+				return events(s)
+			}
+			return events(phase.HandOverRefused{Node: e.To, Cause: causeOf(err, e.To)})
+		}
+		a.j.cfg.Log.Info("a node has not said whether it keeps a job", "job", a.id, "node", e.To, "error", err)
+		return came{}
+	})
+}
+
+// environment are the values of a job's variables, where this node has them.
+func (j *Jobs) environment(id api.JobID) map[string]string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.values[id]
+}

@@ -1,0 +1,222 @@
+package job
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"fulmen/daemon/api"
+)
+
+// Limits of a request that no other part has a reason to know.
+const (
+	maxName      = 128 // bytes of a name, a label's key and a request_id
+	maxLabels    = 64
+	maxText      = 1024 // bytes of a label's value
+	maxNetworks  = 32
+	maxPublish   = 16
+	maxRetries   = 1000
+	maxDeadlineS = 1e9
+)
+
+// bad refuses a field and says what to do.
+func bad(field, remedy, format string, args ...any) error {
+	e := api.Errorf(api.ReasonBadValue, field, "%s: "+format, append([]any{field}, args...)...)
+	e.Data.Remedy = remedy
+	return e
+}
+
+// checkRequest refuses a request that can never run, with the field.
+func checkRequest(r api.JobRequest) error {
+	if err := checkText("request.request_id", r.RequestID, maxName); err != nil {
+		return err
+	}
+	if err := checkText("request.name", r.Name, maxName); err != nil {
+		return err
+	}
+	if len(r.Labels) > maxLabels {
+		return bad("request.labels", "Use fewer labels.", "%d labels; at most %d are taken", len(r.Labels), maxLabels)
+	}
+	for key, value := range r.Labels {
+		if key == "" {
+			return bad("request.labels", "Give every label a name.", "a label has no name")
+		}
+		if err := checkText("request.labels", key, maxName); err != nil {
+			return err
+		}
+		if err := checkText("request.labels."+key, value, maxText); err != nil {
+			return err
+		}
+	}
+	if err := checkProgram("request.program", r.Program); err != nil {
+		return err
+	}
+	if err := checkPlacement(r.Placement); err != nil {
+		return err
+	}
+	if err := checkDeadlines(r.Deadlines); err != nil {
+		return err
+	}
+	switch {
+	case r.Retries < 0 || r.Retries > maxRetries:
+		return bad("request.retries", fmt.Sprintf("Use 0 to %d.", maxRetries), "%d is out of range", r.Retries)
+	case r.MaxAttempts < 0 || r.MaxAttempts > api.MaxCountedAttempts:
+		return bad("request.max_attempts", fmt.Sprintf("Use 1 to %d, or 0 for the default.", api.MaxCountedAttempts), "%d is out of range", r.MaxAttempts)
+	case r.Output != "" && !r.Output.Valid():
+		return bad("request.output", "Use delete or keep.", "%q is no policy", r.Output)
+	}
+	return checkPublish(r.Publish)
+}
+
+// checkText refuses text that would break a screen or a log.
+func checkText(field, text string, most int) error {
+	switch {
+	case len(text) > most:
+		return bad(field, "Use a shorter one.", "%d bytes; at most %d are taken", len(text), most)
+	case !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl):
+		return bad(field, "Use printable characters.", "it holds characters that cannot be shown")
+	}
+	return nil
+}
+
+// checkProgram refuses a program that cannot be executed as it is written.
+func checkProgram(field string, p api.Program) error {
+	switch {
+	case p.Builtin != "" && !p.Builtin.Valid():
+		return bad(field+".builtin", "Use one of "+strings.Join(p.Builtin.Values(), ", ")+".", "%q is no program of Fulmen's own", p.Builtin)
+	case p.Builtin == "" && (len(p.Command) == 0 || p.Command[0] == ""):
+		e := api.Errorf(api.ReasonMissingField, field+".command", "%s.command: there is no program to run.", field)
+		e.Data.Remedy = "Write the program and its arguments after --."
+		return e
+	case p.Stdin != "" && !p.Stdin.Valid():
+		return bad(field+".stdin", "Use 0, all or none.", "%q is no choice", p.Stdin)
+	case p.Sync && p.Directory == "":
+		return bad(field+".sync", "Name the directory.", "there is no directory to copy")
+	case len(p.PrepareInputs) > 0 && len(p.Prepare) == 0:
+		return bad(field+".prepare_inputs", "Pass --prepare too.", "there is nothing to prepare")
+	}
+	for _, path := range []struct{ field, text string }{
+		{"directory", p.Directory}, {"home", p.Home}, {"interpreter", p.Interpreter}, {"environment", p.Environment},
+	} {
+		if strings.ContainsRune(path.text, 0) || !utf8.ValidString(path.text) {
+			return bad(field+"."+path.field, "Use a path.", "no path holds such characters")
+		}
+	}
+	if p.Directory != "" && !strings.HasPrefix(p.Directory, "/") {
+		return bad(field+".directory", "Use the whole path.", "%q does not begin with /", p.Directory)
+	}
+	for _, list := range []struct {
+		field string
+		words []string
+	}{{"command", p.Command}, {"prepare", p.Prepare}, {"prepare_inputs", p.PrepareInputs}} {
+		for _, w := range list.words {
+			if strings.ContainsRune(w, 0) || !utf8.ValidString(w) {
+				return bad(field+"."+list.field, "Use text in UTF-8.", "no argument holds such characters")
+			}
+		}
+	}
+	return checkVariables(field+".variables", p.Variables)
+}
+
+// checkPlacement refuses what no set of nodes can fulfil.
+func checkPlacement(p api.Placement) error {
+	const field = "request.placement"
+	most := api.MaxRank + 1
+	for _, n := range []struct {
+		field string
+		value int
+	}{{"ranks", p.Ranks}, {"min_nodes", p.MinNodes}, {"max_nodes", p.MaxNodes}} {
+		if n.value < 0 || n.value > most {
+			return bad(field+"."+n.field, fmt.Sprintf("Use 1 to %d.", most), "%d is out of range", n.value)
+		}
+	}
+	conflict := func(name, remedy, problem string) error {
+		e := api.Errorf(api.ReasonSpecConflict, field+"."+name, "%s.%s: %s.", field, name, problem)
+		e.Data.Remedy = remedy
+		return e
+	}
+	wanted := max(p.Ranks, p.MaxNodes)
+	switch {
+	case p.Ranks > 0 && (p.MinNodes > 0 || p.MaxNodes > 0):
+		return conflict("ranks", "Give the number, or the fewest and the most.", "it excludes min_nodes and max_nodes")
+	case p.MaxNodes > 0 && p.MinNodes > p.MaxNodes:
+		return conflict("min_nodes", "Swap the two.", "it is more than max_nodes")
+	case p.Backend != "" && !p.Backend.Valid():
+		return bad(field+".backend", "Use one of "+strings.Join(p.Backend.Values(), ", ")+".", "%q is no backend", p.Backend)
+	case p.GPU != "" && !p.GPU.Valid():
+		return bad(field+".gpu", "Use one of "+strings.Join(p.GPU.Values(), ", ")+".", "%q is no way to get a GPU", p.GPU)
+	case p.MemoryBytes < 0:
+		return bad(field+".memory_bytes", "Use 0 or more.", "%d is negative", p.MemoryBytes)
+	case p.Backend == api.BackendJACCL && max(p.Ranks, p.MinNodes) > api.MaxMeshRanks:
+		return api.NewError(api.ReasonTooManyRanks, field+".ranks")
+	case wanted > 0 && len(p.Nodes) > wanted:
+		return conflict("nodes", "Name fewer nodes, or use more ranks.", "more nodes must be used than there are ranks")
+	case len(p.Networks) > maxNetworks:
+		return bad(field+".networks", "Name fewer.", "%d networks; at most %d are taken", len(p.Networks), maxNetworks)
+	case p.Rank0 != "" && slices.Contains(p.ExcludedNodes, p.Rank0):
+		return conflict("rank0", "Use another node.", "the node is excluded")
+	}
+	for i, n := range p.Nodes {
+		if !n.Valid() {
+			return bad(field+".nodes", "Use node ids.", "%q is no node id", n)
+		}
+		if slices.Contains(p.Nodes[:i], n) {
+			return conflict("nodes", "Name each node once; every node has one rank.", n.Display()+" is named twice")
+		}
+		if slices.Contains(p.ExcludedNodes, n) {
+			return conflict("nodes", "Take it from one of the lists.", n.Display()+" is excluded")
+		}
+	}
+	if slices.ContainsFunc(p.ExcludedNodes, func(n api.NodeID) bool { return !n.Valid() }) {
+		return bad(field+".excluded_nodes", "Use node ids.", "one is no node id")
+	}
+	if p.Rank0 != "" && !p.Rank0.Valid() {
+		return bad(field+".rank0", "Use a node id.", "%q is no node id", p.Rank0)
+	}
+	for _, n := range p.Networks {
+		if n == "" {
+			return bad(field+".networks", "Name interfaces or networks.", "one is empty")
+		}
+		if err := checkText(field+".networks", n, maxName); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkDeadlines refuses times that are none.
+func checkDeadlines(d api.Deadlines) error {
+	for _, t := range []struct {
+		field string
+		s     *float64
+		zero  bool
+	}{{"placing_s", d.PlacingS, false}, {"starting_s", d.StartingS, false}, {"handshake_s", d.HandshakeS, false},
+		{"run_s", d.RunS, false}, {"silence_s", d.SilenceS, false}, {"grace_s", d.GraceS, true}} {
+		if t.s == nil {
+			continue
+		}
+		if s := *t.s; math.IsNaN(s) || s < 0 || s == 0 && !t.zero || s > maxDeadlineS {
+			return bad("request.deadlines."+t.field, "Use seconds, or leave it out.", "%v is out of range", s)
+		}
+	}
+	return nil
+}
+
+// checkPublish refuses ports that are none, and two of one.
+func checkPublish(all []api.Publish) error {
+	if len(all) > maxPublish {
+		return bad("request.publish", "Publish fewer.", "%d ports; at most %d are taken", len(all), maxPublish)
+	}
+	for i, p := range all {
+		if p.Port < 1 || p.Port > math.MaxUint16 {
+			return bad("request.publish", "Use 1 to 65535.", "%d is no port", p.Port)
+		}
+		if slices.ContainsFunc(all[:i], func(o api.Publish) bool { return o.Port == p.Port && o.LAN == p.LAN }) {
+			return bad("request.publish", "Name each port once.", "port %d is named twice", p.Port)
+		}
+	}
+	return nil
+}

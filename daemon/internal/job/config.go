@@ -1,0 +1,116 @@
+package job
+
+import (
+	"context"
+	"crypto/ed25519"
+	"log/slog"
+	"time"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/job/beat"
+	"fulmen/daemon/internal/job/phase"
+	"fulmen/daemon/internal/ledger"
+	"fulmen/daemon/internal/peer"
+	"fulmen/native"
+)
+
+// Peers are all nodes, this one among them.
+type Peers interface {
+	// Call calls a method of a node. Errors are *api.Error.
+	Call(ctx context.Context, node api.NodeID, method string, params, result any) error
+	// HandleCall sets who answers a method here.
+	HandleCall(method string, h peer.CallHandler)
+}
+
+// Documents writes this node's job documents. They are durable when Put returns.
+type Documents interface {
+	// Put publishes a document of this node.
+	Put(kind api.Kind, name string, value any, unknown map[string]api.Reason) error
+	// Delete ends one; one that is not there stays so.
+	Delete(kind api.Kind, name string) error
+}
+
+// Sight is who belongs to the cluster and who is there. Its methods answer from memory.
+type Sight interface {
+	// Members are all members.
+	Members() []api.NodeID
+	// Reached are those in sight, this node among them.
+	Reached() []api.NodeID
+	// Watch calls f after one of the two changed, until stop is called.
+	Watch(f func()) (stop func())
+}
+
+// Access says who may act for whom.
+type Access interface {
+	// May reports whether by may stop, see and feed a job of a principal. It is
+	// not asked about a principal's own jobs.
+	May(by, job api.Principal) bool
+}
+
+// Planner finds nodes for jobs.
+type Planner interface {
+	// Plan is where a job would run now. Hosts hold addresses without ports. An
+	// error that is an *api.Error says why nowhere; code invalid = never.
+	Plan(ctx context.Context, spec api.JobSpec) (api.Plan, error)
+	// Explain is the same in full, with what stands in the way.
+	Explain(ctx context.Context, spec api.JobSpec) (api.JobPlanResult, error)
+}
+
+// Config is what the controller needs. Functions answer from memory.
+type Config struct {
+	// Node is this node, Key its key, by which it vouches for its people's specs.
+	Node api.NodeID
+	Key  ed25519.PrivateKey
+	// Cluster is what specs are signed for.
+	Cluster func() api.ClusterID
+	// PublicKey is a member's key; false for whoever is none.
+	PublicKey func(api.NodeID) (ed25519.PublicKey, bool)
+	// Clock is what every deadline runs on.
+	Clock native.Clock
+	// Peers are the nodes to call.
+	Peers Peers
+	// Ledger is where documents are read, Documents where this node's are written.
+	Ledger    *ledger.Ledger
+	Documents Documents
+	// Sight is who is there.
+	Sight Sight
+	// Access says who may act for whom.
+	Access Access
+	// Beats carries beats between the nodes of jobs.
+	Beats beat.Link
+	// Planner finds nodes.
+	Planner Planner
+	// Compare says what differs between nodes that answered a preflight.
+	Compare func(answers []api.Preflight, allowMixed bool) []api.Cause
+	// Find finds a node by what a person typed.
+	Find func(api.NodeRef) (api.NodeID, error)
+	// Forget ends and forgets what this node has of a job that was deleted: ranks,
+	// their documents and files. Output is the policy; empty = the spec's. It may be
+	// called again for the same job, also after a restart, and may wait.
+	Forget func(ctx context.Context, job api.JobID, output api.OutputPolicy)
+	// Times and BeatTimes are read when used.
+	Times     func() phase.Times
+	BeatTimes func() beat.Times
+	// PreflightWithin is how long nodes get to look for a program.
+	PreflightWithin func() time.Duration
+	// Keep is how many ended jobs a home keeps; 0 = DefaultKeep.
+	Keep int
+	// Log takes what nobody is told otherwise.
+	Log *slog.Logger
+}
+
+// DefaultKeep is how many ended jobs a home keeps.
+const DefaultKeep = 200
+
+// How long calls may take that no configuration bounds.
+const (
+	planWithin   = 30 * time.Second // one look for nodes
+	callWithin   = 5 * time.Second  // a question that is answered from memory
+	wishWithin   = 10 * time.Second // a wish that the home puts on disk first
+	startSettle  = time.Second      // what an order to end waits for one to start
+	retryPlan    = time.Second      // after a plan that a call spoiled; doubled up to retryPlanMax
+	retryPlanMax = 30 * time.Second
+	planSettle   = 100 * time.Millisecond // hints within it make one plan
+	retryPut     = time.Second            // after a document that could not be written
+	retryHold    = time.Second            // after a member that did not answer
+)

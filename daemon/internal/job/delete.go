@@ -1,0 +1,183 @@
+package job
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"fulmen/daemon/api"
+)
+
+// Delete forgets a job that has ended, on every node: those that cannot be told
+// now learn of it from the deletion of its document.
+func (j *Jobs) Delete(ctx context.Context, c Caller, p api.JobDeleteParams) error {
+	if err := j.wait(ctx); err != nil {
+		return err
+	}
+	if p.Output != "" && !p.Output.Valid() {
+		return bad("output", "Use delete or keep.", "%q is no policy", p.Output)
+	}
+	job, spec, err := j.find(c, p.Job)
+	if err != nil {
+		return err
+	}
+	if !job.Phase.Ended() {
+		return api.NewError(api.ReasonJobRunning, p.Job.String())
+	}
+	if job.Home == j.cfg.Node {
+		return j.delete(ctx, p.Job, p.Output)
+	}
+	params := api.PeerJobParams{Wish: api.WishDelete, Job: p.Job, By: j.speaker(c, spec.Principal), Output: p.Output}
+	err = j.call(ctx, job.Home, "peer.job", params, nil, within(wishWithin, job.Home, "to delete the job "+p.Job.String()))
+	if errors.Is(err, api.ReasonJobDeleted) || errors.Is(err, api.ReasonNoSuchJob) {
+		return nil
+	}
+	return err
+}
+
+// deleteWished takes the wish of a person at the home; elsewhere the home's word
+// that the job is forgotten.
+func (j *Jobs) deleteWished(ctx context.Context, from api.NodeID, p api.PeerJobParams) error {
+	if p.Output != "" && !p.Output.Valid() {
+		return bad("output", "Use delete or keep.", "%q is no policy", p.Output)
+	}
+	owner, home, _, err := j.wished(p.Job, from)
+	if err != nil {
+		return err
+	}
+	if home == from {
+		return j.forget(ctx, p.Job, p.Output)
+	}
+	if err := j.checkWish(from, p, owner); err != nil {
+		return err
+	}
+	_, _, ended := j.homeOf(p.Job)
+	switch {
+	case home != j.cfg.Node:
+		return api.Errorf(api.ReasonStaleEpoch, p.Job.String(), "%s keeps the job.", home.Display())
+	case !ended:
+		return api.NewError(api.ReasonJobRunning, p.Job.String())
+	}
+	return j.delete(ctx, p.Job, p.Output)
+}
+
+// delete tells every node that has something of the job, and then deletes its
+// document, whose deletion tells those that did not answer.
+func (j *Jobs) delete(ctx context.Context, id api.JobID, output api.OutputPolicy) error {
+	j.mu.Lock()
+	k := j.jobs[id]
+	if k == nil || k.gone {
+		j.mu.Unlock()
+		return nil
+	}
+	nodes, spec := knows(k), k.spec
+	j.mu.Unlock()
+	if output == "" {
+		output = spec.Output
+	}
+	params := api.PeerJobParams{Wish: api.WishDelete, Job: id, By: spec.Principal, Output: output}
+	var all sync.WaitGroup
+	for _, n := range nodes {
+		if n == j.cfg.Node || !slices.Contains(j.cfg.Sight.Reached(), n) {
+			continue
+		}
+		all.Go(func() {
+			if err := j.call(ctx, n, "peer.job", params, nil, within(callWithin, n, "to forget the job "+id.String())); err != nil {
+				j.cfg.Log.Info("a node will forget a job later", "job", id, "node", n, "error", err)
+			}
+		})
+	}
+	all.Wait()
+	return j.forget(ctx, id, output)
+}
+
+// forget forgets what this node has of a job. It may be repeated.
+func (j *Jobs) forget(ctx context.Context, id api.JobID, output api.OutputPolicy) error {
+	if j.cfg.Forget != nil {
+		j.cfg.Forget(ctx, id, output)
+	}
+	if err := j.cfg.Documents.Delete(api.KindJob, id.String()); err != nil {
+		return err
+	}
+	j.gone(id)
+	return nil
+}
+
+// gone takes a deleted job out of memory; its name stays, so that a document of it
+// that comes late begins nothing.
+func (j *Jobs) gone(id api.JobID) {
+	j.mu.Lock()
+	k := j.know(id)
+	k.gone = true
+	a := k.actor
+	k.actor = nil
+	j.drop(id, k)
+	j.mu.Unlock()
+	if a != nil {
+		a.post(func() { a.abandon() })
+	}
+}
+
+// deleted acts on the deletion of a job's document by any of its homes: a job is
+// deleted once it has ended, whatever this node still believes. Ranks that live
+// all the same are not renewed any more.
+func (j *Jobs) deleted(id api.JobID) {
+	_, own := j.cfg.Ledger.Get(j.key(id))
+	j.mu.Lock()
+	k := j.know(id)
+	told, loaded, output := k.gone, j.loaded, k.spec.Output
+	j.mu.Unlock()
+	j.gone(id)
+	if loaded && (!told || own) {
+		j.spawn(func() { j.forgetLater(id, output) })
+	}
+}
+
+func (j *Jobs) forgetLater(id api.JobID, output api.OutputPolicy) {
+	if err := j.forget(j.ctx, id, output); err != nil {
+		j.cfg.Log.Warn("a deleted job is not forgotten yet", "job", id, "error", err)
+	}
+}
+
+// abandon stops all that the actor does.
+func (a *actor) abandon() {
+	for id, t := range a.timers {
+		t.Stop()
+		delete(a.timers, id)
+	}
+	a.mu.Lock()
+	a.over, a.queue = true, nil
+	a.mu.Unlock()
+	a.begun = false
+	a.shown.Store(&shown{})
+	a.j.setBeats()
+}
+
+// purge deletes the oldest of the ended jobs that this node keeps, beyond as many
+// as are kept.
+func (j *Jobs) purge() {
+	j.purging.Lock()
+	defer j.purging.Unlock()
+	type old struct {
+		id api.JobID
+		at api.Time
+	}
+	var ended []old
+	j.mu.Lock()
+	for id, k := range j.jobs {
+		if best, ok := k.best(); ok && best.job.Home == j.cfg.Node && best.job.Phase.Ended() {
+			ended = append(ended, old{id, best.job.EndedAt})
+		}
+	}
+	j.mu.Unlock()
+	slices.SortFunc(ended, func(a, b old) int { return cmp.Or(a.at.Compare(b.at.Time), cmp.Compare(a.id, b.id)) })
+	for len(ended) > j.cfg.Keep && j.ctx.Err() == nil {
+		if err := j.delete(j.ctx, ended[0].id, ""); err != nil {
+			j.cfg.Log.Warn("an old job is not deleted yet", "job", ended[0].id, "error", err)
+			return
+		}
+		ended = ended[1:]
+	}
+}

@@ -1,0 +1,123 @@
+package job
+
+import (
+	"context"
+	"time"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/job/phase"
+)
+
+// lane orders the calls about one grant: giving back what was asked for, then
+// asking for it again, must arrive in that order.
+type lane struct {
+	done   chan struct{}
+	cancel context.CancelFunc
+	asks   bool
+}
+
+// inLane makes a call after the one before about the same grant. Giving back ends
+// a request that still stands in line.
+func (a *actor) inLane(ref api.RankRef, asks bool, f func(ctx context.Context) came) {
+	before := a.lanes[ref]
+	ctx, cancel := context.WithCancel(a.j.ctx)
+	l := &lane{done: make(chan struct{}), cancel: cancel, asks: asks}
+	if before != nil && before.asks {
+		before.cancel()
+	}
+	a.lanes[ref] = l
+	a.async(func() came {
+		defer close(l.done)
+		defer cancel()
+		if before != nil {
+			<-before.done // it has a deadline of its own
+		}
+		c := f(ctx)
+		c.after = func() {
+			if a.lanes[ref] == l {
+				delete(a.lanes, ref)
+			}
+		}
+		return c
+	})
+}
+
+// askGrant asks a rank's node for what the plan gives it.
+func (a *actor) askGrant(e phase.AskGrant) {
+	ref := api.RankRef{Job: a.id, Attempt: e.Attempt, Rank: e.Rank.Rank}
+	node := e.Rank.Node
+	params := api.PeerGrantParams{
+		PeerHolderParams: api.PeerHolderParams{Holder: ref.String(), Epoch: e.Epoch}, Principal: a.spec.Principal,
+		GPU: e.Rank.GPU, MemoryBytes: e.Rank.MemoryBytes, Receptacles: e.Rank.Receptacles, WaitS: seconds(e.Wait),
+	}
+	a.inLane(ref, true, func(ctx context.Context) came {
+		var g api.Grant
+		err := a.j.call(ctx, node, "peer.grant", params, &g, within(e.Wait+callWithin, node, "to grant what rank "+ref.String()+" needs"))
+		refused := phase.GrantRefused{Attempt: e.Attempt, Rank: e.Rank.Rank}
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return came{} // it was given back meanwhile
+		case err != nil:
+			if s := stale(err, e.Epoch); s != nil {
+				return events(s)
+			}
+			refused.Cause = causeOf(err, node)
+			if !definite(err) { // it may be lent all the same
+				a.giveBack(ctx, node, ref, e.Epoch)
+			}
+			return events(refused)
+		case g.State == api.GrantHeld:
+			return events(phase.Granted{Attempt: e.Attempt, Rank: e.Rank.Rank, Node: node})
+		case g.Reason == api.ReasonStaleEpoch:
+			return events(phase.Stale{Epoch: e.Epoch + 1})
+		}
+		refused.Busy = g.State == api.GrantWaiting
+		refused.Cause = phase.Cause{Reason: g.Reason, WaitingFor: g.WaitingFor}
+		if refused.Cause.Reason == "" {
+			refused.Cause.Reason = api.ReasonGrantRefused
+		}
+		if refused.Cause.WaitingFor == "" {
+			refused.Cause.WaitingFor = "node " + string(node)
+		}
+		return events(refused)
+	})
+}
+
+// release gives a grant back, or leaves the line.
+func (a *actor) release(e phase.Release) {
+	ref := api.RankRef{Job: a.id, Attempt: e.Attempt, Rank: e.Rank}
+	a.inLane(ref, false, func(ctx context.Context) came {
+		return events(a.giveBack(ctx, e.Node, ref, e.Epoch))
+	})
+}
+
+// giveBack tells the node. Where that fails the grant ends with its lease, which
+// nobody renews.
+func (a *actor) giveBack(ctx context.Context, node api.NodeID, ref api.RankRef, epoch uint64) phase.Event {
+	params := api.PeerHolderParams{Holder: ref.String(), Epoch: epoch}
+	err := a.j.call(ctx, node, "peer.release", params, nil, within(callWithin, node, "to take back a grant"))
+	if err != nil {
+		a.j.cfg.Log.Info("a grant could not be given back", "rank", ref, "node", node, "error", err)
+		return stale(err, epoch)
+	}
+	return nil
+}
+
+// renew renews the leases on a node.
+func (a *actor) renew(e phase.Renew) {
+	params := api.PeerRenewParams{Job: a.id, Attempt: e.Attempt, Epoch: e.Epoch, LeaseS: seconds(e.Lease)}
+	period := max(a.state.Rules.Renewal, time.Millisecond)
+	acked := a.acked[nodeAttempt{e.Node, e.Attempt}]
+	a.async(func() came {
+		var result api.PeerRenewResult
+		err := a.j.call(a.j.ctx, e.Node, "peer.renew", params, &result, within(period, e.Node, "to renew the leases of "+a.id.String()))
+		if err != nil {
+			return events(stale(err, e.Epoch))
+		}
+		c := events(phase.Renewed{Attempt: e.Attempt, Node: e.Node})
+		if acked {
+			c.after = func() { a.compare(e, result.Ranks) }
+		}
+		return c
+	})
+}

@@ -1,0 +1,158 @@
+package job
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/job/phase"
+)
+
+// handleJob answers peer.job: a job that is handed over, or a wish about one.
+func (j *Jobs) handleJob(ctx context.Context, from api.NodeID, raw json.RawMessage) (any, error) {
+	var p api.PeerJobParams
+	if err := decode(raw, &p); err != nil {
+		return nil, err
+	}
+	if !p.Job.Valid() {
+		return nil, api.Errorf(api.ReasonMalformedID, "job", "%q is not a job id.", p.Job)
+	}
+	if err := j.wait(ctx); err != nil {
+		return nil, err
+	}
+	switch p.Wish {
+	case api.WishSubmit:
+		return api.Empty{}, j.handed(ctx, from, p)
+	case api.WishStop:
+		return api.Empty{}, j.stopWished(ctx, from, p)
+	case api.WishDelete:
+		return api.Empty{}, j.deleteWished(ctx, from, p)
+	}
+	return nil, api.Errorf(api.ReasonBadValue, "wish", "%q is no wish; it is submit, stop or delete.", p.Wish)
+}
+
+// checkHanded verifies that the calling node may hand the job over: it is its
+// first home, and vouches for whose it is.
+func (j *Jobs) checkHanded(from api.NodeID, p api.PeerJobParams) (api.JobSpec, error) {
+	h := p.Handed
+	if h == nil {
+		return api.JobSpec{}, api.Errorf(api.ReasonMissingField, "handed", "The job that is handed over is missing.")
+	}
+	if h.Principal.Node != from || p.By != h.Principal {
+		return api.JobSpec{}, api.Errorf(api.ReasonPeerNotAllowed, h.Principal.String(), "%s does not vouch for %s.", from.Display(), h.Principal)
+	}
+	if h.Home != from || h.Epoch != 1 || h.Attempt != 0 || len(h.Attempts) > 0 {
+		return api.JobSpec{}, api.Errorf(api.ReasonBadValue, "handed", "Only a job that was never planned, by its first home, is handed over.")
+	}
+	if len(p.Spec) > 0 && string(p.Spec) != string(h.Spec) {
+		return api.JobSpec{}, api.NewError(api.ReasonSpecAltered, p.Job.String())
+	}
+	spec, err := j.checkSpec(p.Job, *h)
+	if err != nil {
+		return api.JobSpec{}, err
+	}
+	return spec, checkEnvironment(spec.Program, p.Environment, true)
+}
+
+// handed makes this node the home of a job. Asked again it says so again.
+func (j *Jobs) handed(ctx context.Context, from api.NodeID, p api.PeerJobParams) error {
+	spec, err := j.checkHanded(from, p)
+	if err != nil {
+		return err
+	}
+	job := *p.Handed
+	job.Epoch++
+	job.Home, job.ExitCode, job.EndedAt = j.cfg.Node, nil, api.Time{}
+	j.mu.Lock()
+	k := j.know(p.Job)
+	if k.gone {
+		j.mu.Unlock()
+		return api.NewError(api.ReasonJobDeleted, p.Job.String())
+	}
+	if len(p.Environment) > 0 && j.values[p.Job] == nil {
+		j.values[p.Job] = maps.Clone(p.Environment)
+	}
+	if own, ok := k.docs[j.cfg.Node]; ok && own.job.Epoch >= job.Epoch {
+		j.mu.Unlock()
+		return nil // it took the job when it was asked before
+	}
+	for _, h := range k.docs {
+		if h.job.Epoch > job.Epoch || h.job.Epoch == job.Epoch || h.job.Home == from && h.job.Attempt > 0 {
+			j.mu.Unlock()
+			return api.Errorf(api.ReasonStaleEpoch, p.Job.String(), "The job has gone on without this node.")
+		}
+	}
+	j.mu.Unlock()
+	return j.accept(ctx, p.Job, spec, job)
+}
+
+// accept makes this node the home of a job that is new to it, once its document is
+// on disk. Otherwise the error says why, and the job is not here.
+func (j *Jobs) accept(ctx context.Context, id api.JobID, spec api.JobSpec, job api.Job) error {
+	j.mu.Lock()
+	k := j.know(id)
+	a := k.actor
+	if a == nil {
+		a = newActor(j, id)
+		k.actor = a
+	}
+	j.mu.Unlock()
+	var refused error
+	err := a.ask(ctx, func() []phase.Effect {
+		if a.begun && (a.state.Role == phase.RoleHome || a.state.Job.Epoch >= job.Epoch) {
+			if a.state.Role != phase.RoleHome || a.state.Job.Epoch != job.Epoch {
+				refused = api.NewError(api.ReasonStaleEpoch, id.String())
+			}
+			return nil
+		}
+		before, begun := a.state, a.begun
+		for _, t := range a.timers {
+			t.Stop()
+		}
+		clear(a.timers)
+		a.spec, a.begun, a.trial = spec, true, true
+		var out []phase.Effect
+		a.state, out = phase.Accept(j.cfg.Node, job, phase.RulesOf(spec, j.cfg.Times()), j.now())
+		a.carry(out)
+		if refused = a.failure; refused != nil {
+			a.state, a.begun = before, begun
+			if begun {
+				a.failure, a.trial = nil, false
+				a.begun = false
+				a.begin(begin{job: before.Job, spec: spec})
+			}
+			return nil
+		}
+		a.see(j.sight())
+		a.recallOthers()
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return refused
+}
+
+// ask lets the actor do something and waits until it has.
+func (a *actor) ask(ctx context.Context, do func() []phase.Effect) error {
+	done := make(chan struct{})
+	if !a.post(wish{do, done}) {
+		return api.NewError(api.ReasonJobEnded, a.id.String())
+	}
+	ctx, cancel := timeout{wishWithin, "the job " + a.id.String() + " to take a wish"}.of(ctx, a.j.cfg.Clock)
+	defer cancel()
+	select {
+	case <-done:
+		return nil
+	case <-a.j.ctx.Done():
+		return api.NewError(api.ReasonStopping, "")
+	case <-ctx.Done():
+		if err := context.Cause(ctx); err != context.Canceled {
+			e := api.NewError(api.ReasonDeadline, a.id.String())
+			e.Data.WaitingFor = err.Error()
+			return e
+		}
+		return api.NewError(api.ReasonCancelled, "")
+	}
+}

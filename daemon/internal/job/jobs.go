@@ -1,0 +1,141 @@
+package job
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/job/beat"
+	"fulmen/daemon/internal/job/phase"
+)
+
+// Jobs is the controller. Every method may be called from any goroutine; those
+// that need the stored jobs wait until Run has read them.
+type Jobs struct {
+	cfg    Config
+	beater *beat.Beater
+	ctx    context.Context // of everything that runs
+	cancel context.CancelFunc
+	ready  chan struct{} // closed once the stored jobs are there
+
+	life    sync.Mutex
+	closed  bool
+	running sync.WaitGroup
+
+	beating sync.Mutex // orders what the beater is told
+	submits sync.Mutex // one request_id is looked up and taken in one step
+	purging sync.Mutex // old jobs are deleted once
+
+	mu       sync.Mutex
+	jobs     map[api.JobID]*known
+	values   map[api.JobID]map[string]string // of environment variables
+	requests map[requestKey]api.JobID
+	loaded   bool
+}
+
+type requestKey struct {
+	by api.Principal
+	id string
+}
+
+// New makes a controller and sets what answers peer.job and peer.hold.
+func New(cfg Config) *Jobs {
+	if cfg.Keep <= 0 {
+		cfg.Keep = DefaultKeep
+	}
+	j := &Jobs{cfg: cfg, ready: make(chan struct{}), jobs: map[api.JobID]*known{},
+		values: map[api.JobID]map[string]string{}, requests: map[requestKey]api.JobID{}}
+	j.ctx, j.cancel = context.WithCancel(context.Background())
+	j.beater = beat.New(beat.Config{Self: cfg.Node, Clock: cfg.Clock, Link: cfg.Beats, Times: cfg.BeatTimes,
+		Lost: func(n api.NodeID, silent time.Duration) { j.beats(n, silent, true) },
+		Back: func(n api.NodeID) { j.beats(n, 0, false) }})
+	cfg.Peers.HandleCall("peer.job", j.handleJob)
+	cfg.Peers.HandleCall("peer.hold", j.handleHold)
+	return j
+}
+
+// Run goes on with the stored jobs and works until ctx ends. Ranks run on after
+// that: whoever runs next finds them.
+func (j *Jobs) Run(ctx context.Context) error {
+	stop := context.AfterFunc(ctx, j.cancel)
+	defer stop()
+	unwatch := j.cfg.Sight.Watch(j.sightChanged)
+	records, watcher := j.watchJobs()
+	j.load(records)
+	facts := j.watchFacts()
+	close(j.ready)
+	j.spawn(func() { j.hints(facts) })
+	j.follow(watcher)
+	unwatch()
+	j.cancel()
+	j.beater.Close()
+	j.life.Lock()
+	j.closed = true
+	j.life.Unlock()
+	j.running.Wait()
+	return nil
+}
+
+// spawn runs f on a goroutine that Run waits for; false after the end.
+func (j *Jobs) spawn(f func()) bool {
+	j.life.Lock()
+	defer j.life.Unlock()
+	if j.closed || j.ctx.Err() != nil {
+		return false
+	}
+	j.running.Go(f)
+	return true
+}
+
+// wait waits until the stored jobs are there.
+func (j *Jobs) wait(ctx context.Context) error {
+	select {
+	case <-j.ready:
+		if j.ctx.Err() != nil {
+			return api.NewError(api.ReasonStopping, "")
+		}
+		return nil
+	case <-j.ctx.Done():
+		return api.NewError(api.ReasonStopping, "")
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (j *Jobs) now() api.Time { return api.TimeOf(j.cfg.Clock.Now()) }
+
+// sight is who is there now.
+func (j *Jobs) sight() phase.Sight {
+	s := phase.Sight{Members: slices.Clone(j.cfg.Sight.Members()), Reached: slices.Clone(j.cfg.Sight.Reached())}
+	slices.Sort(s.Members)
+	slices.Sort(s.Reached)
+	return s
+}
+
+// sightChanged tells every job who is there.
+func (j *Jobs) sightChanged() {
+	for _, a := range j.actors() {
+		a.post(look{})
+	}
+}
+
+func (j *Jobs) actors() []*actor {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	var all []*actor
+	for _, k := range j.jobs {
+		if k.actor != nil {
+			all = append(all, k.actor)
+		}
+	}
+	return all
+}
+
+// beats passes on what the beater noticed.
+func (j *Jobs) beats(node api.NodeID, silent time.Duration, lost bool) {
+	for _, a := range j.actors() {
+		a.post(heard{node, silent, lost})
+	}
+}

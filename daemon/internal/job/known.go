@@ -1,0 +1,192 @@
+package job
+
+import (
+	"bytes"
+	"slices"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/job/phase"
+	"fulmen/daemon/internal/ledger"
+)
+
+// known is what is held of one job.
+type known struct {
+	docs    map[api.NodeID]held // by writer
+	ranks   map[api.Key]rankDoc
+	spec    api.JobSpec // verified
+	raw     []byte      // the bytes of spec
+	gone    bool        // deleted
+	actor   *actor
+	watches map[*Watch]struct{}
+}
+
+// held is one home's document.
+type held struct {
+	record *ledger.Record
+	job    api.Job
+}
+
+// rankDoc is what a node says of a rank.
+type rankDoc struct {
+	record *ledger.Record
+	rank   api.Rank
+}
+
+func (j *Jobs) know(id api.JobID) *known {
+	k := j.jobs[id]
+	if k == nil {
+		k = &known{docs: map[api.NodeID]held{}, ranks: map[api.Key]rankDoc{}, watches: map[*Watch]struct{}{}}
+		j.jobs[id] = k
+	}
+	return k
+}
+
+// best is the document that counts; false where there is none.
+func (k *known) best() (held, bool) {
+	var best held
+	found := false
+	for _, h := range k.docs {
+		if !found || phase.Outranks(h.job, best.job) {
+			best, found = h, true
+		}
+	}
+	return best, found && !k.gone
+}
+
+// changed wakes who watches the job.
+func (k *known) changed() {
+	for w := range k.watches {
+		w.wake()
+	}
+}
+
+// absorb takes in a job document that the ledger holds, and tells the job's actor.
+func (j *Jobs) absorb(r *ledger.Record) {
+	id, node := api.JobID(r.Key().Name), r.Key().Node
+	if r.Deleted() {
+		j.deleted(id)
+		return
+	}
+	var job api.Job
+	if err := r.Decode(&job); err != nil || job.Home != node {
+		j.cfg.Log.Warn("a job's document is not by its home", "job", id, "node", node)
+		return
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	k := j.know(id)
+	if old, ok := k.docs[node]; k.gone || ok && r.Version().Compare(old.record.Version()) <= 0 {
+		return
+	}
+	if err := j.verify(k, id, job); err != nil {
+		j.cfg.Log.Warn("a job's document is refused", "job", id, "node", node, "error", err)
+		return
+	}
+	k.docs[node] = held{r, job}
+	if rid := k.spec.RequestID; rid != "" && k.spec.Principal.Node == j.cfg.Node {
+		j.requests[requestKey{k.spec.Principal, rid}] = id
+	}
+	k.changed()
+	if !j.loaded || node == j.cfg.Node {
+		return
+	}
+	if k.actor != nil {
+		k.actor.post(phase.Seen{Job: job})
+		return
+	}
+	j.revive(id, k)
+}
+
+// verify checks whose a job is. What this node wrote it had checked; and who has
+// left the cluster since has still asked for what was checked before.
+func (j *Jobs) verify(k *known, id api.JobID, job api.Job) error {
+	if k.raw != nil && bytes.Equal(k.raw, job.Spec) && job.Principal == k.spec.Principal {
+		return nil
+	}
+	spec, err := j.checkSpec(id, job)
+	if err != nil && job.Home == j.cfg.Node {
+		spec, err = decodeSpec(job.Spec)
+	}
+	if err != nil {
+		return err
+	}
+	k.spec, k.raw = spec, job.Spec
+	return nil
+}
+
+// checkSpec verifies a job's spec: its bytes, its signature by a member, and that
+// it is this job's.
+func (j *Jobs) checkSpec(id api.JobID, job api.Job) (api.JobSpec, error) {
+	key, ok := j.cfg.PublicKey(job.Principal.Node)
+	if !ok {
+		return api.JobSpec{}, api.Errorf(api.ReasonNotAMember, job.Principal.Node.String(),
+			"The node %s, which vouches for %s, is not a member of this cluster.", job.Principal.Node.Display(), job.Principal)
+	}
+	spec, err := job.VerifySpec(j.cfg.Cluster(), key)
+	if err != nil {
+		return api.JobSpec{}, err
+	}
+	if spec.Job != id || len(job.Spec) > api.MaxSpecBytes {
+		return api.JobSpec{}, api.NewError(api.ReasonSpecAltered, id.String())
+	}
+	return spec, nil
+}
+
+// revive makes an actor for a job that has not ended and has none.
+func (j *Jobs) revive(id api.JobID, k *known) {
+	best, ok := k.best()
+	if !ok || best.job.Phase.Ended() || k.actor != nil {
+		return
+	}
+	a := newActor(j, id)
+	k.actor = a
+	a.post(begin{job: best.job, spec: k.spec})
+	for _, n := range writers(k) {
+		if n != j.cfg.Node && n != best.job.Home {
+			a.post(phase.Seen{Job: k.docs[n].job})
+		}
+	}
+	for _, d := range k.ranks {
+		a.post(d)
+	}
+}
+
+// writers are the nodes of which a job has documents.
+func writers(k *known) []api.NodeID {
+	var all []api.NodeID
+	for n := range k.docs {
+		all = append(all, n)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// absorbRank takes in what a node says of a rank.
+func (j *Jobs) absorbRank(r *ledger.Record) {
+	ref, err := api.ParseRankRef(r.Key().Name)
+	if err != nil {
+		return
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if r.Deleted() {
+		if k := j.jobs[ref.Job]; k != nil {
+			delete(k.ranks, r.Key())
+			k.changed()
+		}
+		return
+	}
+	d := rankDoc{record: r}
+	if err := r.Decode(&d.rank); err != nil || d.rank.Job != ref.Job || d.rank.Attempt != ref.Attempt || d.rank.Rank != ref.Rank {
+		return
+	}
+	k := j.know(ref.Job)
+	if old, ok := k.ranks[r.Key()]; k.gone || ok && r.Version().Compare(old.record.Version()) <= 0 {
+		return
+	}
+	k.ranks[r.Key()] = d
+	k.changed()
+	if k.actor != nil {
+		k.actor.post(d)
+	}
+}

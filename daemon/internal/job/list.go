@@ -1,0 +1,158 @@
+package job
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"path"
+	"slices"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/job/phase"
+)
+
+// List lists jobs, the newest first. Of other people's only program, nodes and
+// resources are given, and labels do not find them.
+func (j *Jobs) List(ctx context.Context, c Caller, p api.JobListParams) (api.JobListResult, error) {
+	result := api.JobListResult{Jobs: []api.JobSummary{}}
+	if err := j.wait(ctx); err != nil {
+		return result, err
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for id, k := range j.jobs {
+		best, ok := k.best()
+		if !ok || best.job.Phase.Ended() && !p.Ended {
+			continue
+		}
+		mine := k.spec.Principal == c.Principal
+		full := mine || j.allowed(c, id, k.spec.Principal) == nil
+		if p.Mine && !mine || len(p.Labels) > 0 && !full || !hasLabels(k.spec.Labels, p.Labels) {
+			continue
+		}
+		s := k.summary(id, best.job)
+		if s.Mine = mine; !full {
+			s.Name, s.Reason, s.Message, s.ExitCode = programName(k.spec.Program), "", "", nil
+		}
+		result.Jobs = append(result.Jobs, s)
+	}
+	slices.SortFunc(result.Jobs, func(a, b api.JobSummary) int {
+		return cmp.Or(b.SubmittedAt.Compare(a.SubmittedAt.Time), cmp.Compare(a.Job, b.Job))
+	})
+	return result, nil
+}
+
+func hasLabels(has, wants map[string]string) bool {
+	for key, value := range wants {
+		if v, ok := has[key]; !ok || v != value {
+			return false
+		}
+	}
+	return true
+}
+
+// programName is what everybody may know of a program.
+func programName(p api.Program) string {
+	if p.Builtin != "" {
+		return string(p.Builtin)
+	}
+	if len(p.Command) == 0 {
+		return ""
+	}
+	return path.Base(p.Command[0])
+}
+
+// summary is one job in a list.
+func (k *known) summary(id api.JobID, job api.Job) api.JobSummary {
+	now := k.seen(job)
+	s := api.JobSummary{
+		Job: id, Name: k.spec.Name, Principal: k.spec.Principal, Phase: now.Phase, Reason: now.Reason, Message: now.Message,
+		Attempt: job.Attempt, Ranks: k.spec.Placement.Ranks, SubmittedAt: k.spec.SubmittedAt, EndedAt: job.EndedAt, ExitCode: job.ExitCode,
+	}
+	if s.Name == "" {
+		s.Name = programName(k.spec.Program)
+	}
+	if n := len(job.Attempts); n > 0 && job.Attempts[n-1].Plan != nil {
+		plan := job.Attempts[n-1].Plan
+		s.Backend, s.Ranks, s.Joined = plan.Backend, len(plan.Ranks), len(job.Attempts[n-1].Joined)
+		for _, r := range plan.Ranks {
+			s.Nodes = append(s.Nodes, r.Node)
+			s.MemoryBytes += r.MemoryBytes
+		}
+	}
+	return s
+}
+
+// seen is a job's document as this node sees the job: one whose home is out of
+// sight is home_lost, whatever the document says.
+func (k *known) seen(job api.Job) api.Job {
+	if k.actor == nil {
+		return job
+	}
+	s := k.actor.shown.Load()
+	if s.role == phase.RoleFollower && s.phase == api.JobHomeLost && !job.Phase.Ended() && job.Phase != api.JobHomeLost {
+		job.Phase, job.PhaseSince = api.JobHomeLost, s.since
+		job.Reason, job.Message = api.ReasonHomeLost, job.Home.Display()+", which keeps the job, is out of sight."
+		job.WaitingFor = "node " + string(job.Home) + ", or a person's take-over"
+	}
+	return job
+}
+
+// Get is one job with the ranks of its current attempt.
+func (j *Jobs) Get(ctx context.Context, c Caller, p api.JobSelect) (api.JobGetResult, error) {
+	if err := j.wait(ctx); err != nil {
+		return api.JobGetResult{}, err
+	}
+	if _, _, err := j.find(c, p.Job); err != nil {
+		return api.JobGetResult{}, err
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	result, _, ok := j.get(p.Job)
+	if !ok {
+		return result, api.NewError(api.ReasonNoSuchJob, p.Job.String())
+	}
+	return result, nil
+}
+
+// get is a job as it is shown, under the lock.
+func (j *Jobs) get(id api.JobID) (api.JobGetResult, api.Job, bool) {
+	k := j.jobs[id]
+	result := api.JobGetResult{Ranks: []api.Document{}}
+	if k == nil {
+		return result, api.Job{}, false
+	}
+	best, ok := k.best()
+	if !ok {
+		return result, api.Job{}, false
+	}
+	result.Job = best.record.Document()
+	job := k.seen(best.job)
+	if job.Phase != best.job.Phase {
+		// This is what the reader's node adds; the writer has not signed it.
+		if raw, err := json.Marshal(job); err == nil {
+			result.Job.Value, result.Job.Sig = raw, nil
+		}
+	}
+	for key, d := range k.ranks {
+		if d.rank.Attempt == job.Attempt && belongs(job, d.rank, key.Node) {
+			result.Ranks = append(result.Ranks, d.record.Document())
+		}
+	}
+	slices.SortFunc(result.Ranks, func(a, b api.Document) int {
+		x, _ := api.ParseRankRef(a.Name)
+		y, _ := api.ParseRankRef(b.Name)
+		return x.Compare(y)
+	})
+	return result, job, true
+}
+
+// belongs reports whether a rank is one of its job's plan, on that node.
+func belongs(job api.Job, r api.Rank, node api.NodeID) bool {
+	for _, at := range job.Attempts {
+		if at.Attempt == r.Attempt && at.Plan != nil {
+			return r.Rank >= 0 && r.Rank < len(at.Plan.Ranks) && at.Plan.Ranks[r.Rank].Node == node
+		}
+	}
+	return false
+}

@@ -1,0 +1,144 @@
+package job
+
+import (
+	"context"
+	"errors"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/ledger"
+)
+
+// watchJobs begins to read what is said of jobs and ranks, deletions too.
+func (j *Jobs) watchJobs() ([]*ledger.Record, *ledger.Watcher) {
+	return j.cfg.Ledger.Watch(ledger.WatchOptions{
+		Name: "jobs", Filter: ledger.Filter{Kinds: []api.Kind{api.KindJob, api.KindRank}, Deleted: true}, Passive: true,
+	})
+}
+
+// load takes in the stored documents, and goes on with every job that has not ended.
+func (j *Jobs) load(records []*ledger.Record) {
+	for _, r := range records {
+		j.take(r)
+	}
+	j.mu.Lock()
+	j.loaded = true
+	for id, k := range j.jobs {
+		j.revive(id, k)
+	}
+	j.mu.Unlock()
+	j.spawn(func() { // what was deleted while this node was away, or just before it ended
+		for _, r := range records {
+			if r.Deleted() && r.Key().Kind == api.KindJob && j.ctx.Err() == nil {
+				j.forgetLater(api.JobID(r.Key().Name), "")
+			}
+		}
+	})
+	j.spawn(j.purge)
+}
+
+func (j *Jobs) take(r *ledger.Record) {
+	if r.Key().Kind == api.KindRank {
+		j.absorbRank(r)
+	} else {
+		j.absorb(r)
+	}
+}
+
+// follow reads the ledger until the end.
+func (j *Jobs) follow(w *ledger.Watcher) {
+	for {
+		change, err := w.Next(j.ctx)
+		switch {
+		case j.ctx.Err() != nil:
+			w.Close()
+			return
+		case err != nil: // it lagged: the snapshot has all that was missed
+			if !errors.Is(err, api.ReasonLagged) {
+				j.cfg.Log.Warn("reading jobs begins anew", "error", err)
+			}
+			w.Close()
+			var records []*ledger.Record
+			records, w = j.watchJobs()
+			for _, r := range records {
+				j.take(r)
+			}
+			continue
+		}
+		for _, r := range change.Put {
+			j.take(r)
+		}
+		for _, key := range change.Del {
+			j.dropped(key)
+		}
+	}
+}
+
+// dropped takes out a document that left the ledger without a deletion, as when its
+// node was removed from the cluster. A job that goes on is still known by its actor.
+func (j *Jobs) dropped(key api.Key) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if key.Kind == api.KindRank {
+		if ref, err := api.ParseRankRef(key.Name); err == nil && j.jobs[ref.Job] != nil {
+			delete(j.jobs[ref.Job].ranks, key)
+		}
+		return
+	}
+	id := api.JobID(key.Name)
+	if k := j.jobs[id]; k != nil && k.actor == nil {
+		delete(k.docs, key.Node)
+		if len(k.docs) == 0 {
+			j.drop(id, k)
+		}
+	}
+}
+
+// drop forgets what memory has of a job.
+func (j *Jobs) drop(id api.JobID, k *known) {
+	delete(j.values, id)
+	if rid := k.spec.RequestID; rid != "" {
+		if key := (requestKey{k.spec.Principal, rid}); j.requests[key] == id {
+			delete(j.requests, key)
+		}
+	}
+	k.docs, k.ranks, k.raw = map[api.NodeID]held{}, map[api.Key]rankDoc{}, nil
+	k.changed()
+	if !k.gone {
+		delete(j.jobs, id)
+	}
+}
+
+// hints looks for a place again, for jobs that have none, when a fact changed that
+// a plan can rest on. Grants count: what another job gives back is there to take.
+func (j *Jobs) hints(w *ledger.Watcher) {
+	for {
+		_, err := w.Next(j.ctx)
+		if j.ctx.Err() != nil {
+			w.Close()
+			return
+		}
+		if err != nil {
+			w.Close()
+			w = j.watchFacts()
+		}
+		for _, a := range j.actors() {
+			if a.unplaced.Load() {
+				a.post(hint{})
+			}
+		}
+	}
+}
+
+func (j *Jobs) watchFacts() *ledger.Watcher {
+	_, w := j.cfg.Ledger.Watch(ledger.WatchOptions{Name: "jobs that wait for a place", Passive: true, Filter: ledger.Filter{Kinds: []api.Kind{
+		api.KindIdentity, api.KindMemory, api.KindNetwork, api.KindThunderbolt, api.KindRDMA, api.KindReach, api.KindSharing,
+		api.KindGPUProfile, api.KindLinkProfile, api.KindGrant, api.KindNodeState}}})
+	return w
+}
+
+// call asks a node something, for so long at most.
+func (j *Jobs) call(ctx context.Context, node api.NodeID, method string, params, result any, within timeout) error {
+	ctx, cancel := within.of(ctx, j.cfg.Clock)
+	defer cancel()
+	return j.cfg.Peers.Call(ctx, node, method, params, result)
+}

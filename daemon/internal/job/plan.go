@@ -1,0 +1,130 @@
+package job
+
+import (
+	"net/netip"
+	"slices"
+	"sync"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/job/phase"
+)
+
+// plan looks for nodes aside, once at a time.
+func (a *actor) plan() {
+	if a.planning {
+		a.again = true
+		return
+	}
+	a.planning, a.again = true, false
+	a.unplaced.Store(false)
+	job, spec := a.state.Job, a.spec
+	a.async(func() came {
+		event, spoiled := a.j.place(a.id, job, spec)
+		return came{after: func() { a.planned(event, spoiled) }}
+	})
+}
+
+// planned takes what planning came to. A place that was not found is looked for
+// again when something changes, and after a call that spoiled it, soon.
+func (a *actor) planned(event phase.Event, spoiled bool) {
+	a.planning = false
+	why, missing := event.(phase.Unplaceable)
+	a.event(event)
+	if missing && !why.Cause.Final && a.state.Waits() {
+		a.unplaced.Store(true)
+	}
+	switch {
+	case !a.state.Waits():
+		a.delay = 0
+	case spoiled:
+		a.delay = min(max(2*a.delay, retryPlan), retryPlanMax)
+		a.later(a.delay, hint{})
+	}
+	if a.again && a.state.Waits() {
+		a.plan()
+	}
+}
+
+// hinted plans again soon: many hints make one plan.
+func (a *actor) hinted() {
+	if !a.unplaced.Load() || a.settling || a.planning || !a.state.Waits() {
+		return
+	}
+	a.settling = true
+	a.later(planSettle, func() {
+		a.settling = false
+		if a.state.Waits() && !a.planning {
+			a.plan()
+		}
+	})
+}
+
+// place finds where a job runs. Spoiled says that a call failed that may succeed
+// soon, without anything that would hint at it.
+func (j *Jobs) place(id api.JobID, job api.Job, spec api.JobSpec) (event phase.Event, spoiled bool) {
+	if _, err := j.checkSpec(id, job); err != nil { // its signer may have been removed since
+		c := causeOf(err, job.Principal.Node)
+		c.Final = true
+		return phase.Unplaceable{Cause: c}, false
+	}
+	ctx, cancel := timeout{planWithin, "a plan of the job " + id.String()}.of(j.ctx, j.cfg.Clock)
+	defer cancel()
+	plan, err := j.cfg.Planner.Plan(ctx, spec)
+	if err != nil {
+		e := api.AsError(err)
+		if e.Code == api.CodeInternal {
+			j.cfg.Log.Error("planning failed", "job", id, "error", err)
+		}
+		c := phase.Cause{Reason: e.Data.Reason, Message: e.Message, WaitingFor: e.Data.WaitingFor, Final: e.Code == api.CodeInvalid}
+		return phase.Unplaceable{Cause: c}, e.Code == api.CodeInternal || e.Code == api.CodeDeadline
+	}
+	plan.SpecSHA256 = job.SpecSHA256
+	if len(plan.Ranks) > 0 && job.Attempt == 0 && job.Epoch == 1 && plan.Ranks[0].Node != j.cfg.Node {
+		return phase.Planned{Plan: plan}, false // the node of rank 0 plans by itself
+	}
+	if err, node := j.listen(id, job, &plan); err != nil {
+		if s := stale(err, job.Epoch); s != nil {
+			return s, false
+		}
+		return phase.Unplaceable{Cause: causeOf(err, node)}, true
+	}
+	return phase.Planned{Plan: plan}, false
+}
+
+// listen asks every node of a ring at once on which ports its rank is to listen.
+func (j *Jobs) listen(id api.JobID, job api.Job, plan *api.Plan) (error, api.NodeID) {
+	if plan.Backend != api.BackendRing || len(plan.Ranks) < 2 {
+		return nil, ""
+	}
+	hosts := make([][]string, len(plan.Ranks))
+	errs := make([]error, len(plan.Ranks))
+	var all sync.WaitGroup
+	for i, r := range plan.Ranks {
+		params := api.PeerListenParams{Rank: api.RankRef{Job: id, Attempt: job.Attempt + 1, Rank: r.Rank}, Epoch: job.Epoch}
+		if i < len(plan.Hosts) {
+			for _, text := range plan.Hosts[i] {
+				addr, err := netip.ParseAddr(text)
+				if err != nil {
+					return api.Errorf(api.ReasonInternal, "", "The plan has %q for an address.", text), r.Node
+				}
+				params.Addresses = append(params.Addresses, addr)
+			}
+		}
+		all.Go(func() {
+			var result api.PeerListenResult
+			errs[i] = j.call(j.ctx, r.Node, "peer.listen", params, &result, within(callWithin, r.Node, "to choose ports"))
+			for _, a := range result.Addresses {
+				hosts[i] = append(hosts[i], a.String())
+			}
+			if errs[i] == nil && len(result.Addresses) != len(params.Addresses) {
+				errs[i] = api.Errorf(api.ReasonInternal, "", "%s gave %d addresses for %d.", r.Node.Display(), len(result.Addresses), len(params.Addresses))
+			}
+		})
+	}
+	all.Wait()
+	if i := slices.IndexFunc(errs, func(err error) bool { return err != nil }); i >= 0 {
+		return errs[i], plan.Ranks[i].Node
+	}
+	plan.Hosts = hosts
+	return nil, ""
+}

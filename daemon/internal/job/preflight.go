@@ -1,0 +1,135 @@
+package job
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/job/phase"
+)
+
+// preflight looks for the program on all nodes of the plan at once.
+func (a *actor) preflight(e phase.Preflight) {
+	spec, values := a.spec, a.j.environment(a.id)
+	if missing(spec.Program, values) {
+		info := api.NewError(api.ReasonVariablesLost, "")
+		a.post(phase.PreflightFailed{Attempt: e.Attempt, Cause: phase.Cause{
+			Reason: info.Data.Reason, Message: info.Message + " " + info.Data.Remedy, Final: true}})
+		return
+	}
+	var nodes []api.NodeID
+	for _, r := range e.Plan.Ranks {
+		if !slices.Contains(nodes, r.Node) {
+			nodes = append(nodes, r.Node)
+		}
+	}
+	a.async(func() came {
+		answers, errs := a.j.look(a.j.ctx, nodes, spec.Principal, spec.Program, values)
+		var silent []string
+		var first phase.Cause
+		for i, err := range errs {
+			if err != nil && definite(err) {
+				return events(phase.PreflightFailed{Attempt: e.Attempt, Cause: causeOf(err, nodes[i])})
+			}
+			if err != nil {
+				if silent = append(silent, nodes[i].Display()); len(silent) == 1 {
+					first = causeOf(err, nodes[i])
+				}
+			}
+		}
+		if len(silent) > 0 {
+			first.WaitingFor = strings.Join(silent, ", ")
+			first.Message = "Not every node looked for the program in time: " + first.WaitingFor + "."
+			return events(phase.PreflightFailed{Attempt: e.Attempt, Cause: first})
+		}
+		var faults []api.Cause
+		for _, answer := range answers {
+			faults = append(faults, answer.Problems...)
+		}
+		faults = append(faults, a.j.cfg.Compare(answers, spec.AllowMixed)...)
+		if len(faults) == 0 {
+			return events(phase.Preflighted{Attempt: e.Attempt})
+		}
+		return events(phase.PreflightFailed{Attempt: e.Attempt, Cause: together(faults)})
+	})
+}
+
+// missing reports whether the values of variables are needed and not here.
+func missing(p api.Program, values map[string]string) bool {
+	return slices.ContainsFunc(p.Variables, func(name string) bool { _, ok := values[name]; return !ok })
+}
+
+// maxFaultsTold bounds a sentence.
+const maxFaultsTold = 8
+
+// together makes one cause of several faults that a person has to put right: the
+// first one's reason, and what all say.
+func together(faults []api.Cause) phase.Cause {
+	var words []string
+	for _, f := range faults {
+		text := f.Message
+		if f.Remedy != "" {
+			text += " " + f.Remedy
+		}
+		if !slices.Contains(words, text) && len(words) < maxFaultsTold {
+			words = append(words, text)
+		}
+	}
+	return phase.Cause{Reason: faults[0].Reason, Message: strings.Join(words, " "), Final: true}
+}
+
+// look asks nodes at once what they have of what a program needs.
+func (j *Jobs) look(ctx context.Context, nodes []api.NodeID, by api.Principal, p api.Program, values map[string]string) ([]api.Preflight, []error) {
+	answers, errs := make([]api.Preflight, len(nodes)), make([]error, len(nodes))
+	var all sync.WaitGroup
+	for i, n := range nodes {
+		params := api.PeerPreflightParams{Principal: by, Program: p, Environment: values}
+		all.Go(func() {
+			errs[i] = j.call(ctx, n, "peer.preflight", params, &answers[i], within(j.cfg.PreflightWithin(), n, "to look for the program"))
+			answers[i].Node = n
+		})
+	}
+	all.Wait()
+	return answers, errs
+}
+
+// Preflight is what nodes have of what a program needs, for the caller.
+func (j *Jobs) Preflight(ctx context.Context, c Caller, p api.JobPreflightParams) (api.JobPreflightResult, error) {
+	if err := checkProgram("program", p.Program); err != nil {
+		return api.JobPreflightResult{}, err
+	}
+	var nodes []api.NodeID
+	for _, ref := range p.Nodes {
+		n, err := j.cfg.Find(ref)
+		if err != nil {
+			return api.JobPreflightResult{}, err
+		}
+		if !slices.Contains(nodes, n) {
+			nodes = append(nodes, n)
+		}
+	}
+	if len(p.Nodes) == 0 {
+		nodes = j.sight().Reached
+	}
+	answers, errs := j.look(ctx, nodes, c.Principal, p.Program, nil)
+	if ctx.Err() != nil {
+		return api.JobPreflightResult{}, context.Cause(ctx)
+	}
+	var answered []api.Preflight
+	for i, err := range errs {
+		if err != nil {
+			cause := causeOf(err, nodes[i])
+			answers[i] = api.Preflight{Node: nodes[i], Problems: []api.Cause{{
+				Reason: cause.Reason, Message: cause.Message, Subject: nodes[i].String(), Remedy: api.AsError(err).Data.Remedy}}}
+			continue
+		}
+		answered = append(answered, answers[i])
+	}
+	return api.JobPreflightResult{Nodes: answers, Differences: j.cfg.Compare(answered, false)}, nil
+}
+
+// seconds writes a duration for the wire.
+func seconds(d time.Duration) float64 { return d.Seconds() }

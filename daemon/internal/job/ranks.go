@@ -1,0 +1,174 @@
+package job
+
+import (
+	"slices"
+	"time"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/job/phase"
+)
+
+// How often an order to start is given whose answer was lost. A node takes it once.
+const (
+	startTries = 3
+	startAgain = 250 * time.Millisecond
+)
+
+// startRank orders a node to start a rank.
+func (a *actor) startRank(e phase.StartRank) {
+	key := nodeAttempt{e.Node, e.Attempt}
+	at := open(a.state.Job)
+	if at == nil || at.Plan == nil {
+		return
+	}
+	ref := api.RankRef{Job: a.id, Attempt: e.Attempt, Rank: e.Rank}
+	params := api.PeerStartParams{Rank: ref, Epoch: e.Epoch, Spec: a.state.Job.Spec, SpecSig: a.state.Job.SpecSig, Plan: *at.Plan,
+		Environment: a.j.environment(a.id), LeaseS: seconds(e.Lease)}
+	deadline := a.state.Rules.Starting + callWithin
+	done := make(chan struct{})
+	a.starts[key] = append(a.starts[key], done)
+	delete(a.missed, e.Rank)
+	a.async(func() came {
+		defer close(done)
+		var err error
+		for try := range startTries {
+			if try > 0 && !a.pause(startAgain) {
+				return came{}
+			}
+			err = a.j.call(a.j.ctx, e.Node, "peer.start", params, nil, within(deadline, e.Node, "to start rank "+ref.String()))
+			if err == nil || definite(err) {
+				break
+			}
+		}
+		switch {
+		case err == nil:
+			return came{after: func() { a.acked[key] = true }}
+		case !definite(err): // it may run: the whole group is ended
+			return events(phase.NodeLost{Node: e.Node, Cause: causeOf(err, e.Node)})
+		}
+		if s := stale(err, e.Epoch); s != nil {
+			return events(s)
+		}
+		c := causeOf(err, e.Node)
+		return events(phase.RankEnded{Attempt: e.Attempt, Rank: e.Rank, Reason: c.Reason, Message: c.Message, Final: c.Final})
+	})
+}
+
+// endRanks orders a node to end its ranks of an attempt. It waits a moment for the
+// order to start them that is under way, so as not to overtake it; whoever has
+// taken the end first does not start them.
+func (a *actor) endRanks(e phase.EndRanks) {
+	key := nodeAttempt{e.Node, e.Attempt}
+	starts := a.starts[key]
+	delete(a.starts, key)
+	params := api.PeerEndParams{Job: a.id, Attempt: e.Attempt, Epoch: e.Epoch, Reason: e.Reason, GraceS: seconds(e.Grace)}
+	if at := open(a.state.Job); at != nil && at.Plan != nil {
+		for _, r := range at.Plan.Ranks {
+			if r.Node == e.Node {
+				params.Ranks = append(params.Ranks, r.Rank)
+			}
+		}
+	}
+	period := max(a.state.Rules.Renewal, time.Second)
+	a.async(func() came {
+		a.settled(starts)
+		err := a.j.call(a.j.ctx, e.Node, "peer.end", params, nil, within(period, e.Node, "to end its ranks of "+a.id.String()))
+		if err == nil {
+			return events(phase.EndAccepted{Attempt: e.Attempt, Node: e.Node})
+		}
+		a.j.cfg.Log.Info("an order to end was not taken; it is repeated", "job", a.id, "node", e.Node, "error", err)
+		return events(stale(err, e.Epoch))
+	})
+}
+
+// settled waits for calls, a moment in all.
+func (a *actor) settled(calls []chan struct{}) {
+	if len(calls) == 0 {
+		return
+	}
+	late := make(chan struct{})
+	t := a.j.cfg.Clock.AfterFunc(startSettle, func() { close(late) })
+	defer t.Stop()
+	for _, done := range calls {
+		select {
+		case <-done:
+		case <-late:
+			return
+		case <-a.j.ctx.Done():
+			return
+		}
+	}
+}
+
+// compare holds the ranks that a node still has against those that it was told to
+// start. One that it does not list twice in a row has ended, whatever became of
+// its document.
+func (a *actor) compare(e phase.Renew, listed []int) {
+	at := open(a.state.Job)
+	if at == nil || at.Attempt != e.Attempt || a.state.Role != phase.RoleHome {
+		return
+	}
+	for i, r := range a.state.Ranks {
+		if r.Node != e.Node || !r.MayLive() || slices.Contains(listed, i) {
+			delete(a.missed, i)
+			continue
+		}
+		if a.missed[i]++; a.missed[i] > 1 {
+			a.event(phase.RankEnded{Attempt: e.Attempt, Rank: i, Reason: api.ReasonRankLost,
+				Message: e.Node.Display() + " has the rank no more, and did not say how it ended."})
+		}
+	}
+}
+
+// rankSaid takes what a node says of a rank, if it is the node of that rank, and
+// says it of what this home started.
+func (a *actor) rankSaid(d rankDoc) {
+	if !a.begun || a.state.Role != phase.RoleHome {
+		return
+	}
+	s, r := a.state, d.rank
+	if r.Attempt != s.Job.Attempt || r.Rank < 0 || r.Rank >= len(s.Ranks) || s.Ranks[r.Rank].Node != d.record.Key().Node {
+		return
+	}
+	if r.Epoch > s.Job.Epoch {
+		a.event(phase.Stale{Epoch: r.Epoch})
+		return
+	}
+	if r.Epoch < s.Job.Epoch && !s.Inherited(r.Attempt) {
+		return // of an attempt of the same number that a former home made
+	}
+	switch r.Phase {
+	case api.RankExited:
+		a.event(phase.RankEnded{Attempt: r.Attempt, Rank: r.Rank, Exit: r.Exit, Reason: r.Reason, Message: r.Message, Final: final(r.Reason)})
+	case api.RankLost:
+		e := phase.RankEnded{Attempt: r.Attempt, Rank: r.Rank, Reason: r.Reason, Message: r.Message}
+		if e.Reason == "" {
+			e.Reason = api.ReasonRankLost
+		}
+		a.event(e)
+	default:
+		a.acked[nodeAttempt{d.record.Key().Node, r.Attempt}] = true
+		a.event(phase.RankAt{Attempt: r.Attempt, Rank: r.Rank, Phase: r.Phase})
+	}
+}
+
+// printedEvery is how often it is told that a job prints.
+const printedEvery = time.Second
+
+// Printed says that a rank of this node, or one whose output passes it, printed
+// something; it may be called as often as that happens.
+func (j *Jobs) Printed(ref api.RankRef) {
+	j.mu.Lock()
+	k := j.jobs[ref.Job]
+	var a *actor
+	if k != nil {
+		a = k.actor
+	}
+	j.mu.Unlock()
+	now := j.cfg.Clock.Boot()
+	if a == nil || a.told.Load() > int64(now-printedEvery) {
+		return
+	}
+	a.told.Store(int64(now))
+	a.post(phase.Printed{})
+}

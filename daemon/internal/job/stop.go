@@ -1,0 +1,205 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/job/phase"
+)
+
+// Stop ends a job, wherever its home is. It returns once the home has the wish on
+// disk; that all ranks have ended is told by Watch.
+func (j *Jobs) Stop(ctx context.Context, c Caller, p api.JobStopParams) error {
+	if err := j.wait(ctx); err != nil {
+		return err
+	}
+	job, spec, err := j.find(c, p.Job)
+	if err != nil {
+		return err
+	}
+	if job.Phase.Ended() {
+		return nil // as wished
+	}
+	return j.stop(ctx, api.PeerJobParams{Wish: api.WishStop, Job: p.Job, By: j.speaker(c, spec.Principal), Kill: p.Kill})
+}
+
+// ClientGone ends an attached job whose client has left. A detached one goes on.
+func (j *Jobs) ClientGone(ctx context.Context, id api.JobID) error {
+	if err := j.wait(ctx); err != nil {
+		return err
+	}
+	job, spec, err := j.find(Caller{Admin: true}, id)
+	if err != nil || job.Phase.Ended() || spec.Detached {
+		return err
+	}
+	return j.stop(ctx, api.PeerJobParams{Wish: api.WishStop, Job: id, By: spec.Principal, Reason: api.ReasonClientGone})
+}
+
+// stop takes a wish to the home, following it for a while when it moves.
+func (j *Jobs) stop(ctx context.Context, p api.PeerJobParams) error {
+	until := j.cfg.Clock.Boot() + patience
+	for {
+		err := j.stopOnce(ctx, p)
+		if err == nil || !errors.Is(err, api.ReasonStaleEpoch) && !errors.Is(err, api.ReasonNoSuchJob) || j.cfg.Clock.Boot() >= until {
+			return err
+		}
+		due := make(chan struct{})
+		t := j.cfg.Clock.AfterFunc(100*time.Millisecond, func() { close(due) })
+		select {
+		case <-due:
+		case <-ctx.Done():
+			t.Stop()
+			return context.Cause(ctx)
+		}
+	}
+}
+
+func (j *Jobs) stopOnce(ctx context.Context, p api.PeerJobParams) error {
+	home, a, ended := j.homeOf(p.Job)
+	switch {
+	case ended:
+		return nil
+	case home == j.cfg.Node:
+		return j.stopHere(ctx, a, p)
+	case home == "":
+		return api.NewError(api.ReasonNoSuchJob, p.Job.String())
+	}
+	err := j.call(ctx, home, "peer.job", p, nil, within(wishWithin, home, "to stop the job "+p.Job.String()))
+	if err != nil && !definite(err) {
+		e := api.Errorf(api.ReasonHomeLost, p.Job.String(), "%s, which keeps the job, did not answer, so that it was not stopped.", home.Display())
+		e.Data.WaitingFor = "node " + string(home)
+		return e
+	}
+	return err
+}
+
+// homeOf is the home as this node knows it, and the job's actor here.
+func (j *Jobs) homeOf(id api.JobID) (home api.NodeID, a *actor, ended bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	k := j.jobs[id]
+	if k == nil {
+		return "", nil, false
+	}
+	best, ok := k.best()
+	if !ok {
+		return "", k.actor, k.gone
+	}
+	if k.actor != nil {
+		if s := k.actor.shown.Load(); s.home != "" && s.epoch >= best.job.Epoch {
+			return s.home, k.actor, s.phase.Ended()
+		}
+	}
+	return best.job.Home, k.actor, best.job.Phase.Ended()
+}
+
+// stopHere gives this home the wish, and waits until it is on disk.
+func (j *Jobs) stopHere(ctx context.Context, a *actor, p api.PeerJobParams) error {
+	if a == nil {
+		return api.NewError(api.ReasonStaleEpoch, p.Job.String())
+	}
+	taken := false
+	err := a.ask(ctx, func() []phase.Effect {
+		if taken = a.state.Role == phase.RoleHome; taken {
+			a.event(phase.StopAsked{By: p.By, Kill: p.Kill, Reason: p.Reason})
+		}
+		return nil
+	})
+	switch {
+	case errors.Is(err, api.ReasonJobEnded):
+		return nil
+	case err == nil && !taken:
+		return api.NewError(api.ReasonStaleEpoch, p.Job.String())
+	}
+	return err
+}
+
+// stopWished takes the wish of another node's person. The node vouches for the
+// person; or it was the job's home before, and passes on what it had taken.
+func (j *Jobs) stopWished(ctx context.Context, from api.NodeID, p api.PeerJobParams) error {
+	owner, _, former, err := j.wished(p.Job, from)
+	if err != nil {
+		return err
+	}
+	if !former {
+		if err := j.checkWish(from, p, owner); err != nil {
+			return err
+		}
+	}
+	if p.Reason != "" && p.Reason != api.ReasonClientGone {
+		return api.Errorf(api.ReasonBadValue, "reason", "%q is no reason to stop a job.", p.Reason)
+	}
+	home, a, ended := j.homeOf(p.Job)
+	switch {
+	case ended:
+		return nil
+	case home != j.cfg.Node:
+		return api.Errorf(api.ReasonStaleEpoch, p.Job.String(), "%s keeps the job.", home.Display())
+	}
+	return j.stopHere(ctx, a, p)
+}
+
+// wished looks up the job of another node's wish: whose it is, who keeps it, and
+// whether the node was its home before.
+func (j *Jobs) wished(id api.JobID, from api.NodeID) (owner api.Principal, home api.NodeID, former bool, err error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	k := j.jobs[id]
+	if k == nil {
+		return owner, home, false, api.NewError(api.ReasonNoSuchJob, id.String())
+	}
+	best, ok := k.best()
+	switch {
+	case k.gone:
+		return owner, home, false, api.NewError(api.ReasonJobDeleted, id.String())
+	case !ok:
+		return owner, home, false, api.NewError(api.ReasonNoSuchJob, id.String())
+	}
+	_, former = k.docs[from]
+	return k.spec.Principal, best.job.Home, former, nil
+}
+
+// checkWish refuses a wish of somebody for whom the calling node does not vouch,
+// or who may not act for the job's owner.
+func (j *Jobs) checkWish(from api.NodeID, p api.PeerJobParams, owner api.Principal) error {
+	if p.By.Node != from {
+		return api.Errorf(api.ReasonPeerNotAllowed, p.By.String(), "%s does not vouch for %s.", from.Display(), p.By)
+	}
+	if !j.may(p.By, owner) {
+		return api.NewError(api.ReasonNotYourJob, p.Job.String())
+	}
+	return nil
+}
+
+// TakeOver makes this node the home of a job whose home is gone.
+func (j *Jobs) TakeOver(ctx context.Context, c Caller, p api.JobSelect) error {
+	if err := j.wait(ctx); err != nil {
+		return err
+	}
+	job, _, err := j.find(c, p.Job)
+	if err != nil {
+		return err
+	}
+	if job.Phase.Ended() {
+		return api.NewError(api.ReasonJobEnded, p.Job.String())
+	}
+	_, a, _ := j.homeOf(p.Job)
+	if a == nil {
+		return api.NewError(api.ReasonNoSuchJob, p.Job.String())
+	}
+	var home api.NodeID
+	err = a.ask(ctx, func() []phase.Effect {
+		a.event(phase.TakeOver{By: c.Principal})
+		if a.state.Role != phase.RoleHome {
+			home = a.state.Job.Home
+		}
+		return nil
+	})
+	if err == nil && home != "" {
+		e := api.Errorf(api.ReasonHomeInSight, p.Job.String(), "%s, which keeps the job, answers.", home.Display())
+		return e
+	}
+	return err
+}

@@ -1,0 +1,145 @@
+package job
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"time"
+
+	"fulmen/daemon/api"
+)
+
+// Submit takes a job from one of this node's people: it checks and signs the
+// spec, and is its first home. The job is on disk when it returns.
+func (j *Jobs) Submit(ctx context.Context, c Caller, p api.JobSubmitParams) (api.JobSubmitResult, error) {
+	if err := j.wait(ctx); err != nil {
+		return api.JobSubmitResult{}, err
+	}
+	if c.Principal.Node != j.cfg.Node || !c.Principal.Valid() {
+		return api.JobSubmitResult{}, api.Errorf(api.ReasonNotTheWriter, c.Principal.String(), "This node does not vouch for %s.", c.Principal)
+	}
+	if err := checkRequest(p.Request); err != nil {
+		return api.JobSubmitResult{}, err
+	}
+	if err := checkEnvironment(p.Request.Program, p.Environment, false); err != nil {
+		return api.JobSubmitResult{}, err
+	}
+	j.submits.Lock()
+	defer j.submits.Unlock()
+	if id, err := j.submitted(c.Principal, p); id != "" || err != nil {
+		return api.JobSubmitResult{Job: id, Existing: err == nil}, err
+	}
+	id := api.NewJobID()
+	spec := p.Request.Spec(id, c.Principal, j.now())
+	raw, sig, err := api.SignSpec(j.cfg.Cluster(), j.cfg.Key, spec)
+	if err != nil {
+		return api.JobSubmitResult{}, err
+	}
+	if len(raw) > api.MaxSpecBytes {
+		e := api.Errorf(api.ReasonMessageTooLarge, "request", "The spec has %d bytes; at most %d are taken.", len(raw), api.MaxSpecBytes)
+		e.Data.Remedy = "Put long arguments into a file, or pass --sync."
+		return api.JobSubmitResult{}, e
+	}
+	if len(p.Environment) > 0 {
+		j.mu.Lock()
+		j.values[id] = maps.Clone(p.Environment)
+		j.mu.Unlock()
+	}
+	job := api.Job{Spec: raw, SpecSig: sig, SpecSHA256: api.SpecSHA256(raw), Principal: c.Principal}
+	if err := j.accept(ctx, id, spec, job); err != nil {
+		if definite(err) {
+			j.mu.Lock()
+			delete(j.values, id)
+			j.mu.Unlock()
+		}
+		return api.JobSubmitResult{}, err
+	}
+	return api.JobSubmitResult{Job: id}, nil
+}
+
+// submitted finds the job of a request_id. Another request with the same one is
+// refused. Values of variables that were lost meanwhile are taken again.
+func (j *Jobs) submitted(by api.Principal, p api.JobSubmitParams) (api.JobID, error) {
+	if p.Request.RequestID == "" {
+		return "", nil
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	id, ok := j.requests[requestKey{by, p.Request.RequestID}]
+	if !ok {
+		return "", nil
+	}
+	k := j.know(id)
+	same, err := json.Marshal(p.Request.Spec(id, by, k.spec.SubmittedAt))
+	if err != nil || string(same) != string(k.raw) {
+		return "", api.NewError(api.ReasonDuplicateRequest, p.Request.RequestID)
+	}
+	if len(p.Environment) > 0 && j.values[id] == nil {
+		j.values[id] = maps.Clone(p.Environment)
+	}
+	return id, nil
+}
+
+// Retry submits the spec of a job that has ended once more, for the caller.
+func (j *Jobs) Retry(ctx context.Context, c Caller, p api.JobSelect) (api.JobSubmitResult, error) {
+	if err := j.wait(ctx); err != nil {
+		return api.JobSubmitResult{}, err
+	}
+	best, spec, err := j.find(c, p.Job)
+	if err != nil {
+		return api.JobSubmitResult{}, err
+	}
+	if !best.Phase.Ended() {
+		return api.JobSubmitResult{}, api.NewError(api.ReasonJobRunning, p.Job.String())
+	}
+	values := j.environment(p.Job)
+	if missing(spec.Program, values) {
+		e := api.NewError(api.ReasonVariablesLost, p.Job.String())
+		e.Data.Remedy = "Submit it again where the values are set, or retry it on " + spec.Principal.Node.Display() + "."
+		return api.JobSubmitResult{}, e
+	}
+	request := api.JobRequest{
+		Name: spec.Name, Labels: spec.Labels, Program: spec.Program, Placement: spec.Placement, Deadlines: spec.Deadlines,
+		Retries: spec.Retries, MaxAttempts: spec.MaxAttempts, AllowMixed: spec.AllowMixed, AllowSolo: spec.AllowSolo,
+		Publish: spec.Publish, Detached: spec.Detached, Output: spec.Output,
+	}
+	return j.Submit(ctx, c, api.JobSubmitParams{Request: request, Environment: values})
+}
+
+// Plan is where a spec would run now, or what stops it.
+func (j *Jobs) Plan(ctx context.Context, c Caller, p api.JobPlanParams) (api.JobPlanResult, error) {
+	if err := checkRequest(p.Request); err != nil {
+		return api.JobPlanResult{}, err
+	}
+	ctx, cancel := timeout{planWithin, "a plan"}.of(ctx, j.cfg.Clock)
+	defer cancel()
+	return j.cfg.Planner.Explain(ctx, p.Request.Spec(api.NewJobID(), c.Principal, j.now()))
+}
+
+// find gives a job that counts, to whoever may act for it.
+func (j *Jobs) find(c Caller, id api.JobID) (api.Job, api.JobSpec, error) {
+	j.mu.Lock()
+	k := j.jobs[id]
+	var best held
+	var ok, gone bool
+	var spec api.JobSpec
+	if k != nil {
+		best, ok = k.best()
+		spec, gone = k.spec, k.gone
+	}
+	j.mu.Unlock()
+	switch {
+	case gone:
+		return api.Job{}, spec, api.NewError(api.ReasonJobDeleted, id.String())
+	case !ok:
+		return api.Job{}, spec, api.NewError(api.ReasonNoSuchJob, id.String())
+	}
+	return best.job, spec, j.allowed(c, id, spec.Principal)
+}
+
+func decodeSpec(raw json.RawMessage) (spec api.JobSpec, err error) {
+	return spec, json.Unmarshal(raw, &spec)
+}
+
+// patience is how long a wish follows a home that moves.
+const patience = 3 * time.Second

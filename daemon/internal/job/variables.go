@@ -1,0 +1,76 @@
+package job
+
+import (
+	"slices"
+	"strings"
+
+	"fulmen/daemon/api"
+)
+
+// Limits of what is passed in environment variables. Values stay in memory of the
+// nodes that keep the job.
+const (
+	maxVariables        = 1024
+	maxEnvironmentBytes = 256 << 10
+)
+
+// reserved are names that Fulmen sets for every rank.
+func reserved(name string) bool {
+	return slices.Contains([]string{"MLX_RANK", "MLX_HOSTFILE", "MLX_IBV_DEVICES", "MLX_JACCL_COORDINATOR"}, name) ||
+		strings.HasPrefix(name, "FULMEN_")
+}
+
+// checkVariables refuses names that are none, are given twice, or are Fulmen's.
+func checkVariables(field string, names []string) error {
+	if len(names) > maxVariables {
+		return bad(field, "Pass fewer.", "%d variables; at most %d are taken", len(names), maxVariables)
+	}
+	for i, name := range names {
+		switch {
+		case !isVariable(name):
+			return bad(field, "Use letters, digits and _, not a digit first.", "%q is no name of a variable", name)
+		case reserved(name):
+			return bad(field, "Leave it out.", "%s is set by Fulmen", name)
+		case slices.Contains(names[:i], name):
+			return bad(field, "Name each variable once.", "%s is named twice", name)
+		}
+	}
+	return nil
+}
+
+func isVariable(name string) bool {
+	for i := range len(name) {
+		c := name[i] | 0x20
+		if letter := c >= 'a' && c <= 'z' || name[i] == '_'; !letter && (i == 0 || name[i] < '0' || name[i] > '9') {
+			return false
+		}
+	}
+	return name != "" && len(name) <= maxName
+}
+
+// checkEnvironment refuses values that the spec does not name, and names without a
+// value, except where a node that was restarted has lost them all.
+func checkEnvironment(p api.Program, values map[string]string, mayLack bool) error {
+	size := 0
+	for name, value := range values {
+		if !slices.Contains(p.Variables, name) {
+			return bad("environment", "Name it in program.variables too.", "%q is not among the program's variables", name)
+		}
+		if strings.ContainsRune(value, 0) {
+			return bad("environment", "Take it out.", "the value of %s holds a zero byte", name)
+		}
+		size += len(name) + len(value)
+	}
+	if size > maxEnvironmentBytes {
+		return bad("environment", "Put long values into a file.", "the values have %d bytes; at most %d are taken", size, maxEnvironmentBytes)
+	}
+	if mayLack && len(values) == 0 {
+		return nil
+	}
+	for _, name := range p.Variables {
+		if _, ok := values[name]; !ok {
+			return bad("environment", "Give it a value, or take it from program.variables.", "%s has no value", name)
+		}
+	}
+	return nil
+}
