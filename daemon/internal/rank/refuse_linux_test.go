@@ -1,0 +1,151 @@
+package rank
+
+import (
+	"crypto/ed25519"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+)
+
+// What is refused is never run, and leaves no rank behind.
+func TestWhatIsNotStarted(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		change func(m *mac, p *api.PeerStartParams)
+		reason api.Reason
+	}{
+		"a spec that was altered": {func(m *mac, p *api.PeerStartParams) {
+			p.Spec = []byte(strings.Replace(string(p.Spec), "echo ran", "echo Ran", 1))
+		}, api.ReasonSpecAltered},
+		"a principal of this node, which did not sign": {func(m *mac, p *api.PeerStartParams) {
+			p.Spec = []byte(strings.Replace(string(p.Spec), "anna@"+string(m.homeID), "anna@"+string(m.id), 1))
+		}, api.ReasonSpecAltered},
+		"another person of the node that signed": {func(m *mac, p *api.PeerStartParams) {
+			p.Spec = []byte(strings.Replace(string(p.Spec), "anna@", "bert@", 1))
+		}, api.ReasonSpecAltered},
+		"a signature of somebody else for another's person": {func(m *mac, p *api.PeerStartParams) {
+			p.SpecSig = ed25519.Sign(newKey(m.t), api.SpecSigningBytes(cluster, p.Spec))
+		}, api.ReasonSpecAltered},
+		"a spec signed for another cluster": {func(m *mac, p *api.PeerStartParams) {
+			p.SpecSig = ed25519.Sign(m.home, api.SpecSigningBytes("ffffffffffffffffffffffffffffffff", p.Spec))
+		}, api.ReasonSpecAltered},
+		"a spec of another job": {func(m *mac, p *api.PeerStartParams) {
+			m.job = api.NewJobID()
+			p.Rank.Job = m.job
+		}, api.ReasonSpecAltered},
+		"a signer who was removed": {func(m *mac, p *api.PeerStartParams) { delete(m.members, m.homeID) }, api.ReasonNotAMember},
+		"a person without an account": {func(m *mac, p *api.PeerStartParams) {
+			m.policy = func(api.Principal) (string, api.Reason) { return "", api.ReasonPrincipalUnmapped }
+		}, api.ReasonPrincipalUnmapped},
+		"as root": {func(m *mac, p *api.PeerStartParams) {
+			m.policy = func(api.Principal) (string, api.Reason) { return "root", "" }
+		}, api.ReasonAccountForbidden},
+		"a plan of another spec":        {func(m *mac, p *api.PeerStartParams) { p.Plan.SpecSHA256 = strings.Repeat("0", 64) }, api.ReasonBadValue},
+		"a plan for another node":       {func(m *mac, p *api.PeerStartParams) { p.Plan.Ranks[0].Node = m.homeID }, api.ReasonBadValue},
+		"a rank that is not planned":    {func(m *mac, p *api.PeerStartParams) { p.Rank.Rank = 1 }, api.ReasonBadValue},
+		"a ring without addresses":      {func(m *mac, p *api.PeerStartParams) { p.Plan.Ranks = append(p.Plan.Ranks, api.PlanRank{Rank: 1, Node: m.homeID}) }, api.ReasonBadValue},
+		"a backend that is not there":   {func(m *mac, p *api.PeerStartParams) { p.Plan.Backend = api.BackendJACCL }, api.ReasonBackendUnsupported},
+		"a variable that is not passed": {func(m *mac, p *api.PeerStartParams) { p.Environment = map[string]string{"LD_PRELOAD": "x"} }, api.ReasonBadValue},
+		"no epoch":                      {func(m *mac, p *api.PeerStartParams) { p.Epoch = 0 }, api.ReasonBadValue},
+		"no lease":                      {func(m *mac, p *api.PeerStartParams) { p.LeaseS = 0 }, api.ReasonBadValue},
+		"a stale epoch": {func(m *mac, p *api.PeerStartParams) {
+			m.mustEnd(api.PeerEndParams{Job: m.job, Attempt: 1, Ranks: []int{7}, Epoch: 2})
+		}, api.ReasonStaleEpoch},
+		"an epoch that the job's document has passed": {func(m *mac, p *api.PeerStartParams) {
+			m.putJob(m.jobDoc(*p, 2))
+		}, api.ReasonStaleEpoch},
+		"a job that was deleted": {func(m *mac, p *api.PeerStartParams) {
+			m.putJob(m.jobDoc(*p, 1))
+			if err := m.documents.Delete(api.KindJob, string(m.job)); err != nil {
+				m.t.Fatal(err)
+			}
+		}, api.ReasonJobDeleted},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			is := is.New(t)
+			m := newMac(t).boot()
+			p := m.params(m.spec("echo ran"))
+			test.change(m, &p)
+			err := m.start(p)
+			if !isReason(err, test.reason) {
+				t.Fatalf("%v, want %s", err, test.reason)
+			}
+			is.Equal(len(m.ranks.Live()), 0)
+			is.Equal(m.supervisor.starts(), 0)
+			is.True(!m.grants.occupied(p.Rank))
+			_, ok := m.doc(p.Rank)
+			is.True(!ok)
+		})
+	}
+}
+
+func TestNothingIsStartedWithoutAGrant(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	m := newMac(t).boot()
+	p := m.params(m.spec("echo ran"))
+	is.True(isReason(m.call("peer.start", p, nil), api.ReasonGrantRefused))
+	is.Equal(m.supervisor.starts(), 0)
+	m.mustStart(p) // it can be asked for again with one
+	m.until(p.Rank, api.RankExited)
+}
+
+func TestARepeatedStartIsOne(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	m := newMac(t).boot()
+	p := m.params(m.spec("exit 42"))
+	answers := make(chan error, 8)
+	for range cap(answers) {
+		go func() { answers <- m.start(p) }()
+	}
+	for range cap(answers) {
+		is.NoErr(<-answers)
+	}
+	m.until(p.Rank, api.RankExited)
+	is.NoErr(m.start(p))
+	is.Equal(m.supervisor.starts(), 1)
+	p.Epoch = 2 // a new home starts a new attempt
+	is.True(isReason(m.start(p), api.ReasonStaleEpoch))
+}
+
+// jobDoc is the job as the home of an epoch has it; this node, for simplicity.
+func (m *mac) jobDoc(p api.PeerStartParams, epoch uint64) api.Job {
+	var spec api.JobSpec
+	if err := json.Unmarshal(p.Spec, &spec); err != nil {
+		m.t.Fatal(err)
+	}
+	return api.Job{
+		Spec: p.Spec, SpecSig: p.SpecSig, SpecSHA256: api.SpecSHA256(p.Spec), Principal: spec.Principal, Home: m.id, Epoch: epoch,
+		Phase: api.JobRunning, PhaseSince: spec.SubmittedAt, Attempt: 1,
+	}
+}
+
+func (m *mac) putJob(job api.Job) {
+	m.t.Helper()
+	if err := m.documents.Put(api.KindJob, string(m.job), job, nil); err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+// A program's way through a folder that is not its own stays closed.
+func TestFoldersArePassedAndNotListed(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	m := newMac(t).boot()
+	p := m.params(m.spec("exit 0"))
+	m.mustStart(p)
+	m.until(p.Rank, api.RankExited)
+	for folder := m.ranks.rankFolder(p.Rank); folder != m.folder; folder = filepath.Dir(folder) {
+		info, err := os.Stat(folder)
+		is.NoErr(err)
+		is.Equal(info.Mode().Perm(), os.FileMode(0o711))
+	}
+}
