@@ -33,13 +33,13 @@ type login struct {
 // that the next one need not wait as long.
 func (p *Preparer) login(ctx context.Context, a Account, stale string) (*login, error) {
 	p.mu.Lock()
-	l := p.logins[a.UID]
+	l := p.logins[a.Name]
 	if l != nil && p.old(l, a, stale) {
 		l = nil
 	}
 	if l == nil {
 		l = &login{done: make(chan struct{})}
-		p.logins[a.UID] = l
+		p.logins[a.Name] = l
 		go p.readLogin(l, a)
 	}
 	p.mu.Unlock()
@@ -89,7 +89,7 @@ func (p *Preparer) readLogin(l *login, a Account) {
 		return
 	}
 	answer, err := p.runner.Ask(context.Background(), a, look.Request{
-		Op: look.OpEnvironment, DeadlineS: (look.ShellTime + time.Second).Seconds(), Self: p.config.Self,
+		Op: look.OpEnvironment, DeadlineS: look.ShellTime.Seconds(), Self: p.config.Self,
 		Env: append(baseEnvironment(a), "TERM=dumb"),
 	}, nil)
 	if err != nil {

@@ -37,7 +37,7 @@ type Preparer struct {
 	book   account.Book
 
 	mu      sync.Mutex
-	logins  map[uint32]*login               // by uid
+	logins  map[string]*login               // by the account's name
 	pythons map[uint32][]look.Python        // by uid, the latest last
 	places  map[preparedPlace]chan struct{} // held while the node is prepared there
 	done    map[preparedPlace]string        // what was prepared
@@ -51,7 +51,7 @@ func New(c Config) *Preparer {
 	return &Preparer{
 		config: c,
 		runner: asuser.Runner{Self: c.Self, OwnUID: c.OwnUID, Clock: c.Clock},
-		logins: map[uint32]*login{}, pythons: map[uint32][]look.Python{},
+		logins: map[string]*login{}, pythons: map[uint32][]look.Python{},
 		places: map[preparedPlace]chan struct{}{}, done: map[preparedPlace]string{},
 	}
 }

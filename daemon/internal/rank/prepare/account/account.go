@@ -19,7 +19,7 @@ type Account struct {
 	Name string
 	// UID and GID are its number and that of its primary group.
 	UID, GID uint32
-	// Groups are all its groups, the primary one included, in ascending order.
+	// Groups are all its groups, the primary one first, the others in ascending order.
 	Groups []uint32
 	// Home is its home folder; it need not exist.
 	Home string
@@ -40,7 +40,16 @@ func (a Account) Credential(own uint32) (*syscall.Credential, error) {
 		return nil, forbidden(a.Name, "Install Fulmen as a system service, or map to the daemon's own account.",
 			"this daemon does not run as root and cannot start anything as %q", a.Name)
 	}
-	return &syscall.Credential{Uid: a.UID, Gid: a.GID, Groups: slices.Clone(a.Groups)}, nil
+	return &syscall.Credential{Uid: a.UID, Gid: a.GID, Groups: ordered(a.GID, a.Groups)}, nil
+}
+
+// ordered puts the primary group first, since no system takes any number of them.
+func ordered(primary uint32, others []uint32) []uint32 {
+	others = slices.Clone(others)
+	slices.Sort(others)
+	others = slices.DeleteFunc(slices.Compact(others), func(g uint32) bool { return g == primary })
+	all := append([]uint32{primary}, others...)
+	return all[:min(len(all), maxGroups)]
 }
 
 // Book finds accounts. The zero value is ready; it may be used by many at once.
@@ -74,7 +83,6 @@ func (b *Book) Find(name string) (Account, error) {
 	if err != nil {
 		return Account{}, fmt.Errorf("look up the groups of %q: %w", name, err)
 	}
-	a.Groups = []uint32{a.GID}
 	for _, text := range groups {
 		group, err := number(text)
 		if err != nil {
@@ -82,8 +90,7 @@ func (b *Book) Find(name string) (Account, error) {
 		}
 		a.Groups = append(a.Groups, group)
 	}
-	slices.Sort(a.Groups)
-	a.Groups = slices.Compact(a.Groups)
+	a.Groups = ordered(a.GID, a.Groups)
 	if !filepath.IsAbs(a.Home) {
 		a.Home = "/"
 	}

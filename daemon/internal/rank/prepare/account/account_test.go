@@ -48,6 +48,8 @@ func TestCredential(t *testing.T) {
 	is.Equal(c.Uid, uint32(1001))
 	is.Equal(c.Gid, uint32(20))
 	is.Equal(c.Groups, []uint32{20, 80})
+	is.Equal(ordered(20, []uint32{80, 12, 20, 80}), []uint32{20, 12, 80})
+	is.Equal(len(ordered(7, make([]uint32, 3))), 2)
 	is.True(!c.NoSetGroups) // root's groups would remain
 	c, err = a.Credential(1001)
 	is.NoErr(err)

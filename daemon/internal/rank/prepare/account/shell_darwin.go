@@ -6,6 +6,10 @@ import (
 	"time"
 )
 
+// maxGroups is NGROUPS_MAX: setgroups takes no more. The system's own groups,
+// which have low numbers, are kept.
+const maxGroups = 16
+
 // defaultShell is what the system gives to new accounts.
 const defaultShell = "/bin/zsh"
 

@@ -9,6 +9,9 @@ import (
 	"time"
 )
 
+// maxGroups is NGROUPS_MAX: setgroups takes no more.
+const maxGroups = 65536
+
 // defaultShell is what passwd(5) says an empty field means.
 const defaultShell = "/bin/sh"
 

@@ -145,6 +145,25 @@ func TestWhatHangsIsKilled(t *testing.T) {
 	}
 }
 
+// A login shell that hangs is given up in time to say so, and is gone with its children.
+func TestAShellThatHangs(t *testing.T) {
+	is := is.New(t)
+	r := runner(t)
+	ada := preparetest.Account(t, preparetest.Shell(t, "bash"))
+	preparetest.Write(t, ada, ada.Home, map[string]string{
+		".bash_profile": "sleep 1000 & echo $! >$HOME/pids; echo $$ >>$HOME/pids; echo asking >&2; while :; do sleep 1000; done\n",
+	})
+	_, err := r.Ask(t.Context(), ada, look.Request{
+		Op: look.OpEnvironment, DeadlineS: 1.5, Self: r.Self, Env: []string{"HOME=" + ada.Home, "PATH=/usr/bin:/bin"},
+	}, nil)
+	is.True(strings.HasSuffix(err.Error(), "the login shell "+ada.Shell+" was not done after 1.35s (asking)"))
+	text, err := os.ReadFile(ada.Home + "/pids")
+	is.NoErr(err)
+	pids := strings.Fields(string(text))
+	is.Equal(len(pids), 2)
+	until(t, func() bool { return !slices.ContainsFunc(pids, alive) })
+}
+
 // The command that prepares gets a moment to clean up, and no longer.
 func TestAPreparationEndsPolitely(t *testing.T) {
 	is := is.New(t)

@@ -2,8 +2,6 @@ package look
 
 import (
 	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 
@@ -192,7 +190,7 @@ func alternatives(name string) []string {
 
 // reasonFor says whether what is missing is an interpreter or the program.
 func reasonFor(path string) api.Reason {
-	if isPython(path) || slices.Contains([]string{"bash", "sh", "zsh", "uv"}, filepath.Base(path)) {
+	if isPython(path) {
 		return api.ReasonInterpreterMissing
 	}
 	return api.ReasonProgramMissing

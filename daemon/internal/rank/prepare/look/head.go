@@ -2,23 +2,31 @@ package look
 
 import (
 	"strings"
+	"sync"
 	"unicode"
 )
 
 // head keeps the beginning of what is written to it and takes the rest.
 type head struct {
 	limit int
+	mu    sync.Mutex // what still runs may write while it is read
 	text  strings.Builder
 }
 
 // Write takes everything.
 func (h *head) Write(p []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	h.text.Write(p[:min(len(p), h.limit-h.text.Len())])
 	return len(p), nil
 }
 
 // String is what was kept.
-func (h *head) String() string { return h.text.String() }
+func (h *head) String() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.text.String()
+}
 
 // Printable leaves lines of what a program wrote, without what would steer a terminal.
 func Printable(text string) string {

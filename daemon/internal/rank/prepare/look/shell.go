@@ -16,9 +16,11 @@ import (
 )
 
 const (
-	// ShellTime is how long a login shell may take.
+	// ShellTime is how long reading the environment of a login shell may take.
 	ShellTime = 5 * time.Second
 	maxShell  = 1 << 20
+	// shellPart is the shell's own part of it: the rest is for saying that it was not done.
+	shellPart = 0.9
 )
 
 // readShell answers [OpEnvironment]: it runs the login shell, which runs this
@@ -30,7 +32,8 @@ func readShell(r Request) (Answer, error) {
 	if strings.ContainsAny(r.Self, `'\`) {
 		return a, errors.New("the path of fulmend has a quote or a backslash")
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), ShellTime)
+	allowed := time.Duration(r.DeadlineS * shellPart * float64(time.Second))
+	ctx, cancel := context.WithTimeoutCause(context.Background(), allowed, fmt.Errorf("was not done after %s", allowed))
 	defer cancel()
 	command := shellCommand(r.Shell, fmt.Sprintf("'%s' look %s", r.Self, mark))
 	command.Env = r.Env
@@ -110,12 +113,12 @@ func runUntil(ctx context.Context, command *exec.Cmd, mark string) (string, erro
 			return got.text, nil
 		}
 	case <-ctx.Done():
-		return "", fmt.Errorf("was not done after %s", ShellTime)
+		return "", context.Cause(ctx)
 	}
 	select {
 	case err = <-ended:
 	case <-ctx.Done():
-		return "", fmt.Errorf("was not done after %s", ShellTime)
+		return "", context.Cause(ctx)
 	}
 	if err != nil {
 		return "", fmt.Errorf("failed: %w", err)
