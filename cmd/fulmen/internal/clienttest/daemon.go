@@ -18,6 +18,10 @@ import (
 // Answer gives a method's result; its error becomes the response's.
 type Answer func(params json.RawMessage) (any, error)
 
+// Stream gives a method's result, and what follows it: then is given a way to
+// send the parameters of notifications, which fails once the client is gone.
+type Stream func(params json.RawMessage) (result any, then func(notify func(any) error), err error)
+
 // Call is a request that was made.
 type Call struct {
 	Method string
@@ -30,8 +34,10 @@ type Daemon struct {
 
 	mu      sync.Mutex
 	answers map[string]Answer
+	streams map[string]Stream
 	docs    []api.Document
 	watches map[*watch]bool
+	conns   map[*websocket.Conn]bool
 	calls   []Call
 	called  chan struct{} // closed at the next call
 }
@@ -40,7 +46,7 @@ type Daemon struct {
 type watch struct {
 	kinds []api.Kind
 	n     uint64
-	send  func(any)
+	send  func(any) error
 }
 
 // Start serves below a FULMEN_HOME, where clients find the socket.
@@ -53,7 +59,7 @@ func Start(home string) (*Daemon, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Daemon{answers: map[string]Answer{}, watches: map[*watch]bool{}, called: make(chan struct{})}
+	d := &Daemon{answers: map[string]Answer{}, streams: map[string]Stream{}, watches: map[*watch]bool{}, conns: map[*websocket.Conn]bool{}, called: make(chan struct{})}
 	d.server = &http.Server{Handler: http.HandlerFunc(d.serve)}
 	go func() { _ = d.server.Serve(listener) }() // it ends with Close
 	return d, nil
@@ -62,11 +68,27 @@ func Start(home string) (*Daemon, error) {
 // Close ends it; connections that were taken over end with their clients.
 func (d *Daemon) Close() error { return d.server.Close() }
 
+// Drop cuts all connections off, as a daemon does that is killed.
+func (d *Daemon) Drop() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for conn := range d.conns {
+		_ = conn.CloseNow() // it may be closed already
+	}
+}
+
 // Set says what a method answers from now on.
 func (d *Daemon) Set(method string, answer Answer) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.answers[method] = answer
+}
+
+// SetStream says what a method that is followed by notifications answers from now on.
+func (d *Daemon) SetStream(method string, stream Stream) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.streams[method] = stream
 }
 
 // Always answers a method with the same result.
@@ -85,7 +107,7 @@ func (d *Daemon) Put(docs ...api.Document) {
 	for w := range d.watches {
 		if put := selected(docs, w.kinds); len(put) > 0 {
 			w.n++
-			w.send(notification{JSONRPC: api.JSONRPCVersion, Method: "state.changed", Params: api.StateChanged{Sub: "s1", N: w.n, Put: put}})
+			_ = w.send(notification{JSONRPC: api.JSONRPCVersion, Method: "state.changed", Params: api.StateChanged{Sub: "s1", N: w.n, Put: put}}) // the client may be gone
 		}
 	}
 }
@@ -127,20 +149,24 @@ func (d *Daemon) serve(w http.ResponseWriter, r *http.Request) {
 	defer conn.CloseNow()
 	ctx := r.Context()
 	var writing sync.Mutex
-	send := func(v any) {
+	send := func(v any) error {
 		raw, err := json.Marshal(v)
 		if err != nil {
 			panic(err) // a test's own value
 		}
 		writing.Lock()
 		defer writing.Unlock()
-		_ = conn.Write(ctx, websocket.MessageText, raw) // the client may be gone
+		return conn.Write(ctx, websocket.MessageText, raw)
 	}
 	own := &watch{send: send}
+	d.mu.Lock()
+	d.conns[conn] = true
+	d.mu.Unlock()
 	defer func() {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		delete(d.watches, own)
+		delete(d.conns, conn)
 	}()
 	for {
 		_, raw, err := conn.Read(context.WithoutCancel(ctx))
@@ -160,7 +186,8 @@ func (d *Daemon) answer(request api.Request, own *watch) {
 	response := api.Response{JSONRPC: api.JSONRPCVersion, ID: request.ID}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	answer := d.answers[request.Method]
+	answer, stream := d.answers[request.Method], d.streams[request.Method]
+	var then func(notify func(any) error)
 	if request.Method != "daemon.create_token" && request.Method != "daemon.revoke_token" {
 		d.calls = append(d.calls, Call{request.Method, string(request.Params)})
 	}
@@ -172,6 +199,12 @@ func (d *Daemon) answer(request api.Request, own *watch) {
 			d.mu.Unlock()
 			defer d.mu.Lock()
 			result, err = answer(request.Params)
+		}()
+	case stream != nil:
+		func() {
+			d.mu.Unlock()
+			defer d.mu.Lock()
+			result, then, err = stream(request.Params)
 		}()
 	case request.Method == "state.get":
 		err = json.Unmarshal(request.Params, &sel)
@@ -190,7 +223,12 @@ func (d *Daemon) answer(request api.Request, own *watch) {
 	if err != nil {
 		response.Result, response.Error = nil, api.AsError(err).Response()
 	}
-	own.send(response) // under the lock, so that changes come after it
+	_ = own.send(response) // under the lock, so that changes come after it; the client may be gone
+	if err == nil && then != nil {
+		go then(func(params any) error {
+			return own.send(notification{JSONRPC: api.JSONRPCVersion, Method: request.Method, Params: params})
+		})
+	}
 	close(d.called)
 	d.called = make(chan struct{})
 }

@@ -39,8 +39,30 @@ type App struct {
 	Host string
 	// User is the account's name, empty where it is not known.
 	User string
+	// Folder is the current one; empty where it is not known.
+	Folder string
+	// Signals announces signals until it is told to stop; nil where there are none.
+	Signals func(...os.Signal) (<-chan os.Signal, func())
+	// Console is the terminal that In and Out are; nil where they are none.
+	Console Console
 	// Now reads the wall clock.
 	Now func() time.Time
+
+	// patience is how long it is tried to reach a daemon again that was lost; 0 = defaultPatience.
+	patience time.Duration
+	// settle is how long a job may be on its way before it is said where it is; 0 = defaultSettle.
+	settle time.Duration
+}
+
+// Console is a terminal at which somebody sits.
+type Console interface {
+	// Size counts its lines and the characters of a line.
+	Size() (rows, columns int, err error)
+	// Raw passes every key on as it is typed, and shows none, until restore.
+	Raw() (restore func() error, err error)
+	// Foreground reports whether this program may read from it; one in the
+	// background would be stopped.
+	Foreground() bool
 }
 
 // Process is the app of this process.
@@ -54,9 +76,18 @@ func Process(version string) App {
 		path = "" // then PATH alone is searched
 	}
 	in := int(os.Stdin.Fd())
-	return App{
+	folder, err := os.Getwd()
+	if err != nil {
+		folder = "" // it may have been deleted
+	}
+	a := App{
 		Version: version, In: os.Stdin, InTerminal: term.IsTerminal(in), Secret: hidden(in),
 		Out: os.Stdout, Err: os.Stderr, Terminal: term.IsTerminal(int(os.Stderr.Fd())), Screen: term.IsTerminal(int(os.Stdout.Fd())),
 		Environment: client.Process(), Executable: path, Host: host, User: os.Getenv("USER"), Now: time.Now,
+		Folder: folder, Signals: processSignals,
 	}
+	if a.InTerminal && a.Screen {
+		a.Console = console{in: in, out: int(os.Stdout.Fd())}
+	}
+	return a
 }

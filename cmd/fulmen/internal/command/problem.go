@@ -66,7 +66,7 @@ func rephrase(e *api.Error) *api.Error {
 	case notBuilt(e):
 		out.Message = "The daemon that runs does not have this yet."
 		out.Data.Remedy = "Update fulmend, or see what it has: fulmen version --json"
-	case e.Data.Reason == api.ReasonNoDaemon && e.Data.Remedy != howToStart:
+	case e.Data.Reason == api.ReasonNoDaemon && e.Data.Remedy == api.NewError(api.ReasonNoDaemon, "").Data.Remedy:
 		out.Data.Remedy = "See: fulmen doctor" // it was there a moment ago
 	}
 	return &out

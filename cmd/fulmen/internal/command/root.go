@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -20,8 +21,9 @@ type run struct {
 
 // Run does what the arguments say and gives the exit status: api.ExitOK,
 // api.ExitFailed, or api.ExitUsage for a command line that makes no sense; that
-// of the other program, where one does the work.
+// of the other program, where one does the work, or of the job.
 func (a App) Run(ctx context.Context, args []string) int {
+	a.patience, a.settle = cmp.Or(a.patience, defaultPatience), cmp.Or(a.settle, defaultSettle)
 	r := &run{App: a}
 	root := r.root()
 	root.SetArgs(args)
@@ -36,6 +38,9 @@ func (a App) Run(ctx context.Context, args []string) int {
 		return api.ExitUsage
 	}
 	r.explain(err)
+	if own, ok := errors.AsType[withStatus](err); ok {
+		return own.status
+	}
 	if errors.As(err, &usageError{}) {
 		return api.ExitUsage
 	}
@@ -55,6 +60,9 @@ func (r *run) root() *cobra.Command {
 			"  fulmen topology            what is plugged where, and how fast\n" +
 			"  fulmen pair                add another Mac, where fulmen join is typed\n" +
 			"  fulmen measure gpu         how fast is its GPU\n" +
+			"  fulmen run -n 2 -- python train.py\n" +
+			"                             run a program on two Macs\n" +
+			"  fulmen jobs                what runs\n" +
 			"  fulmen watch memory        follow its memory\n" +
 			"  fulmen doctor              what is in the way, and what to do",
 		SilenceErrors: true,
@@ -68,6 +76,7 @@ func (r *run) root() *cobra.Command {
 	flags.BoolVar(&r.wide, "wide", false, "more columns, and why something is unknown")
 	root.AddCommand(
 		r.statusCommand(), r.nodesCommand(), r.topologyCommand(), r.linksCommand(), r.watchCommand(), r.measureCommand(), r.doctorCommand(),
+		r.runCommand(), r.applyCommand(), r.planCommand(), r.envCommand(), r.jobsCommand(), r.jobCommand(),
 		r.pairCommand(), r.joinCommand(), r.inviteCommand(), r.peersCommand(), r.pendingCommand(), r.removeCommand(),
 		r.usersCommand(), r.sharingCommand(), r.renameCommand(),
 		r.reportCommand(), r.tokenCommand(), r.configCommand(), r.logsCommand(), r.stopCommand(), r.versionCommand(), r.simCommand(), r.demoCommand(),

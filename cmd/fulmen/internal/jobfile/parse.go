@@ -37,13 +37,17 @@ type Error struct {
 func (e *Error) Error() string {
 	var lines []string
 	for _, p := range e.Problems {
-		where := e.File
-		if p.Line > 0 {
-			where = fmt.Sprintf("%s:%d", e.File, p.Line)
-		}
-		lines = append(lines, where+": "+p.Message)
+		lines = append(lines, e.Line(p))
 	}
 	return strings.Join(lines, "\n")
+}
+
+// Line is a problem with where it is: FILE:LINE: what is wrong.
+func (e *Error) Line(p Problem) string {
+	if p.Line > 0 {
+		return fmt.Sprintf("%s:%d: %s", e.File, p.Line, p.Message)
+	}
+	return e.File + ": " + p.Message
 }
 
 // Parse reads a file's text. Names of nodes become ids by node, whose error is

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"flag"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -38,7 +39,7 @@ func screens(t *testing.T) map[string]func(io.Writer) error {
 	}
 	bad := listing()
 	bad.Error = api.Errorf(api.ReasonConfigUnknownKey, "log.levl", "line 3: there is no key log.levl")
-	return map[string]func(io.Writer) error{
+	all := map[string]func(io.Writer) error{
 		"status":      func(w io.Writer) error { return view.Status(w, alone) },
 		"status_wide": func(w io.Writer) error { return wide.Status(w, cluster) },
 		"status_bare": func(w io.Writer) error { return wide.Status(w, bare) },
@@ -111,6 +112,8 @@ func screens(t *testing.T) map[string]func(io.Writer) error {
 			return nil
 		},
 	}
+	maps.Copy(all, jobScreens(t))
+	return all
 }
 
 func TestScreens(t *testing.T) {

@@ -1,0 +1,184 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"fulmen/cmd/fulmen/internal/output"
+	"fulmen/cmd/fulmen/internal/text"
+	"fulmen/daemon/api"
+	"fulmen/daemon/client"
+)
+
+const (
+	// defaultPatience is how long it is tried to reach a daemon again that was lost:
+	// an update of it takes less.
+	defaultPatience = time.Minute
+	// defaultSettle is how long a job may be on its way without a word about it.
+	defaultSettle = 700 * time.Millisecond
+	// lastOutput is how long the output of a job that has ended may stay away.
+	lastOutput = 5 * time.Second
+	// hangUp is how long the wish to stop a job may take when the terminal is gone.
+	hangUp = 2 * time.Second
+)
+
+// attachment is a terminal, or a script, that follows a job until it ends.
+type attachment struct {
+	*run
+	client *client.Client
+	job    api.JobID
+	names  map[api.NodeID]string
+	lines  *output.Lines
+	// input says that In is the job's; leave that Ctrl-C leaves the job alone.
+	input, leave bool
+	// quiet leaves out the lines about the job itself.
+	quiet bool
+
+	writing sync.Mutex // whole JSON lines
+	pieces  chan struct{}
+	typed   chan struct{}
+	seen    output.Offsets
+
+	state    jobState
+	said     string
+	stopping int
+	restore  func() error
+	followed func() // ends what runs beside
+	exitCode *int
+}
+
+// stopSignals end or change what a terminal follows.
+func stopSignals() []os.Signal {
+	return []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGWINCH}
+}
+
+// follow shows a job until it has ended, and gives the exit status that is its
+// own. An error says why there is none, or what became of the job.
+func (a *attachment) follow(ctx context.Context, signals <-chan os.Signal) (int, error) {
+	ctx, a.followed = context.WithCancel(ctx)
+	defer a.followed()
+	defer a.leaveRaw()
+	a.pieces, a.typed = make(chan struct{}, 1), make(chan struct{}, 8)
+	changes, ended := make(chan jobChange), make(chan struct{})
+	go a.watchJob(ctx, changes)
+	go func() {
+		defer close(ended)
+		a.readOutput(ctx)
+	}()
+	settle := time.NewTimer(a.settle)
+	defer settle.Stop()
+	for {
+		select {
+		case c := <-changes:
+			if c.err != nil {
+				return a.lost(c)
+			}
+			if c.interruption != nil {
+				a.say(fmt.Sprintf("interrupted: %s The job goes on; trying again.", api.AsError(c.interruption).Message))
+				continue
+			}
+			a.take(ctx, c)
+			settle.Reset(a.settle)
+			if c.Terminal {
+				a.awaitOutput(ended, signals)
+				return a.finish()
+			}
+		case <-settle.C:
+			a.say(a.state.words(a.view(), a.names))
+		case s := <-signals:
+			if done, status := a.signalled(ctx, s); done {
+				return status, silent{}
+			}
+		case <-a.typed:
+			if done, status := a.signalled(ctx, os.Interrupt); done {
+				return status, silent{}
+			}
+		}
+	}
+}
+
+// take notes what changed.
+func (a *attachment) take(ctx context.Context, c jobChange) {
+	a.event(jobEvent{Changed: &c.JobChanged})
+	was := a.state.job.Phase
+	a.state.apply(c.Put)
+	if c.Terminal {
+		a.exitCode = c.ExitCode
+		return
+	}
+	switch now := a.state.job.Phase; {
+	case now == was:
+	case now == api.JobHandshake, now == api.JobRunning:
+		if now == api.JobRunning {
+			a.say(a.state.words(a.view(), a.names))
+		}
+		a.enterRaw(ctx)
+		a.beginInput(ctx)
+	}
+}
+
+// awaitOutput waits until all output is there, or none has come for a while.
+func (a *attachment) awaitOutput(ended <-chan struct{}, signals <-chan os.Signal) {
+	quiet := time.NewTimer(lastOutput)
+	defer quiet.Stop()
+	for {
+		select {
+		case <-ended:
+			return
+		case <-a.pieces:
+			quiet.Reset(lastOutput)
+		case <-quiet.C:
+			a.say("not all output came; see: fulmen job logs " + a.job.String())
+			return
+		case s := <-signals:
+			if s != syscall.SIGWINCH {
+				return
+			}
+		}
+	}
+}
+
+// say writes a line about the job, once.
+func (a *attachment) say(words string) {
+	if words == "" || words == a.said || a.quiet || a.json {
+		return
+	}
+	a.said = words
+	a.lines.Note("fulmen: " + text.Clean(a.job.String()+": "+words))
+}
+
+// jobEvent is a line of fulmen run --json: one of its fields.
+type jobEvent struct {
+	// Submitted is the job that was accepted: the first line.
+	Submitted *api.JobSubmitResult `json:"submitted,omitempty"`
+	// Changed is as in job.changed; the first one is everything there is, and one that
+	// is terminal the last.
+	Changed *api.JobChanged `json:"changed,omitempty"`
+	// Output is as in job.output.
+	Output *api.OutputPiece `json:"output,omitempty"`
+}
+
+// event writes a line for programs, where they are wanted.
+func (a *attachment) event(e jobEvent) {
+	if !a.json {
+		return
+	}
+	a.writing.Lock()
+	defer a.writing.Unlock()
+	_ = text.JSONLine(a.Out, e) // the job goes on also where nobody reads
+}
+
+// lost is the end of watching a job that may go on.
+func (a *attachment) lost(c jobChange) (int, error) {
+	_ = a.lines.Close() // the error that is shown is the greater one
+	e := *api.AsError(c.err)
+	if e.Code == api.CodeUnreachable || e.Data.Reason == api.ReasonNoDaemon {
+		e.Message = "The daemon was lost. The job " + a.job.String() + " may go on."
+		e.Data.Remedy = "Once the daemon runs: fulmen job attach " + a.job.String()
+	}
+	return api.ExitNotStarted, &e
+}

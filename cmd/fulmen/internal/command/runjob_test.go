@@ -1,0 +1,274 @@
+package command
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+)
+
+func TestRunShowsWhatRanksPrint(t *testing.T) {
+	is := is.New(t)
+	r := newRig(t, "hello\n")
+	f := r.fake()
+	_, done := r.begin("run", "-n", "2", "--", "python", "train.py")
+	r.daemon.Await("job.watch")
+	f.change(func(j *api.Job) { j.Phase, j.WaitingFor = api.JobPlacing, "the GPU of mac-mini" })
+	r.err.await(t, "fulmen: j4k2m9xq7: waiting for the GPU of mac-mini\n")
+	f.runs()
+	r.err.await(t, "fulmen: j4k2m9xq7: running on mac-studio, mac-mini over ring, unencrypted\n")
+	is.Equal(f.awaitInput(), "hello\n")
+	f.prints(0, api.StreamOut, "a\nb")
+	f.prints(1, api.StreamErr, "oh\n")
+	f.prints(0, api.StreamOut, "c\n")
+	f.ends(api.JobSucceeded, 0, nil)
+	is.Equal(<-done, 0)
+	is.Equal(r.out.String(), "[0] a\n[0] bc\n")
+	is.True(strings.Contains(r.err.String(), "[1] oh\n"))
+	is.True(!strings.Contains(r.err.String(), "ended"))
+}
+
+func TestRunEndsWithTheStatusOfTheJob(t *testing.T) {
+	for name, c := range map[string]struct {
+		phase  api.JobPhase
+		code   int
+		change func(*api.Job)
+		status int
+		says   string
+	}{
+		"a rank fails": {api.JobFailed, 42, failed, 42, "fulmen: Rank 1 on mac-mini ended with status 42.\n  See: fulmen job logs j4k2m9xq7 --rank 1\n"},
+		"a rank is killed": {api.JobFailed, 137, func(j *api.Job) {
+			failed(j)
+			j.Reason, j.Message = api.ReasonRankOutOfMemory, "mac-mini had no memory left."
+		}, 137, "fulmen: Rank 1 on mac-mini: mac-mini had no memory left.\n  Ask for more memory a rank, or use more nodes. See: fulmen job logs j4k2m9xq7 --rank 1\n"},
+		"it could not be started": {api.JobFailed, 127, func(j *api.Job) {
+			j.Reason, j.Message, j.Attempts = api.ReasonProgramMissing, "train.py is not on mac-mini.", nil
+		}, 127, "fulmen: train.py is not on mac-mini.\n  Copy it there, or pass --sync. See: fulmen job show j4k2m9xq7\n"},
+		"it was lost": {api.JobFailed, 125, func(j *api.Job) {
+			j.Reason, j.Message = api.ReasonNodeLost, "mac-mini was lost."
+		}, 125, "fulmen: mac-mini was lost.\n  See: fulmen job show j4k2m9xq7\n"},
+		"somebody stopped it": {api.JobStopped, 143, func(j *api.Job) { j.Reason = api.ReasonStoppedByPerson }, 143, ""},
+		"it succeeded":        {api.JobSucceeded, 0, nil, 0, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			r := newRig(t, "")
+			f := r.fake()
+			_, done := r.begin("run", "-q", "-n", "2", "--", "x")
+			r.daemon.Await("job.watch")
+			f.runs()
+			f.ends(c.phase, c.code, c.change)
+			is.Equal(<-done, c.status)
+			is.Equal(r.err.String(), c.says)
+		})
+	}
+}
+
+func TestRunOfOneRankIsLikeTheProgramItself(t *testing.T) {
+	is := is.New(t)
+	r := newRig(t, "")
+	f := r.fake()
+	_, done := r.begin("run", "--quiet", "x", "--flag", "-n") // flags after the command are the command's
+	r.daemon.Await("job.watch")
+	f.prints(0, api.StreamOut, "50 %\r")
+	r.out.await(t, "50 %\r") // at once, without a line's end
+	f.prints(0, api.StreamOut, "\xff\x00 no newline")
+	f.ends(api.JobSucceeded, 0, nil)
+	is.Equal(<-done, 0)
+	is.Equal(r.out.String(), "50 %\r\xff\x00 no newline")
+	is.Equal(r.err.String(), "")
+	is.Equal(f.spec.Program.Command, []string{"x", "--flag", "-n"})
+	is.Equal(f.spec.Placement.Ranks, 1)
+}
+
+func TestCtrlC(t *testing.T) {
+	stops := func(r *rig) []bool {
+		var out []bool
+		for _, raw := range r.called("job.stop") {
+			var p api.JobStopParams
+			is.New(r.t).NoErr(json.Unmarshal([]byte(raw), &p))
+			out = append(out, p.Kill)
+		}
+		return out
+	}
+	begun := func(t *testing.T) (*rig, *fakeJob, <-chan int) {
+		r := newRig(t, "")
+		f := r.fake()
+		_, done := r.begin("run", "-n", "2", "--stdin", "none", "--", "x")
+		f.runs()
+		r.err.await(t, "running on")
+		return r, f, done
+	}
+	t.Run("once stops it, and the job's end is awaited", func(t *testing.T) {
+		is := is.New(t)
+		r, f, done := begun(t)
+		f.interrupt()
+		r.daemon.Await("job.stop")
+		f.ends(api.JobStopped, 143, func(j *api.Job) { j.Reason = api.ReasonStoppedByPerson })
+		is.Equal(<-done, 143)
+		is.Equal(stops(r), []bool{false})
+		is.True(strings.HasSuffix(r.err.String(), "stopping; Ctrl-C again kills it\n"))
+	})
+	t.Run("is no success, whatever the ranks say", func(t *testing.T) {
+		is := is.New(t)
+		r, f, done := begun(t)
+		f.interrupt()
+		r.daemon.Await("job.stop")
+		f.ends(api.JobStopped, 0, func(j *api.Job) { j.Reason = api.ReasonStoppedByPerson })
+		is.Equal(<-done, 130)
+	})
+	t.Run("twice kills it, three times leaves it", func(t *testing.T) {
+		is := is.New(t)
+		r, f, done := begun(t)
+		f.interrupt()
+		r.err.await(t, "Ctrl-C again kills it")
+		r.daemon.Await("job.stop")
+		f.interrupt()
+		r.err.await(t, "Ctrl-C again leaves it alone")
+		for len(stops(r)) < 2 {
+			time.Sleep(time.Millisecond)
+		}
+		f.interrupt()
+		is.Equal(<-done, 130)
+		is.Equal(stops(r), []bool{false, true})
+		is.True(strings.HasSuffix(r.err.String(), "left; see: fulmen job show j4k2m9xq7\n"))
+	})
+	t.Run("the terminal is closed", func(t *testing.T) {
+		is := is.New(t)
+		r, f, done := begun(t)
+		f.signals <- syscall.SIGHUP
+		is.Equal(<-done, 129)
+		is.Equal(stops(r), []bool{false})
+	})
+}
+
+func TestRunGoesOnOverAnotherConnection(t *testing.T) {
+	is := is.New(t)
+	r := newRig(t, "")
+	f := r.fake()
+	_, done := r.begin("run", "-n", "2", "--stdin", "none", "--", "x")
+	f.runs()
+	f.prints(0, api.StreamOut, "before\n")
+	r.out.await(t, "[0] before\n")
+	r.daemon.Drop()
+	r.err.await(t, "interrupted: ")
+	f.prints(0, api.StreamOut, "after\n")
+	r.out.await(t, "after\n")
+	f.ends(api.JobSucceeded, 0, nil)
+	is.Equal(<-done, 0)
+	is.Equal(r.out.String(), "[0] before\n[0] after\n") // nothing twice
+}
+
+func TestRunWithoutADaemonAnyMore(t *testing.T) {
+	is := is.New(t)
+	r := newRig(t, "")
+	f := r.fake()
+	r.app.patience = time.Millisecond
+	_, done := r.begin("run", "-n", "2", "--stdin", "none", "--", "x")
+	f.runs()
+	r.err.await(t, "running on")
+	is.NoErr(r.daemon.Close())
+	r.daemon.Drop()
+	is.Equal(<-done, 125)
+	is.True(strings.HasSuffix(r.err.String(), "fulmen: The daemon was lost. The job j4k2m9xq7 may go on.\n  Once the daemon runs: fulmen job attach j4k2m9xq7\n"))
+}
+
+func TestRunIsRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		err    error
+		status int
+		says   string
+	}{
+		"a conflict":  {api.NewError(api.ReasonSpecConflict, ""), 125, "exclude each other"},
+		"no program":  {api.Errorf(api.ReasonProgramMissing, "", "x is nowhere."), 127, "x is nowhere."},
+		"no right to": {api.Errorf(api.ReasonProgramNotExecutable, "", "x is a text."), 126, "x is a text."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			r := newRig(t, "")
+			r.fake()
+			r.daemon.Set("job.submit", func(json.RawMessage) (any, error) { return nil, c.err })
+			is.Equal(r.run("run", "x"), c.status)
+			is.True(strings.Contains(r.err.String(), c.says))
+		})
+	}
+	t.Run("an unknown node", func(t *testing.T) {
+		is := is.New(t)
+		r := newRig(t, "")
+		r.fake()
+		is.Equal(r.run("run", "--nodes", "mac-stdio", "x"), 125)
+		is.Equal(r.err.String(), "fulmen: There is no node \"mac-stdio\".\n  See: fulmen nodes\n")
+	})
+}
+
+func TestRunDetached(t *testing.T) {
+	is := is.New(t)
+	r := newRig(t, "input")
+	f := r.fake()
+	is.Equal(r.run("run", "-d", "-n", "2", "x"), 0)
+	is.Equal(r.out.String(), "j4k2m9xq7\n")
+	is.True(f.spec.Detached)
+	is.Equal(f.spec.Program.Stdin, api.StdinNone)
+	is.Equal(len(r.called("job.watch")), 0)
+}
+
+func TestRunForPrograms(t *testing.T) {
+	is := is.New(t)
+	r := newRig(t, "")
+	f := r.fake()
+	_, done := r.begin("run", "--json", "-n", "2", "x")
+	r.daemon.Await("job.logs")
+	f.runs()
+	f.prints(1, api.StreamOut, "a")
+	r.out.await(t, `"output"`)
+	f.ends(api.JobFailed, 42, failed)
+	is.Equal(<-done, 42)
+	var kinds []string
+	for line := range strings.Lines(r.out.String()) {
+		var e map[string]json.RawMessage
+		is.NoErr(json.Unmarshal([]byte(line), &e))
+		is.Equal(len(e), 1)
+		for kind := range e {
+			kinds = append(kinds, kind)
+		}
+	}
+	is.Equal(kinds[0], "submitted")
+	is.Equal(kinds[len(kinds)-1], "changed")
+	is.True(strings.Contains(r.out.String(), `"terminal":true,"exit_code":42`))
+	var problem map[string]api.Error
+	is.NoErr(json.Unmarshal([]byte(r.err.String()), &problem))
+	is.Equal(problem["error"].Data.Reason, api.ReasonRankFailed)
+}
+
+func TestApply(t *testing.T) {
+	is := is.New(t)
+	r := newRig(t, "")
+	f := r.fake()
+	path := filepath.Join(t.TempDir(), "job.toml")
+	is.NoErr(os.WriteFile(path, []byte("[program]\ncommand = [\"x\"]\nvariables = [\"TOKEN\"]\n[placement]\nnodes = [\"mac-mini\"]\n"), 0o600))
+	is.Equal(r.run("apply", "-d", path), 2) // the variable is not set
+	is.True(strings.Contains(r.err.String(), "TOKEN is not set here"))
+	getenv := r.app.Environment.Getenv
+	r.app.Environment.Getenv = func(name string) string {
+		if name == "TOKEN" {
+			return "secret"
+		}
+		return getenv(name)
+	}
+	is.Equal(r.run("apply", "-d", path), 0)
+	is.Equal(f.spec.Placement.Nodes, []api.NodeID{mini})
+	is.Equal(f.spec.Placement.Ranks, 1)
+	is.Equal(f.spec.Program.Directory, filepath.Dir(path))
+	is.True(strings.Contains(r.called("job.submit")[0], `"environment":{"TOKEN":"secret"}`))
+	is.NoErr(os.WriteFile(path, []byte("\nprograms = 1\n"), 0o600))
+	is.Equal(r.run("apply", path), 2)
+	is.True(strings.Contains(r.err.String(), "job.toml:2: there is no field \"programs\""))
+	is.Equal(r.run("apply", path+".no"), 125)
+}

@@ -1,0 +1,184 @@
+package show
+
+import (
+	"encoding/json"
+	"io"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+)
+
+const sampleJob = api.JobID("j4k2m9xq7")
+
+// called are the nodes of the samples.
+func called() map[api.NodeID]string {
+	return map[api.NodeID]string{studio: "mac-studio", mini: "mac-mini"}
+}
+
+func ada() api.Principal { return api.Principal{User: "ada", Node: studio} }
+
+// jobScreens are the golden files about jobs.
+func jobScreens(t *testing.T) map[string]func(io.Writer) error {
+	view, wide := View{Now: now()}, View{Now: now(), Wide: true}
+	failed, ranks := failedJob(t)
+	return map[string]func(io.Writer) error{
+		"jobs":      func(w io.Writer) error { return view.Jobs(w, jobList(), true, called()) },
+		"jobs_wide": func(w io.Writer) error { return wide.Jobs(w, jobList(), true, called()) },
+		"jobs_none": func(w io.Writer) error { return view.Jobs(w, nil, false, nil) },
+		"job":       func(w io.Writer) error { return view.Job(w, failed, ranks, called()) },
+		"job_running": func(w io.Writer) error {
+			j, ranks := runningJob(t)
+			return wide.Job(w, j, ranks, called())
+		},
+		"job_strange": func(w io.Writer) error {
+			return view.Job(w, api.Job{Spec: json.RawMessage(`{"name":"a\u001b[2J"}`), Phase: "future", Message: "\x1b[2J.", Home: mini}, nil, nil)
+		},
+		"plan":      func(w io.Writer) error { return view.Plan(w, api.JobPlanResult{Plan: samplePlan()}, called()) },
+		"plan_wide": func(w io.Writer) error { return wide.Plan(w, api.JobPlanResult{Plan: samplePlan()}, called()) },
+		"plan_none": func(w io.Writer) error { return view.Plan(w, noPlan(), called()) },
+		"env":       func(w io.Writer) error { return view.Preflight(w, preflight(), called()) },
+		"env_wide":  func(w io.Writer) error { return wide.Preflight(w, preflight(), called()) },
+		"env_alike": func(w io.Writer) error {
+			p := api.JobPreflightResult{Nodes: preflight().Nodes[:1]}
+			return view.Preflight(w, p, called())
+		},
+	}
+}
+
+func samplePlan() *api.Plan {
+	return &api.Plan{
+		Backend: api.BackendRing, Shape: api.ShapeRing, ProvenBest: true, Unencrypted: true,
+		Ranks: []api.PlanRank{
+			{Rank: 0, Node: studio, MemoryBytes: 24 << 30, GPU: api.GPUExclusive},
+			{Rank: 1, Node: mini, MemoryBytes: 24 << 30, GPU: api.GPUExclusive},
+		},
+		Links: []api.PlanLink{{From: 0, To: 1, Kind: api.LinkTB5, BitsPerS: ptr(int64(52.6e9)), Measured: true}},
+		Used: []api.PlanInput{{KeyVersion: api.KeyVersion{Key: api.Key{Node: mini, Kind: api.KindMemory}},
+			Facts: map[string]json.RawMessage{"available_bytes": raw(`51539607552`)}}},
+		Notes: []api.Cause{{Reason: api.ReasonNotMeasured, Message: "The GPU of mac-mini was never measured.", Remedy: "fulmen measure gpu mac-mini"}},
+	}
+}
+
+func noPlan() api.JobPlanResult {
+	return api.JobPlanResult{
+		Rejections: []api.PlanRejection{
+			{Nodes: []api.NodeID{studio, mini}, Backend: api.BackendJACCL, Cause: api.Cause{Reason: api.ReasonLinkTooSlow,
+				Message: "mac-studio <-> mac-mini: receptacle 3 negotiated 40 Gb/s, RDMA needs more than 40."}},
+			{Nodes: []api.NodeID{studio, mini}, Backend: api.BackendRing, Cause: api.Cause{Reason: api.ReasonNotEnoughMemory}},
+		},
+		Remedies: []api.Cause{{Reason: api.ReasonLinkTooSlow, Message: "Put the cable of mac-mini into a Thunderbolt 5 port.", Remedy: "Ports: fulmen topology"}},
+	}
+}
+
+func preflight() api.JobPreflightResult {
+	versions := func(mlx string) map[string]string {
+		return map[string]string{"python": "3.13.1", "mlx": mlx, "mlx_lm": "0.29.0", "numpy": "2.4.0", "tokenizers": mlx[2:]}
+	}
+	return api.JobPreflightResult{
+		Nodes: []api.Preflight{
+			{Node: studio, Directory: "/Users/ada/work", Interpreter: "/Users/ada/work/.venv/bin/python", Versions: versions("0.32.4"), DiskFreeBytes: ptr(int64(912 << 30))},
+			{Node: mini, Directory: "/Users/grace/work", Interpreter: "/Users/grace/work/.venv/bin/python", Versions: versions("0.31.0"),
+				Problems: []api.Cause{{Reason: api.ReasonMacOSPrivacy, Message: "macOS does not let the program read /Users/grace/Desktop.", Remedy: "Allow it in System Settings, Privacy & Security, Files & Folders."}}},
+		},
+		Differences: []api.Cause{{Reason: api.ReasonMLXVersionsDiffer, Message: "mac-studio has mlx 0.32.4, mac-mini 0.31.0.", Remedy: "Install the same version, or pass --allow-mixed."}},
+	}
+}
+
+func jobList() []api.JobSummary {
+	return []api.JobSummary{
+		{Job: sampleJob, Name: "train.py", Principal: ada(), Mine: true, Phase: api.JobRunning, Nodes: []api.NodeID{studio, mini}, Backend: api.BackendRing,
+			MemoryBytes: 48 << 30, Attempt: 1, Ranks: 2, SubmittedAt: before(3 * time.Minute)},
+		{Job: "jh7a2bcde", Name: "bench", Principal: api.Principal{User: "bob", Node: mini}, Phase: api.JobHandshake, Nodes: []api.NodeID{studio, mini},
+			Backend: api.BackendJACCL, Attempt: 1, Joined: 1, Ranks: 2, SubmittedAt: before(4 * time.Minute)},
+		{Job: "jq8zzzzzz", Name: "evil\x1b[2J", Principal: ada(), Mine: true, Phase: api.JobPlacing, Reason: api.ReasonGPUBusy, Attempt: 0, SubmittedAt: before(time.Hour)},
+		{Job: "jp1p1p1p1", Name: "train.py", Principal: ada(), Mine: true, Phase: api.JobFailed, Reason: api.ReasonRankFailed, Message: "Rank 1 on mac-mini ended with status 42.",
+			Nodes: []api.NodeID{studio, mini}, Backend: api.BackendRing, Attempt: 2, Ranks: 2, SubmittedAt: before(5 * time.Hour), ExitCode: ptr(42)},
+		{Job: "jn0n0n0n0", Name: "hello.py", Principal: ada(), Mine: true, Phase: api.JobSucceeded, Nodes: []api.NodeID{mini}, Attempt: 1, Ranks: 1, SubmittedAt: before(6 * time.Hour), ExitCode: ptr(0)},
+	}
+}
+
+// sampleSpec is what the samples were asked to be.
+func sampleSpec(t *testing.T) json.RawMessage {
+	spec := api.JobRequest{
+		Name: "train.py", Labels: map[string]string{"team": "a"},
+		Program: api.Program{Command: []string{"python", "train.py", "--name", "it's"}, Directory: "/Users/ada/work", Environment: "/Users/ada/work/.venv"},
+		Publish: []api.Publish{{Port: 8080}, {Port: 8081, LAN: true}},
+	}.Spec(sampleJob, ada(), before(time.Hour))
+	raw, err := json.Marshal(spec)
+	is.New(t).NoErr(err)
+	return raw
+}
+
+func runningJob(t *testing.T) (api.Job, []api.Rank) {
+	j := api.Job{
+		Spec: sampleSpec(t), Principal: ada(), Home: studio, Epoch: 1, Phase: api.JobRunning, PhaseSince: before(90 * time.Second), Attempt: 1,
+		Attempts: []api.Attempt{{Attempt: 1, Plan: samplePlan(), StartedAt: before(91 * time.Second)}},
+		Phases:   []api.PhaseTime{{Phase: api.JobQueued, At: before(91500 * time.Millisecond)}, {Phase: api.JobRunning, Attempt: 1, At: before(90 * time.Second)}},
+	}
+	return j, []api.Rank{
+		{Job: sampleJob, Attempt: 1, Rank: 0, Phase: api.RankRunning, PID: 4711, Ports: []int{8080}},
+		{Job: sampleJob, Attempt: 1, Rank: 1, Phase: api.RankRunning, PID: 512, Output: &api.OutputSize{OutBytes: 5 << 30, DroppedBytes: 4 << 30}},
+	}
+}
+
+func failedJob(t *testing.T) (api.Job, []api.Rank) {
+	j := api.Job{
+		Spec: sampleSpec(t), Principal: ada(), Home: mini, Epoch: 2, Phase: api.JobFailed, PhaseSince: before(time.Minute), Attempt: 2,
+		Reason: api.ReasonRankFailed, ExitCode: ptr(42), EndedAt: before(time.Minute),
+		Attempts: []api.Attempt{
+			{Attempt: 1, Reason: api.ReasonNodeLost, Message: "mac-mini was lost.", StartedAt: before(10 * time.Minute), EndedAt: before(8 * time.Minute), Uncounted: true},
+			{Attempt: 2, Plan: samplePlan(), Reason: api.ReasonRankFailed, FirstFailed: ptr(1), ExitCode: ptr(42), StartedAt: before(7 * time.Minute), EndedAt: before(time.Minute)},
+		},
+		Phases: []api.PhaseTime{
+			{Phase: api.JobQueued, At: before(10*time.Minute + 1200*time.Millisecond)}, {Phase: api.JobPlacing, At: before(10*time.Minute + 1190*time.Millisecond)},
+			{Phase: api.JobRunning, Attempt: 1, At: before(10 * time.Minute)}, {Phase: api.JobBackoff, Attempt: 1, At: before(8 * time.Minute)},
+			{Phase: api.JobRunning, Attempt: 2, At: before(7 * time.Minute)}, {Phase: api.JobFailed, Attempt: 2, At: before(time.Minute)},
+		},
+	}
+	return j, []api.Rank{
+		{Job: sampleJob, Attempt: 2, Rank: 0, Phase: api.RankExited, Reason: api.ReasonPeerRankFailed, PID: 4711, Exit: &api.Exit{Signal: 15},
+			Usage: &api.Usage{UserS: 12.5, SystemS: 1.5, MaxResidentBytes: 3 << 30}, Output: &api.OutputSize{OutBytes: 2048}},
+		{Job: sampleJob, Attempt: 2, Rank: 1, Phase: api.RankExited, PID: 512, Exit: &api.Exit{Code: ptr(42)}, Output: &api.OutputSize{ErrBytes: 300}},
+	}
+}
+
+func TestProgress(t *testing.T) {
+	plan := samplePlan()
+	joined := []api.Attempt{{Attempt: 1, Plan: plan, Joined: []int{0}}}
+	for _, c := range []struct {
+		job   api.Job
+		ranks []api.Rank
+		want  string
+	}{
+		{api.Job{}, nil, ""},
+		{api.Job{Phase: api.JobPlacing}, nil, "looking for nodes"},
+		{api.Job{Phase: api.JobPlacing, WaitingFor: "the GPU of mac-mini", Reason: api.ReasonGPUBusy}, nil, "waiting for the GPU of mac-mini: Another job holds the GPU"},
+		{api.Job{Phase: api.JobStarting, Attempt: 1, Attempts: joined}, []api.Rank{{Rank: 1, Phase: api.RankPreparing}}, "starting on mac-studio, mac-mini; mac-mini still prepares"},
+		{api.Job{Phase: api.JobHandshake, Attempt: 1, Attempts: joined}, []api.Rank{{Handshake: &api.Handshake{Missing: []int{1}}}}, "handshake 1 of 2, waiting for rank 1 on mac-mini"},
+		{api.Job{Phase: api.JobRunning, Attempt: 1, Attempts: joined}, nil, "running on mac-studio, mac-mini over ring, unencrypted"},
+		{api.Job{Phase: api.JobBackoff, Attempt: 1, Message: "mac-mini was lost.", NextAttemptAt: before(-3 * time.Second)}, nil, "attempt 1 failed: mac-mini was lost; the next one begins in 3 s"},
+		{api.Job{Phase: api.JobHomeLost, Home: mini, WaitingFor: "mac-mini"}, nil, "its home, mac-mini, is lost; waiting for mac-mini"},
+		{api.Job{Phase: api.JobEnding, Reason: api.ReasonRankFailed}, nil, "ending: A rank ended with an error"},
+	} {
+		t.Run(c.want, func(t *testing.T) {
+			is := is.New(t)
+			is.Equal(View{Now: now()}.Progress(c.job, c.ranks, called()), c.want)
+		})
+	}
+}
+
+func TestOutcome(t *testing.T) {
+	is := is.New(t)
+	j, ranks := failedJob(t)
+	e := Outcome(j, ranks, called())
+	is.Equal(e.Message, "Rank 1 on mac-mini ended with status 42.")
+	is.Equal(e.Data.Causes[0].Message, "Attempt 1: mac-mini was lost.")
+	is.Equal(e.Data.Remedy, "See: fulmen job logs j4k2m9xq7 --rank 1")
+	ranks[1].Exit = &api.Exit{Signal: 9}
+	is.Equal(Outcome(j, ranks, called()).Message, "Rank 1 on mac-mini was ended by SIGKILL.")
+	j.Reason, j.Message = api.ReasonSilentTooLong, "Rank 1 printed nothing for 60 s."
+	is.Equal(Outcome(j, ranks, called()).Message, "Rank 1 printed nothing for 60 s.")
+}

@@ -1,0 +1,200 @@
+package show
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"fulmen/cmd/fulmen/internal/text"
+	"fulmen/daemon/api"
+)
+
+// Progress says in one line where a job is; empty for one of which nothing is
+// known.
+func (v View) Progress(j api.Job, ranks []api.Rank, called map[api.NodeID]string) string {
+	n := names(called)
+	where, over := "", ""
+	if a := current(j); a != nil && a.Plan != nil {
+		where, over = n.list(rankNodes(*a.Plan)), overWords(*a.Plan)
+	}
+	why := explained(j.Reason, j.Message)
+	waits := ""
+	if j.WaitingFor != "" {
+		waits = "waiting for " + j.WaitingFor
+	}
+	switch j.Phase {
+	case api.JobQueued:
+		return join(": ", "queued", join("; ", waits, why))
+	case api.JobPlacing:
+		return join(": ", orWords(waits, "looking for nodes"), why)
+	case api.JobStarting:
+		return join("; ", join(" on ", "starting", where), preparing(j, ranks, n), waits)
+	case api.JobHandshake:
+		return handshakeWords(j, ranks, n)
+	case api.JobRunning:
+		return join(" ", join(" on ", "running", where), over)
+	case api.JobEnding:
+		return join("; ", join(": ", "ending", why), waits)
+	case api.JobBackoff:
+		out := fmt.Sprintf("attempt %d failed", j.Attempt)
+		next := ""
+		if !j.NextAttemptAt.IsZero() && j.NextAttemptAt.After(v.Now) {
+			next = "the next one begins in " + text.Duration(j.NextAttemptAt.Sub(v.Now))
+		}
+		return join("; ", join(": ", out, why), next)
+	case api.JobHomeLost:
+		return join("; ", "its home, "+n.of(j.Home)+", is lost", waits, why)
+	}
+	return join(": ", string(j.Phase), why)
+}
+
+func orWords(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}
+
+// rankNodes are the nodes of a plan, ordered by rank.
+func rankNodes(p api.Plan) []api.NodeID {
+	var out []api.NodeID
+	for _, r := range p.Ranks {
+		out = append(out, r.Node)
+	}
+	return out
+}
+
+// overWords say how the ranks of a plan talk.
+func overWords(p api.Plan) string {
+	if len(p.Ranks) < 2 {
+		return ""
+	}
+	return "over " + string(p.Backend) + choose(p.Unencrypted, ", unencrypted", "")
+}
+
+// preparing names the nodes that are not as far as the others.
+func preparing(j api.Job, ranks []api.Rank, n names) string {
+	var late []string
+	for _, r := range ranks {
+		if r.Phase == api.RankPreparing {
+			late = append(late, nodeOfRank(j, r.Rank, n))
+		}
+	}
+	if len(late) == 0 {
+		return ""
+	}
+	return strings.Join(late, ", ") + " still " + choose(len(late) == 1, "prepares", "prepare")
+}
+
+// handshakeWords say who has joined and who is missing.
+func handshakeWords(j api.Job, ranks []api.Rank, n names) string {
+	joined, all := 0, 0
+	if a := current(j); a != nil {
+		joined = len(a.Joined)
+		if a.Plan != nil {
+			all = len(a.Plan.Ranks)
+		}
+	}
+	var missing []string
+	for _, r := range ranks {
+		if r.Handshake == nil {
+			continue
+		}
+		for _, m := range r.Handshake.Missing {
+			missing = append(missing, fmt.Sprintf("rank %d on %s", m, nodeOfRank(j, m, n)))
+		}
+	}
+	out := fmt.Sprintf("handshake %d of %d", joined, all)
+	if len(missing) > 0 {
+		return out + ", waiting for " + strings.Join(missing, ", ")
+	}
+	return join(", waiting for ", out, j.WaitingFor)
+}
+
+// Outcome says why a job did not succeed: the first cause in one sentence, the
+// earlier attempts', and what to do next.
+func Outcome(j api.Job, ranks []api.Rank, called map[api.NodeID]string) *api.Error {
+	n := names(called)
+	var spec api.JobSpec
+	_ = json.Unmarshal(j.Spec, &spec) // the daemon has checked it
+	job := spec.Job.String()
+	reason := j.Reason
+	a := current(j)
+	if a != nil && a.Reason != "" && (reason == "" || reason == api.ReasonRetriesSpent) {
+		reason = a.Reason
+	}
+	message := j.Message
+	if message == "" && a != nil {
+		message = a.Message
+	}
+	e := api.Errorf(reason, job, "%s", sentence(explained(reason, message)))
+	next := "See: fulmen job show " + job
+	if a != nil && a.FirstFailed != nil {
+		rank := *a.FirstFailed
+		where := fmt.Sprintf("Rank %d on %s", rank, nodeOfRank(j, rank, n))
+		switch how := howEnded(rank, ranks, a.ExitCode); {
+		case ownWords(reason) && how != "":
+			e.Message = where + " " + how + "."
+		case !strings.Contains(strings.ToLower(e.Message), fmt.Sprintf("rank %d", rank)):
+			e.Message = where + ": " + e.Message
+		}
+		next = fmt.Sprintf("See: fulmen job logs %s --rank %d", job, rank)
+	}
+	for _, earlier := range j.Attempts {
+		if earlier.Attempt != j.Attempt {
+			if why := explained(earlier.Reason, earlier.Message); why != "" {
+				e.Data.Causes = append(e.Data.Causes, api.Cause{Reason: earlier.Reason, Message: fmt.Sprintf("Attempt %d: %s.", earlier.Attempt, why)})
+			}
+		}
+	}
+	e.Data.WaitingFor = j.WaitingFor
+	e.Data.Remedy = next
+	if info, ok := api.LookupReason(reason); ok && info.Remedy != "" && !ownWords(reason) {
+		e.Data.Remedy = info.Remedy + " " + next
+	}
+	return e
+}
+
+// ownWords are the reasons that say no more than how the rank ended.
+func ownWords(reason api.Reason) bool {
+	return reason == "" || reason == api.ReasonRankFailed || reason == api.ReasonRankKilled || reason == api.ReasonRankCrashed
+}
+
+// howEnded is how a rank ended, as a part of a sentence.
+func howEnded(rank int, ranks []api.Rank, status *int) string {
+	for _, r := range ranks {
+		if r.Rank != rank || r.Exit == nil {
+			continue
+		}
+		switch e := r.Exit; {
+		case e.OutOfMemory:
+			return "was ended by the system for its use of memory"
+		case e.Signal != 0:
+			return "was ended by " + signalName(e.Signal)
+		case e.Code != nil:
+			return fmt.Sprintf("ended with status %d", *e.Code)
+		}
+	}
+	if status != nil {
+		return fmt.Sprintf("ended with status %d", *status)
+	}
+	return ""
+}
+
+// signalName is SIGKILL for 9.
+func signalName(n int) string {
+	if name := unix.SignalName(unix.Signal(n)); name != "" {
+		return name
+	}
+	return fmt.Sprintf("signal %d", n)
+}
+
+// sentence ends words with a full stop.
+func sentence(s string) string {
+	if s == "" {
+		return "The job failed."
+	}
+	return strings.TrimSuffix(s, ".") + "."
+}
