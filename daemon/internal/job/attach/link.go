@@ -1,0 +1,122 @@
+package attach
+
+import (
+	"context"
+	"net"
+	"sync"
+	"time"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/peer/rankio"
+	"fulmen/native"
+)
+
+const (
+	// openWithin is how long a node may take to take a connection.
+	openWithin = 5 * time.Second
+	// drainWithin is how long a node may be silent once the job has ended.
+	drainWithin = 5 * time.Second
+	// againFirst and againMost bound the time between two attempts to reach a node.
+	againFirst = 250 * time.Millisecond
+	againMost  = 5 * time.Second
+)
+
+// link is a connection to a rank's node that notices when nobody is there.
+type link struct {
+	conn  net.Conn
+	to    *rankio.Writer
+	from  *rankio.Reader
+	clock native.Clock
+
+	mu      sync.Mutex
+	hurried bool
+	timer   native.Timer // nil while nobody reads
+}
+
+func (a *Attach) open(ctx context.Context, node api.NodeID, first api.PeerConn) (*link, error) {
+	opening, cancel := native.WithTimeout(ctx, a.config.Clock, openWithin, "the node of "+first.Rank.String())
+	defer cancel()
+	conn, err := a.config.Peers.Stream(opening, node, first)
+	if err != nil {
+		return nil, err
+	}
+	l := &link{conn: conn, to: rankio.NewWriter(conn), from: rankio.NewReader(conn), clock: a.config.Clock}
+	return l, nil
+}
+
+// closeWith closes the connection when ctx ends.
+func (l *link) closeWith(ctx context.Context) (stop func() bool) {
+	return context.AfterFunc(ctx, func() { _ = l.conn.Close() })
+}
+
+// next is the next message that is no beat.
+func (l *link) next() (rankio.Message, error) {
+	l.watch(true)
+	defer l.unwatch()
+	for {
+		m, err := l.from.Next()
+		if err != nil {
+			return nil, err
+		}
+		if _, beat := m.(rankio.Beat); !beat {
+			return m, nil
+		}
+		l.watch(false)
+	}
+}
+
+// hurry is told that the job has ended: from now on only what comes counts, and
+// not that somebody is there.
+func (l *link) hurry() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.hurried && l.timer != nil {
+		l.timer.Stop()
+		l.arm(drainWithin)
+	}
+	l.hurried = true
+}
+
+func (l *link) watch(begin bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.hurried && !begin {
+		return
+	}
+	if l.timer != nil {
+		l.timer.Stop()
+	}
+	if l.hurried {
+		l.arm(drainWithin)
+		return
+	}
+	l.arm(rankio.SilentFor)
+}
+
+func (l *link) arm(d time.Duration) {
+	l.timer = l.clock.AfterFunc(d, func() { _ = l.conn.Close() })
+}
+
+func (l *link) unwatch() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.timer.Stop()
+	l.timer = nil
+}
+
+// pause waits before the next attempt to reach a node; it reports whether there
+// is to be one.
+func (a *Attach) pause(ctx context.Context, d time.Duration, nudge <-chan struct{}) bool {
+	due := make(chan struct{})
+	timer := a.config.Clock.AfterFunc(d, func() { close(due) })
+	defer timer.Stop()
+	select {
+	case <-due:
+	case <-nudge:
+	case <-ctx.Done():
+	}
+	return ctx.Err() == nil
+}
+
+// longer is the pause after a pause.
+func longer(d time.Duration) time.Duration { return min(2*max(d, againFirst/2), againMost) }

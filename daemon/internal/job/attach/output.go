@@ -1,0 +1,166 @@
+package attach
+
+import (
+	"context"
+	"io"
+	"slices"
+	"sync"
+
+	"fulmen/daemon/api"
+)
+
+// Output is what the ranks of a job print, for one client.
+type Output struct {
+	attach *Attach
+	by     api.Principal
+	params api.JobLogsParams
+
+	pieces   chan api.OutputPiece
+	done     chan struct{} // closed when everything has come
+	cancel   context.CancelFunc
+	terminal bool // was given; Next's
+
+	// The rest belongs to run.
+	first   int // the attempt it begins with; 0 = there is none yet
+	tailed  int // the last attempt of which only a tail is wanted
+	streams map[api.RankRef]*stream
+	open    sync.WaitGroup
+}
+
+// Logs begins to read the output of a job. Errors are *api.Error: no_such_job,
+// not_your_job, no_such_rank. The caller closes what it returns.
+func (a *Attach) Logs(ctx context.Context, by api.Principal, p api.JobLogsParams) (*Output, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	f := a.follow(ctx, p.Job)
+	v := f.view()
+	err := a.allowed(by, p.Job, v)
+	if err == nil {
+		err = wanted(p, v)
+	}
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	o := &Output{
+		attach: a, by: by, params: p, pieces: make(chan api.OutputPiece), done: make(chan struct{}), cancel: cancel,
+		first: p.Attempt, tailed: v.job.Attempt, streams: map[api.RankRef]*stream{},
+	}
+	go o.run(ctx, f)
+	return o, nil
+}
+
+// wanted refuses what there cannot be.
+func wanted(p api.JobLogsParams, v view) error {
+	number := p.Attempt
+	if number == 0 {
+		number = v.job.Attempt
+	}
+	attempt, ok := v.attempt(number)
+	if !ok && p.Attempt > 0 && (!p.Follow || v.job.Phase.Ended()) {
+		return api.Errorf(api.ReasonNoSuchRank, p.Job.String(), "%s has no attempt %d.", p.Job, p.Attempt)
+	}
+	if p.TailBytes < 0 {
+		return api.NewError(api.ReasonBadValue, "tail_bytes")
+	}
+	for _, rank := range p.Ranks {
+		if ok && attempt.Plan != nil && !slices.ContainsFunc(attempt.Plan.Ranks, func(r api.PlanRank) bool { return r.Rank == rank }) {
+			return api.Errorf(api.ReasonNoSuchRank, p.Job.String(), "%s has no rank %d.", p.Job, rank)
+		}
+	}
+	return nil
+}
+
+// Next waits for the next piece, of at most 64 KiB. The last one is terminal;
+// after it the error is io.EOF. It is for one goroutine.
+func (o *Output) Next(ctx context.Context) (api.JobOutput, error) {
+	select {
+	case p := <-o.pieces:
+		return api.JobOutput{OutputPiece: p}, nil
+	case <-o.done:
+		if o.terminal {
+			return api.JobOutput{}, io.EOF
+		}
+		o.terminal = true
+		return api.JobOutput{Terminal: true}, nil
+	case <-ctx.Done():
+		return api.JobOutput{}, context.Cause(ctx)
+	}
+}
+
+// Close ends the reading. It may be repeated.
+func (o *Output) Close() { o.cancel() }
+
+// run starts a stream for each rank, and waits for all.
+func (o *Output) run(ctx context.Context, f *follower) {
+	defer o.cancel()
+	for {
+		if o.step(ctx, f.view()) {
+			break
+		}
+		select {
+		case <-f.changed:
+		case <-ctx.Done():
+			return // whoever reads has gone: there is no terminal piece
+		}
+	}
+	o.open.Wait()
+	if ctx.Err() == nil {
+		close(o.done)
+	}
+}
+
+// step starts the streams that there can be now, and reports whether there will
+// be no further ones.
+func (o *Output) step(ctx context.Context, v view) (all bool) {
+	if o.first == 0 {
+		o.first = v.job.Attempt
+	}
+	last := o.first
+	if o.params.Follow {
+		last = max(last, v.job.Attempt)
+	}
+	for _, a := range v.job.Attempts {
+		if o.first > 0 && a.Attempt >= o.first && a.Attempt <= last && a.Plan != nil {
+			o.attempt(ctx, v, a)
+		}
+	}
+	for _, s := range o.streams {
+		if ended := v.deleted || v.job.Phase.Ended(); ended {
+			s.hurry()
+		} else {
+			s.wake()
+		}
+	}
+	return !o.params.Follow || v.deleted || v.job.Phase.Ended()
+}
+
+// attempt starts the streams of an attempt's ranks. A rank's document may come
+// later than the job's, which then says that the rank was there.
+func (o *Output) attempt(ctx context.Context, v view, a api.Attempt) {
+	for _, r := range a.Plan.Ranks {
+		ref := api.RankRef{Job: o.params.Job, Attempt: a.Attempt, Rank: r.Rank}
+		if o.streams[ref] != nil || len(o.params.Ranks) > 0 && !slices.Contains(o.params.Ranks, r.Rank) {
+			continue
+		}
+		doc, known := v.ranks[rankAt{ref, r.Node}]
+		if !known && !(v.over(a) && !a.StartedAt.IsZero()) || known && (doc.Phase == api.RankGranted || doc.Phase == api.RankPreparing) {
+			continue
+		}
+		s := &stream{
+			attach: o.attach, ref: ref, node: r.Node, by: o.by, follow: o.params.Follow, nudge: make(chan struct{}, 1),
+			push: func(p api.OutputPiece) bool {
+				select {
+				case o.pieces <- p:
+					return true
+				case <-ctx.Done():
+					return false
+				}
+			},
+		}
+		if a.Attempt <= o.tailed {
+			s.out, s.err = -o.params.TailBytes, -o.params.TailBytes
+		}
+		o.streams[ref] = s
+		o.open.Go(func() { s.run(ctx) })
+	}
+}

@@ -1,0 +1,330 @@
+package job
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/peer"
+)
+
+// ranks is the node side of ranks: fences, grants with leases, and processes that
+// live on without a daemon until their leases run out.
+type ranks struct {
+	fences map[api.JobID]uint64
+	barred map[string]bool // attempts whose end was taken
+	procs  map[api.RankRef]*process
+	grants map[string]time.Time
+	queue  chan struct{}
+}
+
+type process struct {
+	at    *machine
+	doc   api.Rank
+	lease *time.Timer
+	ends  *time.Timer
+	dying bool
+}
+
+func (r *ranks) init() {
+	r.fences, r.barred, r.procs, r.grants = map[api.JobID]uint64{}, map[string]bool{}, map[api.RankRef]*process{}, map[string]time.Time{}
+}
+
+// serve sets the node's handlers.
+func (m *machine) serve(p *peer.Peers) {
+	handle(m, p, "peer.preflight", func(in api.PeerPreflightParams) (any, error) {
+		answer := api.Preflight{Node: m.id}
+		m.w.mu.Lock()
+		defer m.w.mu.Unlock()
+		if c, ok := m.w.lack[in.Program.Command[0]]; ok {
+			answer.Problems = []api.Cause{c}
+		}
+		return answer, nil
+	})
+	handle(m, p, "peer.listen", func(in api.PeerListenParams) (any, error) {
+		out := api.PeerListenResult{}
+		for _, a := range in.Addresses {
+			out.Addresses = append(out.Addresses, netip.AddrPortFrom(a, 4242))
+		}
+		return out, m.fenced(in.Rank.Job, in.Epoch)
+	})
+	handle(m, p, "peer.grant", func(in api.PeerGrantParams) (any, error) {
+		ref, _ := api.ParseRankRef(in.Holder)
+		if err := m.fenced(ref.Job, in.Epoch); err != nil {
+			return nil, err
+		}
+		for deadline := time.Now().Add(time.Duration(in.WaitS * float64(time.Second))); ; time.Sleep(100 * time.Millisecond) {
+			m.mu.Lock()
+			holder := ""
+			for other, until := range m.grants {
+				if other != in.Holder && time.Now().Before(until) && in.GPU == api.GPUExclusive {
+					holder = other
+				}
+			}
+			if holder == "" {
+				m.grants[in.Holder] = time.Now().Add(m.w.times.Lease)
+			}
+			m.mu.Unlock()
+			if holder == "" {
+				return api.Grant{State: api.GrantHeld}, nil
+			}
+			if !time.Now().Before(deadline) {
+				return api.Grant{State: api.GrantWaiting, Reason: api.ReasonGPUBusy, WaitingFor: holder}, nil
+			}
+		}
+	})
+	handle(m, p, "peer.release", func(in api.PeerHolderParams) (any, error) {
+		ref, _ := api.ParseRankRef(in.Holder)
+		err := m.fenced(ref.Job, in.Epoch)
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if err == nil {
+			delete(m.grants, in.Holder)
+		}
+		return api.Empty{}, err
+	})
+	handle(m, p, "peer.start", func(in api.PeerStartParams) (any, error) { return api.Empty{}, m.spawn1(in) })
+	handle(m, p, "peer.renew", func(in api.PeerRenewParams) (any, error) {
+		if err := m.fenced(in.Job, in.Epoch); err != nil {
+			return nil, err
+		}
+		out := api.PeerRenewResult{Ranks: []int{}}
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		for holder := range m.grants {
+			if strings.HasPrefix(holder, fmt.Sprintf("%s/%d/", in.Job, in.Attempt)) {
+				m.grants[holder] = time.Now().Add(m.w.times.Lease)
+			}
+		}
+		for ref, p := range m.procs {
+			if ref.Job == in.Job && ref.Attempt == in.Attempt && !p.doc.Phase.Ended() {
+				p.lease.Reset(m.w.times.Lease)
+				out.Ranks = append(out.Ranks, ref.Rank)
+			}
+		}
+		return out, nil
+	})
+	handle(m, p, "peer.end", func(in api.PeerEndParams) (any, error) {
+		if err := m.fenced(in.Job, in.Epoch); err != nil {
+			return nil, err
+		}
+		m.mu.Lock()
+		m.barred[fmt.Sprint(in.Job, "/", in.Attempt)] = true
+		var all []*process
+		for _, rank := range in.Ranks {
+			ref := api.RankRef{Job: in.Job, Attempt: in.Attempt, Rank: rank}
+			if m.procs[ref] == nil { // never started, and never will be
+				m.procs[ref] = &process{at: m, doc: api.Rank{Job: in.Job, Attempt: in.Attempt, Rank: rank, Epoch: in.Epoch, Phase: api.RankLost}}
+				m.tell(m.procs[ref])
+			}
+			all = append(all, m.procs[ref])
+		}
+		m.mu.Unlock()
+		for _, p := range all {
+			time.AfterFunc(time.Duration(in.GraceS*float64(time.Second))/2, func() { p.end(api.Exit{Signal: 15}, in.Reason) })
+		}
+		return api.Empty{}, nil
+	})
+}
+
+func handle[P any](m *machine, p *peer.Peers, method string, h func(P) (any, error)) {
+	p.HandleCall(method, func(_ context.Context, _ api.NodeID, raw json.RawMessage) (any, error) {
+		var params P
+		if err := json.Unmarshal(raw, &params); err != nil {
+			return nil, err
+		}
+		m.w.mu.Lock()
+		m.w.calls[method]++
+		m.w.mu.Unlock()
+		if !m.isUp() {
+			return nil, api.NewError(api.ReasonUnreachable, "")
+		}
+		return h(params)
+	})
+}
+
+func (m *machine) fenced(job api.JobID, epoch uint64) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if epoch < m.fences[job] {
+		return api.NewError(api.ReasonStaleEpoch, "")
+	}
+	m.fences[job] = epoch
+	return nil
+}
+
+// spawn1 starts a rank. Its program is words: sleep D; exit CODE RANK D (the others
+// hang); hang; env NAME VALUE (exits 1 where it has another).
+func (m *machine) spawn1(in api.PeerStartParams) error {
+	if err := m.fenced(in.Rank.Job, in.Epoch); err != nil {
+		return err
+	}
+	job := api.Job{Spec: in.Spec, SpecSig: in.SpecSig, SpecSHA256: in.Plan.SpecSHA256}
+	var spec api.JobSpec
+	if err := json.Unmarshal(in.Spec, &spec); err != nil {
+		return err
+	}
+	job.Principal = spec.Principal
+	key, _ := m.w.PublicKey(spec.Principal.Node)
+	if _, err := job.VerifySpec(cluster, key); err != nil {
+		return err
+	}
+	if in.Plan.Hosts[in.Rank.Rank][0] == "" || len(in.Plan.Ranks) > 1 && !strings.HasSuffix(in.Plan.Hosts[in.Rank.Rank][0], ":4242") {
+		m.w.breaks("a rank was started without ports: %v", in.Plan.Hosts)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.barred[fmt.Sprint(in.Rank.Job, "/", in.Rank.Attempt)] {
+		return api.NewError(api.ReasonJobEnded, "")
+	}
+	if old := m.procs[in.Rank]; old != nil {
+		return nil // it was told before
+	}
+	if m.grants[in.Rank.String()].Before(time.Now()) {
+		m.w.breaks("%s was started without a grant", in.Rank)
+	}
+	p := &process{at: m, doc: api.Rank{Job: in.Rank.Job, Attempt: in.Rank.Attempt, Rank: in.Rank.Rank, Epoch: in.Epoch, Phase: api.RankRunning}}
+	m.w.alone(m, in.Rank)
+	m.procs[in.Rank] = p
+	p.lease = time.AfterFunc(time.Duration(in.LeaseS*float64(time.Second)), func() {
+		time.AfterFunc(m.w.times.FailedGrace, func() { p.end(api.Exit{Signal: 9}, api.ReasonLeaseExpired) })
+	})
+	m.tell(p)
+	words := spec.Program.Command
+	after := func(text string, code int) {
+		d, err := time.ParseDuration(text)
+		if err != nil {
+			m.w.breaks("%v", err)
+		}
+		p.ends = time.AfterFunc(d, func() { p.end(api.Exit{Code: &code}, "") })
+	}
+	switch words[0] {
+	case "sleep":
+		after(words[1], 0)
+	case "exit":
+		if code, _ := strconv.Atoi(words[1]); words[2] == strconv.Itoa(in.Rank.Rank) {
+			after(words[3], code)
+		}
+	case "env":
+		code := 0
+		if in.Environment[words[1]] != words[2] {
+			code = 1
+		}
+		after("1s", code)
+	}
+	return nil
+}
+
+// alone checks the law: no rank starts while one of another attempt lives anywhere.
+func (w *world) alone(on *machine, ref api.RankRef) {
+	w.mu.Lock()
+	w.starts++
+	w.mu.Unlock()
+	for _, m := range w.nodes {
+		if m != on {
+			m.mu.Lock()
+		}
+		for other, p := range m.procs {
+			if other.Job == ref.Job && other.Attempt != ref.Attempt && !p.doc.Phase.Ended() {
+				w.breaks("%s starts on %s while %s lives on %s", ref, on.id, other, m.id)
+			}
+		}
+		if m != on {
+			m.mu.Unlock()
+		}
+	}
+}
+
+func (w *world) breaks(format string, args ...any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.broken == "" {
+		w.broken = fmt.Sprintf(format, args...)
+	}
+}
+
+func (p *process) end(e api.Exit, why api.Reason) {
+	p.at.mu.Lock()
+	defer p.at.mu.Unlock()
+	if p.doc.Phase.Ended() {
+		return
+	}
+	p.doc.Phase, p.doc.Exit, p.doc.Reason = api.RankExited, &e, why
+	p.stop()
+	p.at.tell(p)
+}
+
+func (p *process) stop() {
+	p.lease.Stop()
+	if p.ends != nil {
+		p.ends.Stop()
+	}
+}
+
+// tell publishes a rank's document, if there is a daemon to do it.
+func (m *machine) tell(p *process) {
+	if m.up {
+		name := api.RankRef{Job: p.doc.Job, Attempt: p.doc.Attempt, Rank: p.doc.Rank}.String()
+		if err := m.writer.Owner("rank", api.KindRank).Put(draft(name, p.doc)); err != nil && !errors.Is(err, context.Canceled) {
+			m.w.breaks("%v", err)
+		}
+	}
+}
+
+// tellAgain publishes what ended while there was no daemon.
+func (m *machine) tellAgain() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, p := range m.procs {
+		m.tell(p)
+	}
+}
+
+func (m *machine) killRanks() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, p := range m.procs {
+		if !p.doc.Phase.Ended() {
+			p.stop()
+		}
+	}
+}
+
+func (m *machine) forgetRanks(_ context.Context, id api.JobID, output api.OutputPolicy) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for ref, p := range m.procs {
+		if ref.Job == id {
+			if !p.doc.Phase.Ended() {
+				m.w.breaks("%s was forgotten while it lived", ref)
+			}
+			delete(m.procs, ref)
+			m.writer.Delete(api.KindRank, ref.String())
+		}
+	}
+	if line := string(id) + " " + string(output); !slices.Contains(m.forgot, line) {
+		m.forgot = append(m.forgot, line)
+	}
+}
+
+// living counts the processes of a job on all machines.
+func (w *world) living(id api.JobID) int {
+	n := 0
+	for _, m := range w.nodes {
+		m.mu.Lock()
+		for ref, p := range m.procs {
+			if ref.Job == id && !p.doc.Phase.Ended() {
+				n++
+			}
+		}
+		m.mu.Unlock()
+	}
+	return n
+}

@@ -1,0 +1,203 @@
+package job
+
+import (
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+)
+
+func TestSuccess(t *testing.T) {
+	in(t, 3, func(t *testing.T, w *world) {
+		is := is.New(t)
+		a, b, c := w.nodes[0], w.nodes[1], w.nodes[2]
+		id := a.submits(program(words("sleep", "20s"), a, b))
+		began := time.Now()
+		job := a.until(id, api.JobRunning, time.Second)
+		is.True(time.Since(began) < 50*time.Millisecond)
+		is.Equal(job.Home, a.id)
+		is.Equal(job.Epoch, uint64(1))
+		is.Equal(w.living(id), 2)
+		job = c.until(id, api.JobSucceeded, 30*time.Second) // everybody knows
+		is.Equal(code(t, job), 0)
+		is.Equal(len(job.Attempts), 1)
+		pass(time.Second)
+		for _, m := range w.nodes {
+			is.Equal(len(m.grants), 0)
+			is.Equal(len(m.actors()), 0)
+		}
+	})
+}
+
+// A job whose rank 0 is elsewhere has its home there: the submitter may leave.
+func TestHandOver(t *testing.T) {
+	in(t, 3, func(t *testing.T, w *world) {
+		is := is.New(t)
+		a, b, c := w.nodes[0], w.nodes[1], w.nodes[2]
+		r := program(words("env", "TOKEN", "s3cret"), b, c)
+		r.Program.Variables = []string{"TOKEN"}
+		got, err := a.Submit(t.Context(), a.person(), api.JobSubmitParams{Request: r, Environment: map[string]string{"TOKEN": "s3cret"}})
+		is.NoErr(err)
+		job := c.until(got.Job, api.JobRunning, time.Second)
+		is.Equal(job.Home, b.id)
+		is.Equal(job.Epoch, uint64(2))
+		a.kill()
+		job = b.until(got.Job, api.JobSucceeded, time.Minute)
+		is.Equal(code(t, job), 0) // the value was there
+	})
+}
+
+func TestFirstCause(t *testing.T) {
+	in(t, 3, func(t *testing.T, w *world) {
+		is := is.New(t)
+		a, b, c := w.nodes[0], w.nodes[1], w.nodes[2]
+		id := a.submits(program(words("exit", "42", "1", "5s"), a, b, c))
+		a.until(id, api.JobRunning, time.Second)
+		job := a.until(id, api.JobFailed, 20*time.Second)
+		is.Equal(code(t, job), 42)
+		is.Equal(job.Reason, api.ReasonRankFailed)
+		is.Equal(*job.Attempts[0].FirstFailed, 1)
+		is.Equal(len(job.Attempts), 1) // nothing is repeated after the start
+		is.Equal(w.living(id), 0)
+		got, err := a.Get(t.Context(), a.person(), api.JobSelect{Job: id})
+		is.NoErr(err)
+		is.Equal(len(got.Ranks), 3)
+		named := 0
+		for _, d := range got.Ranks {
+			var r api.Rank
+			is.NoErr(d.Decode(&r))
+			if r.Reason != api.ReasonPeerRankFailed {
+				named++
+			}
+		}
+		is.Equal(named, 1) // the others say that they were ended for it
+	})
+}
+
+func TestStopAndKill(t *testing.T) {
+	for _, kill := range []bool{false, true} {
+		in(t, 3, func(t *testing.T, w *world) {
+			is := is.New(t)
+			a, b, c := w.nodes[0], w.nodes[1], w.nodes[2]
+			id := a.submits(program(words("hang"), b, c))
+			a.until(id, api.JobRunning, time.Second)
+			began := time.Now()
+			is.NoErr(a.Stop(t.Context(), a.person(), api.JobStopParams{Job: id, Kill: kill})) // at another home
+			job := a.until(id, api.JobStopped, 20*time.Second)
+			is.Equal(job.Reason, api.ReasonStoppedByPerson)
+			is.Equal(code(t, job), 128+15)
+			is.Equal(kill, time.Since(began) < time.Second)
+			is.NoErr(a.Stop(t.Context(), a.person(), api.JobStopParams{Job: id})) // as it is
+		})
+	}
+}
+
+func TestClientGone(t *testing.T) {
+	in(t, 2, func(t *testing.T, w *world) {
+		is := is.New(t)
+		a, b := w.nodes[0], w.nodes[1]
+		r := program(words("hang"), b, a)
+		detached := a.submits(r)
+		a.until(detached, api.JobRunning, time.Second)
+		is.NoErr(a.ClientGone(t.Context(), detached))
+		pass(20 * time.Second)
+		is.Equal(a.sees(detached).Phase, api.JobRunning)
+		is.NoErr(a.Stop(t.Context(), a.person(), api.JobStopParams{Job: detached, Kill: true}))
+		r.Detached = false
+		id := a.submits(r)
+		a.until(id, api.JobRunning, time.Minute)
+		is.NoErr(a.ClientGone(t.Context(), id))
+		is.Equal(a.until(id, api.JobStopped, 20*time.Second).Reason, api.ReasonClientGone)
+	})
+}
+
+func TestNodeLostEndsTheGroup(t *testing.T) {
+	in(t, 3, func(t *testing.T, w *world) {
+		is := is.New(t)
+		a, b, c := w.nodes[0], w.nodes[1], w.nodes[2]
+		id := a.submits(program(words("hang"), a, b, c))
+		a.until(id, api.JobRunning, time.Second)
+		pass(10 * time.Second)
+		is.Equal(a.sees(id).Phase, api.JobRunning)
+		cut := time.Now()
+		c.cut(a, b)
+		job := a.until(id, api.JobEnding, 3*time.Second)
+		is.True(time.Since(cut) <= 3*time.Second)
+		is.Equal(job.Reason, api.ReasonNodeLost)
+		pass(time.Until(cut.Add(4 * time.Second)))
+		is.Equal(w.living(id), 1)                                     // what is in sight was signalled at once
+		job = a.until(id, api.JobFailed, a.w.times.Lease+time.Minute) // and what is not has outlived no lease
+		is.Equal(w.living(id), 0)
+		is.Equal(job.Attempts[0].Reason, api.ReasonNodeLost)
+		is.Equal(code(t, job), api.ExitNotStarted)
+	})
+}
+
+// Two jobs want the same GPUs: the second stands in line, and says for whom.
+func TestWaitsForGrants(t *testing.T) {
+	in(t, 2, func(t *testing.T, w *world) {
+		is := is.New(t)
+		a, b := w.nodes[0], w.nodes[1]
+		first := a.submits(program(words("sleep", "90s"), a, b))
+		a.until(first, api.JobRunning, time.Second)
+		second := b.submits(program(words("sleep", "1s"), b, a))
+		pass(10 * time.Second)
+		job := b.sees(second)
+		is.Equal(job.Phase, api.JobPlacing)
+		is.Equal(job.Reason, api.ReasonGPUBusy)
+		is.True(job.WaitingFor != "")
+		b.until(second, api.JobSucceeded, 3*time.Minute)
+		is.Equal(a.sees(first).Phase, api.JobSucceeded)
+	})
+}
+
+func TestPreflightFails(t *testing.T) {
+	in(t, 2, func(t *testing.T, w *world) {
+		is := is.New(t)
+		a, b := w.nodes[0], w.nodes[1]
+		w.lack["nothing"] = api.Cause{Reason: api.ReasonProgramMissing, Message: "nothing is not there."}
+		id := a.submits(program(words("nothing"), a, b))
+		job := a.until(id, api.JobFailed, 5*time.Second)
+		is.Equal(job.Reason, api.ReasonProgramMissing)
+		is.Equal(job.Message, "nothing is not there.")
+		is.Equal(code(t, job), api.ExitProgramMissing)
+		is.Equal(w.starts, 0)
+	})
+}
+
+// A job without a place takes the first there is.
+func TestAPlaceAppears(t *testing.T) {
+	in(t, 3, func(t *testing.T, w *world) {
+		is := is.New(t)
+		a, b, c := w.nodes[0], w.nodes[1], w.nodes[2]
+		c.kill()
+		pass(2 * time.Second)
+		id := a.submits(program(words("sleep", "1s"), a, b, c))
+		pass(time.Minute)
+		is.Equal(a.sees(id).Reason, api.ReasonNodeUnreachable)
+		c.start()
+		a.until(id, api.JobSucceeded, 10*time.Second)
+	})
+}
+
+func TestFullDisk(t *testing.T) {
+	in(t, 2, func(t *testing.T, w *world) {
+		is := is.New(t)
+		a, b := w.nodes[0], w.nodes[1]
+		full := func(on bool) { a.mu.Lock(); a.full = on; a.mu.Unlock() }
+		full(true)
+		_, err := a.Submit(t.Context(), a.person(), api.JobSubmitParams{Request: program(words("hang"), a, b)})
+		is.Equal(api.AsError(err).Data.Reason, api.ReasonDiskFull) // refused, and nothing is left of it
+		is.Equal(len(a.actors()), 0)
+		full(false)
+		id := a.submits(program(words("sleep", "10s"), a, b))
+		a.until(id, api.JobRunning, time.Second)
+		full(true)
+		pass(20 * time.Second) // the end cannot be written
+		is.Equal(a.sees(id).Phase, api.JobRunning)
+		full(false)
+		a.until(id, api.JobSucceeded, 5*time.Second)
+	})
+}

@@ -1,0 +1,350 @@
+package job
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/job/beat"
+	"fulmen/daemon/internal/job/phase"
+	"fulmen/daemon/internal/ledger"
+	"fulmen/daemon/internal/ledger/ledgertest"
+	"fulmen/daemon/internal/peer"
+	"fulmen/daemon/internal/peer/peertest"
+	"fulmen/native"
+)
+
+const cluster = api.ClusterID("0123456789abcdef0123456789abcdef")
+
+// world is several Macs in one bubble: real controllers over real ledgers, that are
+// replicated within milliseconds, and ranks that are timers.
+type world struct {
+	t     *testing.T
+	desk  *peertest.Desk
+	began time.Time
+	nodes []*machine
+	times phase.Times
+
+	mu     sync.Mutex
+	broken string               // the first broken law
+	lack   map[string]api.Cause // what a preflight finds missing, by program
+	friend api.Principal        // may act for everybody
+	calls  map[string]int       // answered, by method
+	starts int
+}
+
+// machine is one Mac. Its disk and its processes outlive its daemon.
+type machine struct {
+	*Jobs
+	w    *world
+	id   api.NodeID
+	key  ed25519.PrivateKey
+	disk *ledgertest.Disk
+
+	up     bool
+	writer *ledger.Writer
+	ledger *ledger.Ledger
+	stop   context.CancelFunc
+	ended  chan struct{}
+
+	mu     sync.Mutex
+	hear   func(api.NodeID)
+	sight  []func()
+	deaf   bool // sends and hears no beats
+	forgot []string
+	full   bool // the disk
+	ranks
+}
+
+// in runs a test in a bubble with so many Macs.
+func in(t *testing.T, n int, test func(t *testing.T, w *world)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{t: t, desk: peertest.NewDesk(), began: time.Now(), times: phase.DefaultTimes(),
+			lack: map[string]api.Cause{}, calls: map[string]int{}}
+		for i := range n {
+			seed := sha256.Sum256(fmt.Append(nil, "mac", i))
+			key := ed25519.NewKeyFromSeed(seed[:])
+			m := &machine{w: w, id: api.NodeIDFromKey(key.Public().(ed25519.PublicKey)), key: key, disk: &ledgertest.Disk{}}
+			m.ranks.init()
+			w.nodes = append(w.nodes, m)
+		}
+		slices.SortFunc(w.nodes, func(a, b *machine) int {
+			if a.id < b.id {
+				return -1
+			}
+			return 1
+		})
+		for _, m := range w.nodes {
+			m.start()
+		}
+		synctest.Wait()
+		test(t, w)
+		for _, m := range w.nodes {
+			m.kill()
+			m.killRanks()
+		}
+		pass(time.Minute) // for what the rig itself has under way
+		if w.broken != "" {
+			t.Fatal(w.broken)
+		}
+	})
+}
+
+func (w *world) clock() native.Clock {
+	return native.ClockFrom(time.Now, func() time.Duration { return time.Since(w.began) + time.Hour })
+}
+
+func (w *world) node(id api.NodeID) *machine {
+	i := slices.IndexFunc(w.nodes, func(m *machine) bool { return m.id == id })
+	return w.nodes[i]
+}
+
+// PublicKey makes the world the ledgers' members.
+func (w *world) PublicKey(id api.NodeID) ([]byte, bool) {
+	for _, m := range w.nodes {
+		if m.id == id {
+			return m.key.Public().(ed25519.PublicKey), true
+		}
+	}
+	return nil, false
+}
+
+// start begins the machine's daemon.
+func (m *machine) start() {
+	l, writer, err := ledger.Open(ledger.Options{Key: m.key, Cluster: cluster, Counter: m.disk, Store: m.disk, Members: m.w})
+	if err != nil {
+		m.w.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	peers := peer.New(m.id, m.w.desk.Add(m.id))
+	m.mu.Lock()
+	m.ledger, m.writer, m.stop, m.ended, m.up, m.sight = l, writer, cancel, make(chan struct{}), true, nil
+	m.mu.Unlock()
+	m.serve(peers)
+	m.Jobs = New(Config{
+		Node: m.id, Key: m.key, Cluster: func() api.ClusterID { return cluster },
+		PublicKey: func(id api.NodeID) (ed25519.PublicKey, bool) { k, ok := m.w.PublicKey(id); return k, ok },
+		Clock:     m.w.clock(), Peers: peers, Ledger: l, Documents: docs{m}, Sight: eyes{m}, Access: m, Beats: air{m}, Planner: planner{m},
+		Compare: func(all []api.Preflight, mixed bool) []api.Cause { return nil },
+		Find:    func(ref api.NodeRef) (api.NodeID, error) { return api.NodeID(ref), nil },
+		Forget:  m.forgetRanks, Times: func() phase.Times { return m.w.times }, BeatTimes: beat.DefaultTimes,
+		PreflightWithin: func() time.Duration { return api.DefaultPreflight }, Log: slog.New(slog.DiscardHandler),
+	})
+	m.tellAgain()
+	run, ended := m.Jobs, m.ended
+	go func() {
+		defer close(ended)
+		run.Run(ctx)
+	}()
+	_, own := l.Watch(ledger.WatchOptions{Filter: ledger.Filter{Nodes: []api.NodeID{m.id}, Deleted: true}, Passive: true})
+	go m.replicate(ctx, own)
+	m.w.changed()
+}
+
+// replicate brings what the node writes to all that it reaches.
+func (m *machine) replicate(ctx context.Context, own *ledger.Watcher) {
+	defer own.Close()
+	for {
+		change, err := own.Next(ctx)
+		if err != nil {
+			return
+		}
+		time.Sleep(2 * time.Millisecond)
+		for _, r := range change.Put {
+			for _, to := range m.w.nodes {
+				m.bring(to, r)
+			}
+		}
+	}
+}
+
+func (m *machine) bring(to *machine, r *ledger.Record) {
+	if to != m && m.w.desk.Joined(m.id, to.id) {
+		to.mu.Lock()
+		l := to.ledger
+		to.mu.Unlock()
+		l.PutForeign(r.Document())
+	}
+}
+
+// kill ends the daemon at once; what it had under way is lost, its processes run on.
+func (m *machine) kill() {
+	m.mu.Lock()
+	was := m.up
+	m.up = false
+	m.mu.Unlock()
+	if !was {
+		return
+	}
+	m.w.desk.Remove(m.id)
+	m.stop()
+	<-m.ended
+	m.w.changed()
+}
+
+func (m *machine) isUp() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.up
+}
+
+// cut parts this machine from others, join brings them together again.
+func (m *machine) cut(others ...*machine) {
+	for _, o := range others {
+		if o != m {
+			m.w.desk.Cut(m.id, o.id)
+		}
+	}
+	m.w.changed()
+}
+
+func (m *machine) join(others ...*machine) {
+	for _, o := range others {
+		m.w.desk.Join(m.id, o.id)
+	}
+	m.w.changed()
+}
+
+// changed lets everybody notice who is there, after a second, and brings what was
+// missed meanwhile.
+func (w *world) changed() {
+	go func() {
+		time.Sleep(time.Second)
+		for _, m := range w.nodes {
+			m.mu.Lock()
+			told, l := slices.Clone(m.sight), m.ledger
+			m.mu.Unlock()
+			for _, f := range told {
+				f()
+			}
+			for _, r := range l.List(ledger.Filter{Deleted: true}) {
+				for _, to := range w.nodes {
+					if m.isUp() {
+						m.bring(to, r)
+					}
+				}
+			}
+		}
+	}()
+}
+
+// The machine's parts, as the controller knows them.
+type (
+	eyes    struct{ m *machine }
+	docs    struct{ m *machine }
+	planner struct{ m *machine }
+	air     struct{ m *machine }
+)
+
+func (e eyes) Members() []api.NodeID { return e.m.Members() }
+
+func (e eyes) Reached() []api.NodeID { return e.m.Reached() }
+
+func (e eyes) Watch(f func()) (stop func()) {
+	e.m.mu.Lock()
+	defer e.m.mu.Unlock()
+	e.m.sight = append(e.m.sight, f)
+	return func() {}
+}
+
+func (m *machine) Members() []api.NodeID {
+	var all []api.NodeID
+	for _, n := range m.w.nodes {
+		all = append(all, n.id)
+	}
+	return all
+}
+
+func (m *machine) Reached() []api.NodeID {
+	var all []api.NodeID
+	for _, n := range m.w.nodes {
+		if m.w.desk.Joined(m.id, n.id) {
+			all = append(all, n.id)
+		}
+	}
+	return all
+}
+
+func (a air) Send(to api.NodeID) error {
+	m := a.m
+	other := m.w.node(to)
+	m.mu.Lock()
+	deaf := m.deaf
+	m.mu.Unlock()
+	other.mu.Lock()
+	hear := other.hear
+	deaf = deaf || other.deaf
+	other.mu.Unlock()
+	if hear != nil && !deaf && m.w.desk.Joined(m.id, to) {
+		go hear(m.id)
+	}
+	return nil
+}
+
+func (a air) Receive(f func(api.NodeID)) {
+	m := a.m
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.hear = f
+}
+
+// May lets one principal act for all.
+func (m *machine) May(by, _ api.Principal) bool { return by == m.w.friend }
+
+// Put and Delete write to the machine's ledger, unless its disk is full.
+func (d docs) Put(kind api.Kind, name string, value any, unknown map[string]api.Reason) error {
+	m := d.m
+	m.mu.Lock()
+	full := m.full
+	m.mu.Unlock()
+	if full {
+		return api.NewError(api.ReasonDiskFull, "")
+	}
+	return m.writer.Put(ledger.Draft{Kind: kind, Name: name, Value: value, Unknown: unknown})
+}
+
+func (d docs) Delete(kind api.Kind, name string) error { return d.m.writer.Delete(kind, name) }
+
+// Plan places ranks on the named nodes, or the first in sight.
+func (p planner) Plan(_ context.Context, spec api.JobSpec) (api.Plan, error) {
+	m := p.m
+	reached, nodes := m.Reached(), spec.Placement.Nodes
+	for _, n := range nodes {
+		if !slices.Contains(reached, n) {
+			return api.Plan{}, api.NewError(api.ReasonNodeUnreachable, n.Display())
+		}
+	}
+	for _, n := range reached {
+		if len(nodes) < max(spec.Placement.Ranks, 1) && !slices.Contains(nodes, n) {
+			nodes = append(slices.Clone(nodes), n)
+		}
+	}
+	if len(nodes) < spec.Placement.Ranks {
+		return api.Plan{}, api.NewError(api.ReasonNotEnoughNodes, "")
+	}
+	plan := api.Plan{Backend: api.BackendRing, Shape: api.ShapeRing}
+	for i, n := range nodes {
+		plan.Ranks = append(plan.Ranks, api.PlanRank{Rank: i, Node: n, GPU: api.GPUExclusive})
+		plan.Hosts = append(plan.Hosts, []string{fmt.Sprintf("10.0.0.%d", i+1)})
+	}
+	return plan, nil
+}
+
+func (p planner) Explain(ctx context.Context, spec api.JobSpec) (api.JobPlanResult, error) {
+	plan, err := p.Plan(ctx, spec)
+	if err != nil {
+		return api.JobPlanResult{Remedies: []api.Cause{api.AsError(err).Cause()}}, nil
+	}
+	return api.JobPlanResult{Plan: &plan}, nil
+}
+
+func (m *machine) person() Caller { return Caller{Principal: api.Principal{User: "ada", Node: m.id}} }
