@@ -1,0 +1,103 @@
+package relay
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"crypto/subtle"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+)
+
+const (
+	// headWithin is how long the head of the first request may take.
+	headWithin = 10 * time.Second
+	// maxHead bounds it, in bytes.
+	maxHead = 32 << 10
+	// partWithin is how long a refused caller may take to hear why.
+	partWithin = 2 * time.Second
+)
+
+// admit reads the first request's head from a connection of the network and gives
+// it back where it bears the job's key. To anything else it says 401. What the
+// connection carries after that is not looked at.
+func (p *published) admit(conn net.Conn) (head []byte, ok bool) {
+	if !p.strangers.add(conn, maxStrangers) {
+		reset(conn)
+		return nil, false
+	}
+	defer p.strangers.remove(conn)
+	stop := within(p.relay.cfg.Clock, conn, headWithin)
+	head, err := readHead(conn)
+	if !stop() {
+		return nil, false
+	}
+	if err == nil && bears(head, p.key) {
+		return head, true
+	}
+	defer within(p.relay.cfg.Clock, conn, partWithin)()
+	refuse(conn)
+	return nil, false
+}
+
+// readHead reads until the empty line that ends the head of a request. More than
+// that may have come with it.
+func readHead(from io.Reader) ([]byte, error) {
+	head := make([]byte, 0, 4<<10)
+	for {
+		if len(head) == cap(head) {
+			head = append(head, 0)[:len(head)]
+		}
+		n, err := from.Read(head[len(head):min(cap(head), maxHead)])
+		// The end may lie across what came before and what comes now.
+		at := max(0, len(head)-3)
+		head = head[:len(head)+n]
+		if bytes.Contains(head[at:], []byte("\r\n\r\n")) {
+			return head, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(head) >= maxHead {
+			return nil, fmt.Errorf("a head of more than %d bytes", maxHead)
+		}
+	}
+}
+
+// bears reports whether a request's head has the key, as one header
+// "Authorization: Bearer KEY". How long it takes tells nothing of the key.
+func bears(head []byte, key string) bool {
+	request, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(head)))
+	if err != nil {
+		return false
+	}
+	values := request.Header.Values("Authorization")
+	if len(values) != 1 {
+		return false
+	}
+	scheme, given, found := strings.Cut(values[0], " ")
+	if !found || !strings.EqualFold(scheme, "Bearer") {
+		return false
+	}
+	got, want := sha256.Sum256([]byte(strings.TrimSpace(given))), sha256.Sum256([]byte(key))
+	return subtle.ConstantTimeCompare(got[:], want[:]) == 1
+}
+
+const refusalText = "This port is published by Fulmen behind a key.\n" +
+	"Send it as the header \"Authorization: Bearer KEY\"; `fulmen job show` tells it to the job's owner.\n"
+
+// refuse says 401 and waits until the caller has heard it: to close at once, with
+// something unread, would take the answer back.
+func refuse(conn net.Conn) {
+	_, err := fmt.Fprintf(conn, "HTTP/1.1 401 Unauthorized\r\nContent-Type: text/plain; charset=utf-8\r\n"+
+		"WWW-Authenticate: Bearer\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", len(refusalText), refusalText)
+	half, ok := conn.(interface{ CloseWrite() error })
+	if err != nil || !ok || half.CloseWrite() != nil {
+		return
+	}
+	_, _ = io.CopyN(io.Discard, conn, 1<<20)
+}

@@ -1,0 +1,81 @@
+package relay
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"net/netip"
+	"sync"
+
+	"fulmen/daemon/api"
+	"fulmen/native"
+)
+
+// Config is what publishing needs.
+type Config struct {
+	// Peers are the nodes.
+	Peers Peers
+	// Target reports whether a node may reach a port of a rank: the rank lives
+	// here, its spec publishes the port, and the node is where it was submitted.
+	Target func(from api.NodeID, rank api.RankRef, port int) bool
+	// Loopback are the addresses where ports are published for this machine; nil =
+	// 127.0.0.1 and ::1. One that the machine does not have is left out.
+	Loopback []netip.Addr
+	// LAN gives the addresses of this machine's networks.
+	LAN func() []netip.Addr
+	// Secret is what the keys of jobs are derived from, so that a restarted daemon
+	// gives the same; nil = a key is drawn and lost with the process.
+	Secret []byte
+	// Clock is what deadlines run on.
+	Clock native.Clock
+	// Log takes what a maintainer may want to know.
+	Log *slog.Logger
+}
+
+// Peers is what of the nodes publishing needs.
+type Peers interface {
+	Self() api.NodeID
+	Stream(ctx context.Context, node api.NodeID, first api.PeerConn) (net.Conn, error)
+	HandleStream(kind api.PeerConnKind, h func(ctx context.Context, from api.NodeID, first api.PeerConn, conn net.Conn))
+}
+
+// MaxConnections is how many connections one job may have at once.
+const MaxConnections = 256
+
+// Relay publishes ports, from this node and on it.
+type Relay struct {
+	cfg Config
+
+	mu     sync.Mutex
+	open   map[api.JobID]*published
+	served map[api.RankRef]*served
+	closed bool
+}
+
+// New makes the relay and answers the nodes that want a port of a rank here.
+func New(cfg Config) *Relay {
+	if cfg.Loopback == nil {
+		cfg.Loopback = []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()}
+	}
+	if cfg.LAN == nil {
+		cfg.LAN = func() []netip.Addr { return nil }
+	}
+	r := &Relay{cfg: cfg, open: map[api.JobID]*published{}, served: map[api.RankRef]*served{}}
+	cfg.Peers.HandleStream(api.ConnPublish, r.accept)
+	return r
+}
+
+// Shut closes every port and connection, and opens none any more.
+func (r *Relay) Shut() {
+	r.mu.Lock()
+	r.closed = true
+	open, here := r.open, r.served
+	r.open, r.served = map[api.JobID]*published{}, map[api.RankRef]*served{}
+	r.mu.Unlock()
+	for _, p := range open {
+		p.shut()
+	}
+	for _, s := range here {
+		s.shut()
+	}
+}

@@ -1,0 +1,219 @@
+package relay_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"io"
+	"net"
+	"net/netip"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/relay"
+)
+
+func TestAPortOfRank0IsReachedFromTheSubmitter(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	p := newPair(t)
+	go p.echo()
+	p.start(t, false)
+	is.Equal(p.laptop.List(), []relay.Port{{Job: job, Port: p.port, Addresses: []netip.AddrPort{netip.AddrPortFrom(published, uint16(p.port))}}})
+	is.True(!p.open(lan))
+
+	// The answer comes only when the end of the question has: both directions end
+	// by themselves.
+	said := make([]byte, 3<<20)
+	_, _ = rand.Read(said)
+	var all sync.WaitGroup
+	for range 20 {
+		all.Go(func() {
+			conn := p.dial(t, published)
+			go func() {
+				_, _ = conn.Write(said)
+				_ = conn.CloseWrite()
+			}()
+			heard, err := io.ReadAll(conn)
+			is.NoErr(err)
+			is.True(bytes.Equal(heard, said))
+		})
+	}
+	all.Wait()
+}
+
+func TestTheProgramMayEndItsDirectionFirst(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	p := newPair(t)
+	p.start(t, false)
+	conn := p.dial(t, published)
+	program, err := p.program.Accept()
+	is.NoErr(err)
+	defer program.Close()
+	_, err = program.Write([]byte("bye"))
+	is.NoErr(err)
+	is.NoErr(program.(*net.TCPConn).CloseWrite())
+	heard, err := io.ReadAll(conn)
+	is.NoErr(err)
+	is.Equal(string(heard), "bye")
+	_, err = conn.Write([]byte("and you"))
+	is.NoErr(err)
+	is.NoErr(conn.CloseWrite())
+	heard, err = io.ReadAll(program)
+	is.NoErr(err)
+	is.Equal(string(heard), "and you")
+}
+
+func TestNothingOutlivesTheJob(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		end  func(p *pair, stop func())
+	}{
+		{"closed where it was submitted", func(p *pair, _ func()) { p.laptop.Close(job) }},
+		{"the rank ended", func(_ *pair, stop func()) { stop() }},
+		{"the nodes are parted", func(p *pair, _ func()) { p.desk.Cut(laptop, studio) }},
+		{"the daemon ends", func(p *pair, _ func()) { p.studio.Shut() }},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			is := is.New(t)
+			p := newPair(t)
+			stop := p.studio.Serve(rank0, 1, []int{p.port}, func([]int) {})
+			is.NoErr(p.laptop.Open(p.spec(false), rank0, studio))
+			conn := p.dial(t, published)
+			program, err := p.program.Accept()
+			is.NoErr(err)
+			defer program.Close()
+			test.end(p, stop)
+			_, err = io.ReadAll(conn)
+			is.True(err != nil) // reset, not an end in good order
+			_, err = io.ReadAll(program)
+			is.True(err != nil)
+		})
+	}
+	t.Run("its port", func(t *testing.T) {
+		t.Parallel()
+		is := is.New(t)
+		p := newPair(t)
+		p.start(t, false)
+		p.laptop.Close(job)
+		is.True(!p.open(published))
+		is.Equal(len(p.laptop.List()), 0)
+	})
+}
+
+func TestOnlyPublishedPortsAreReached(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		from api.NodeID
+		rank api.RankRef
+		port int
+		want string
+	}{
+		{"the port", laptop, rank0, 0, "o"},
+		{"another port", laptop, rank0, 1, "d"},
+		{"another rank", laptop, api.RankRef{Job: job, Attempt: 1, Rank: 1}, 0, "d"},
+		{"another node", "2222222222222222", rank0, 0, "d"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			is := is.New(t)
+			p := newPair(t)
+			p.studio.Serve(rank0, 1, []int{p.port}, func([]int) {})
+			conn, err := p.desk.Add(test.from).Stream(context.Background(), studio, api.PeerConn{Carries: api.ConnPublish, Rank: test.rank, Port: p.port + test.port})
+			is.NoErr(err)
+			defer conn.Close()
+			said := make([]byte, 1)
+			_, err = io.ReadFull(conn, said)
+			is.NoErr(err)
+			is.Equal(string(said), test.want)
+		})
+	}
+}
+
+func TestAPortWhereNobodyListensRefuses(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	p := newPair(t)
+	p.start(t, false)
+	is.NoErr(p.program.Close())
+	is.True(p.broken(published))
+}
+
+func TestALaterAttemptIsReached(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	p := newPair(t)
+	is.NoErr(p.laptop.Open(p.spec(false), api.RankRef{Job: job, Attempt: 9}, studio))
+	is.True(p.broken(published))
+	go p.echo()
+	p.start(t, false)
+	conn := p.dial(t, published)
+	is.NoErr(conn.CloseWrite())
+	_, err := io.ReadAll(conn)
+	is.NoErr(err)
+}
+
+func TestATakenPortIsNamed(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	p := newPair(t)
+	taken, err := net.Listen("tcp", netip.AddrPortFrom(published, uint16(p.port)).String())
+	is.NoErr(err)
+	defer taken.Close()
+	err = p.laptop.Open(p.spec(false), rank0, studio)
+	is.True(errors.Is(err, api.ReasonPortTaken))
+	is.True(strings.Contains(err.Error(), taken.Addr().(*net.TCPAddr).IP.String()))
+	is.Equal(len(p.laptop.List()), 0)
+}
+
+func TestOnRank0sOwnNodeTheProgramIsThere(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	p := newPair(t)
+	is.NoErr(p.laptop.Open(p.spec(false), rank0, laptop))
+	is.Equal(p.laptop.List(), []relay.Port{{Job: job, Port: p.port}})
+	is.True(!p.open(published))
+}
+
+func TestConnectionsAreBounded(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	p := newPair(t)
+	p.start(t, false)
+	var held []net.Conn
+	for range relay.MaxConnections {
+		p.dial(t, published)
+		program, err := p.program.Accept()
+		is.NoErr(err)
+		defer program.Close()
+		held = append(held, program)
+	}
+	is.True(p.broken(published))
+	is.Equal(len(held), relay.MaxConnections)
+}
+
+func BenchmarkCarry(b *testing.B) {
+	p := newPair(b)
+	p.start(b, false)
+	conn := p.dial(b, published)
+	program, err := p.program.Accept()
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer program.Close()
+	go func() { _, _ = io.Copy(io.Discard, program) }()
+	chunk := make([]byte, 1<<20)
+	b.SetBytes(int64(len(chunk)))
+	for b.Loop() {
+		if _, err := conn.Write(chunk); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

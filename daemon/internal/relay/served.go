@@ -1,0 +1,183 @@
+package relay
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"fulmen/daemon/api"
+	"fulmen/native"
+)
+
+// served is a rank of this node that publishes ports.
+type served struct {
+	relay *Relay
+	group int
+	ports []int
+	tell  func(open []int)
+	conns conns
+
+	mu    sync.Mutex
+	open  []int // in ascending order
+	timer native.Timer
+	over  bool
+
+	telling sync.Mutex
+}
+
+// checkEvery is how often a port is looked for that is not there yet.
+const checkEvery = time.Second
+
+// Serve follows a rank of this node that publishes ports, until stop is called,
+// which also ends its connections. Tell is given the ports on which the processes
+// of its group (a process group or session of that number) listen, in ascending
+// order, each time that changes; calls come one at a time.
+func (r *Relay) Serve(rank api.RankRef, group int, ports []int, tell func(open []int)) (stop func()) {
+	s := &served{relay: r, group: group, ports: slices.Sorted(slices.Values(ports)), tell: tell}
+	r.mu.Lock()
+	if r.closed {
+		r.mu.Unlock()
+		return func() {}
+	}
+	before := r.served[rank]
+	r.served[rank] = s
+	r.mu.Unlock()
+	if before != nil {
+		before.shut()
+	}
+	go s.check()
+	return func() {
+		r.mu.Lock()
+		if r.served[rank] == s {
+			delete(r.served, rank)
+		}
+		r.mu.Unlock()
+		s.shut()
+	}
+}
+
+// check looks which ports are open. While one is missing it looks again: no
+// system announces that a program begins to listen.
+func (s *served) check() {
+	s.telling.Lock()
+	defer s.telling.Unlock()
+	s.mu.Lock()
+	over, before := s.over, s.open
+	s.mu.Unlock()
+	if over {
+		return
+	}
+	now := before
+	if missing := slices.DeleteFunc(slices.Clone(s.ports), func(p int) bool { return slices.Contains(before, p) }); len(missing) > 0 {
+		now = slices.Sorted(slices.Values(append(slices.Clone(before), listening(s.group, missing)...)))
+	}
+	s.settle(before, now)
+}
+
+// settle notes what is open and tells it. The caller holds telling.
+func (s *served) settle(before, now []int) {
+	s.mu.Lock()
+	over := s.over
+	if !over {
+		s.open = now
+		if s.timer != nil {
+			s.timer.Stop()
+			s.timer = nil
+		}
+		if len(now) < len(s.ports) {
+			s.timer = s.relay.cfg.Clock.AfterFunc(checkEvery, s.check)
+		}
+	}
+	s.mu.Unlock()
+	if !over && !slices.Equal(before, now) {
+		s.tell(now)
+	}
+}
+
+// tried notes whether the program took a connection.
+func (s *served) tried(port int, took bool) {
+	s.mu.Lock()
+	same := slices.Contains(s.open, port) == took
+	s.mu.Unlock()
+	if same {
+		return
+	}
+	s.telling.Lock()
+	defer s.telling.Unlock()
+	s.mu.Lock()
+	before := s.open
+	s.mu.Unlock()
+	now := slices.DeleteFunc(slices.Clone(before), func(p int) bool { return p == port })
+	if took {
+		now = slices.Sorted(slices.Values(append(now, port)))
+	}
+	s.settle(before, now)
+}
+
+func (s *served) shut() {
+	s.mu.Lock()
+	s.over = true
+	if s.timer != nil {
+		s.timer.Stop()
+	}
+	s.mu.Unlock()
+	s.conns.shut()
+}
+
+// accept serves a connection of a node to a port of a rank here.
+func (r *Relay) accept(ctx context.Context, from api.NodeID, first api.PeerConn, conn net.Conn) {
+	defer conn.Close()
+	r.mu.Lock()
+	s := r.served[first.Rank]
+	r.mu.Unlock()
+	if s == nil || !slices.Contains(s.ports, first.Port) || !r.cfg.Target(from, first.Rank, first.Port) {
+		r.cfg.Log.Warn("a node asked for a port that is none of its", "from", from, "rank", first.Rank, "port", first.Port)
+		say(conn, sayDenied)
+		return
+	}
+	if !s.conns.add(conn, MaxConnections) {
+		say(conn, sayFull)
+		return
+	}
+	defer s.conns.remove(conn)
+	stop := context.AfterFunc(ctx, func() { conn.Close() })
+	defer stop()
+	program, err := r.connect(ctx, first.Port)
+	s.tried(first.Port, err == nil)
+	if err != nil {
+		say(conn, sayRefused)
+		return
+	}
+	if !say(conn, sayOpen) {
+		reset(program)
+		return
+	}
+	carry(conn, program)
+}
+
+func say(conn net.Conn, what byte) bool {
+	_, err := conn.Write([]byte{what})
+	return err == nil
+}
+
+// connect connects to a port of the loopback of this machine.
+func (r *Relay) connect(ctx context.Context, port int) (net.Conn, error) {
+	ctx, cancel := native.WithTimeout(ctx, r.cfg.Clock, connectWithin, "the program to take a connection to port "+strconv.Itoa(port))
+	defer cancel()
+	var d net.Dialer
+	var problem error
+	for _, a := range []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()} {
+		conn, err := d.DialContext(ctx, "tcp", netip.AddrPortFrom(a, uint16(port)).String())
+		if err == nil {
+			return conn, nil
+		}
+		if problem == nil {
+			problem = err
+		}
+	}
+	return nil, problem
+}
