@@ -3,7 +3,6 @@ package rank
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -34,7 +33,7 @@ const maxGraceS = 3600
 func (r *Ranks) takeEnd(p api.PeerEndParams) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	epoch := r.fence(p.Job).Epoch
+	before := r.fence(p.Job).Epoch
 	if err := r.admit(p.Job, p.Epoch); err != nil {
 		return err
 	}
@@ -42,9 +41,9 @@ func (r *Ranks) takeEnd(p api.PeerEndParams) error {
 	if _, err := r.cfg.Grants.Renew(p.Job, p.Attempt, p.Epoch, 0); err != nil {
 		return err
 	}
-	if news := r.fence(p.Job).end(p.Attempt, p.Ranks); news || p.Epoch > epoch {
+	if r.fence(p.Job).end(p.Attempt, p.Ranks) || p.Epoch > before {
 		if err := r.saveFence(p.Job); err != nil {
-			return fmt.Errorf("the order to end ranks of %s could not be kept: %w", p.Job, err)
+			return err
 		}
 	}
 	cause := causeOf(p.Reason)

@@ -55,15 +55,16 @@ func gone(t *testing.T, pids ...int) {
 func TestEndingARank(t *testing.T) {
 	t.Parallel()
 	const forks = `setsid sleep 1000 & echo $!; sleep 1000 & echo $! $$; `
+	const inGroup = `sleep 1000 & echo $!; sleep 1000 & echo $! $$; `
 	for name, test := range map[string]struct {
 		script string
 		graceS float64
 		exit   api.Exit
 	}{
-		"one that ends itself":        {forks + `trap 'exit 7' TERM; wait`, 20, api.Exit{Code: ptr(7)}},
-		"one that ignores SIGTERM":    {forks + `trap '' TERM; wait; wait`, 0.05, api.Exit{Signal: int(syscall.SIGKILL)}},
-		"at once":                     {forks + `trap 'exit 7' TERM; wait`, 0, api.Exit{Signal: int(syscall.SIGKILL)}},
-		"one that does nothing about": {forks + `wait`, 20, api.Exit{Signal: int(syscall.SIGTERM)}},
+		"one that ends itself":        {`trap 'exit 7' TERM; ` + inGroup + `wait`, 20, api.Exit{Code: ptr(7)}},
+		"one that ignores SIGTERM":    {`trap '' TERM; ` + forks + `wait; wait`, 0.05, api.Exit{Signal: int(syscall.SIGKILL)}},
+		"at once":                     {`trap 'exit 7' TERM; ` + forks + `wait`, 0, api.Exit{Signal: int(syscall.SIGKILL)}},
+		"one that does nothing about": {inGroup + `wait`, 20, api.Exit{Signal: int(syscall.SIGTERM)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -255,9 +256,7 @@ func TestFormerHomes(t *testing.T) {
 	is.True(isReason(m.call("peer.renew", api.PeerRenewParams{Job: m.job, Attempt: 1, Epoch: 2, LeaseS: 30}, nil), api.ReasonStaleEpoch))
 	end := m.endParams(api.ReasonTakenOver, 0)
 	is.True(isReason(m.call("peer.end", end, nil), api.ReasonStaleEpoch))
-	// The shim is told with the next renewal, and remembers for a restarted daemon.
-	m.boot()
-	eventually(t, "the shim to be reached again", func() bool { return m.ranks.epoch(m.job) == 3 })
+	m.boot() // which is remembered
 	is.True(isReason(m.call("peer.end", end, nil), api.ReasonStaleEpoch))
 	next := p
 	next.Rank.Attempt, next.Epoch = 2, 3

@@ -1,6 +1,7 @@
 package rank
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -34,8 +35,14 @@ func (r *Ranks) admit(job api.JobID, epoch uint64) error {
 	if epoch < known {
 		return api.Errorf(api.ReasonStaleEpoch, string(job), "The job has a newer home: epoch %d, not %d.", known, epoch)
 	}
+	if epoch == f.Epoch {
+		return nil
+	}
 	f.Epoch = epoch
-	return nil
+	if len(r.ofJob(job)) == 0 {
+		return nil // there is nothing here that a former home could touch
+	}
+	return r.saveFence(job)
 }
 
 // jobDocuments are the documents of all homes of a job, deletions too.
@@ -92,5 +99,8 @@ func (r *Ranks) saveFence(job api.JobID) error {
 	if err := makeFolder(folder); err != nil {
 		return err
 	}
-	return writeWhole(filepath.Join(folder, fenceFile), r.fence(job), os.FileMode(0o600))
+	if err := writeWhole(filepath.Join(folder, fenceFile), r.fence(job), os.FileMode(0o600)); err != nil {
+		return fmt.Errorf("what is over of %s could not be kept: %w", job, err)
+	}
+	return nil
 }

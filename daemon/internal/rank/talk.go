@@ -112,8 +112,14 @@ func (t *talk) status(m shimproto.Status) {
 	}
 	moved := doc.Phase != was
 	t.mu.Unlock()
-	if spawned && t.cfg.Spawned != nil {
-		t.cfg.Spawned(t.h.ref())
+	if spawned {
+		// For a daemon that finds neither program nor record of its end.
+		if err := t.save(t.h); err != nil {
+			t.cfg.Log.Error("a rank's record could not be kept", "rank", t.h.ref().String(), "err", err)
+		}
+		if t.cfg.Spawned != nil {
+			t.cfg.Spawned(t.h.ref())
+		}
 	}
 	if moved {
 		t.changed()

@@ -1,0 +1,328 @@
+package rank
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/rank/shimproto"
+	"fulmen/native"
+)
+
+// A daemon is killed at every step of a start. The next one knows what became of
+// the rank: it runs on under it, or never will run.
+func TestADaemonIsKilledDuringAStart(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		at   func(m *mac, die func())
+		runs bool
+	}{
+		"while the rank is prepared": {func(m *mac, die func()) {
+			m.preparer.resolve = func(ctx context.Context) error { die(); return ctx.Err() }
+		}, false},
+		"before the supervisor is asked": {func(m *mac, die func()) { m.supervisor.before = die }, false},
+		"when the supervisor has begun":  {func(m *mac, die func()) { m.supervisor.after = die }, true},
+		"when the program runs":          {func(m *mac, die func()) { m.config = func(c *Config) { c.Spawned = func(api.RankRef) { die() } } }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			is := is.New(t)
+			m := newMac(t)
+			dead := make(chan struct{})
+			die := func() {
+				m.ranks.stop() // nothing is done from here on but to return
+				close(dead)
+			}
+			test.at(m, die)
+			m.boot()
+			p := m.params(m.spec(`echo 1; exec sleep 1000`))
+			m.mustStart(p)
+			<-dead
+			m.kill()
+			m.preparer.resolve, m.supervisor.before, m.supervisor.after, m.config = nil, nil, nil, nil
+			m.boot()
+			is.True(m.start(p) == nil) // the same question, the same answer
+			if !test.runs {
+				doc := m.until(p.Rank, api.RankExited)
+				is.Equal(doc.Reason, api.ReasonSpawnFailed)
+				is.Equal(doc.Exit, (*api.Exit)(nil))
+				m.free(p.Rank)
+				is.Equal(m.supervisor.starts(), 0)
+				return
+			}
+			doc := m.until(p.Rank, api.RankRunning)
+			is.True(doc.PID > 0)
+			is.True(m.grants.occupied(p.Rank))
+			m.printed(p.Rank, 1)
+			m.mustEnd(m.endParams(api.ReasonStoppedByPerson, 5))
+			is.Equal(m.until(p.Rank, api.RankExited).Exit.Signal, int(syscall.SIGTERM))
+			m.free(p.Rank)
+			is.Equal(m.supervisor.starts(), 1)
+		})
+	}
+}
+
+// What happens while no daemon is there is known to the next one.
+func TestWhatHappensWithoutADaemon(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		meanwhile func(m *mac, ref api.RankRef)
+		phase     api.RankPhase
+		reason    api.Reason
+		status    int
+	}{
+		"the program ends": {func(m *mac, ref api.RankRef) {
+			m.finish(ref)
+			m.recorded(ref)
+		}, api.RankExited, api.ReasonRankFailed, 42},
+		"the program ends, and its unit is forgotten": {func(m *mac, ref api.RankRef) {
+			m.finish(ref)
+			m.recorded(ref)
+			m.remove(ref)
+		}, api.RankExited, api.ReasonRankFailed, 42},
+		"the shim is killed": {func(m *mac, ref api.RankRef) {
+			m.killShim()
+		}, api.RankLost, api.ReasonRankLost, 0},
+		"the machine restarts": {func(m *mac, ref api.RankRef) {
+			m.killShim()
+			m.remove(ref)
+		}, api.RankLost, api.ReasonRankLost, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			is := is.New(t)
+			m := newMac(t).boot()
+			p := m.params(m.spec(`echo $$; until [ -e "$FULMEN_TEST_END" ]; do sleep 0.01; done; exit 42`))
+			m.preparer.env = []string{"FULMEN_TEST_END=" + m.folder + "/end"}
+			m.mustStart(p)
+			m.until(p.Rank, api.RankRunning)
+			pids := m.printed(p.Rank, 1)
+			m.kill()
+			test.meanwhile(m, p.Rank)
+			m.boot()
+			doc := m.until(p.Rank, test.phase)
+			is.Equal(doc.Reason, test.reason)
+			is.Equal(doc.Exit == nil, test.status == 0)
+			if doc.Exit != nil {
+				is.Equal(doc.Exit.Status(), test.status)
+			}
+			is.Equal(doc.PID, pids[0])
+			is.True(!doc.SpawnedAt.IsZero() && !doc.EndedAt.IsZero())
+			m.free(p.Rank)
+			gone(t, pids...)
+
+			m.boot() // and the one after it
+			again, _ := m.doc(p.Rank)
+			is.Equal(again, doc)
+		})
+	}
+}
+
+func (m *mac) finish(api.RankRef) {
+	if err := os.WriteFile(filepath.Join(m.folder, "end"), nil, 0o644); err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+// recorded waits until the shim has noted the end.
+func (m *mac) recorded(ref api.RankRef) {
+	m.t.Helper()
+	eventually(m.t, "the exit record", func() bool {
+		_, err := shimproto.ReadExit(m.ranks.rankFolder(ref))
+		return !errors.Is(err, fs.ErrNotExist)
+	})
+}
+
+func (m *mac) remove(ref api.RankRef) {
+	if err := m.supervisor.Remove(m.t.Context(), labelOf(ref)); err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+func (m *mac) killShim() {
+	if err := syscall.Kill(m.shimPID(), syscall.SIGKILL); err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+func TestAShimIsKilled(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	m := newMac(t).boot()
+	p := m.params(m.spec(`setsid sleep 1000 & echo $!; sleep 1000 & echo $! $$; wait`))
+	m.mustStart(p)
+	m.until(p.Rank, api.RankRunning)
+	pids := m.printed(p.Rank, 3)
+	m.killShim()
+	doc := m.until(p.Rank, api.RankLost)
+	is.Equal(doc.Reason, api.ReasonRankLost)
+	is.True(!m.grants.occupied(p.Rank))
+	for _, pid := range pids {
+		gone(t, pid)
+	}
+}
+
+// A shim that hangs cannot keep its rank beyond the lease.
+func TestAShimHangs(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	m := newMac(t).boot()
+	spec := m.spec(`echo $$; exec sleep 1000`)
+	spec.Deadlines.GraceS = new(float64)
+	p := m.params(spec)
+	m.mustStart(p)
+	m.until(p.Rank, api.RankRunning)
+	pids := m.printed(p.Rank, 1)
+	pid := m.shimPID()
+	is.NoErr(syscall.Kill(pid, syscall.SIGSTOP))
+	m.mustEnd(m.endParams(api.ReasonStoppedByPerson, 0))
+	is.Equal(m.until(p.Rank, api.RankLost).Reason, api.ReasonRankLost)
+	gone(t, append(pids, pid)...)
+}
+
+// Units that nobody here knows are removed, not left to their leases.
+func TestAStrayUnit(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	m := newMac(t).boot()
+	p := m.params(m.spec(`echo $$; exec sleep 1000`))
+	m.mustStart(p)
+	m.until(p.Rank, api.RankRunning)
+	pids := m.printed(p.Rank, 1)
+	m.kill()
+	is.NoErr(os.RemoveAll(m.ranks.jobFolder(m.job)))
+	m.boot()
+	is.Equal(m.until(p.Rank, api.RankLost).Message, "The files of the rank are gone from its node.")
+	gone(t, pids...)
+	units, err := m.supervisor.List(t.Context(), "")
+	is.NoErr(err)
+	is.Equal(len(units), 0)
+}
+
+// A rank that outlives its daemon keeps its lease and no more.
+func TestALeaseRunsOutWithoutADaemon(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	m := newMac(t).boot()
+	p := m.params(m.spec(`echo $$; exec sleep 1000`))
+	p.LeaseS = 0.5
+	m.mustStart(p)
+	m.until(p.Rank, api.RankRunning)
+	pids := m.printed(p.Rank, 1)
+	m.kill()
+	gone(t, pids...)
+	m.boot()
+	doc := m.until(p.Rank, api.RankExited)
+	is.Equal(doc.Reason, api.ReasonLeaseExpired)
+	is.Equal(doc.Exit.Signal, int(syscall.SIGTERM))
+}
+
+func TestForgettingAJob(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		policy, override api.OutputPolicy
+		kept             []string
+	}{
+		"with its output":            {api.OutputDelete, "", nil},
+		"but its output":             {api.OutputKeep, "", []string{"err.0", "out.0"}},
+		"with its output, overruled": {api.OutputKeep, api.OutputDelete, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			is := is.New(t)
+			m := newMac(t).boot()
+			spec := m.spec(`trap '' TERM; echo $$; sleep 1000`)
+			spec.Output = test.policy
+			p := m.params(spec)
+			m.mustStart(p)
+			pids := m.printed(p.Rank, 1)
+			is.NoErr(m.ranks.Forget(t.Context(), m.job, test.override))
+			gone(t, pids...)
+			eventually(t, "the document to go", func() bool { _, ok := m.doc(p.Rank); return !ok })
+			is.Equal(m.files(), test.kept)
+			_, _, _, ok := m.ranks.Folder(p.Rank)
+			is.True(!ok)
+			m.boot()
+			is.Equal(m.files(), test.kept)
+		})
+	}
+}
+
+// A job that was deleted while this node was away is forgotten at its return.
+func TestAJobIsDeletedMeanwhile(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	m := newMac(t).boot()
+	p := m.params(m.spec("echo well"))
+	m.mustStart(p)
+	m.until(p.Rank, api.RankExited)
+	m.kill()
+	m.putJob(m.jobDoc(p, 1))
+	is.NoErr(m.documents.Delete(api.KindJob, string(m.job)))
+	m.boot()
+	eventually(t, "the document to go", func() bool { _, ok := m.doc(p.Rank); return !ok })
+	is.Equal(m.files(), nil)
+}
+
+// files lists the files of all jobs.
+func (m *mac) files() (names []string) {
+	m.t.Helper()
+	err := filepath.WalkDir(filepath.Join(m.folder, "jobs"), func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			names = append(names, entry.Name())
+		}
+		return err
+	})
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return names
+}
+
+func TestRestoreNeedsASupervisor(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	m := newMac(t).boot()
+	m.kill()
+	cfg := m.ranks.cfg
+	cfg.Supervisor = native.NoSupervisor{Reason: native.ReasonNoPlatform}
+	r := New(cfg)
+	defer r.Close()
+	err := r.Restore(t.Context())
+	is.True(err != nil)
+	is.True(strings.Contains(err.Error(), "cannot tell what runs"))
+}
+
+func TestTheOutputOfOldRanksMakesRoom(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	m := newMac(t).boot()
+	p := m.params(m.spec(`head -c 1000000 /dev/zero`))
+	for attempt := range 3 {
+		p.Rank.Attempt = attempt + 1
+		m.mustStart(p)
+		m.until(p.Rank, api.RankExited)
+	}
+	sizes := func() (all []bool) {
+		for attempt := range 3 {
+			_, err := os.Stat(filepath.Join(m.ranks.jobFolder(m.job), strconv.Itoa(attempt+1), "0", "out.0"))
+			all = append(all, err == nil)
+		}
+		return all
+	}
+	m.ranks.trimLogsTo(10_000_000)
+	is.Equal(sizes(), []bool{true, true, true})
+	m.ranks.trimLogsTo(2_500_000)
+	is.Equal(sizes(), []bool{false, true, true})
+	m.ranks.trimLogsTo(0)
+	is.Equal(sizes(), []bool{false, false, false})
+}
