@@ -25,6 +25,12 @@ func TestPreflight(t *testing.T) {
 	is.Equal(got.Versions, map[string]string{"python": "3.12.1", "mlx": "0.32.4"})
 	is.True(*got.DiskFreeBytes > 0)
 
+	got = r.Preflight(t.Context(), r.ada, train(), noEnv) // Python itself
+	is.Equal(len(got.Problems), 0)
+	is.Equal(got.Versions["python"], "3.12.1")
+	_, err := r.Resolve(t.Context(), r.ada, train(), noEnv)
+	is.Equal(api.AsError(err).Data.Reason, api.ReasonBadValue)
+
 	got = r.Preflight(t.Context(), r.ada, train("python", "/Users/me/gone.py"), noEnv)
 	is.Equal(got.Problems[0].Reason, api.ReasonProgramMissing)
 	is.Equal(got.Problems[0].Subject, r.ada.Home+"/gone.py")

@@ -41,14 +41,18 @@ func (p Place) Path(path string) string {
 	if p.from == "" || p.to == "" || p.from == p.to || !filepath.IsAbs(path) {
 		return path
 	}
-	whole := filepath.Clean(path)
-	if rest, inside := strings.CutPrefix(whole, p.from); inside && (rest == "" || rest[0] == '/') {
-		if strings.HasSuffix(path, "/") {
-			rest += "/" // to some programs it makes a difference
-		}
+	// Only the beginning is exchanged: the rest may be more than a path.
+	rest, inside := below(path, p.from)
+	if _, stays := below(filepath.Clean(path), p.from); inside && stays {
 		return strings.TrimSuffix(p.to, "/") + rest
 	}
 	return path
+}
+
+// below is what follows a folder in a path in it.
+func below(path, folder string) (rest string, inside bool) {
+	rest, inside = strings.CutPrefix(path, folder)
+	return rest, inside && (rest == "" || rest[0] == '/')
 }
 
 // Argument is an argument on this node: a path, or --name=PATH. What a shell

@@ -16,7 +16,7 @@ func TestPlacePath(t *testing.T) {
 		{"another's", "/Users/me", "/Users/ada", "/Users/mel/work", "/Users/mel/work"},
 		{"elsewhere", "/Users/me", "/Users/ada", "/opt/work", "/opt/work"},
 		{"out of it", "/Users/me", "/Users/ada", "/Users/me/../eve/x", "/Users/me/../eve/x"},
-		{"out and in", "/Users/me", "/Users/ada", "/opt/../Users/me/./x", "/Users/ada/x"},
+		{"out and in", "/Users/me", "/Users/ada", "/Users/me/./x/../y", "/Users/ada/./x/../y"},
 		{"relative", "/Users/me", "/Users/ada", "work/train.py", "work/train.py"},
 		{"the same home", "/Users/me", "/Users/me", "/Users/me/x/../y", "/Users/me/x/../y"},
 		{"no home", "", "/Users/ada", "/Users/me/x", "/Users/me/x"},
@@ -39,15 +39,16 @@ func TestPlaceWords(t *testing.T) {
 	is := is.New(t)
 	p := NewPlace("/Users/me", "/Users/ada")
 	for word, want := range map[string]string{
-		"/Users/me/m":           "/Users/ada/m",
-		"--model=/Users/me/m":   "--model=/Users/ada/m",
-		"--model=me/m":          "--model=me/m",
-		"x=/Users/me/m":         "x=/Users/me/m",
-		"see /Users/me/m":       "see /Users/me/m",
-		"~/x":                   "~/x",
-		"print('/Users/me')":    "print('/Users/me')",
-		"https://x/Users/me/m":  "https://x/Users/me/m",
-		"--ignore=/Users/mel/m": "--ignore=/Users/mel/m",
+		"/Users/me/m":            "/Users/ada/m",
+		"--model=/Users/me/m":    "--model=/Users/ada/m",
+		"--model=me/m":           "--model=me/m",
+		"x=/Users/me/m":          "x=/Users/me/m",
+		"see /Users/me/m":        "see /Users/me/m",
+		"~/x":                    "~/x",
+		"/Users/me/i http://x//": "/Users/ada/i http://x//",
+		"print('/Users/me')":     "print('/Users/me')",
+		"https://x/Users/me/m":   "https://x/Users/me/m",
+		"--ignore=/Users/mel/m":  "--ignore=/Users/mel/m",
 	} {
 		is.Equal(p.Argument(word), want) // word
 	}

@@ -12,11 +12,15 @@ import (
 
 // Preflight says what this node has of what a program needs, as the account sees
 // it. values are those of the spec's variables. ctx bounds it; whatever goes wrong
-// is one of the answer's problems. The caller fills in the node.
+// is one of the answer's problems. Without a command it is Python that is looked
+// for. The caller fills in the node.
 //
 // What --sync brings is not missed, nor, until the node is prepared, what the
 // command that prepares it may bring; versions are absent until then.
 func (p *Preparer) Preflight(ctx context.Context, a Account, program api.Program, values map[string]string) api.Preflight {
+	if program.Builtin == "" && len(program.Command) == 0 {
+		program.Command = []string{"python"}
+	}
 	answer, _, err := p.find(ctx, a, program, values)
 	if err != nil {
 		return api.Preflight{Problems: []api.Cause{p.explain(ctx, a, err).Cause()}}

@@ -62,7 +62,7 @@ func (p *Preparer) Prepare(ctx context.Context, a Account, program api.Program, 
 	answer, err := p.runner.Ask(ctx, a, look.Request{
 		Op: look.OpPrepare, DeadlineS: prepareTime.Seconds(), Env: nodelocal.List(env), Directory: here.Directory, Prepare: here.Prepare,
 	}, last)
-	shown := strings.Join(program.Prepare, " ")
+	shown := shownCommand(program.Prepare)
 	switch {
 	case ctx.Err() != nil:
 		late := api.Errorf(api.ReasonPrepareFailed, before.Directory, "%s was ended: it was not done in time", shown)
@@ -89,6 +89,14 @@ func (p *Preparer) Prepare(ctx context.Context, a Account, program api.Program, 
 		p.config.Log.Warn("a preparation is not remembered and will be repeated after a restart", "err", err)
 	}
 	return nil
+}
+
+// shownCommand is a command for a sentence; of a line for a shell, the line.
+func shownCommand(words []string) string {
+	if len(words) == 3 && words[0] == "/bin/sh" && words[1] == "-c" {
+		words = words[2:]
+	}
+	return look.Printable(strings.Join(words, " "))
 }
 
 func ending(status *int) string {
