@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/matryer/is"
@@ -104,14 +105,16 @@ func worse(a, b verdict) bool {
 	return a.score.compare(b.score) < 0
 }
 
-// Each remedy that is a change of the spec or of one cable does help.
+// A refusal names what stops it in words, and each remedy that is about a node
+// or a missing cable does help.
 func TestRefusalsExplainThemselves(t *testing.T) {
 	is := is.New(t)
-	refused := 0
-	for seed := range uint64(300) {
+	refused, tried := 0, map[api.Reason]int{}
+	for seed := range uint64(400) {
 		r := rand.New(rand.NewPCG(seed, 11))
 		d := randomDesk(r, 8)
-		got := Plan(d.input(randomPlacement(r, d), nil))
+		p := randomPlacement(r, d)
+		got := Plan(d.input(p, nil))
 		is.True(len(got.Rejections) <= MaxRejections)
 		is.True(len(got.Remedies) <= MaxRemedies)
 		if got.Plan != nil {
@@ -128,8 +131,41 @@ func TestRefusalsExplainThemselves(t *testing.T) {
 			is.True(c.Nodes != nil)
 		}
 		is.Equal(got.Err().Data.Reason, got.Rejections[0].Reason)
+		for _, c := range got.Remedies {
+			if changed := d.remedied(c); changed != nil {
+				tried[c.Reason]++
+				if Plan(changed.input(p, nil)).Plan == nil {
+					t.Fatalf("seed %d: %s does not help for %+v", seed, c.Message, p)
+				}
+			}
+		}
 	}
 	is.True(refused > 50)
+	for _, reason := range []api.Reason{api.ReasonNotConnected, api.ReasonNodeUnreachable, api.ReasonJobsNotShared} {
+		is.True(tried[reason] > 5) // each kind of remedy is tried
+	}
+}
+
+// remedied is the desk after a remedy; nil for one that is not about a node or a
+// missing cable.
+func (d *desk) remedied(c api.Cause) *desk {
+	after := *d
+	after.nodes, after.wires = slices.Clone(d.nodes), slices.Clone(d.wires)
+	find := func(id string) int {
+		return slices.IndexFunc(d.nodes, func(n Node) bool { return string(n.ID) == id })
+	}
+	switch c.Reason {
+	case api.ReasonNodeUnreachable:
+		after.nodes[find(c.Subject)].Reached = true
+	case api.ReasonJobsNotShared:
+		after.nodes[find(c.Subject)].Refusal = ""
+	case api.ReasonNotConnected:
+		a, b, _ := strings.Cut(c.Subject, "~")
+		after.plug(min(find(a), find(b)), max(find(a), find(b)), 80)
+	default:
+		return nil
+	}
+	return &after
 }
 
 func FuzzPlan(f *testing.F) {

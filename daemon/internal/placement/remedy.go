@@ -130,24 +130,13 @@ func (s *state) advice(c api.Cause, p pair, t tier) api.Cause {
 	return c
 }
 
-// nodeRemedies are the nodes that would do if only they qualified.
+// nodeRemedies are the nodes that would do if only what stops them first were
+// gone.
 func (s *state) nodeRemedies(t tier) []remedy {
 	var out []remedy
-	able := s.eligible(t)
 	for i := range s.nodes {
 		c := s.stopIn(i, t)
-		if c == nil || c.Reason == api.ReasonNotEnoughMemory { // less memory is a change of the spec
-			continue
-		}
-		with := append(slices.Clone(able), i)
-		slices.Sort(with)
-		is := false
-		if t.shape == api.ShapeSingle {
-			is = slices.Equal(s.required, []int{i}) || len(s.required) == 0
-		} else {
-			_, is, _ = s.search(t, with, true)
-		}
-		if !is {
+		if c == nil || c.Reason == api.ReasonNotEnoughMemory || !s.suffices(i, c.Reason, t) { // less memory is a change of the spec
 			continue
 		}
 		cause := *c
@@ -157,4 +146,45 @@ func (s *state) nodeRemedies(t tier) []remedy {
 		out = append(out, remedy{cause, effortOf(c.Reason)})
 	}
 	return out
+}
+
+// suffices reports whether there is a place once a node is not stopped by one
+// reason any more.
+func (s *state) suffices(i int, reason api.Reason, t tier) bool {
+	other := *s
+	other.nodes, other.stops = slices.Clone(s.nodes), slices.Clone(s.stops)
+	n := s.nodes[i].without(reason)
+	other.nodes[i], other.stops[i] = &n, other.stop(&n)
+	if other.stopIn(i, t) != nil {
+		return false
+	}
+	if t.shape == api.ShapeSingle {
+		_, is := other.single(t)
+		return is
+	}
+	_, is, _ := other.search(t, other.eligible(t), true)
+	return is
+}
+
+// without is the node without what a reason tells of.
+func (n *Node) without(reason api.Reason) Node {
+	free := *n
+	switch reason {
+	case api.ReasonAsleep, api.ReasonLidClosed, api.ReasonShuttingDown, api.ReasonRestarting:
+		free.State, free.Reached = api.SelfAwake, true
+	case api.ReasonNodeUnreachable:
+		free.Reached = true
+	case api.ReasonGPUBusy:
+		free.Lent = slices.Clone(n.Lent)
+		for i := range free.Lent {
+			free.Lent[i].GPU = api.GPUNone
+		}
+	case api.ReasonBackendUnsupported, api.ReasonJACCLMissing:
+		free.MLXBackends = nil
+	case api.ReasonMLXTooOld:
+		free.MLXVersion = ""
+	case n.Refusal:
+		free.Refusal = ""
+	}
+	return free
 }

@@ -13,11 +13,30 @@ type rings struct {
 	adjacent []set
 }
 
-// ringsOf finds them among at most 16 nodes, up to a size.
-func (f *field) ringsOf(class, most int) *rings {
-	r := newRings(f.adjacent(class))
+// ringsOf finds those with the required nodes among at most 16, of least to most nodes.
+func (f *field) ringsOf(class, least, most int) *rings {
+	r := &rings{ends: make([]uint16, 1<<len(f.nodes)), adjacent: f.adjacent(class)}
+	if !r.hopeful(least, f.required) {
+		return r
+	}
+	// A set's lowest node is no higher than that of the required ones, and leaves enough above it.
+	for i := range min(len(f.nodes)-least, (f.required|1<<(maxField-1)).lowest()) + 1 {
+		r.ends[1<<i] = 1 << i
+	}
 	r.extend(most, true)
 	return r
+}
+
+// hopeful reports whether enough nodes, and all required ones, have the
+// neighbours that a ring needs.
+func (r *rings) hopeful(n int, required set) bool {
+	able := set(0)
+	for i, a := range r.adjacent {
+		if a.size() >= min(2, n-1) {
+			able |= 1 << i
+		}
+	}
+	return able.size() >= n && able.holds(required)
 }
 
 // newRings are the paths of one node.
@@ -86,7 +105,7 @@ func (f *field) ring(least, most int) (found, bool) {
 	if !f.exact() {
 		return f.someRing(least, most)
 	}
-	all := f.ringsOf(0, most)
+	all := f.ringsOf(0, least, most)
 	n := least
 	for !all.has(n, f.required) {
 		if n++; n > most {
@@ -95,8 +114,8 @@ func (f *field) ring(least, most int) (found, bool) {
 	}
 	levels := f.levels()
 	// The highest class that has a ring: the first is known to have one.
-	high := sort.Search(len(levels)-1, func(i int) bool { return !f.ringsOf(levels[i+1], n).has(n, f.required) })
-	return f.bestRing(f.ringsOf(levels[high], n), n, levels[high])
+	high := sort.Search(len(levels)-1, func(i int) bool { return !f.ringsOf(levels[i+1], n, n).has(n, f.required) })
+	return f.bestRing(f.ringsOf(levels[high], n, n), n, levels[high])
 }
 
 // bestRing is the best set of a size whose slowest link has a class.
