@@ -32,13 +32,15 @@ type pair struct {
 	aWays, bWay []string
 }
 
-func newLab(t *testing.T) *lab {
+// newLab makes the hosts, with more in their configurations, and starts their
+// daemons.
+func newLab(t *testing.T, more string) *lab {
 	t.Helper()
 	l := &lab{away: newSpace(t, "switch"), program: filepath.Join(t.TempDir(), "daemon")}
 	if out, err := exec.Command("go", "build", "-o", l.program, "fulmen/cmd/fulmend").CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
-	l.north, l.south, l.west = newHost(t, l.program, "north"), newHost(t, l.program, "south"), newHost(t, l.program, "west")
+	l.north, l.south, l.west = newHost(t, l.program, "north", more), newHost(t, l.program, "south", more), newHost(t, l.program, "west", more)
 	l.all = []*host{l.north, l.south, l.west}
 	l.lan = newNetwork(t, l.away, "lan",
 		plug{l.north, "lan0", "10.77.0.1/24"}, plug{l.south, "lan0", "10.77.0.2/24"}, plug{l.west, "lan0", "10.77.0.3/24"})

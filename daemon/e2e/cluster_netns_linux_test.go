@@ -19,7 +19,7 @@ func TestClusterOverNetworks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("networks that are cut are noticed in 5 to 10 s")
 	}
-	l := newLab(t)
+	l := newLab(t, "")
 	for _, step := range []struct {
 		name string
 		run  func(*testing.T)

@@ -81,7 +81,7 @@ func certificate(t *testing.T) tls.Certificate {
 // nothing else.
 func (l *lab) testStranger(t *testing.T) {
 	is := is.New(t)
-	east := newHost(t, l.program, "east")
+	east := newHost(t, l.program, "east", "")
 	must(t, "plugging east", l.lan.Plug(east.Space, "lan0", "10.77.0.4/24"))
 	call[api.ClusterPairResult](t, l.north.client, "cluster.pair", api.ClusterPairParams{Close: true})
 

@@ -1,7 +1,9 @@
 package e2e
 
 import (
+	"io/fs"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -61,3 +63,46 @@ func isGone(pid int) bool { return syscall.Kill(pid, 0) == syscall.ESRCH }
 // pause lets a while go by: the end of a process that is nobody's child here is
 // announced to nobody here.
 func pause() { <-time.After(20 * time.Millisecond) }
+
+// processes are the programs of jobs that run, as the system lists them.
+func (j *jobs) processes(t *testing.T) []string {
+	t.Helper()
+	out, err := exec.Command("ps", "-eo", "pid=,args=").Output()
+	must(t, "ps", err)
+	var all []string
+	for line := range strings.SplitSeq(string(out), "\n") {
+		if strings.Contains(line, filepath.Join(j.folder, "programs")) && !strings.Contains(line, j.stage.fulmen) {
+			all = append(all, strings.TrimSpace(line))
+		}
+	}
+	return all
+}
+
+// parentOf is the process that a process is a child of.
+func parentOf(t *testing.T, pid int) (int, bool) {
+	t.Helper()
+	out, err := exec.Command("ps", "-o", "ppid=", "-p", strconv.Itoa(pid)).Output()
+	if err != nil {
+		return 0, false // it has ended
+	}
+	parent, err := strconv.Atoi(strings.TrimSpace(string(out)))
+	return parent, err == nil && parent > 1
+}
+
+// bytesUnder is how much lies on the disk below a folder.
+func bytesUnder(t *testing.T, folder string) int64 {
+	t.Helper()
+	var sum int64
+	must(t, "reading "+folder, filepath.WalkDir(folder, func(_ string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return nil // what is gone takes no room
+		}
+		if info, err := entry.Info(); err == nil && info.Mode().IsRegular() {
+			sum += info.Sys().(*syscall.Stat_t).Blocks * 512
+		}
+		return nil
+	}))
+	return sum
+}
+
+func itoa(n uint32) string { return strconv.FormatUint(uint64(n), 10) }

@@ -79,11 +79,12 @@ type host struct {
 	said            *desk.Said
 }
 
-// newHost makes a host; its daemon is not running yet.
-func newHost(t *testing.T, program, name string) *host {
+// newHost makes a host, with more in its configuration; its daemon is not running
+// yet.
+func newHost(t *testing.T, program, name, more string) *host {
 	t.Helper()
 	h := &host{Space: newSpace(t, name), program: program, folder: newHome(t), said: &desk.Said{}}
-	config := "[api]\nport = 0\n[log]\nlevel = \"debug\"\n"
+	config := "[api]\nport = 0\n[log]\nlevel = \"debug\"\n" + more
 	if err := os.WriteFile(filepath.Join(h.folder, api.ConfigFile), []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}

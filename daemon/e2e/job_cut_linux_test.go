@@ -1,0 +1,87 @@
+package e2e
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/e2e/desk"
+	"fulmen/daemon/e2e/netns"
+)
+
+// TestJobsOverNetworks runs a job over two machines whose daemons are root's, as
+// a person's account, and cuts their networks: the ranks end on both sides, and
+// the record is one again afterwards.
+func TestJobsOverNetworks(t *testing.T) {
+	needJobs(t)
+	is := is.New(t)
+	s := newStage(t)
+	s.needPython(t)
+	if !s.account.Other {
+		t.Skip("only root makes networks, and only root's daemons run jobs as others")
+	}
+	s.buildFulmen()
+	l := newLab(t, shortly)
+	for _, h := range l.all {
+		must(t, "opening "+h.folder, os.Chmod(h.folder, 0o755)) // the socket is for everybody
+		if h != l.north {
+			must(t, "joining", desk.Join(t.Context(), l.north.client, l.north.id, h.client, s.account.Name))
+		}
+	}
+	must(t, "lending", desk.Lend(t.Context(), l.north.client, s.account.Name))
+	isWhole(t, soon, l.all...)
+
+	run := func(args ...string) ran {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		c := s.command(ctx, s.fulmen, args...)
+		c.Env = append(c.Env, api.EnvHome+"="+l.north.folder)
+		return end(t, c)
+	}
+	pair := []string{"--nodes", "north,south", "--backend", "ring", "--network", "10.77.0.0/24"}
+	got := run(append(append([]string{"run"}, pair...), "--", s.python, s.program("all_sum.py"), "10")...)
+	is.Equal(got.status, 0)
+	is.True(strings.Contains(got.out, "[1] rank 1 of 2: the sum is 3\n"))
+	got = run(append(append([]string{"run"}, pair...), "--allow-solo", "--", s.program("environment.sh"))...)
+	is.Equal(strings.Count(got.out, "uid="+itoa(s.account.UID)+" gid="+itoa(s.account.GID)+" "), 2)
+
+	got = run(append(append([]string{"run", "--detach"}, pair...), "--", s.python, s.program("hang.py"))...)
+	id, err := api.ParseJobID(strings.TrimSpace(got.out))
+	is.NoErr(err)
+	j := &jobs{s, &desk.Desk{}}
+	for _, h := range l.all {
+		j.Nodes = append(j.Nodes, &desk.Node{Mac: h.Name, Home: h.folder, ID: h.id, Client: h.client})
+	}
+	_, ranks := j.until(t, j.Nodes[0], id, "two ranks that run", patience, isRunning(2))
+	stat, err := os.Stat(filepath.Join("/proc", itoa(uint32(ranks[0].PID))))
+	is.NoErr(err)
+	is.Equal(stat.Sys().(*syscall.Stat_t).Uid, s.account.UID)
+
+	networks := append([]*netns.Network{l.lan}, l.cables...)
+	for _, n := range networks {
+		must(t, "a cut", n.Cut(l.south.Space))
+	}
+	areGone(t, after, pidsOf(ranks)) // on both sides, though only one knows of the other's end
+	for _, n := range networks {
+		must(t, "its end", n.Heal(l.south.Space))
+	}
+	isWhole(t, soon, l.all...)
+	job, _ := j.until(t, j.Nodes[0], id, "running or end", after, func(job api.Job, ranks []api.Rank) bool {
+		return job.Phase.Ended() || isRunning(2)(job, ranks)
+	})
+	if !job.Phase.Ended() {
+		run("job", "stop", string(id))
+	}
+	for _, n := range j.Nodes {
+		job, _ := j.until(t, n, id, "end", after, hasEnded)
+		is.True(job.Reason != "")
+	}
+	j.leavesNothing(t)
+}
