@@ -1,0 +1,155 @@
+package placement
+
+import (
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+)
+
+// with is the two studios with more documents.
+func (c cluster) with(docs ...api.Document) cluster {
+	c.docs = append(slices.Clone(c.docs), docs...)
+	return c
+}
+
+// other is the studio that the jobs of place do not come from.
+func (c cluster) other() api.NodeID {
+	return max(c.names["studio-1"], c.names["studio-2"])
+}
+
+// Each case is a document of the other Mac, and why two ranks then find no place.
+func TestDocumentsThatStop(t *testing.T) {
+	studios := draw(t, "two-studios")
+	other := studios.other()
+	held := api.Grant{State: api.GrantHeld, GPU: api.GPUExclusive}
+	for _, c := range []struct {
+		name   string
+		doc    api.Document
+		change func(*Source)
+		reason api.Reason
+	}{
+		{"asleep", document(t, other, api.KindNodeState, "", api.NodeState{State: api.SelfAsleep, Reason: api.ReasonLidClosed}), nil, api.ReasonLidClosed},
+		{"restarting", document(t, other, api.KindNodeState, "", api.NodeState{State: api.SelfRestarting}), nil, api.ReasonRestarting},
+		{"awake", document(t, other, api.KindNodeState, "", api.NodeState{State: api.SelfAwake}), nil, ""},
+		{"left", document(t, other, api.KindNodeState, "", api.NodeState{State: api.SelfLeft}), nil, api.ReasonNotEnoughNodes},
+		{"stale", api.Document{}, func(s *Source) { s.Stale = func(id api.NodeID) bool { return true } }, api.ReasonNodeUnreachable},
+		{"the GPU is lent", document(t, other, api.KindGrant, "j00000002/1/0", held), nil, api.ReasonGPUBusy},
+		{"the GPU is lent to this job", document(t, other, api.KindGrant, "j00000001/1/0", held), nil, ""},
+		{"somebody waits for the GPU", document(t, other, api.KindGrant, "j00000002/1/0", api.Grant{State: api.GrantWaiting, GPU: api.GPUExclusive}), nil, ""},
+		{"a device is lent", document(t, other, api.KindGrant, "j00000002/1/0", api.Grant{State: api.GrantHeld, GPU: api.GPUNone, Receptacles: []api.Receptacle{4}}), nil, api.ReasonRDMADeviceBusy},
+		{"only on power", document(t, other, api.KindSystem, "", api.System{PowerSource: api.PowerBattery}), sharing(t, other, api.Sharing{Jobs: api.JobsMapped, MappedMembers: true, OnlyOnPower: true}), api.ReasonOnBattery},
+		{"only on power, and on it", document(t, other, api.KindSystem, "", api.System{PowerSource: api.PowerMains}), sharing(t, other, api.Sharing{Jobs: api.JobsMapped, MappedMembers: true, OnlyOnPower: true}), ""},
+		{"only when idle", document(t, other, api.KindNodeState, "", api.NodeState{State: api.SelfAwake, Idle: new(false)}), sharing(t, other, api.Sharing{Jobs: api.JobsMapped, MappedMembers: true, OnlyWhenIdle: true}), api.ReasonNotIdle},
+		{"not mapped", api.Document{}, sharing(t, other, api.Sharing{Jobs: api.JobsMapped}), api.ReasonPrincipalUnmapped},
+		{"nothing is lent", api.Document{}, sharing(t, other, api.Sharing{Jobs: api.JobsNobody, MappedMembers: true}), api.ReasonJobsNotShared},
+		{"no sharing is told", api.Document{}, without(api.KindSharing), api.ReasonJobsNotShared},
+		{"of another version of MLX", api.Document{}, func(s *Source) { s.Programs = map[api.NodeID]string{s.Self: "0.33.0", other: "0.32.4"} }, api.ReasonMLXVersionsDiffer},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			is := is.New(t)
+			on, changes := studios, []func(*Source){}
+			if c.doc.Node != "" {
+				on = on.with(c.doc)
+			}
+			if c.change != nil {
+				changes = append(changes, c.change)
+			}
+			r := on.place(t, api.Placement{Ranks: 2, Backend: api.BackendJACCL}, changes...)
+			is.Equal(r.Plan != nil, c.reason == "")
+			if c.reason != "" {
+				is.True(errors.Is(r.Err(), c.reason))
+			}
+		})
+	}
+}
+
+// sharing replaces what a node lends.
+func sharing(t *testing.T, node api.NodeID, value api.Sharing) func(*Source) {
+	return func(s *Source) {
+		d := document(t, node, api.KindSharing, "", value)
+		d.Seq++
+		s.Documents = append(s.Documents, d)
+	}
+}
+
+// without drops the documents of a kind.
+func without(kind api.Kind) func(*Source) {
+	return func(s *Source) {
+		s.Documents = slices.DeleteFunc(slices.Clone(s.Documents), func(d api.Document) bool { return d.Kind == kind })
+	}
+}
+
+// Fulmen's own MLX counts for its own programs, and not for a person's.
+func TestWhoseMLX(t *testing.T) {
+	is := is.New(t)
+	studios := draw(t, "two-studios")
+	for i, version := range map[string]string{"studio-1": "0.32.2", "studio-2": "0.32.2"} {
+		d := document(t, studios.names[i], api.KindIdentity, "", api.Identity{ShortName: i, MLXVersion: version, MLXBackends: []api.MLXBackend{api.MLXBackendRing}})
+		studios = studios.with(d)
+	}
+	asked := api.Placement{Ranks: 2, Backend: api.BackendJACCL}
+	is.True(studios.place(t, asked).Plan != nil)
+	builtin := func(s *Source) { s.Spec.Program.Builtin = api.BuiltinAllReduce }
+	is.True(errors.Is(studios.place(t, asked, builtin).Err(), api.ReasonJACCLMissing))
+}
+
+// A plan names the documents that it rests on, with the values it counted with.
+func TestUsed(t *testing.T) {
+	is := is.New(t)
+	studios := draw(t, "two-studios")
+	p := studios.place(t, api.Placement{Ranks: 2, Backend: api.BackendJACCL}).Plan
+	facts := map[api.Key]string{}
+	for _, u := range p.Used {
+		is.True(u.Version.Valid())
+		facts[u.Key] = string(u.Facts["fp16_tflops"]) + string(u.Facts["up_bits_per_s"])
+	}
+	for _, id := range studios.names {
+		is.Equal(facts[api.Key{Node: id, Kind: api.KindGPUProfile}], "23.6")
+	}
+	is.Equal(*p.Links[0].BitsPerS, int64(74_800_000_000))
+	is.True(p.Links[0].Measured)
+	measured := 0
+	for key, value := range facts {
+		if key.Kind == api.KindLinkProfile {
+			is.Equal(value, "74800000000")
+			measured++
+		}
+	}
+	is.Equal(measured, 1) // the end that counted
+}
+
+// Documents in any order, and older versions among them, give the same result.
+func TestDocumentsInAnyOrder(t *testing.T) {
+	is := is.New(t)
+	for _, scenario := range []string{"hub-3", "mixed", "tb4-pair"} {
+		drawn := draw(t, scenario)
+		want := drawn.text(t, drawn.place(t, api.Placement{MinNodes: 2, MaxNodes: 4}))
+		for seed := range uint64(5) {
+			shuffled := func(s *Source) {
+				older := s.Documents[0]
+				older.Inc, older.Seq, older.Deleted, older.Value = 0, 1, true, nil
+				s.Documents = append(slices.Clone(s.Documents), older)
+				rand.New(rand.NewPCG(seed, 1)).Shuffle(len(s.Documents), func(i, j int) {
+					s.Documents[i], s.Documents[j] = s.Documents[j], s.Documents[i]
+				})
+			}
+			is.Equal(drawn.text(t, drawn.place(t, api.Placement{MinNodes: 2, MaxNodes: 4}, shuffled)), want)
+		}
+	}
+}
+
+// A document that cannot be read is named, and the rest counts.
+func TestUnreadableDocument(t *testing.T) {
+	is := is.New(t)
+	studios := draw(t, "two-studios")
+	bad := document(t, studios.other(), api.KindMemory, "", map[string]any{"gpu_working_set_bytes": "much"})
+	in, notes := InputOf(Source{Self: studios.other(), Documents: append(slices.Clone(studios.docs), bad)})
+	is.Equal(len(notes), 1)
+	is.Equal(notes[0].Reason, api.ReasonMalformedDocument)
+	is.Equal(len(in.Nodes), 2)
+}
