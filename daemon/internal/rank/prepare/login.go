@@ -89,7 +89,7 @@ func (p *Preparer) readLogin(l *login, a Account) {
 		return
 	}
 	answer, err := p.runner.Ask(context.Background(), a, look.Request{
-		Op: look.OpEnvironment, DeadlineS: look.ShellTime.Seconds(), Self: p.config.Self,
+		Op: look.OpEnvironment, DeadlineS: look.ShellTime.Seconds(),
 		Env: append(baseEnvironment(a), "TERM=dumb"),
 	}, nil)
 	if err != nil {

@@ -15,7 +15,8 @@ type Account = account.Account
 
 // Config is what a [Preparer] needs.
 type Config struct {
-	// Self is the path of fulmend, which every account must be able to execute.
+	// Self is a path by which every account can execute fulmend; /proc/self/exe is
+	// one.
 	Self string
 	// Worker is the path of fulmen-rank, the program of built-in jobs.
 	Worker string

@@ -31,7 +31,8 @@ const (
 
 // Runner starts processes as accounts.
 type Runner struct {
-	// Self is the path of fulmend, which every account must be able to execute.
+	// Self is a path by which every account can execute fulmend; /proc/self/exe is
+	// one.
 	Self string
 	// OwnUID is the daemon's uid.
 	OwnUID uint32

@@ -77,7 +77,7 @@ func TestStrict(t *testing.T) {
 	for _, bad := range []string{
 		"", "null", good, good + `}{}`, good + `,"unknown":1}`, good + `,"op":"remove"}`, good + `,"home":"h"}`,
 		good + `,"deadline_s":0}`, good + `,"deadline_s":1e9}`, good + `,"command":[]}`, good + `,"command":[""]}`,
-		good + `,"directory":"x"}`, good + `,"env":["A=\u0000"]}`, good + `,"op":"prepare"}`, good + `,"op":"environment"}`,
+		good + `,"directory":"x"}`, good + `,"env":["A=\u0000"]}`, good + `,"op":"prepare"}`, good + `,"op":"environment","shell":"sh"}`,
 		good + `,"home":""}`,
 	} {
 		_, err := ParseRequest([]byte(bad))

@@ -30,8 +30,6 @@ type Request struct {
 	// Home is the account's home folder, and Shell its login shell.
 	Home  string `json:"home"`
 	Shell string `json:"shell"`
-	// Self is the path of this program, which a login shell is to run; for [OpEnvironment].
-	Self string `json:"self,omitempty"`
 	// Stamp is that of the shell's files when Env was read; for [OpFind]. Where it
 	// is another now, the answer says so and nothing else.
 	Stamp string `json:"stamp,omitempty"`
@@ -65,7 +63,7 @@ func (r Request) Check() error {
 	wrong := func(field, why string) error {
 		return api.Errorf(api.ReasonBadValue, field, "%s %s", field, why)
 	}
-	for field, path := range map[string]string{"home": r.Home, "directory": r.Directory, "builtin": r.Builtin, "self": r.Self} {
+	for field, path := range map[string]string{"home": r.Home, "directory": r.Directory, "builtin": r.Builtin} {
 		if path != "" && !filepath.IsAbs(path) || strings.ContainsRune(path, 0) {
 			return wrong(field, "is no absolute path")
 		}
@@ -92,7 +90,7 @@ func (r Request) Check() error {
 			return wrong("command", "begins with an empty word")
 		}
 	case OpEnvironment:
-		if r.Self == "" || !filepath.IsAbs(r.Shell) {
+		if !filepath.IsAbs(r.Shell) {
 			return wrong("shell", "is missing")
 		}
 	case OpPrepare:

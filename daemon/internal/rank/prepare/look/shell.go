@@ -29,13 +29,14 @@ const (
 func readShell(r Request) (Answer, error) {
 	a := Answer{Stamp: ShellStamp(r.Home)}
 	mark := "fulmen-" + rand.Text()
-	if strings.ContainsAny(r.Self, `'\`) {
-		return a, errors.New("the path of fulmend has a quote or a backslash")
+	own, err := ownPath()
+	if err != nil {
+		return a, err
 	}
 	allowed := time.Duration(r.DeadlineS * shellPart * float64(time.Second))
 	ctx, cancel := context.WithTimeoutCause(context.Background(), allowed, fmt.Errorf("was not done after %s", allowed))
 	defer cancel()
-	command := shellCommand(r.Shell, fmt.Sprintf("'%s' look %s", r.Self, mark))
+	command := shellCommand(r.Shell, fmt.Sprintf("'%s' look %s", own, mark))
 	command.Env = r.Env
 	if readable(r.Home) == nil {
 		command.Dir = r.Home
@@ -52,6 +53,20 @@ func readShell(r Request) (Answer, error) {
 		a.Env = append(a.Env, temporary(ctx)...)
 	}
 	return a, nil
+}
+
+// ownPath is how another process of the account runs this program, in quotes that
+// all shells know.
+func ownPath() (string, error) {
+	if runtime.GOOS == "linux" {
+		// Also where the file was replaced, or lies where the account cannot go.
+		return fmt.Sprintf("/proc/%d/exe", os.Getpid()), nil
+	}
+	path, err := os.Executable()
+	if err == nil && strings.ContainsAny(path, `'\`) {
+		err = errors.New("the path of fulmend has a quote or a backslash")
+	}
+	return path, err
 }
 
 // shellCommand runs a line in a login shell. What takes -l is told so; csh takes
