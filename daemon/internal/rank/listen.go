@@ -85,9 +85,9 @@ func (r *Ranks) take(found []netip.AddrPort, places []int, out []netip.AddrPort)
 	return open
 }
 
-// listen binds a port at each address, all at once so that they differ, and lets
+// FreePorts binds a port at each address, all at once so that they differ, and lets
 // them go.
-func listen(ctx context.Context, addresses []netip.Addr) ([]netip.AddrPort, error) {
+func FreePorts(ctx context.Context, addresses []netip.Addr) ([]netip.AddrPort, error) {
 	found := make([]netip.AddrPort, len(addresses))
 	for i, a := range addresses {
 		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", netip.AddrPortFrom(a, 0).String())

@@ -50,7 +50,7 @@ type held struct {
 // call. They answer once Restore is through.
 func New(cfg Config) *Ranks {
 	if cfg.Listen == nil {
-		cfg.Listen = listen
+		cfg.Listen = FreePorts
 	}
 	r := &Ranks{
 		cfg: cfg, ready: make(chan struct{}), dirty: make(chan struct{}, 1), held: map[api.RankRef]*held{},
