@@ -59,6 +59,7 @@ func (d *daemon) handlers(stop context.CancelCauseFunc) server.Handlers {
 		}),
 	}
 	maps.Copy(all, d.clusterHandlers())
+	maps.Copy(all, d.jobHandlers())
 	return all
 }
 

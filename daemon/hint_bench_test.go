@@ -79,7 +79,7 @@ func macInMemory(b *testing.B) *counted {
 		b.Fatal(err)
 	}
 	defer simulation.World.Close()
-	mac, err := simulation.platform()
+	mac, err := simulation.platform(b.TempDir())
 	if err != nil {
 		b.Fatal(err)
 	}

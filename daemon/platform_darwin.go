@@ -5,5 +5,7 @@ import (
 	"fulmen/native/darwin"
 )
 
-// systemPlatform is this machine.
-func systemPlatform() (native.Platform, error) { return darwin.New() }
+// systemPlatform is this machine; units is the folder of what it supervises.
+func systemPlatform(units string) (native.Platform, error) {
+	return darwin.Open(darwin.Options{Units: units})
+}

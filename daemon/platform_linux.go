@@ -5,5 +5,7 @@ import (
 	"fulmen/native/linux"
 )
 
-// systemPlatform is this machine.
-func systemPlatform() (native.Platform, error) { return linux.New(linux.Options{}) }
+// systemPlatform is this machine; units is the folder of what it supervises.
+func systemPlatform(units string) (native.Platform, error) {
+	return linux.New(linux.Options{Units: units})
+}

@@ -18,8 +18,14 @@ import (
 	"fulmen/daemon/internal/facts"
 	"fulmen/daemon/internal/health"
 	"fulmen/daemon/internal/home"
+	"fulmen/daemon/internal/job"
+	"fulmen/daemon/internal/job/attach"
 	"fulmen/daemon/internal/ledger"
+	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/profile"
+	"fulmen/daemon/internal/rank"
+	"fulmen/daemon/internal/rank/files"
+	"fulmen/daemon/internal/rank/prepare"
 	"fulmen/daemon/internal/server"
 	"fulmen/daemon/internal/server/token"
 	"fulmen/daemon/internal/store"
@@ -63,6 +69,14 @@ type daemon struct {
 	node     *node.Node
 	self     *policy.Self
 	nodes    *nodes
+	peers    *peer.Peers
+	grants   *grants
+	preparer *prepare.Preparer
+	files    *files.Files
+	ranks    *rank.Ranks
+	jobs     *job.Jobs
+	attach   *attach.Attach
+	attended *attended
 	// restart has the daemon begin anew, once everything that runs has ended.
 	restart  func()
 	ledger   *ledger.Ledger
@@ -149,11 +163,12 @@ func (d *daemon) openFolders(context.Context) error {
 // openPlatform opens the system, and finds the worker.
 func (d *daemon) openPlatform(context.Context) error {
 	platform, err := d.options.Platform, error(nil)
+	units := filepath.Join(d.folders.Runtime, "units")
 	switch {
 	case d.options.Simulation != nil:
-		platform, err = d.options.Simulation.platform()
+		platform, err = d.options.Simulation.platform(units)
 	case platform.Name == "":
-		platform, err = systemPlatform()
+		platform, err = systemPlatform(units)
 	}
 	if err != nil {
 		return err
@@ -268,6 +283,9 @@ func (d *daemon) openParts(ctx context.Context) error {
 		return err
 	}
 	d.openNodes()
+	if err := d.openJobs(); err != nil {
+		return err
+	}
 	d.tokens, err = token.Open(storage{d.database}, d.platform.Clock, d.logs.part("server"))
 	if err != nil {
 		return err

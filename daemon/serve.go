@@ -59,6 +59,11 @@ func (d *daemon) serve(ctx context.Context) error {
 	})
 	running.Go(func() { d.play(ctx) })
 	running.Go(func() {
+		if err := d.runJobs(ctx); ctx.Err() == nil {
+			stop(err)
+		}
+	})
+	running.Go(func() {
 		if err := d.graph.run(ctx); ctx.Err() == nil {
 			stop(err)
 		}

@@ -78,13 +78,14 @@ func badValue(field, format string, args ...any) error {
 	return e
 }
 
-// platform is the Mac; what runs programs is this machine's.
-func (s *Simulation) platform() (native.Platform, error) {
+// platform is the Mac; what runs programs is this machine's, with units as the
+// folder of what it supervises.
+func (s *Simulation) platform(units string) (native.Platform, error) {
 	mac, err := s.World.Platform(s.Mac)
 	if err != nil {
 		return native.Platform{}, err
 	}
-	host, err := systemPlatform()
+	host, err := systemPlatform(units)
 	if err != nil {
 		return native.Platform{}, errors.Join(err, mac.Close())
 	}

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"sync"
@@ -30,6 +31,7 @@ type Stream struct {
 	bytes int
 	n     uint64
 	ended bool
+	room  chan struct{} // has a token when something was taken
 }
 
 // streamed is a notification that waits.
@@ -44,7 +46,7 @@ type streamed struct {
 // client that reads too slowly gets, in place of what it missed, what lagged
 // makes, and the stream is over; without lagged it is disconnected.
 func (c *Caller) Subscribe(lagged func(sub api.Subscription) any) (*Stream, error) {
-	st := &Stream{}
+	st := &Stream{room: make(chan struct{}, 1)}
 	sub, err := c.subscribe(func(s *subscription) outbox.Source { st.sub = s; return st })
 	if err != nil {
 		return nil, err
@@ -103,6 +105,29 @@ func (s *Stream) Send(key string, build func(n uint64) any) error {
 	return nil
 }
 
+// Wait returns when little waits to be sent: for who has more than a client may
+// be behind, and can wait for it. The error is ctx's, or ErrStreamEnded.
+func (s *Stream) Wait(ctx context.Context) error {
+	for {
+		s.mu.Lock()
+		isOver := s.ended || s.sub.over()
+		hasRoom := len(s.queue) <= maxStreamed/2 && s.bytes <= maxStreamedBytes/4
+		s.mu.Unlock()
+		switch {
+		case isOver:
+			return ErrStreamEnded
+		case hasRoom:
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-s.Done():
+		case <-s.room:
+		}
+	}
+}
+
 // End says that nothing follows; what is queued is still sent.
 func (s *Stream) End() {
 	s.mu.Lock()
@@ -140,6 +165,10 @@ func (s *Stream) Next() ([]byte, bool) {
 	s.queue[0] = streamed{}
 	s.queue = s.queue[1:]
 	s.bytes -= len(item.message)
+	select {
+	case s.room <- struct{}{}:
+	default:
+	}
 	if s.ended && len(s.queue) == 0 {
 		s.sub.end()
 	}

@@ -1,0 +1,51 @@
+package daemon
+
+import (
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/cluster/policy"
+	"fulmen/daemon/internal/ledger"
+)
+
+// access says who may act for whom.
+type access struct{ d *daemon }
+
+// May reports whether by may stop, see and feed a job of a principal. On the node
+// of by that is who has the account as which the job would run there; of a person
+// elsewhere the node says so itself, and is believed where its map has a line for
+// the job's principal.
+func (a access) May(by, job api.Principal) bool {
+	if by == job {
+		return true
+	}
+	if by.Node == a.d.identity.Node {
+		idle := 1e9 // when jobs may run here has no part in whose they are
+		account, reason := a.d.policy.Allows(job, policy.Circumstances{UserIdleS: &idle})
+		return reason == "" && account == by.User
+	}
+	var sharing api.Sharing
+	record, found := a.d.ledger.Get(api.Key{Node: by.Node, Kind: api.KindSharing})
+	return found && record.Decode(&sharing) == nil && sharing.IsMapped(job)
+}
+
+// jobOf is the document of a job that counts: the one of the highest epoch.
+func (d *daemon) jobOf(id api.JobID) (best api.Job, found bool) {
+	for _, record := range d.ledger.List(ledger.Filter{Kinds: []api.Kind{api.KindJob}}) {
+		var job api.Job
+		if record.Key().Name == string(id) && record.Decode(&job) == nil && (!found || job.Epoch > best.Epoch || job.Epoch == best.Epoch && job.Home < best.Home) {
+			best, found = job, true
+		}
+	}
+	return best, found
+}
+
+// mayRank is nil where a principal may see and feed a rank.
+func (d *daemon) mayRank(by api.Principal, ref api.RankRef) error {
+	job, found := d.jobOf(ref.Job)
+	if !found {
+		return api.NewError(api.ReasonNoSuchJob, string(ref.Job))
+	}
+	if !(access{d}).May(by, job.Principal) {
+		return api.NewError(api.ReasonNotYourJob, string(ref.Job))
+	}
+	return nil
+}

@@ -1,0 +1,179 @@
+package daemon
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"sync"
+	"time"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/cluster/policy"
+	"fulmen/daemon/internal/grant"
+	"fulmen/daemon/internal/ledger"
+	"fulmen/daemon/internal/rank"
+	"fulmen/native"
+)
+
+// gpuFresh is how old the use of the GPU may be that decides on a grant.
+const gpuFresh = 3 * time.Second
+
+// gpuReadWithin bounds the reading of that use before somebody is put in line.
+const gpuReadWithin = 300 * time.Millisecond
+
+// grants is what the arbiter reads of this node, and who calls it.
+type grants struct {
+	*grant.Arbiter
+	daemon *daemon
+
+	mu    sync.Mutex
+	use   *float64 // of the GPU, as it was read last
+	useAt time.Duration
+	watch *ledger.Watcher // while somebody waits for the GPU
+}
+
+// openGrants makes the one arbiter of the node, and answers peer.grant and
+// peer.release with it.
+func (d *daemon) openGrants() {
+	g := &grants{daemon: d}
+	g.Arbiter = grant.New(grant.Config{
+		Self: d.identity.Node, Clock: d.platform.Clock, Documents: d.owner("grant", api.KindGrant), Policy: lendingNow{d},
+		Capacity: g.capacity, GPUUse: g.gpuUse, WatchGPU: g.watchGPU, Lease: d.live.Current().Times.Lease,
+	})
+	d.grants = g
+	d.onClose(func() error { g.Close(); return nil })
+	d.peers.HandleCall("peer.grant", g.asked)
+	d.peers.HandleCall("peer.release", g.released)
+}
+
+// lendingNow is what this node lends in the circumstances of now.
+type lendingNow struct{ d *daemon }
+
+// Allows is the arbiter's and the ranks'.
+func (l lendingNow) Allows(p api.Principal) (account string, reason api.Reason) {
+	var now policy.Circumstances
+	var system api.System
+	if l.d.own(api.KindSystem, &system) {
+		now.PowerSource = system.PowerSource
+	}
+	return l.d.policy.Allows(p, now)
+}
+
+// capacity is what there is to lend.
+func (g *grants) capacity() grant.Capacity {
+	var memory api.Memory
+	g.daemon.own(api.KindMemory, &memory)
+	return grant.Capacity{WorkingSetBytes: memory.GPUWorkingSetBytes, OthersMaxBytes: g.daemon.policy.Sharing().MemoryMaxBytes}
+}
+
+// gpuUse is how much of the GPU is used, as far as it was read lately.
+func (g *grants) gpuUse() (ratio float64, known bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.use == nil || g.daemon.platform.Clock.Boot()-g.useAt > gpuFresh {
+		return 0, false
+	}
+	return *g.use, true
+}
+
+// readGPU reads how much of the GPU is used.
+func (g *grants) readGPU(ctx context.Context) {
+	ctx, cancel := native.WithTimeout(ctx, g.daemon.platform.Clock, gpuReadWithin, "the use of the GPU")
+	defer cancel()
+	snapshot, err := g.daemon.platform.Facts.Snapshot(ctx, native.AreaSystem)
+	if err != nil || snapshot.System == nil {
+		return
+	}
+	g.noteGPU(snapshot.System.GPUUseRatio)
+}
+
+func (g *grants) noteGPU(use *float64) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.use, g.useAt = use, g.daemon.platform.Clock.Boot()
+}
+
+// watchGPU has the use of the GPU read while somebody waits for it.
+func (g *grants) watchGPU(on bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !on {
+		if g.watch != nil {
+			g.watch.Close()
+			g.watch = nil
+		}
+		return
+	}
+	if g.watch != nil {
+		return
+	}
+	_, watch := g.daemon.ledger.Watch(ledger.WatchOptions{
+		Name: "grants", Filter: ledger.Filter{Kinds: []api.Kind{api.KindSystem}, Nodes: []api.NodeID{g.daemon.identity.Node}},
+	})
+	g.watch = watch
+	go func() {
+		for {
+			if _, err := watch.Next(context.Background()); err != nil {
+				return
+			}
+			var system api.System
+			if g.daemon.own(api.KindSystem, &system) {
+				g.noteGPU(system.GPUUseRatio)
+				g.Recheck()
+			}
+		}
+	}()
+}
+
+// asked answers peer.grant.
+func (g *grants) asked(ctx context.Context, from api.NodeID, raw json.RawMessage) (any, error) {
+	var p api.PeerGrantParams
+	if err := json.Unmarshal(raw, &p); err != nil {
+		return nil, api.Errorf(api.ReasonMalformedMessage, "params", "peer.grant: %v", err)
+	}
+	r, err := grant.RequestOf(p)
+	if err != nil {
+		return nil, err
+	}
+	if r.GPU != api.GPUNone {
+		g.readGPU(ctx)
+	}
+	return g.Ask(ctx, r)
+}
+
+// released answers peer.release.
+func (g *grants) released(_ context.Context, _ api.NodeID, raw json.RawMessage) (any, error) {
+	var p api.PeerHolderParams
+	if err := json.Unmarshal(raw, &p); err != nil {
+		return nil, api.Errorf(api.ReasonMalformedMessage, "params", "peer.release: %v", err)
+	}
+	h, err := grant.ParseHolder(p.Holder)
+	if err != nil {
+		return nil, err
+	}
+	return api.Empty{}, g.Release(h, p.Epoch)
+}
+
+// restore takes up the grant of a rank that ran on.
+func (g *grants) restore(of rank.Grant) error {
+	return g.Restore(grant.Request{
+		Holder: grant.ForRank(of.Rank), Epoch: of.Epoch, Principal: of.Principal, GPU: of.GPU, MemoryBytes: of.MemoryBytes,
+		Receptacles: of.Receptacles, Lease: of.Lease,
+	})
+}
+
+// sight is who of the cluster is there.
+type sight struct{ d *daemon }
+
+// Members are all members.
+func (s sight) Members() []api.NodeID { return s.d.roster.Members() }
+
+// Reached are those in sight, this node among them.
+func (s sight) Reached() []api.NodeID {
+	return slices.DeleteFunc(s.Members(), func(id api.NodeID) bool {
+		return id != s.d.identity.Node && s.d.node.State(id).Liveness == api.LivenessUnreachable
+	})
+}
+
+// Watch calls f after one of the two changed.
+func (s sight) Watch(f func()) (stop func()) { return s.d.node.Watch(f) }

@@ -1,0 +1,136 @@
+package daemon
+
+import (
+	"context"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/job"
+	"fulmen/daemon/internal/server"
+)
+
+// jobHandlers are the methods about jobs.
+func (d *daemon) jobHandlers() server.Handlers {
+	return server.Handlers{
+		"job.submit":    server.Handle(d.jobSubmit),
+		"job.plan":      handleJob(d, d.jobs.Plan),
+		"job.preflight": handleJob(d, d.jobs.Preflight),
+		"job.list":      handleJob(d, d.jobs.List),
+		"job.get":       server.Handle(d.jobGet),
+		"job.watch":     server.Handle(d.jobWatch),
+		"job.logs":      server.Handle(d.jobLogs),
+		"job.input": server.Handle(func(ctx context.Context, c *server.Caller, p api.JobInputParams) (api.Empty, error) {
+			return api.Empty{}, d.attach.Input(ctx, d.jobCaller(c).Principal, p)
+		}),
+		"job.resize": server.Handle(func(ctx context.Context, c *server.Caller, p api.JobResizeParams) (api.Empty, error) {
+			return api.Empty{}, d.attach.Resize(ctx, d.jobCaller(c).Principal, p)
+		}),
+		"job.stop":      handleWish(d, "stop", d.jobs.Stop),
+		"job.retry":     handleJob(d, d.jobs.Retry),
+		"job.take_over": handleWish(d, "take over", d.jobs.TakeOver),
+		"job.delete":    handleWish(d, "delete", d.jobs.Delete),
+	}
+}
+
+// handleJob is a method of the controller as the server has it.
+func handleJob[P, R any](d *daemon, f func(context.Context, job.Caller, P) (R, error)) server.Handler {
+	return server.Handle(func(ctx context.Context, c *server.Caller, p P) (R, error) { return f(ctx, d.jobCaller(c), p) })
+}
+
+// handleWish is the same of one that changes something and answers nothing.
+func handleWish[P any](d *daemon, what string, f func(context.Context, job.Caller, P) error) server.Handler {
+	return server.Handle(func(ctx context.Context, c *server.Caller, p P) (api.Empty, error) {
+		d.logs.part("job").Info("asked to "+what, "uid", c.UID)
+		return api.Empty{}, f(ctx, d.jobCaller(c), p)
+	})
+}
+
+// jobCaller is who asks, for the controller.
+func (d *daemon) jobCaller(c *server.Caller) job.Caller {
+	return job.Caller{Principal: api.Principal{User: userName(c.UID), Node: d.identity.Node}, Admin: c.Class() == api.ClassAdmin}
+}
+
+// jobSubmit takes a job.
+func (d *daemon) jobSubmit(ctx context.Context, c *server.Caller, p api.JobSubmitParams) (api.JobSubmitResult, error) {
+	result, err := d.jobs.Submit(ctx, d.jobCaller(c), p)
+	if err == nil && !result.Existing {
+		d.attended.begin(result.Job)
+		d.logs.part("job").Info("submitted", "uid", c.UID, "job", result.Job)
+	}
+	return result, err
+}
+
+// jobGet is one job.
+func (d *daemon) jobGet(ctx context.Context, c *server.Caller, p api.JobSelect) (api.JobGetResult, error) {
+	return d.jobs.Get(ctx, d.jobCaller(c), p)
+}
+
+// jobWatch is job.get, and every change after, up to the one end.
+func (d *daemon) jobWatch(ctx context.Context, c *server.Caller, p api.JobSelect) (api.JobWatchResult, error) {
+	caller := d.jobCaller(c)
+	watch, err := d.jobs.Watch(ctx, caller, p)
+	if err != nil {
+		return api.JobWatchResult{}, err
+	}
+	leave := d.attend(watch.First, caller)
+	sub, err := deliver(c, watch.Next, func() { watch.Close(); leave() }, func(sub api.Subscription, n uint64, change api.JobChanged) (any, bool) {
+		change.Sub, change.N = sub, n
+		return change, change.Terminal
+	})
+	return api.JobWatchResult{Sub: sub, JobGetResult: watch.First}, err
+}
+
+// jobLogs is what ranks printed, and print.
+func (d *daemon) jobLogs(ctx context.Context, c *server.Caller, p api.JobLogsParams) (api.JobLogsResult, error) {
+	// The reading goes on after the call; its end is the subscription's.
+	logs, err := d.attach.Logs(context.WithoutCancel(ctx), d.jobCaller(c).Principal, p)
+	if err != nil {
+		return api.JobLogsResult{}, err
+	}
+	sub, err := deliver(c, logs.Next, logs.Close, func(sub api.Subscription, n uint64, piece api.JobOutput) (any, bool) {
+		piece.Sub, piece.N = sub, n
+		return piece, piece.Terminal
+	})
+	return api.JobLogsResult{Sub: sub}, err
+}
+
+// deliver sends a client what something comes to, one after the other, as fast as
+// the client takes it, up to its one end. done is called when that is over.
+func deliver[V any](c *server.Caller, next func(context.Context) (V, error), done func(),
+	tell func(sub api.Subscription, n uint64, value V) (message any, terminal bool),
+) (api.Subscription, error) {
+	stream, err := c.Subscribe(nil)
+	if err != nil {
+		done()
+		return "", err
+	}
+	go func() {
+		defer done()
+		defer stream.End()
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		go func() { // a reader who left ends the following, not what is followed
+			select {
+			case <-stream.Done():
+				cancel()
+			case <-ctx.Done():
+			}
+		}()
+		for {
+			value, err := next(ctx)
+			if err != nil || stream.Wait(ctx) != nil {
+				return
+			}
+			isLast := false
+			err = stream.Send("", func(n uint64) any {
+				var message any
+				message, isLast = tell(stream.Sub(), n, value)
+				return message
+			})
+			if err != nil || isLast {
+				return
+			}
+		}
+	}()
+	return stream.Sub(), nil
+}
+

@@ -1,0 +1,267 @@
+package daemon
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"time"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/job"
+	"fulmen/daemon/internal/job/attach"
+	"fulmen/daemon/internal/job/beat"
+	"fulmen/daemon/internal/job/phase"
+	"fulmen/daemon/internal/peer"
+	"fulmen/daemon/internal/rank"
+	"fulmen/daemon/internal/rank/files"
+	"fulmen/daemon/internal/rank/input"
+	"fulmen/daemon/internal/rank/output"
+	"fulmen/daemon/internal/rank/prepare"
+	"fulmen/native"
+)
+
+// openJobs makes what runs jobs: the arbiter, the ranks of this node, what they
+// print and read, and the controller. What other nodes call is answered from here
+// on; nothing is begun before serve.
+func (d *daemon) openJobs() error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	ranks, err := d.ranksFolder()
+	if err != nil {
+		return err
+	}
+	d.peers = peer.New(d.identity.Node, d.node)
+	d.openGrants()
+	d.preparer = prepare.New(prepare.Config{
+		Self: runByAnybody(self), Worker: d.worker, State: d.folders.State, OwnUID: uint32(os.Getuid()),
+		Clock: d.platform.Clock, Log: d.logs.part("rank"),
+	})
+	d.files = files.New(files.Config{
+		Self: runByAnybody(self), Peers: d.peers, Allowed: d.mayFetch, Account: d.preparer.Account,
+		Clock: d.platform.Clock, Log: d.logs.part("rank"),
+	})
+	times := func() phase.Times {
+		current, times := d.live.Current().Times, phase.DefaultTimes()
+		times.Lease, times.Renewal = current.Lease, current.LeaseRenewal
+		times.Starting, times.Handshake = current.Starting, current.Handshake
+		times.Grace, times.FailedGrace = current.Grace, current.FailedGrace
+		return times
+	}
+	d.ranks = rank.New(rank.Config{
+		Node: d.identity.Node, Cluster: d.roster.Cluster, PublicKey: d.publicKey, Clock: d.platform.Clock, Peers: d.peers,
+		Jobs: d.ledger, Documents: d.owner("rank", api.KindRank), Grants: d.grants, RestoreGrant: d.grants.restore,
+		Policy: lendingNow{d}, Preparer: d.preparer, Fetch: d.fetch, Supervisor: d.platform.Supervisor, ShimAsAccount: runtime.GOOS == "darwin",
+		Program: self, Folder: d.folders.JobsFolder(), Runtime: ranks, Listen: d.listenFor(),
+		Starting: func() time.Duration { return times().Starting }, Grace: func() time.Duration { return times().Grace },
+		Log: d.logs.part("rank"),
+	})
+	d.onClose(func() error { d.ranks.Close(); return nil })
+	printed := output.New(output.Config{Peers: d.peers, Clock: d.platform.Clock, Folder: func(ref api.RankRef) (string, bool) {
+		folder, _, _, ok := d.ranks.Folder(ref)
+		return folder, ok
+	}, May: d.mayRank, Ended: d.ranks.Ended})
+	d.onClose(printed.Close)
+	input.New(input.Config{Peers: d.peers, Clock: d.platform.Clock, Shim: d.shimOf, May: d.mayRank, Ended: d.ranks.Ended})
+	d.peers.HandleCall("peer.preflight", d.peerPreflight)
+	d.jobs = job.New(job.Config{
+		Node: d.identity.Node, Key: d.identity.Key(), Cluster: d.roster.Cluster, PublicKey: d.publicKey, Clock: d.platform.Clock,
+		Peers: d.peers, Ledger: d.ledger, Documents: d.owner("job", api.KindJob), Sight: sight{d}, Access: access{d}, Beats: beats{d},
+		Planner: planner{d}, Compare: d.compare, Find: d.find, Forget: d.forgetJob, Times: times,
+		BeatTimes: func() beat.Times {
+			current := d.live.Current().Times
+			return beat.Times{Every: current.Beat, Lost: current.BeatLost}
+		},
+		PreflightWithin: func() time.Duration { return d.live.Current().Times.Preflight }, Log: d.logs.part("job"),
+	})
+	d.attach = attach.New(attach.Config{
+		Clock: d.platform.Clock, Peers: d.peers, Ledger: d.ledger, May: access{d}.May, Log: d.logs.part("job"),
+	})
+	d.onClose(func() error { d.attach.Close(); return nil })
+	d.attended = newAttended(d.platform.Clock, d.clientGone)
+	return nil
+}
+
+// runJobs finds again what the daemon before has left, and then works until ctx
+// ends.
+func (d *daemon) runJobs(ctx context.Context) error {
+	if err := d.ranks.Restore(ctx); err != nil {
+		return err
+	}
+	d.expectClients()
+	return d.jobs.Run(ctx)
+}
+
+// runByAnybody is a path of this program by which every account can execute it,
+// wherever it lies.
+func runByAnybody(self string) string {
+	if runtime.GOOS == "linux" {
+		return "/proc/self/exe"
+	}
+	return self
+}
+
+// ranksFolder is where the ranks' sockets and host files lie: every account can
+// pass through it. A daemon of root whose own folders are closed has it elsewhere.
+func (d *daemon) ranksFolder() (string, error) {
+	folder := filepath.Join(d.folders.Runtime, "ranks")
+	if os.Getuid() == 0 && !isOpen(d.folders.Runtime) {
+		sum := sha256.Sum256([]byte(d.folders.Runtime))
+		folder = filepath.Join("/var/run/fulmen-ranks", hex.EncodeToString(sum[:4]))
+		d.onClose(func() error { os.Remove(folder); return nil }) // where nothing is left in it
+	}
+	if err := os.MkdirAll(folder, 0o711); err != nil {
+		return "", err
+	}
+	return folder, nil
+}
+
+// isOpen reports whether every account can pass through a folder.
+func isOpen(folder string) bool {
+	for at := folder; ; at = filepath.Dir(at) {
+		info, err := os.Stat(at)
+		if err != nil || info.Mode().Perm()&0o001 == 0 {
+			return false
+		}
+		if at == filepath.Dir(at) {
+			return true
+		}
+	}
+}
+
+// listenFor finds ports for ranks: those of a simulated Mac are on loopback, where
+// programs can bind them. Nil: at the addresses themselves.
+func (d *daemon) listenFor() func(context.Context, []netip.Addr) ([]netip.AddrPort, error) {
+	if !d.platform.Simulated {
+		return nil
+	}
+	return func(ctx context.Context, wanted []netip.Addr) ([]netip.AddrPort, error) {
+		loopback := make([]netip.Addr, len(wanted))
+		for i := range loopback {
+			loopback[i] = netip.AddrFrom4([4]byte{127, 0, 0, 1})
+		}
+		return rank.FreePorts(ctx, loopback)
+	}
+}
+
+// publicKey is a current member's key.
+func (d *daemon) publicKey(id api.NodeID) (ed25519.PublicKey, bool) { return d.roster.PublicKey(id) }
+
+// beats carries beats between the nodes of jobs.
+type beats struct{ d *daemon }
+
+// Send is the beater's.
+func (b beats) Send(to api.NodeID) error { return b.d.node.Beat(to) }
+
+// Receive is the beater's.
+func (b beats) Receive(f func(from api.NodeID)) { b.d.node.Beats(f) }
+
+// peerPreflight says what this node has of what a program needs.
+func (d *daemon) peerPreflight(ctx context.Context, from api.NodeID, raw json.RawMessage) (any, error) {
+	var p api.PeerPreflightParams
+	if err := json.Unmarshal(raw, &p); err != nil {
+		return nil, api.Errorf(api.ReasonMalformedMessage, "params", "peer.preflight: %v", err)
+	}
+	answer := api.Preflight{Node: d.identity.Node}
+	name, reason := lendingNow{d}.Allows(p.Principal)
+	if reason != "" {
+		answer.Problems = []api.Cause{causeOf(api.NewError(reason, p.Principal.User+" of "+d.shortNameOf(p.Principal.Node)))}
+		return answer, nil
+	}
+	account, err := d.preparer.Account(name)
+	if err != nil {
+		answer.Problems = []api.Cause{causeOf(api.AsError(err))}
+		return answer, nil
+	}
+	answer = d.preparer.Preflight(ctx, account, p.Program, p.Environment)
+	answer.Node = d.identity.Node
+	return answer, nil
+}
+
+// causeOf is an error as one of several causes.
+func causeOf(e *api.Error) api.Cause {
+	return api.Cause{Reason: e.Data.Reason, Message: e.Message, Subject: e.Data.Subject, Remedy: e.Data.Remedy}
+}
+
+// shortNameOf is what people call a node.
+func (d *daemon) shortNameOf(id api.NodeID) string {
+	if name := d.nodes.current().Names()[id]; name != "" {
+		return name
+	}
+	return id.Display()
+}
+
+// compare says what differs between nodes, by their names.
+func (d *daemon) compare(answers []api.Preflight, allowMixed bool) []api.Cause {
+	return prepare.CompareNamed(answers, allowMixed, d.shortNameOf)
+}
+
+// shimOf finds the shim of a rank of this node.
+func (d *daemon) shimOf(ref api.RankRef) (input.Shim, bool) {
+	_, socket, _, ok := d.ranks.Folder(ref)
+	if !ok {
+		return input.Shim{}, false
+	}
+	for _, live := range d.ranks.Live() {
+		if live.Rank == ref {
+			return input.Shim{Socket: socket, Epoch: live.Epoch}, true
+		}
+	}
+	return input.Shim{}, false
+}
+
+// fetch brings a job's folder from its submitter's node.
+func (d *daemon) fetch(ctx context.Context, id api.JobID, spec api.JobSpec, account prepare.Account, _ api.Plan) (string, error) {
+	current, found := d.jobOf(id)
+	if !found {
+		return "", api.NewError(api.ReasonNoSuchJob, string(id))
+	}
+	return d.files.Fetch(ctx, id, current.Epoch, spec.Principal.Node, account, spec.Program.Directory, nil)
+}
+
+// mayFetch says whether a node may have the folder of a job of this node's people.
+func (d *daemon) mayFetch(from api.NodeID, id api.JobID, epoch uint64) (folder, user string, err error) {
+	current, found := d.jobOf(id)
+	if !found {
+		return "", "", api.NewError(api.ReasonNoSuchJob, string(id))
+	}
+	key, _ := d.publicKey(d.identity.Node)
+	spec, err := current.VerifySpec(d.roster.Cluster(), key)
+	switch {
+	case err != nil:
+		return "", "", err
+	case current.Phase.Ended():
+		return "", "", api.NewError(api.ReasonJobEnded, string(id))
+	case epoch != current.Epoch:
+		return "", "", api.NewError(api.ReasonStaleEpoch, string(id))
+	case !spec.Program.Sync:
+		return "", "", api.NewError(api.ReasonNotYourJob, string(id))
+	}
+	for _, attempt := range current.Attempts {
+		if attempt.Attempt == current.Attempt && attempt.Plan != nil &&
+			slices.ContainsFunc(attempt.Plan.Ranks, func(r api.PlanRank) bool { return r.Node == from }) {
+			account, reason := lendingNow{d}.Allows(spec.Principal)
+			if reason != "" {
+				return "", "", api.NewError(reason, spec.Principal.User)
+			}
+			return spec.Program.Directory, account, nil
+		}
+	}
+	return "", "", api.NewError(api.ReasonNotYourJob, string(id))
+}
+
+// forgetJob ends and forgets what this node has of a job that was deleted.
+func (d *daemon) forgetJob(ctx context.Context, id api.JobID, policy api.OutputPolicy) {
+	if err := d.ranks.Forget(ctx, id, policy); err != nil && ctx.Err() == nil && !errors.Is(err, native.ErrNotFound) {
+		d.logs.part("rank").Warn("a deleted job's ranks could not be forgotten", "job", id, "error", err)
+	}
+}

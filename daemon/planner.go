@@ -1,0 +1,57 @@
+package daemon
+
+import (
+	"context"
+	"encoding/json"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/ledger"
+	"fulmen/daemon/internal/placement"
+)
+
+// planner places jobs by the documents of now.
+type planner struct{ d *daemon }
+
+// Plan is where a job would run now.
+func (p planner) Plan(ctx context.Context, spec api.JobSpec) (api.Plan, error) {
+	result, err := p.place(ctx, spec)
+	if err != nil {
+		return api.Plan{}, err
+	}
+	if refused := result.Err(); refused != nil {
+		if result.Final {
+			refused.Code = api.CodeInvalid
+		}
+		return api.Plan{}, refused
+	}
+	return *result.Plan, nil
+}
+
+// Explain is the same in full, with what stands in the way.
+func (p planner) Explain(ctx context.Context, spec api.JobSpec) (api.JobPlanResult, error) {
+	result, err := p.place(ctx, spec)
+	if err != nil {
+		return api.JobPlanResult{}, err
+	}
+	return result.Wire(), nil
+}
+
+func (p planner) place(ctx context.Context, spec api.JobSpec) (placement.Result, error) {
+	d := p.d
+	d.node.FetchLive(ctx, []api.Kind{api.KindMemory})
+	raw, err := json.Marshal(spec)
+	if err != nil {
+		return placement.Result{}, err
+	}
+	var docs []api.Document
+	for _, record := range d.ledger.List(ledger.Filter{Kinds: placement.Kinds()}) {
+		docs = append(docs, record.Document())
+	}
+	current := d.live.Current()
+	in, _ := placement.InputOf(placement.Source{
+		Spec: spec, SpecSHA256: api.SpecSHA256(raw), Self: d.identity.Node, Documents: docs, Stale: d.nodes.isStale,
+		Trusted: current.Network.Trusted, At: api.TimeOf(d.platform.Clock.Now()),
+		SocketTTL: current.Measure.SocketTTL, RDMATTL: current.Measure.RDMATTL,
+	})
+	return placement.Plan(in), nil
+}
