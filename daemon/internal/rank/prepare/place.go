@@ -10,7 +10,8 @@ import (
 
 // Place says where the submitter's paths are on this node.
 type Place struct {
-	from, to string
+	from, to string // a folder of the submitter's, and what it is here
+	home     string // what ~ is here; empty where it stays
 }
 
 // NewPlace takes the submitter's home folder and the account's here. Without the
@@ -19,7 +20,17 @@ func NewPlace(from, to string) Place {
 	if from = clean(from); from == "/" {
 		from = ""
 	}
-	return Place{from: from, to: clean(to)}
+	return Place{from: from, to: clean(to), home: clean(to)}
+}
+
+// Moved is a program whose directory lies elsewhere on this node, as after
+// --sync: what it names in the directory is meant to be in that one.
+func Moved(program api.Program, directory string) api.Program {
+	p := NewPlace(program.Directory, directory)
+	p.home = ""
+	program = p.Program(program)
+	program.Directory = directory
+	return program
 }
 
 func clean(path string) string {
@@ -33,10 +44,10 @@ func clean(path string) string {
 // the account's, and so is one that begins with ~. Others stay as they are.
 func (p Place) Path(path string) string {
 	if path == "~" || strings.HasPrefix(path, "~/") {
-		if p.to == "" {
+		if p.home == "" {
 			return path
 		}
-		return filepath.Join(p.to, path[1:])
+		return filepath.Join(p.home, path[1:])
 	}
 	if p.from == "" || p.to == "" || p.from == p.to || !filepath.IsAbs(path) {
 		return path

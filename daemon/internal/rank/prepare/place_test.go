@@ -13,7 +13,7 @@ func TestPlacePath(t *testing.T) {
 		{"below", "/Users/me", "/Users/ada", "/Users/me/work/train.py", "/Users/ada/work/train.py"},
 		{"itself", "/Users/me", "/Users/ada", "/Users/me", "/Users/ada"},
 		{"with a slash", "/Users/me/", "/Users/ada", "/Users/me/work/", "/Users/ada/work/"},
-		{"another's", "/Users/me", "/Users/ada", "/Users/mel/work", "/Users/mel/work"},
+		{"another's", "/Users/me", "/Users/ada", "/Users/me.x/work", "/Users/me.x/work"},
 		{"elsewhere", "/Users/me", "/Users/ada", "/opt/work", "/opt/work"},
 		{"out of it", "/Users/me", "/Users/ada", "/Users/me/../eve/x", "/Users/me/../eve/x"},
 		{"out and in", "/Users/me", "/Users/ada", "/Users/me/./x/../y", "/Users/ada/./x/../y"},
@@ -48,7 +48,7 @@ func TestPlaceWords(t *testing.T) {
 		"/Users/me/i http://x//": "/Users/ada/i http://x//",
 		"print('/Users/me')":     "print('/Users/me')",
 		"https://x/Users/me/m":   "https://x/Users/me/m",
-		"--ignore=/Users/mel/m":  "--ignore=/Users/mel/m",
+		"--ignore=/Users/me.x/m": "--ignore=/Users/me.x/m",
 	} {
 		is.Equal(p.Argument(word), want) // word
 	}
@@ -77,4 +77,17 @@ func TestPlaceProgram(t *testing.T) {
 	is.Equal(given.Command[0], "/Users/me/bin/run") // the spec itself stays
 	is.Equal(p.Program(api.Program{Builtin: "allreduce", Command: []string{"/Users/me/x"}}).Command[0], "/Users/me/x")
 	is.Equal(p.Program(api.Program{Prepare: []string{"cp /Users/me/x ."}}).Prepare[0], "cp /Users/me/x .")
+}
+
+func TestMoved(t *testing.T) {
+	is := is.New(t)
+	got := Moved(api.Program{
+		Command: []string{"python", "/Users/me/work/train.py", "--to=/Users/me/out", "~/x"}, Directory: "/Users/me/work", Home: "/Users/me",
+		Environment: "/Users/me/work/.venv", Interpreter: "~/py/bin/python", PrepareInputs: []string{"uv.lock", "/Users/me/work/x"},
+	}, "/state/files/j1")
+	is.Equal(got, api.Program{
+		Command: []string{"python", "/state/files/j1/train.py", "--to=/Users/me/out", "~/x"}, Directory: "/state/files/j1", Home: "/Users/me",
+		Environment: "/state/files/j1/.venv", Interpreter: "~/py/bin/python", PrepareInputs: []string{"uv.lock", "/state/files/j1/x"},
+	})
+	is.Equal(Moved(api.Program{Command: []string{"/Users/me/x"}}, "/state").Directory, "/state")
 }

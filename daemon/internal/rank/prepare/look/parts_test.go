@@ -38,8 +38,8 @@ func TestDistVersions(t *testing.T) {
 func TestFolders(t *testing.T) {
 	is := is.New(t)
 	p := Python{Folders: []string{"/lib"}, UserFolder: "/home/ada/.local/lib"}
-	r := Request{Home: "/home/ada", Directory: "/work", Env: []string{"PYTHONPATH=src:/opt/x:"}}
-	is.Equal(folders(r, p), []string{"/work/src", "/opt/x", "/home/ada/.local/lib", "/lib"})
+	r := Request{Home: "/home/ada", Directory: "/project", Env: []string{"PYTHONPATH=src:/opt/x:"}}
+	is.Equal(folders(r, p), []string{"/project/src", "/opt/x", "/home/ada/.local/lib", "/lib"})
 	r.Env = []string{"PYTHONNOUSERSITE=1"}
 	is.Equal(folders(r, p), []string{"/lib"})
 }

@@ -29,10 +29,10 @@ func TestMerge(t *testing.T) {
 func TestPython(t *testing.T) {
 	is := is.New(t)
 	env := map[string]string{"PATH": "/usr/bin:/bin", "PYTHONHOME": "/x", "CONDA_PREFIX": "/conda", "CONDA_DEFAULT_ENV": "base"}
-	nodelocal.Python(env, "/work/.venv", false)
-	is.Equal(env, map[string]string{"PATH": "/work/.venv/bin:/usr/bin:/bin", "VIRTUAL_ENV": "/work/.venv"})
+	nodelocal.Python(env, "/project/.venv", false)
+	is.Equal(env, map[string]string{"PATH": "/project/.venv/bin:/usr/bin:/bin", "VIRTUAL_ENV": "/project/.venv"})
 	nodelocal.Python(env, "/conda/envs/mlx", true)
-	is.Equal(env, map[string]string{"PATH": "/conda/envs/mlx/bin:/work/.venv/bin:/usr/bin:/bin", "CONDA_PREFIX": "/conda/envs/mlx", "CONDA_DEFAULT_ENV": "mlx"})
+	is.Equal(env, map[string]string{"PATH": "/conda/envs/mlx/bin:/project/.venv/bin:/usr/bin:/bin", "CONDA_PREFIX": "/conda/envs/mlx", "CONDA_DEFAULT_ENV": "mlx"})
 	env = map[string]string{}
 	nodelocal.Python(env, "/v", false)
 	is.Equal(env["PATH"], "/v/bin")
