@@ -16,7 +16,8 @@ type Output struct {
 	params api.JobLogsParams
 
 	pieces   chan api.OutputPiece
-	done     chan struct{} // closed when everything has come
+	done     chan struct{} // closed when nothing comes any more
+	err      error         // why, where it is not that everything has come; set before done is closed
 	cancel   context.CancelFunc
 	terminal bool // was given; Next's
 
@@ -28,7 +29,8 @@ type Output struct {
 }
 
 // Logs begins to read the output of a job. Errors are *api.Error: no_such_job,
-// not_your_job, no_such_rank. The caller closes what it returns.
+// not_your_job, no_such_rank. The reading ends with ctx, or when the caller
+// closes what is returned.
 func (a *Attach) Logs(ctx context.Context, by api.Principal, p api.JobLogsParams) (*Output, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	f := a.follow(ctx, p.Job)
@@ -77,6 +79,9 @@ func (o *Output) Next(ctx context.Context) (api.JobOutput, error) {
 	case p := <-o.pieces:
 		return api.JobOutput{OutputPiece: p}, nil
 	case <-o.done:
+		if o.err != nil {
+			return api.JobOutput{}, o.err
+		}
 		if o.terminal {
 			return api.JobOutput{}, io.EOF
 		}
@@ -92,21 +97,16 @@ func (o *Output) Close() { o.cancel() }
 
 // run starts a stream for each rank, and waits for all.
 func (o *Output) run(ctx context.Context, f *follower) {
-	defer o.cancel()
-	for {
-		if o.step(ctx, f.view()) {
-			break
-		}
+	defer close(o.done)
+	for !o.step(ctx, f.view()) && ctx.Err() == nil {
 		select {
 		case <-f.changed:
 		case <-ctx.Done():
-			return // whoever reads has gone: there is no terminal piece
 		}
 	}
 	o.open.Wait()
-	if ctx.Err() == nil {
-		close(o.done)
-	}
+	o.err = context.Cause(ctx)
+	o.cancel()
 }
 
 // step starts the streams that there can be now, and reports whether there will

@@ -146,4 +146,3 @@ func (f *follower) view() view {
 	f.seen = f.seen || v.found
 	return v
 }
-

@@ -1,0 +1,162 @@
+package attach_test
+
+import (
+	"context"
+	"encoding/json"
+	"net"
+	"sync"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/peer"
+	"fulmen/daemon/internal/peer/rankio"
+)
+
+// machine is a node's ranks in memory: it serves what the node of a rank serves.
+type machine struct {
+	ctx  context.Context
+	stop context.CancelFunc
+
+	mu      sync.Mutex
+	changed chan struct{}
+	ranks   map[api.RankRef]*program
+	opened  int // connections, all together
+}
+
+// program is one rank.
+type program struct {
+	text  map[api.OutputStream]string
+	ended bool
+	input string
+	reads int // how much input it takes
+	over  bool
+	rows  int
+	by    api.Principal
+}
+
+func newMachine(peers *peer.Peers) *machine {
+	m := &machine{changed: make(chan struct{}), ranks: map[api.RankRef]*program{}}
+	m.ctx, m.stop = context.WithCancel(context.Background())
+	peers.HandleStream(api.ConnOutput, m.output)
+	peers.HandleStream(api.ConnInput, m.input)
+	peers.HandleCall("peer.resize", func(_ context.Context, _ api.NodeID, raw json.RawMessage) (any, error) {
+		var p api.PeerResizeParams
+		err := json.Unmarshal(raw, &p)
+		m.do(p.Rank, func(r *program) { r.rows = p.Rows })
+		return nil, err
+	})
+	return m
+}
+
+func (m *machine) add(ref api.RankRef) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.ranks[ref] = &program{text: map[api.OutputStream]string{}, reads: 1 << 30}
+}
+
+// do changes a rank and wakes whoever serves it.
+func (m *machine) do(ref api.RankRef, f func(*program)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if r := m.ranks[ref]; r != nil {
+		f(r)
+	}
+	close(m.changed)
+	m.changed = make(chan struct{})
+}
+
+func (m *machine) print(ref api.RankRef, stream api.OutputStream, text string) {
+	m.do(ref, func(r *program) { r.text[stream] += text })
+}
+
+func (m *machine) end(ref api.RankRef) { m.do(ref, func(r *program) { r.ended = true }) }
+
+// see gives a rank as it is, and what tells of the next change.
+func (m *machine) see(ref api.RankRef) (program, bool, <-chan struct{}) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.ranks[ref]
+	if r == nil {
+		return program{}, false, m.changed
+	}
+	seen := *r
+	seen.text = map[api.OutputStream]string{api.StreamOut: r.text[api.StreamOut], api.StreamErr: r.text[api.StreamErr]}
+	return seen, true, m.changed
+}
+
+func (m *machine) output(ctx context.Context, _ api.NodeID, first api.PeerConn, conn net.Conn) {
+	defer context.AfterFunc(m.ctx, func() { conn.Close() })()
+	to := rankio.NewWriter(conn)
+	at := map[api.OutputStream]int64{api.StreamOut: first.Output.OutBytes, api.StreamErr: first.Output.ErrBytes}
+	for {
+		r, ok, changed := m.see(first.Rank)
+		if !ok {
+			_ = to.Send(rankio.Refused{Error: api.NewError(api.ReasonNoSuchRank, first.Rank.String())})
+			return
+		}
+		for stream, text := range r.text {
+			if at[stream] < 0 {
+				at[stream] = max(0, int64(len(text))+at[stream])
+			}
+			for at[stream] < int64(len(text)) {
+				data := text[at[stream]:min(at[stream]+rankio.MaxPiece, int64(len(text)))]
+				if to.Send(rankio.Piece{Stream: stream, Offset: at[stream], Data: []byte(data)}) != nil {
+					return
+				}
+				at[stream] += int64(len(data))
+			}
+		}
+		if r.ended || !first.Output.Follow {
+			_ = to.Send(rankio.End{OutBytes: at[api.StreamOut], ErrBytes: at[api.StreamErr], Ended: r.ended})
+			return
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return
+		case <-m.ctx.Done():
+			return
+		}
+	}
+}
+
+func (m *machine) input(ctx context.Context, _ api.NodeID, first api.PeerConn, conn net.Conn) {
+	defer context.AfterFunc(m.ctx, func() { conn.Close() })()
+	to, from := rankio.NewWriter(conn), rankio.NewReader(conn)
+	r, _, _ := m.see(first.Rank)
+	m.do(first.Rank, func(r *program) { r.by = first.Input.By })
+	if to.Send(rankio.Taken{Bytes: int64(len(r.input))}) != nil {
+		return
+	}
+	for {
+		message, err := from.Next()
+		given, ok := message.(rankio.Given)
+		if err != nil || !ok {
+			return
+		}
+		for {
+			var taken rankio.Taken
+			m.do(first.Rank, func(r *program) {
+				known := min(int64(len(r.input))-given.Offset, int64(len(given.Data)))
+				left := given.Data[known:]
+				n := min(len(left), max(0, r.reads-len(r.input)))
+				r.input += string(left[:n])
+				taken = rankio.Taken{Bytes: int64(len(r.input)), Ended: given.End && n == len(left)}
+				r.over = r.over || taken.Ended
+			})
+			if to.Send(taken) != nil {
+				return
+			}
+			if taken.Bytes >= given.Offset+int64(len(given.Data)) {
+				break
+			}
+			_, _, changed := m.see(first.Rank)
+			select {
+			case <-changed:
+			case <-ctx.Done():
+				return
+			case <-m.ctx.Done():
+				return
+			}
+		}
+	}
+}
