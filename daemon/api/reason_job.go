@@ -36,6 +36,8 @@ const (
 	ReasonNoRing Reason = "no_ring"
 	// ReasonNoBackend: no backend can join these nodes.
 	ReasonNoBackend Reason = "no_backend"
+	// ReasonUnencrypted: the ranks talk over a network without encryption.
+	ReasonUnencrypted Reason = "unencrypted"
 	// ReasonBackendUnsupported: MLX on a node does not have the backend.
 	ReasonBackendUnsupported Reason = "backend_unsupported"
 	// ReasonMLXVersionsDiffer: the nodes have different versions of MLX.
@@ -157,6 +159,9 @@ func jobReasons() []ReasonInfo {
 		{Reason: ReasonNoBackend, Code: CodePrecondition,
 			Text:   "No backend can join these nodes.",
 			Remedy: "The causes name what is missing for each."},
+		{Reason: ReasonUnencrypted,
+			Text:   "The ranks talk over a network without encryption.",
+			Remedy: "Join the Macs with Thunderbolt cables, or use the network only if you trust everybody on it."},
 		{Reason: ReasonBackendUnsupported, Code: CodeUnsupported,
 			Text: "MLX on a node does not have the backend."},
 		{Reason: ReasonMLXVersionsDiffer, Code: CodePrecondition,

@@ -7,9 +7,6 @@ import (
 	"fulmen/daemon/api"
 )
 
-// reasonUnencrypted: the ranks' traffic crosses a network without encryption.
-const reasonUnencrypted api.Reason = "unencrypted"
-
 // plan writes a choice down.
 func (s *state) plan(c choice, exact bool) *api.Plan {
 	w := &writer{state: s, choice: c, order: s.rankOrder(c)}
@@ -104,7 +101,7 @@ func (w *writer) connect(a, b int) {
 		}
 		if c.network != "" {
 			w.plan.Unencrypted = true
-			w.plan.Notes = append(w.plan.Notes, causeOf(reasonUnencrypted, pairSubject(w.nodes[i], w.nodes[j]),
+			w.plan.Notes = append(w.plan.Notes, causeOf(api.ReasonUnencrypted, pairSubject(w.nodes[i], w.nodes[j]),
 				"unencrypted: %s and %s talk over %s (%s)", w.nodes[i].name(), w.nodes[j].name(), c.network, c.kind))
 		}
 	}

@@ -3902,6 +3902,7 @@ export type KnownReason =
   | "too_many_subscriptions"
   | "too_many_tokens"
   | "undo_left"
+  | "unencrypted"
   | "unix_socket_only"
   | "unknown_field"
   | "unknown_kind"
