@@ -18,7 +18,7 @@ import (
 const (
 	// maxReads is how often a file is read that keeps changing.
 	maxReads = 3
-	// freshness is within which a change need not show in the time of a file:
+	// freshness is within which a change need not show in the times of a file:
 	// the coarsest clock of a file system in use counts two seconds (FAT, exFAT).
 	freshness = 2 * time.Second
 )
@@ -92,18 +92,19 @@ func (s *sender) try(i int, name string) (done bool, err error) {
 		return false, s.conn.Say(wire.End, wire.Ending{Again: true})
 	}
 	return true, s.conn.Say(wire.End, wire.Ending{
-		SHA256: hex.EncodeToString(sum.Sum(nil)), Modified: after.ModTime().UnixNano(), Fresh: fresh(after, s.clock.Now()),
+		SHA256: hex.EncodeToString(sum.Sum(nil)), Modified: after.ModTime().UnixNano(),
+		Changed: inodeChanged(after).UnixNano(), Fresh: fresh(after, s.clock.Now()),
 	})
 }
 
 // changed compares how a file was before it was read and after.
 func changed(before, after fs.FileInfo) bool {
-	return before.Size() != after.Size() || !before.ModTime().Equal(after.ModTime())
+	return before.Size() != after.Size() || !before.ModTime().Equal(after.ModTime()) || !inodeChanged(before).Equal(inodeChanged(after))
 }
 
-// fresh reports whether a file may change again within the time that it bears.
+// fresh reports whether a file may change again within the times that it bears.
 func fresh(info fs.FileInfo, now time.Time) bool {
-	return now.Sub(info.ModTime()) < freshness
+	return now.Sub(inodeChanged(info)) < freshness
 }
 
 // denied is the error of a path that the system does not let the person read. On

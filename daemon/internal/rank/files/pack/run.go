@@ -141,7 +141,7 @@ func (s *sender) hash(i int) (string, error) {
 		return "", nil
 	}
 	after, err := f.Stat()
-	if err != nil || changed(before, after) || after.Size() != entry.Bytes || after.ModTime().UnixNano() != entry.Modified {
+	if err != nil || changed(before, after) || after.Size() != entry.Bytes || inodeChanged(after).UnixNano() != entry.Changed {
 		return "", nil
 	}
 	return hex.EncodeToString(sum.Sum(nil)), nil

@@ -95,7 +95,7 @@ func (w *walker) take(name string, rules *ignore.Rules) error {
 	switch mode := info.Mode(); {
 	case mode.IsRegular():
 		e.Type, e.Mode, e.Bytes = wire.TypeFile, mode.Perm(), info.Size()
-		e.Modified, e.Fresh = info.ModTime().UnixNano(), fresh(info, w.now)
+		e.Modified, e.Changed, e.Fresh = info.ModTime().UnixNano(), inodeChanged(info).UnixNano(), fresh(info, w.now)
 	case mode.IsDir():
 		e.Type, e.Mode = wire.TypeFolder, mode.Perm()
 	case mode&fs.ModeSymlink != 0:

@@ -90,7 +90,7 @@ func (c *copying) decide() ([]int, error) {
 		}
 		r, here := c.have(e)
 		switch {
-		case here && r.Modified == e.Modified && !r.Fresh:
+		case here && r.Modified == e.Modified && r.Changed == e.Changed && !r.Fresh:
 			c.keep(i, r)
 		case here || c.staged.may(e.Bytes):
 			unsure = append(unsure, i)

@@ -114,7 +114,7 @@ func (c *copying) fetchOnce(i int, b *budget, done, total int64) (again bool, er
 		}
 		b.left -= size
 		r := &c.records[i]
-		r.SHA256, r.Bytes, r.Modified, r.Fresh = end.SHA256, size, end.Modified, end.Fresh
+		r.SHA256, r.Bytes, r.Modified, r.Changed, r.Fresh = end.SHA256, size, end.Modified, end.Changed, end.Fresh
 		c.from[i], err = c.staged.keep(end.SHA256)
 		return false, err
 	}

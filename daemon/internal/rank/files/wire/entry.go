@@ -45,8 +45,11 @@ type Entry struct {
 	Bytes int64 `json:"bytes,omitempty"`
 	// Modified is when a file was last changed, in nanoseconds since 1970.
 	Modified int64 `json:"modified,omitempty"`
+	// Changed is when anything of a file last changed, its name and rights
+	// included, in nanoseconds since 1970. Unlike Modified nobody can set it back.
+	Changed int64 `json:"changed,omitempty"`
 	// Fresh says that it was changed so lately that it may change again without
-	// that being seen in Modified.
+	// that being seen in Changed.
 	Fresh bool `json:"fresh,omitempty"`
 	// Target is where a link leads, as it is written in it.
 	Target string `json:"target,omitempty"`
@@ -74,9 +77,9 @@ func (e Entry) Check() error {
 	case TypeFile:
 		bad = bad || e.Bytes < 0 || e.Bytes > MaxBytes || e.Target != ""
 	case TypeFolder:
-		bad = bad || e.Bytes != 0 || e.Modified != 0 || e.Fresh || e.Target != ""
+		bad = bad || e.Bytes != 0 || e.Modified != 0 || e.Changed != 0 || e.Fresh || e.Target != ""
 	case TypeLink:
-		bad = e.Mode != 0 || e.Bytes != 0 || e.Modified != 0 || e.Fresh || !StaysInside(e.Path, e.Target)
+		bad = e.Mode != 0 || e.Bytes != 0 || e.Modified != 0 || e.Changed != 0 || e.Fresh || !StaysInside(e.Path, e.Target)
 	default:
 		bad = true
 	}

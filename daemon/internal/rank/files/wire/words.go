@@ -70,8 +70,9 @@ type Ending struct {
 	SHA256 string `json:"sha256,omitempty"`
 	// Modified is when it was last changed, in nanoseconds since 1970.
 	Modified int64 `json:"modified,omitempty"`
-	// Fresh is as in [Entry].
-	Fresh bool `json:"fresh,omitempty"`
+	// Changed and Fresh are as in [Entry].
+	Changed int64 `json:"changed,omitempty"`
+	Fresh   bool  `json:"fresh,omitempty"`
 }
 
 // DecodeEnding reads an Ending.

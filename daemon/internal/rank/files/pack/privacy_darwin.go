@@ -1,4 +1,0 @@
-package pack
-
-// privacyProtects says that EPERM comes from the system's protection of privacy.
-const privacyProtects = true
