@@ -1,0 +1,204 @@
+package attach_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/job/attach"
+)
+
+// give gives the job input and returns the reason of a refusal.
+func (r *rig) give(offset int, data string, end bool) api.Reason {
+	return r.giveAs(r.ada, offset, data, end)
+}
+
+func (r *rig) giveAs(by api.Principal, offset int, data string, end bool) api.Reason {
+	err := r.attach.Input(r.t.Context(), by, api.JobInputParams{Job: jobID, OffsetBytes: int64(offset), Data: []byte(data), End: end})
+	if err != nil {
+		return api.AsError(err).Data.Reason
+	}
+	return ""
+}
+
+// program is a rank as it is once all is quiet.
+func (r *rig) program(attempt, rank int) program {
+	synctest.Wait()
+	p, _, _ := r.far[rank+1].see(ref(attempt, rank))
+	return p
+}
+
+func TestInputForAllRanks(t *testing.T) {
+	inBubble(t, func(t *testing.T, r *rig) {
+		is := is.New(t)
+		is.Equal(r.give(0, "early ", false), api.Reason("")) // before there is an attempt
+		r.begin(api.RankPreparing)
+		is.Equal(r.give(0, "early ", false), api.Reason(""))
+		is.Equal(r.give(4, "y and ", false), api.Reason(""))
+		is.Equal(r.program(1, 0).input, "")
+		r.rank(1, 0, api.RankRunning)
+		is.Equal(r.program(1, 0).input, "early and ")
+		is.Equal(r.program(1, 1).input, "") // it does not run yet
+		r.rank(1, 1, api.RankRunning)
+		is.Equal(r.give(10, "late", true), api.Reason(""))
+		is.Equal(r.give(10, "late", true), api.Reason(""))
+		for rank := range 2 {
+			is.Equal(r.program(1, rank).input, "early and late")
+			is.True(r.program(1, rank).over)
+			is.Equal(r.program(1, rank).by, r.ada)
+		}
+		is.Equal(r.give(14, "more", false), api.ReasonBadValue)
+		is.Equal(r.give(99, "gap", false), api.ReasonBadValue)
+
+		r.end(api.JobSucceeded)
+		synctest.Wait()
+		is.Equal(r.give(14, "", false), api.ReasonJobEnded)
+	})
+}
+
+func TestInputForOne(t *testing.T) {
+	for name, test := range map[string]struct {
+		program api.Program
+		zero    string
+		refused api.Reason
+	}{
+		"rank 0":     {api.Program{Stdin: api.StdinRank0}, "typed", ""},
+		"a terminal": {api.Program{Stdin: api.StdinNone, Terminal: true}, "typed", ""},
+		"nobody":     {api.Program{Stdin: api.StdinNone}, "", api.ReasonBadValue},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, r *rig) {
+				is := is.New(t)
+				r.spec(test.program)
+				r.begin(api.RankRunning)
+				is.Equal(r.give(0, "typed", false), test.refused)
+				is.Equal(r.program(1, 0).input, test.zero)
+				is.Equal(r.program(1, 1).input, "")
+				is.Equal(r.give(len(test.zero), "", true), api.Reason("")) // an end is none too many
+			})
+		})
+	}
+}
+
+func TestALaterAttemptIsGivenAllAgain(t *testing.T) {
+	inBubble(t, func(t *testing.T, r *rig) {
+		is := is.New(t)
+		r.begin(api.RankRunning)
+		is.Equal(r.give(0, "the whole", true), api.Reason(""))
+		is.True(r.program(1, 0).over)
+		r.end(api.JobBackoff)
+		r.begin(api.RankRunning)
+		for rank := range 2 {
+			is.Equal(r.program(2, rank).input, "the whole")
+			is.True(r.program(2, rank).over)
+		}
+		is.Equal(len(r.lost), 0)
+	})
+}
+
+func TestInputThatIsNotKept(t *testing.T) {
+	inBubble(t, func(t *testing.T, r *rig) {
+		is := is.New(t)
+		r.begin(api.RankRunning)
+		r.far[2].do(ref(1, 1), func(p *program) { p.reads = 100 }) // rank 1 is slow
+		big := strings.Repeat("z", attach.MaxKept)
+		is.Equal(r.give(0, big, false), api.Reason(""))
+		is.Equal(len(r.program(1, 0).input), attach.MaxKept)
+
+		// There is no room before the slow one has read something.
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		err := r.attach.Input(ctx, r.ada, api.JobInputParams{Job: jobID, OffsetBytes: attach.MaxKept, Data: []byte(big)})
+		is.Equal(err, context.DeadlineExceeded)
+		waits := make(chan api.Reason, 1)
+		go func() { waits <- r.give(attach.MaxKept, big, false) }()
+		synctest.Wait()
+		is.Equal(len(waits), 0)
+		r.far[2].do(ref(1, 1), func(p *program) { p.reads = 10 << 20 })
+		is.Equal(<-waits, api.Reason(""))
+		is.Equal(len(r.program(1, 1).input), 2*attach.MaxKept)
+
+		// What was let go cannot be given to a later attempt, and that is said.
+		r.end(api.JobBackoff)
+		r.begin(api.RankRunning)
+		is.Equal(r.program(2, 0).input, "")
+		is.True(!r.program(2, 0).over)
+		is.Equal(r.give(2*attach.MaxKept, "more", false), api.ReasonInputLost)
+		is.Equal(r.lost, []api.JobID{jobID})
+	})
+}
+
+func TestAWayThatBreaksLosesNoInput(t *testing.T) {
+	inBubble(t, func(t *testing.T, r *rig) {
+		is := is.New(t)
+		r.begin(api.RankRunning)
+		want := ""
+		for i := range 20 {
+			piece := strings.Repeat(string(rune('a'+i)), 7000)
+			if i%4 == 2 {
+				r.desk.Cut(r.nodes[0], r.nodes[1])
+			}
+			is.Equal(r.give(len(want), piece, false), api.Reason(""))
+			want += piece
+			if i%4 == 2 {
+				time.Sleep(time.Minute)
+				r.desk.Join(r.nodes[0], r.nodes[1])
+				time.Sleep(time.Minute)
+			}
+		}
+		is.Equal(r.program(1, 0).input, want)
+		is.Equal(r.program(1, 1).input, want)
+	})
+}
+
+// TestADaemonThatForgot has input begin in the middle, as after this node's
+// daemon was started again: the rank says how far it is.
+func TestADaemonThatForgot(t *testing.T) {
+	inBubble(t, func(t *testing.T, r *rig) {
+		is := is.New(t)
+		r.begin(api.RankRunning)
+		for rank := range 2 {
+			r.far[rank+1].do(ref(1, rank), func(p *program) { p.input = "known " })
+		}
+		is.Equal(r.give(3, "wn and new", true), api.Reason(""))
+		is.Equal(r.program(1, 0).input, "known and new")
+		is.True(r.program(1, 1).over)
+	})
+}
+
+func TestWhoMayGive(t *testing.T) {
+	inBubble(t, func(t *testing.T, r *rig) {
+		is := is.New(t)
+		r.begin(api.RankRunning)
+		is.Equal(r.giveAs(api.Principal{User: "eve", Node: r.nodes[0]}, 0, "x", false), api.ReasonNotYourJob)
+		root := api.Principal{User: "root", Node: r.nodes[0]}
+		is.Equal(r.giveAs(root, 0, "x", false), api.Reason(""))
+		is.Equal(r.program(1, 0).by, root)
+		err := r.attach.Resize(t.Context(), r.ada, api.JobResizeParams{Job: jobID, Rows: 1, Columns: 1})
+		is.Equal(api.AsError(err).Data.Reason, api.ReasonBadValue) // it has no terminal
+	})
+}
+
+func TestTheSizeOfATerminal(t *testing.T) {
+	inBubble(t, func(t *testing.T, r *rig) {
+		is := is.New(t)
+		r.spec(api.Program{Stdin: api.StdinRank0, Terminal: true})
+		size := func(rows int) error {
+			return r.attach.Resize(t.Context(), r.ada, api.JobResizeParams{Job: jobID, Rows: rows, Columns: 80})
+		}
+		is.NoErr(size(10)) // before there is one
+		r.begin(api.RankRunning)
+		is.Equal(r.program(1, 0).rows, 10)
+		is.NoErr(size(20))
+		is.Equal(r.program(1, 0).rows, 20)
+		is.Equal(r.program(1, 1).rows, 0)
+		r.end(api.JobBackoff)
+		r.begin(api.RankRunning)
+		is.Equal(r.program(2, 0).rows, 20) // a later attempt has the same one
+	})
+}
