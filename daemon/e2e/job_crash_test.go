@@ -24,7 +24,7 @@ func TestJobsOutliveDaemons(t *testing.T) {
 		for _, who := range []string{"the home's", "the member's", "both"} {
 			t.Run(fmt.Sprintf("%s, %v", who, signal), func(t *testing.T) {
 				is := is.New(t)
-				id := j.detached(t, j.Nodes[0], "-n", "2", "--backend", "ring", "--", j.python, j.program("hang.py"))
+				id := j.detached(t, j.Nodes[0], "-n", "2", "--backend", "ring", "--", j.Python, j.Program("hang.py"))
 				job, before := j.until(t, j.Nodes[0], id, "two ranks that run", patience, isRunning(2))
 				for _, n := range j.Nodes {
 					if isHome := n.ID == job.Home; who == "both" || isHome == (who == "the home's") {
@@ -87,7 +87,7 @@ func TestJobsWhileEverythingIsKilled(t *testing.T) {
 // killOnce kills a part of a job, so long after it was submitted, and starts
 // daemons anew.
 func (j *jobs) killOnce(t *testing.T, who victim, late time.Duration) {
-	id := j.detached(t, j.Nodes[0], "-n", "2", "--backend", "ring", "--", j.python, j.program("hang.py"))
+	id := j.detached(t, j.Nodes[0], "-n", "2", "--backend", "ring", "--", j.Python, j.Program("hang.py"))
 	<-time.After(late)
 	down := j.kill(t, id, who)
 	for _, n := range down {
@@ -144,7 +144,7 @@ func TestJobsWhoseDaemonStaysAway(t *testing.T) {
 	needJobs(t)
 	j := newJobs(t, 3, shortly)
 	j.needPython(t)
-	id := j.detached(t, j.Nodes[0], "-n", "2", "--backend", "ring", "--", j.python, j.program("hang.py"))
+	id := j.detached(t, j.Nodes[0], "-n", "2", "--backend", "ring", "--", j.Python, j.Program("hang.py"))
 	job, before := j.until(t, j.Nodes[0], id, "two ranks that run", patience, isRunning(2))
 	var away, left *desk.Node
 	for _, n := range j.Nodes {

@@ -23,7 +23,7 @@ func TestJobsOverNetworks(t *testing.T) {
 	is := is.New(t)
 	s := newStage(t)
 	s.needPython(t)
-	if !s.account.Other {
+	if !s.Account.Other {
 		t.Skip("only root makes networks, and only root's daemons run jobs as others")
 	}
 	s.buildFulmen()
@@ -31,28 +31,28 @@ func TestJobsOverNetworks(t *testing.T) {
 	for _, h := range l.all {
 		must(t, "opening "+h.folder, os.Chmod(h.folder, 0o755)) // the socket is for everybody
 		if h != l.north {
-			must(t, "joining", desk.Join(t.Context(), l.north.client, l.north.id, h.client, s.account.Name))
+			must(t, "joining", desk.Join(t.Context(), l.north.client, l.north.id, h.client, s.Account.Name))
 		}
 	}
-	must(t, "lending", desk.Lend(t.Context(), l.north.client, s.account.Name))
+	must(t, "lending", desk.Lend(t.Context(), l.north.client, s.Account.Name))
 	isWhole(t, soon, l.all...)
 
 	run := func(args ...string) ran {
 		t.Helper()
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()
-		c := s.command(ctx, s.fulmen, args...)
+		c := s.Command(ctx, s.Fulmen, args...)
 		c.Env = append(c.Env, api.EnvHome+"="+l.north.folder)
 		return end(t, c)
 	}
 	pair := []string{"--nodes", "north,south", "--backend", "ring", "--network", "10.77.0.0/24"}
-	got := run(append(append([]string{"run"}, pair...), "--", s.python, s.program("all_sum.py"), "10")...)
+	got := run(append(append([]string{"run"}, pair...), "--", s.Python, s.Program("all_sum.py"), "10")...)
 	is.Equal(got.status, 0)
 	is.True(strings.Contains(got.out, "[1] rank 1 of 2: the sum is 3\n"))
-	got = run(append(append([]string{"run"}, pair...), "--allow-solo", "--", s.program("environment.sh"))...)
-	is.Equal(strings.Count(got.out, "uid="+itoa(s.account.UID)+" gid="+itoa(s.account.GID)+" "), 2)
+	got = run(append(append([]string{"run"}, pair...), "--allow-solo", "--", s.Program("environment.sh"))...)
+	is.Equal(strings.Count(got.out, "uid="+itoa(s.Account.UID)+" gid="+itoa(s.Account.GID)+" "), 2)
 
-	got = run(append(append([]string{"run", "--detach"}, pair...), "--", s.python, s.program("hang.py"))...)
+	got = run(append(append([]string{"run", "--detach"}, pair...), "--", s.Python, s.Program("hang.py"))...)
 	id, err := api.ParseJobID(strings.TrimSpace(got.out))
 	is.NoErr(err)
 	j := &jobs{s, &desk.Desk{}}
@@ -62,7 +62,7 @@ func TestJobsOverNetworks(t *testing.T) {
 	_, ranks := j.until(t, j.Nodes[0], id, "two ranks that run", patience, isRunning(2))
 	stat, err := os.Stat(filepath.Join("/proc", itoa(uint32(ranks[0].PID))))
 	is.NoErr(err)
-	is.Equal(stat.Sys().(*syscall.Stat_t).Uid, s.account.UID)
+	is.Equal(stat.Sys().(*syscall.Stat_t).Uid, s.Account.UID)
 
 	networks := append([]*netns.Network{l.lan}, l.cables...)
 	for _, n := range networks {

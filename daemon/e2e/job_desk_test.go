@@ -51,14 +51,14 @@ func newJobs(t *testing.T, size int, config string) *jobs {
 	t.Helper()
 	s := newStage(t)
 	s.buildFulmen()
-	folder := filepath.Join(s.folder, "desk")
+	folder := filepath.Join(s.Folder, "desk")
 	must(t, "a folder", os.Mkdir(folder, 0o700))
-	must(t, "giving it", s.account.Owns(folder))
+	must(t, "giving it", s.Account.Owns(folder))
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	d, err := desk.Start(ctx, desk.Options{
-		Fulmend: s.fulmend, Scenario: "mesh-4", Macs: []string{"studio-1", "studio-2", "studio-3", "studio-4"}[:size],
-		Folder: folder, Config: config, Account: s.account,
+		Fulmend: s.Fulmend, Scenario: "mesh-4", Macs: []string{"studio-1", "studio-2", "studio-3", "studio-4"}[:size],
+		Folder: folder, Config: config, Account: s.Account,
 	})
 	t.Cleanup(func() {
 		d.Close()
@@ -74,8 +74,8 @@ func newJobs(t *testing.T, size int, config string) *jobs {
 
 // fulmen is the command line at a node.
 func (j *jobs) fulmen(ctx context.Context, at *desk.Node, args ...string) *exec.Cmd {
-	c := at.Command(ctx, j.stage.fulmen, args...)
-	c.Dir = j.work()
+	c := at.Command(ctx, j.Fulmen, args...)
+	c.Dir = j.Work
 	c.WaitDelay = 5 * time.Second
 	return c
 }

@@ -14,7 +14,7 @@ func (s *stage) smallDisk(t *testing.T) string {
 	if os.Geteuid() != 0 {
 		t.Skip("only root mounts a file system")
 	}
-	folder := filepath.Join(s.folder, "small")
+	folder := filepath.Join(s.Folder, "small")
 	must(t, "a folder", os.MkdirAll(folder, 0o755))
 	if err := syscall.Mount("tmpfs", folder, "tmpfs", 0, "size=1m,mode=777"); err != nil {
 		t.Skipf("nothing is mounted here: %v", err)

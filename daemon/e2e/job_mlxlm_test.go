@@ -13,7 +13,7 @@ func (j *jobs) testGenerate(t *testing.T) {
 	j.needMLXLM(t)
 	is := is.New(t)
 	model := j.model(t)
-	command := []string{"--", j.python, j.program("generate.py"), model, "hello", "8"}
+	command := []string{"--", j.Python, j.Program("generate.py"), model, "hello", "8"}
 	alone := end(t, j.run(t, command...))
 	is.Equal(alone.status, 0)
 	tokens, found := strings.CutPrefix(alone.out, "rank 0 of 1: ")
@@ -24,7 +24,7 @@ func (j *jobs) testGenerate(t *testing.T) {
 	for rank := range 2 {
 		is.Equal(strings.Count(both.out, fmt.Sprintf("[%d] rank %d of 2: %s", rank, rank, tokens)), 1)
 	}
-	got := end(t, j.run(t, "-n", "2", "--backend", "ring", "--", j.python, "-m", "mlx_lm", "generate", "--model", model, "--prompt", "hello", "--max-tokens", "8"))
+	got := end(t, j.run(t, "-n", "2", "--backend", "ring", "--", j.Python, "-m", "mlx_lm", "generate", "--model", model, "--prompt", "hello", "--max-tokens", "8"))
 	is.Equal(got.status, 0)
 	is.True(strings.Contains(got.out, "Generation: 8 tokens"))
 }
@@ -34,7 +34,7 @@ func (j *jobs) testGenerate(t *testing.T) {
 func (j *jobs) testChat(t *testing.T) {
 	j.needMLXLM(t)
 	is := is.New(t)
-	l := begin(t, j.run(t, "-n", "2", "--backend", "ring", "--stdin", "all", "--", j.python, "-m", "mlx_lm", "chat", "--model", j.model(t), "--max-tokens", "8"))
+	l := begin(t, j.run(t, "-n", "2", "--backend", "ring", "--stdin", "all", "--", j.Python, "-m", "mlx_lm", "chat", "--model", j.model(t), "--max-tokens", "8"))
 	const answered = "8 tokens" // what is said of each answer
 	for turn := range 3 {
 		_, err := fmt.Fprintf(l.in, "turn %d\n", turn)

@@ -71,7 +71,7 @@ func (j *jobs) processes(t *testing.T) []string {
 	must(t, "ps", err)
 	var all []string
 	for line := range strings.SplitSeq(string(out), "\n") {
-		if strings.Contains(line, filepath.Join(j.folder, "programs")) && !strings.Contains(line, j.stage.fulmen) {
+		if strings.Contains(line, filepath.Join(j.Folder, "programs")) && !strings.Contains(line, j.Fulmen) {
 			all = append(all, strings.TrimSpace(line))
 		}
 	}

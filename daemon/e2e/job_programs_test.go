@@ -51,18 +51,18 @@ func TestProgramsWithoutFulmen(t *testing.T) {
 		status  int
 		prints  string // a regular expression
 	}{
-		{"two ranks add up", 2, []string{s.python, s.program("all_sum.py")}, "", 0, `(?m)^rank 0 of 2: the sum is 3$`},
-		{"three ranks add up often", 3, []string{s.python, s.program("all_sum.py"), "100"}, "", 0, `(?m)^rank 2 of 3: the sum is 6$`},
-		{"a rank dies", 2, []string{s.python, s.program("dies.py"), "1", "42"}, "", 1, `rank 1 ends`},
-		{"status", 1, []string{s.program("status.sh"), "42"}, "", 42, `^$`},
-		{"signal", 1, []string{s.program("status.sh"), "-9"}, "", 137, `^$`},
-		{"file limit", 1, []string{s.python, s.program("fill.py"), "filled", "100000"}, "", 28, `^full after 100000: EFBIG\n$`},
-		{"no end of line", 1, []string{s.python, s.program("ask.py")}, "Ada\n", 0, `^your name\? rank 0 greets Ada$`},
-		{"output", 1, []string{s.python, s.program("flood.py"), "1000"}, "", 0, `^0{99}\n0{98}1\n(\d{99}\n){8}$`},
-		{"forks", 1, []string{s.python, s.program("forks.py"), "leave"}, "", 0, `^forked \d+ \d+ \d+\n$`},
+		{"two ranks add up", 2, []string{s.Python, s.Program("all_sum.py")}, "", 0, `(?m)^rank 0 of 2: the sum is 3$`},
+		{"three ranks add up often", 3, []string{s.Python, s.Program("all_sum.py"), "100"}, "", 0, `(?m)^rank 2 of 3: the sum is 6$`},
+		{"a rank dies", 2, []string{s.Python, s.Program("dies.py"), "1", "42"}, "", 1, `rank 1 ends`},
+		{"status", 1, []string{s.Program("status.sh"), "42"}, "", 42, `^$`},
+		{"signal", 1, []string{s.Program("status.sh"), "-9"}, "", 137, `^$`},
+		{"file limit", 1, []string{s.Python, s.Program("fill.py"), "filled", "100000"}, "", 28, `^full after 100000: EFBIG\n$`},
+		{"no end of line", 1, []string{s.Python, s.Program("ask.py")}, "Ada\n", 0, `^your name\? rank 0 greets Ada$`},
+		{"output", 1, []string{s.Python, s.Program("flood.py"), "1000"}, "", 0, `^0{99}\n0{98}1\n(\d{99}\n){8}$`},
+		{"forks", 1, []string{s.Python, s.Program("forks.py"), "leave"}, "", 0, `^forked \d+ \d+ \d+\n$`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			c := s.command(ctx, "/bin/sh", append([]string{s.program("launch.sh"), s.ring(test.ranks), string(rune('0' + test.ranks))}, test.command...)...)
+			c := s.Command(ctx, "/bin/sh", append([]string{s.Program("launch.sh"), s.ring(test.ranks), string(rune('0' + test.ranks))}, test.command...)...)
 			if test.input != "" {
 				c.Args = append([]string{"/bin/sh", "-c", `printf '%s' "$0" | "$@"`, test.input}, test.command...)
 				c.Env = append(c.Env, "MLX_RANK=0")
@@ -79,12 +79,12 @@ func TestProgramsWithoutFulmen(t *testing.T) {
 	t.Run("a model over two ranks", func(t *testing.T) {
 		s.needMLXLM(t)
 		model := s.model(t)
-		alone := end(t, s.command(ctx, s.python, s.program("generate.py"), model, "hello", "8"))
+		alone := end(t, s.Command(ctx, s.Python, s.Program("generate.py"), model, "hello", "8"))
 		tokens, found := strings.CutPrefix(alone.out, "rank 0 of 1: ")
 		if !found || len(strings.Fields(tokens)) != 8 {
 			t.Fatalf("one rank alone: %+v", alone)
 		}
-		both := end(t, s.command(ctx, "/bin/sh", s.program("launch.sh"), s.ring(2), "2", s.python, s.program("generate.py"), model, "hello", "8"))
+		both := end(t, s.Command(ctx, "/bin/sh", s.Program("launch.sh"), s.ring(2), "2", s.Python, s.Program("generate.py"), model, "hello", "8"))
 		for _, rank := range []string{"rank 0 of 2: ", "rank 1 of 2: "} {
 			if !strings.Contains(both.out, rank+tokens) {
 				t.Errorf("%s is not followed by %s: %+v", rank, tokens, both)
@@ -96,11 +96,11 @@ func TestProgramsWithoutFulmen(t *testing.T) {
 // model makes a tiny model.
 func (s *stage) model(t *testing.T) string {
 	t.Helper()
-	folder := s.work() + "/model"
+	folder := s.Work + "/model"
 	if exists(folder) {
 		return folder
 	}
-	if made := end(t, s.command(t.Context(), s.python, s.program("make_model.py"), folder)); made.status != 0 {
+	if made := end(t, s.Command(t.Context(), s.Python, s.Program("make_model.py"), folder)); made.status != 0 {
 		t.Fatalf("make_model.py: %+v", made)
 	}
 	return folder

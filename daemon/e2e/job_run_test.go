@@ -55,7 +55,7 @@ func (j *jobs) leavesNothing(t *testing.T) {
 func (j *jobs) testAddUp(t *testing.T) {
 	j.needPython(t)
 	for ranks, sum := range map[int]int{2: 3, 3: 6} {
-		got := end(t, j.run(t, "-n", fmt.Sprint(ranks), "--backend", "ring", "--", j.python, j.program("all_sum.py"), "10"))
+		got := end(t, j.run(t, "-n", fmt.Sprint(ranks), "--backend", "ring", "--", j.Python, j.Program("all_sum.py"), "10"))
 		for rank := range ranks {
 			if line := fmt.Sprintf("[%d] rank %d of %d: the sum is %d\n", rank, rank, ranks, sum); got.status != 0 || strings.Count(got.out, line) != 1 {
 				t.Errorf("%q is not there once: %+v", line, got)
@@ -66,12 +66,12 @@ func (j *jobs) testAddUp(t *testing.T) {
 
 func (j *jobs) testSurroundings(t *testing.T) {
 	is := is.New(t)
-	got := end(t, j.run(t, "-n", "2", "--backend", "ring", "--allow-solo", "--env", "FULMEN_E2E_WORD=fee fi", "--", j.program("environment.sh")))
+	got := end(t, j.run(t, "-n", "2", "--backend", "ring", "--allow-solo", "--env", "FULMEN_E2E_WORD=fee fi", "--", j.Program("environment.sh")))
 	t.Logf("%+v", got)
 	is.Equal(got.status, 0)
 	for rank := range 2 {
 		for _, want := range []string{
-			fmt.Sprintf(`uid=%d gid=%d dir=%s`, j.account.UID, j.account.GID, regexp.QuoteMeta(j.work())),
+			fmt.Sprintf(`uid=%d gid=%d dir=%s`, j.Account.UID, j.Account.GID, regexp.QuoteMeta(j.Work)),
 			fmt.Sprintf(`rank=%d job=j[0-9a-z]{8} fulmen_rank=%d world=2`, rank, rank),
 			`hostfile=\[\[.*"[^"]+:\d+".*\],? ?\[.*"[^"]+:\d+".*\]\]`,
 			`word=fee fi`,
@@ -82,7 +82,7 @@ func (j *jobs) testSurroundings(t *testing.T) {
 }
 
 func (j *jobs) testStatus(t *testing.T) {
-	sh := j.program("status.sh")
+	sh := j.Program("status.sh")
 	for _, test := range []struct {
 		name   string
 		args   []string
@@ -93,8 +93,8 @@ func (j *jobs) testStatus(t *testing.T) {
 		{"42 of two ranks", []string{"-n", "2", "--backend", "ring", "--allow-solo", "--", sh, "42"}, 42},
 		{"a signal", []string{"--", sh, "-9"}, 128 + 9},
 		{"SIGTERM", []string{"--", sh, "-15"}, 128 + 15},
-		{"not executable", []string{"--", j.program("all_sum.py")}, api.ExitNotExecutable},
-		{"not there", []string{"--", j.program("nothing")}, api.ExitProgramMissing},
+		{"not executable", []string{"--", j.Program("all_sum.py")}, api.ExitNotExecutable},
+		{"not there", []string{"--", j.Program("nothing")}, api.ExitProgramMissing},
 		{"not on the PATH", []string{"--", "fulmen-e2e-nothing"}, api.ExitProgramMissing},
 		{"no place", []string{"-n", "9", "--deadline-placing", "500ms", "--", sh, "0"}, api.ExitNotStarted},
 		{"no command", nil, api.ExitUsage},
@@ -111,7 +111,7 @@ func (j *jobs) testStatus(t *testing.T) {
 	}
 	t.Run("no daemon", func(t *testing.T) {
 		c := j.run(t, "--", sh, "0")
-		c.Env = append(c.Env, api.EnvHome+"="+filepath.Join(j.folder, "nowhere"))
+		c.Env = append(c.Env, api.EnvHome+"="+filepath.Join(j.Folder, "nowhere"))
 		if got := end(t, c); got.status != api.ExitNotStarted {
 			t.Errorf("status %d: %+v", got.status, got)
 		}
@@ -122,7 +122,7 @@ func (j *jobs) testStatus(t *testing.T) {
 func (j *jobs) testDies(t *testing.T) {
 	j.needPython(t)
 	for how, status := range map[string]int{"7": 7, "-9": 128 + 9} {
-		got := end(t, j.run(t, "-n", "2", "--backend", "ring", "--", j.python, j.program("dies.py"), "1", how))
+		got := end(t, j.run(t, "-n", "2", "--backend", "ring", "--", j.Python, j.Program("dies.py"), "1", how))
 		if got.status != status || !strings.Contains(got.err, "1") {
 			t.Errorf("rank 1 ends by %s, and fulmen run: %+v", how, got)
 		}
@@ -132,12 +132,12 @@ func (j *jobs) testDies(t *testing.T) {
 func (j *jobs) testForks(t *testing.T) {
 	j.needPython(t)
 	is := is.New(t)
-	got := end(t, j.run(t, "--", j.python, j.program("forks.py"), "leave"))
+	got := end(t, j.run(t, "--", j.Python, j.Program("forks.py"), "leave"))
 	is.Equal(got.status, 0)
 	is.Equal(len(pidsIn(got.out)), 3)
 	areGone(t, after, pidsIn(got.out))
 
-	l := begin(t, j.run(t, "--", j.python, j.program("forks.py"), "wait"))
+	l := begin(t, j.run(t, "--", j.Python, j.Program("forks.py"), "wait"))
 	out := l.until(t, "its children", func(s string) bool { return len(pidsIn(s)) == 3 })
 	is.NoErr(l.Process.Signal(os.Interrupt))
 	is.True(l.status(t, after) != 0)
@@ -146,12 +146,12 @@ func (j *jobs) testForks(t *testing.T) {
 
 func (j *jobs) testFull(t *testing.T) {
 	j.needPython(t)
-	got := end(t, j.run(t, "--", j.python, j.program("fill.py"), "filled", "1000000"))
+	got := end(t, j.run(t, "--", j.Python, j.Program("fill.py"), "filled", "1000000"))
 	if got.status != 28 || !strings.Contains(got.out, "full after 1000000: EFBIG") {
 		t.Errorf("%+v", got)
 	}
 	small := j.smallDisk(t)
-	got = end(t, j.run(t, "--", j.python, j.program("fill.py"), filepath.Join(small, "filled")))
+	got = end(t, j.run(t, "--", j.Python, j.Program("fill.py"), filepath.Join(small, "filled")))
 	if got.status != 28 || !strings.Contains(got.out, "ENOSPC") {
 		t.Errorf("%+v", got)
 	}
@@ -162,7 +162,7 @@ func (j *jobs) testFull(t *testing.T) {
 func (j *jobs) testFlood(t *testing.T) {
 	j.needPython(t)
 	const size = 1_000_000_000
-	c := j.run(t, "--", j.python, j.program("flood.py"), fmt.Sprint(size))
+	c := j.run(t, "--", j.Python, j.Program("flood.py"), fmt.Sprint(size))
 	got := end(t, c)
 	if got.status != 0 || !strings.HasSuffix(got.out, fmt.Sprintf("%099d\n", size/100-1)) {
 		t.Errorf("status %d, %d bytes, the last: %q; %s", got.status, len(got.out), got.out[max(0, len(got.out)-200):], cut(got.err))
@@ -179,7 +179,7 @@ func (j *jobs) testFlood(t *testing.T) {
 func (j *jobs) testAsk(t *testing.T) {
 	j.needPython(t)
 	is := is.New(t)
-	l := begin(t, j.run(t, "--", j.python, j.program("ask.py")))
+	l := begin(t, j.run(t, "--", j.Python, j.Program("ask.py")))
 	l.until(t, "the question", func(s string) bool { return strings.Contains(s, "your name? ") })
 	fmt.Fprintln(l.in, "Ada")
 	is.Equal(l.status(t, patience), 0)
@@ -190,7 +190,7 @@ func (j *jobs) testInput(t *testing.T) {
 	j.needPython(t)
 	for target, wants := range map[string][2]string{"all": {"Ada", "Ada"}, "0": {"Ada", "nobody"}, "none": {"nobody", "nobody"}} {
 		t.Run(target, func(t *testing.T) {
-			c := j.run(t, "-n", "2", "--backend", "ring", "--allow-solo", "--stdin", target, "--", j.python, j.program("ask.py"))
+			c := j.run(t, "-n", "2", "--backend", "ring", "--allow-solo", "--stdin", target, "--", j.Python, j.Program("ask.py"))
 			c.Stdin = strings.NewReader("Ada\n")
 			got := end(t, c)
 			for rank, name := range wants {
@@ -210,7 +210,7 @@ func (j *jobs) testInterrupt(t *testing.T) {
 	}{{"once", "1s", 1}, {"twice", "10m", 2}} {
 		t.Run(test.name, func(t *testing.T) {
 			is := is.New(t)
-			l := begin(t, j.run(t, "-n", "2", "--backend", "ring", "--allow-solo", "--grace", test.grace, "--", j.program("stubborn.sh")))
+			l := begin(t, j.run(t, "-n", "2", "--backend", "ring", "--allow-solo", "--grace", test.grace, "--", j.Program("stubborn.sh")))
 			out := l.until(t, "both ranks", func(s string) bool { return len(pidsIn(s)) == 2 })
 			for range test.times {
 				is.NoErr(l.Process.Signal(os.Interrupt))
@@ -229,7 +229,7 @@ func (j *jobs) testInterrupt(t *testing.T) {
 func (j *jobs) testGone(t *testing.T) {
 	for _, signal := range []syscall.Signal{syscall.SIGHUP, syscall.SIGKILL} {
 		t.Run(signal.String(), func(t *testing.T) {
-			l := begin(t, j.run(t, "--", j.program("stubborn.sh")))
+			l := begin(t, j.run(t, "--", j.Program("stubborn.sh")))
 			out := l.until(t, "the rank", func(s string) bool { return len(pidsIn(s)) == 1 })
 			is.New(t).NoErr(l.Process.Signal(signal))
 			l.status(t, after)
@@ -241,7 +241,7 @@ func (j *jobs) testGone(t *testing.T) {
 // A job that goes on without its client is seen and stopped elsewhere.
 func (j *jobs) testElsewhere(t *testing.T) {
 	is := is.New(t)
-	id := j.detached(t, j.Nodes[0], "-n", "2", "--backend", "ring", "--allow-solo", "--", j.program("stubborn.sh"))
+	id := j.detached(t, j.Nodes[0], "-n", "2", "--backend", "ring", "--allow-solo", "--", j.Program("stubborn.sh"))
 	_, ranks := j.until(t, j.Nodes[2], id, "two ranks that run", patience, isRunning(2))
 	attached := begin(t, j.fulmen(t.Context(), j.Nodes[2], "job", "attach", string(id)))
 	attached.until(t, "output of both ranks", func(s string) bool { return len(pidsIn(s)) == 2 })
@@ -261,7 +261,7 @@ func (j *jobs) testElsewhere(t *testing.T) {
 
 func (j *jobs) testRetry(t *testing.T) {
 	is := is.New(t)
-	first := j.detached(t, j.Nodes[0], "--", j.program("status.sh"), "42")
+	first := j.detached(t, j.Nodes[0], "--", j.Program("status.sh"), "42")
 	job, _ := j.until(t, j.Nodes[0], first, "end", patience, hasEnded)
 	is.Equal(job.Phase, api.JobFailed)
 	is.True(job.ExitCode != nil && *job.ExitCode == 42)
