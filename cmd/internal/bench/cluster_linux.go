@@ -12,6 +12,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
+	"fulmen/daemon/e2e/desk"
 	"fulmen/daemon/e2e/netns"
 )
 
@@ -58,7 +59,7 @@ func (b *run) startCluster(size int) (c *cluster, err error) {
 		}
 	}
 	for _, m := range c.members {
-		if err := m.seesAlive(ctx, size); err != nil {
+		if err := desk.SeesAlive(ctx, m.client, size); err != nil {
 			return c, fmt.Errorf("%s: %w", m.Name, errors.Join(err, context.Cause(ctx)))
 		}
 	}
@@ -107,55 +108,7 @@ func (c *cluster) add(ctx context.Context, program string, number int) error {
 	if m.id = info.Node; number == 0 {
 		return nil
 	}
-	return m.join(ctx, c.members[0])
-}
-
-// join joins the cluster of another daemon, once that is found.
-func (m *member) join(ctx context.Context, first *member) error {
-	for {
-		open, err := client.Call[api.ClusterPairResult](ctx, first.client, "cluster.pair", api.ClusterPairParams{})
-		if err != nil {
-			return err
-		}
-		_, err = client.Call[api.ClusterJoinResult](ctx, m.client, "cluster.join", api.ClusterJoinParams{Node: first.id, Code: open.Code})
-		if !errors.Is(err, api.ReasonPairingNotOpen) {
-			return err
-		}
-		select {
-		case <-time.After(100 * time.Millisecond):
-		case <-ctx.Done():
-			return errors.Join(err, context.Cause(ctx))
-		}
-	}
-}
-
-// seesAlive waits until a daemon says of so many nodes that they are alive.
-func (m *member) seesAlive(ctx context.Context, size int) error {
-	first, changes, err := client.Stream[api.NodeWatchResult, api.NodeChanged](ctx, m.client, "node.watch", api.Empty{})
-	if err != nil {
-		return err
-	}
-	alive := map[api.NodeID]bool{}
-	isWhole := func(put []api.NodeView) bool {
-		for _, n := range put {
-			if alive[n.Node] = true; n.Liveness != api.LivenessAlive {
-				delete(alive, n.Node)
-			}
-		}
-		return len(alive) == size
-	}
-	if isWhole(first.Nodes) {
-		return nil
-	}
-	for change, err := range changes {
-		if err != nil {
-			return err
-		}
-		if isWhole(change.Put) {
-			return nil
-		}
-	}
-	return errors.New("the daemon ended the watch")
+	return desk.Join(ctx, c.members[0].client, c.members[0].id, m.client, "")
 }
 
 // close ends the daemons and the networks.

@@ -1,0 +1,258 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+
+	"fulmen/cmd/internal/bench/stats"
+	"fulmen/daemon/api"
+	"fulmen/daemon/e2e/desk"
+)
+
+// launcher is MLX's own, as its wheel names it.
+const launcher = "import sys; from mlx._distributed_utils.launch import main; sys.exit(main())"
+
+// wallTime runs a two-rank program by Fulmen, by a shell script that does nothing
+// but start it, and by mlx.launch.
+func (j *jobBench) wallTime() error {
+	program := []string{j.Python, j.Program("all_sum.py"), "10"}
+	ways := []func(context.Context) (*exec.Cmd, error){
+		func(ctx context.Context) (*exec.Cmd, error) {
+			c := j.Nodes[0].Command(ctx, j.Fulmen, append([]string{"run", "-n", "2", "--backend", "ring", "--"}, program...)...)
+			c.Dir = j.Work
+			return c, nil
+		},
+		func(ctx context.Context) (*exec.Cmd, error) {
+			hosts, err := j.Ring(2)
+			return j.Stage.Command(ctx, "/bin/sh", append([]string{j.Program("launch.sh"), hosts, "2"}, program...)...), err
+		},
+		func(ctx context.Context) (*exec.Cmd, error) {
+			port, err := freePort()
+			return j.Stage.Command(ctx, j.Python, append([]string{"-c", launcher, "-n", "2", "--backend", "ring", "-p", strconv.Itoa(port), "--"}, program...)...), err
+		},
+	}
+	const rounds = 21
+	times := make([][]float64, len(ways))
+	for round := range rounds + 1 {
+		for i := range ways {
+			which := (i + round) % len(ways)
+			took, err := j.timed(ways[which])
+			if err != nil {
+				return err
+			}
+			if round > 0 { // the first one fills caches
+				times[which] = append(times[which], took)
+			}
+		}
+	}
+	for i, against := range []struct {
+		name string
+		goal float64
+	}{{"a shell script that starts two ranks", 1.05}, {"mlx.launch", 0.85}} {
+		j.rows = append(j.rows, newRow("two-rank Python program", stats.Median(stats.Ratios(times[0], times[i+1])), "ratio of times", Lower, &against.goal,
+			fmt.Sprintf("%s, %.3g s", against.name, stats.Median(times[i+1]).Median), "interleaved, the order rotates"))
+	}
+	return nil
+}
+
+// timed is the time from a program's start to its end, in seconds. Its input
+// stays open, since mlx.launch spins on one that has ended.
+func (j *jobBench) timed(make func(context.Context) (*exec.Cmd, error)) (float64, error) {
+	ctx, cancel := context.WithTimeout(j.ctx, jobDeadline)
+	defer cancel()
+	c, err := make(ctx)
+	if err != nil {
+		return 0, err
+	}
+	input, err := c.StdinPipe()
+	if err != nil {
+		return 0, err
+	}
+	defer input.Close()
+	began := time.Now()
+	text, err := c.CombinedOutput()
+	if err != nil {
+		return 0, fmt.Errorf("%v: %w\n%s", c.Args, err, text)
+	}
+	return time.Since(began).Seconds(), nil
+}
+
+// freePort finds two ports in a row that are free now: mlx.launch counts up.
+func freePort() (int, error) {
+	for range 100 {
+		first, err := net.Listen("tcp4", "127.0.0.1:0")
+		if err != nil {
+			return 0, err
+		}
+		port := first.Addr().(*net.TCPAddr).Port
+		second, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port+1)))
+		first.Close()
+		if err == nil {
+			second.Close()
+			return port, nil
+		}
+	}
+	return 0, errors.New("no two free ports in a row")
+}
+
+// spawnTime is from the request to the news, at the client, that four ranks run.
+func (j *jobBench) spawnTime() error {
+	var values []float64
+	for range 31 {
+		ctx, cancel := context.WithTimeout(j.ctx, jobDeadline)
+		began := time.Now()
+		id, err := j.begin(ctx, 4, "/bin/sleep", "600")
+		if err == nil {
+			_, err = j.until(ctx, id, "four ranks", func(f *followed) bool { return f.running() == 4 })
+			values = append(values, float64(time.Since(began))/1e6)
+			err = errors.Join(err, j.over(ctx, id))
+		}
+		cancel()
+		if err != nil {
+			return err
+		}
+	}
+	goal := 50.0
+	j.rows = append(j.rows, newRow("submit to four ranks that run", stats.Median(values), "ms", Lower, &goal, "", "at the client, p50; four daemons on one machine"))
+	return nil
+}
+
+// signalTime is from the end of one of four ranks to the signal that ends the
+// others, on the one clock of this machine.
+func (j *jobBench) signalTime() error {
+	var values []float64
+	for round := range 100 {
+		folder := filepath.Join(j.Work, fmt.Sprintf("signalled-%d", round))
+		if err := errors.Join(os.Mkdir(folder, 0o755), j.Account.Owns(folder)); err != nil {
+			return err
+		}
+		ctx, cancel := context.WithTimeout(j.ctx, jobDeadline)
+		took, err := j.signalled(ctx, folder)
+		cancel()
+		if err != nil {
+			return err
+		}
+		values = append(values, took)
+	}
+	goal := 100.0
+	j.rows = append(j.rows,
+		newRow("a rank ends, the last other one is signalled, p99", stats.Quantile(values, 0.99), "ms", Lower, &goal, "", "four ranks"),
+		newRow("a rank ends, the last other one is signalled, p50", stats.Median(values), "ms", Lower, nil, "", "four ranks"))
+	return nil
+}
+
+func (j *jobBench) signalled(ctx context.Context, folder string) (float64, error) {
+	const mortal = 3
+	id, err := j.begin(ctx, 4, j.Python, j.Program("signalled.py"), folder, strconv.Itoa(mortal))
+	if err != nil {
+		return 0, err
+	}
+	// A rank that has printed has its handlers.
+	f, err := j.until(ctx, id, "four ranks", func(f *followed) bool { return f.running() == 4 })
+	if err == nil {
+		err = j.printed(ctx, id, 4)
+	}
+	if err != nil {
+		return 0, errors.Join(err, j.over(ctx, id))
+	}
+	if err := syscall.Kill(f.ranks[mortal].PID, syscall.SIGUSR1); err != nil {
+		return 0, err
+	}
+	if _, err := j.until(ctx, id, "end", func(f *followed) bool { return f.job.Phase.Ended() }); err != nil {
+		return 0, err
+	}
+	var at [4]int64
+	for rank := range at {
+		text, err := os.ReadFile(filepath.Join(folder, fmt.Sprintf("n.%d", rank)))
+		if err != nil {
+			return 0, fmt.Errorf("rank %d was not signalled: %w", rank, err)
+		}
+		if at[rank], err = strconv.ParseInt(string(text), 10, 64); err != nil {
+			return 0, err
+		}
+	}
+	return float64(max(at[0], at[1], at[2])-at[mortal]) / 1e6, nil
+}
+
+// lossTime is from the end, by force, of the daemon of a node of a job, which
+// beats no more, until the job's home ends the others.
+func (j *jobBench) lossTime() error {
+	var values []float64
+	for range 7 {
+		ctx, cancel := context.WithTimeout(j.ctx, deskDeadline)
+		took, err := j.lost(ctx)
+		cancel()
+		if err != nil {
+			return err
+		}
+		values = append(values, took)
+	}
+	goal := 3000.0
+	j.rows = append(j.rows, newRow("a node is lost, the others are ended", stats.Median(values), "ms", Lower, &goal, "", "its daemon is killed"))
+	return nil
+}
+
+func (j *jobBench) lost(ctx context.Context) (float64, error) {
+	id, err := j.begin(ctx, 4, "/bin/sleep", "600")
+	if err != nil {
+		return 0, err
+	}
+	f, err := j.until(ctx, id, "four ranks", func(f *followed) bool { return f.running() == 4 && f.job.Phase == api.JobRunning })
+	if err != nil {
+		return 0, err
+	}
+	var away *desk.Node
+	for _, n := range j.Nodes[1:] { // the first one is asked
+		if n.ID != f.job.Home {
+			away = n
+		}
+	}
+	began := time.Now()
+	away.End(syscall.SIGKILL)
+	_, err = j.until(ctx, id, "end of the others", func(f *followed) bool { return f.job.Phase != api.JobRunning })
+	took := float64(time.Since(began)) / 1e6
+	return took, errors.Join(err, away.Boot(ctx), j.Whole(ctx), j.over(ctx, id))
+}
+
+// logRate is how fast a rank prints, against a pipe into a file.
+func (j *jobBench) logRate() error {
+	const size = 1_000_000_000
+	program := []string{j.Python, j.Program("flood.py"), strconv.Itoa(size)}
+	var ours, theirs, rates []float64
+	for range 7 {
+		ctx, cancel := context.WithTimeout(j.ctx, jobDeadline)
+		id, err := j.begin(ctx, 1, program...)
+		var f *followed
+		if err == nil {
+			f, err = j.until(ctx, id, "end", func(f *followed) bool { return f.job.Phase.Ended() })
+		}
+		cancel()
+		if err != nil {
+			return err
+		}
+		took := f.ranks[0].EndedAt.Sub(f.ranks[0].SpawnedAt.Time).Seconds()
+		ours, rates = append(ours, took), append(rates, size/took/1e6)
+		pipe, err := j.timed(func(ctx context.Context) (*exec.Cmd, error) {
+			file := filepath.Join(j.Work, "flood")
+			return j.Stage.Command(ctx, "/bin/sh", append([]string{"-c", `"$@" | cat > "$0"`, file}, program...)...), nil
+		})
+		if err != nil {
+			return err
+		}
+		theirs = append(theirs, pipe)
+	}
+	most, least := 1.05, 200.0
+	j.rows = append(j.rows,
+		newRow("a gigabyte of output", stats.Median(stats.Ratios(ours, theirs)), "ratio of times", Lower, &most,
+			fmt.Sprintf("program | cat > file, %.3g s", stats.Median(theirs).Median), "interleaved"),
+		newRow("output of a rank", stats.Median(rates), "MB/s", Higher, &least, "", "a Python program that prints a gigabyte"))
+	return nil
+}

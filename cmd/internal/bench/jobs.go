@@ -1,0 +1,186 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/client"
+	"fulmen/daemon/e2e/desk"
+)
+
+const (
+	// deskDeadline bounds the start of the cluster that runs jobs.
+	deskDeadline = 2 * time.Minute
+	// jobDeadline bounds each job.
+	jobDeadline = time.Minute
+)
+
+// jobBench is a cluster of daemons on simulated Macs that runs jobs.
+type jobBench struct {
+	*run
+	*desk.Stage
+	*desk.Desk
+}
+
+// jobRows measures jobs: real programs, over daemons that share this machine.
+func (b *run) jobRows() error {
+	stage, err := desk.NewStage(".")
+	defer stage.Close()
+	if errors.Is(err, desk.ErrNobody) {
+		fmt.Fprintln(os.Stderr, "bench: jobs:", err)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if stage.WhyNoPython != "" {
+		fmt.Fprintln(os.Stderr, "bench: jobs:", stage.WhyNoPython)
+		return nil
+	}
+	for name, to := range map[string]string{"fulmen": stage.Fulmen, "fulmend": stage.Fulmend, "fulmen-rank": stage.Worker} {
+		if err := desk.Link(filepath.Join(filepath.Dir(b.worker), name), to, true); err != nil {
+			return fmt.Errorf("%w; make build makes it", err)
+		}
+	}
+	folder := filepath.Join(stage.Folder, "desk")
+	if err := errors.Join(os.Mkdir(folder, 0o700), stage.Account.Owns(folder)); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(b.ctx, deskDeadline)
+	defer cancel()
+	d, err := desk.Start(ctx, desk.Options{
+		Fulmend: stage.Fulmend, Scenario: "mesh-4", Macs: []string{"studio-1", "studio-2", "studio-3", "studio-4"},
+		Folder: folder, Account: stage.Account,
+	})
+	defer d.Close()
+	if err != nil {
+		return err
+	}
+	j := &jobBench{b, stage, d}
+	if _, err := client.Call[api.JobListResult](ctx, d.Nodes[0].Client, "job.list", api.JobListParams{}); errors.Is(err, api.ReasonNotBuiltYet) {
+		fmt.Fprintln(os.Stderr, "bench: jobs are not wired yet")
+		return nil
+	}
+	for _, part := range []struct {
+		name string
+		run  func() error
+	}{
+		{"a two-rank program, three ways", j.wallTime}, {"starts of four ranks", j.spawnTime},
+		{"ends of one of four ranks", j.signalTime}, {"lost nodes", j.lossTime}, {"a gigabyte of output", j.logRate},
+	} {
+		fmt.Fprintln(os.Stderr, "bench:", part.name)
+		if err := part.run(); err != nil {
+			return fmt.Errorf("%s: %w", part.name, err)
+		}
+	}
+	return nil
+}
+
+// begin submits a job of a program on so many ranks, without a client that
+// follows it, at the first node.
+func (j *jobBench) begin(ctx context.Context, ranks int, command ...string) (api.JobID, error) {
+	result, err := client.Call[api.JobSubmitResult](ctx, j.Nodes[0].Client, "job.submit", api.JobSubmitParams{Request: api.JobRequest{
+		Program:   api.Program{Command: command, Directory: j.Work, Stdin: api.StdinNone},
+		Placement: api.Placement{Ranks: ranks, Backend: api.BackendRing, GPU: api.GPUExclusive},
+		AllowSolo: true, Detached: true,
+	}})
+	return result.Job, err
+}
+
+// followed is what is known of a job while it is watched.
+type followed struct {
+	job   api.Job
+	ranks map[int]api.Rank
+}
+
+func (f *followed) take(docs []api.Document) error {
+	for _, d := range docs {
+		if d.Kind == api.KindJob {
+			if err := d.Decode(&f.job); err != nil {
+				return err
+			}
+			continue
+		}
+		var rank api.Rank
+		if err := d.Decode(&rank); err != nil {
+			return err
+		}
+		f.ranks[rank.Rank] = rank
+	}
+	return nil
+}
+
+// running counts the ranks that run.
+func (f *followed) running() int {
+	count := 0
+	for _, r := range f.ranks {
+		if r.Phase == api.RankRunning && r.PID != 0 {
+			count++
+		}
+	}
+	return count
+}
+
+// until watches a job at the first node until what is known of it fits.
+func (j *jobBench) until(ctx context.Context, id api.JobID, what string, fits func(*followed) bool) (*followed, error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	f := &followed{ranks: map[int]api.Rank{}}
+	first, changes, err := client.Stream[api.JobWatchResult, api.JobChanged](ctx, j.Nodes[0].Client, "job.watch", api.JobSelect{Job: id})
+	if err != nil {
+		return f, err
+	}
+	if err := f.take(append(first.Ranks, first.Job)); err != nil || fits(f) {
+		return f, err
+	}
+	for change, err := range changes {
+		if err != nil {
+			return f, fmt.Errorf("job %s: waiting for %s: %w", id, what, errors.Join(err, context.Cause(ctx)))
+		}
+		if err := f.take(change.Put); err != nil || fits(f) {
+			return f, err
+		}
+		if change.Terminal {
+			break
+		}
+	}
+	return f, fmt.Errorf("job %s: no %s: it is %s: %s %s", id, what, f.job.Phase, f.job.Reason, f.job.Message)
+}
+
+// over ends a job at once and waits for its end.
+func (j *jobBench) over(ctx context.Context, id api.JobID) error {
+	_, err := client.Call[api.Empty](ctx, j.Nodes[0].Client, "job.stop", api.JobStopParams{Job: id, Kill: true})
+	if err != nil && !errors.Is(err, api.ReasonJobEnded) {
+		return err
+	}
+	_, err = j.until(ctx, id, "end", func(f *followed) bool { return f.job.Phase.Ended() })
+	return err
+}
+
+// printed waits until so many ranks have printed something.
+func (j *jobBench) printed(ctx context.Context, id api.JobID, ranks int) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	_, pieces, err := client.Stream[api.JobLogsResult, api.JobOutput](ctx, j.Nodes[0].Client, "job.logs", api.JobLogsParams{Job: id, Follow: true})
+	if err != nil {
+		return err
+	}
+	seen := map[int]bool{}
+	for piece, err := range pieces {
+		if err != nil {
+			return err
+		}
+		if len(piece.Data) > 0 {
+			seen[piece.Rank] = true
+		}
+		if len(seen) == ranks {
+			return nil
+		}
+	}
+	return errors.New("the output ended before every rank had printed")
+}
