@@ -13,7 +13,7 @@ func TestPlacePath(t *testing.T) {
 		{"below", "/Users/me", "/Users/ada", "/Users/me/work/train.py", "/Users/ada/work/train.py"},
 		{"itself", "/Users/me", "/Users/ada", "/Users/me", "/Users/ada"},
 		{"with a slash", "/Users/me/", "/Users/ada", "/Users/me/work/", "/Users/ada/work/"},
-		{"another's", "/Users/me", "/Users/ada", "/Users/me.x/work", "/Users/me.x/work"},
+		{"another's", "/srv/me", "/Users/ada", "/srv/mel/work", "/srv/mel/work"},
 		{"elsewhere", "/Users/me", "/Users/ada", "/opt/work", "/opt/work"},
 		{"out of it", "/Users/me", "/Users/ada", "/Users/me/../eve/x", "/Users/me/../eve/x"},
 		{"out and in", "/Users/me", "/Users/ada", "/Users/me/./x/../y", "/Users/ada/./x/../y"},
@@ -48,7 +48,6 @@ func TestPlaceWords(t *testing.T) {
 		"/Users/me/i http://x//": "/Users/ada/i http://x//",
 		"print('/Users/me')":     "print('/Users/me')",
 		"https://x/Users/me/m":   "https://x/Users/me/m",
-		"--ignore=/Users/me.x/m": "--ignore=/Users/me.x/m",
 	} {
 		is.Equal(p.Argument(word), want) // word
 	}

@@ -37,10 +37,11 @@ func newRig(t testing.TB, shell string, files map[string]string) *rig {
 
 func (r *rig) write(t testing.TB, files map[string]string) {
 	t.Helper()
+	own := map[string]string{}
 	for name, content := range files {
-		files[name] = strings.ReplaceAll(content, "HOME_", r.ada.Home)
+		own[name] = strings.ReplaceAll(content, "HOME_", r.ada.Home)
 	}
-	preparetest.Write(t, r.ada, r.ada.Home, files)
+	preparetest.Write(t, r.ada, r.ada.Home, own)
 }
 
 // lines counts the lines of a file in the home folder.

@@ -176,7 +176,7 @@ func TestAPreparationEndsPolitely(t *testing.T) {
 		Prepare: []string{`trap 'echo cleaned; exit 3' TERM; echo ready; while :; do sleep 1000 & wait $!; done`},
 	}, said)
 	is.True(errors.Is(err, context.Canceled))
-	is.Equal(said.String(), "ready\ncleaned\n")
+	is.True(strings.HasSuffix(said.String(), "\ncleaned\n")) // some shells tell of the sleep that was ended
 }
 
 // What a command leaves running is ended, and does not hold up its answer.
@@ -246,14 +246,16 @@ func alive(pid string) bool {
 	return err != nil || !strings.Contains(string(stat), ") Z ")
 }
 
-// until waits for what nothing announces, yielding in between.
+// until waits for what nothing announces: the end of somebody else's child.
 func until(t *testing.T, done func() bool) {
 	t.Helper()
-	for limit := time.Now().Add(20 * time.Second); !done(); {
-		if time.Now().After(limit) {
+	late := time.After(20 * time.Second)
+	for !done() {
+		select {
+		case <-late:
 			t.Fatal("it does not happen")
+		case <-time.After(5 * time.Millisecond):
 		}
-		_ = exec.Command("/bin/sleep", "0.02").Run()
 	}
 }
 
