@@ -147,6 +147,7 @@ func (d *Daemon) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer conn.CloseNow()
+	conn.SetReadLimit(api.MaxMessageBytes)
 	ctx := r.Context()
 	var writing sync.Mutex
 	send := func(v any) error {

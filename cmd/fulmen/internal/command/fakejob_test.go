@@ -56,21 +56,24 @@ func (r *rig) fake() *fakeJob {
 		defer f.mu.Unlock()
 		return f.snapshot(), nil
 	})
-	r.daemon.Set("job.input", func(raw json.RawMessage) (any, error) {
-		var p api.JobInputParams
-		is.New(r.t).NoErr(json.Unmarshal(raw, &p))
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		f.input = append(f.input[:p.OffsetBytes], p.Data...)
-		f.ended = p.End
-		f.more.Broadcast()
-		return api.Empty{}, nil
-	})
+	r.daemon.Set("job.input", f.feed)
 	r.daemon.Set("job.stop", func(raw json.RawMessage) (any, error) { return api.Empty{}, nil })
 	r.daemon.Set("job.resize", func(raw json.RawMessage) (any, error) { return api.Empty{}, nil })
 	r.daemon.SetStream("job.watch", f.watch)
 	r.daemon.SetStream("job.logs", f.logs)
 	return f
+}
+
+// feed takes input.
+func (f *fakeJob) feed(raw json.RawMessage) (any, error) {
+	var p api.JobInputParams
+	is.New(f.t).NoErr(json.Unmarshal(raw, &p))
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.input = append(f.input[:p.OffsetBytes], p.Data...)
+	f.ended = p.End
+	f.more.Broadcast()
+	return api.Empty{}, nil
 }
 
 // doc is a document of the job.
