@@ -225,21 +225,14 @@ func (m *machine) spawn1(in api.PeerStartParams) error {
 // alone checks the law: no rank starts while one of another attempt lives anywhere.
 func (w *world) alone(on *machine, ref api.RankRef) {
 	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.starts++
-	w.mu.Unlock()
-	for _, m := range w.nodes {
-		if m != on {
-			m.mu.Lock()
-		}
-		for other, p := range m.procs {
-			if other.Job == ref.Job && other.Attempt != ref.Attempt && !p.doc.Phase.Ended() {
-				w.breaks("%s starts on %s while %s lives on %s", ref, on.id, other, m.id)
-			}
-		}
-		if m != on {
-			m.mu.Unlock()
+	for other, m := range w.alive {
+		if other.Job == ref.Job && other.Attempt != ref.Attempt && w.broken == "" {
+			w.broken = fmt.Sprintf("%s starts on %s while %s lives on %s", ref, on.id, other, m)
 		}
 	}
+	w.alive[ref] = on.id
 }
 
 func (w *world) breaks(format string, args ...any) {
@@ -262,6 +255,9 @@ func (p *process) end(e api.Exit, why api.Reason) {
 }
 
 func (p *process) stop() {
+	p.at.w.mu.Lock()
+	delete(p.at.w.alive, api.RankRef{Job: p.doc.Job, Attempt: p.doc.Attempt, Rank: p.doc.Rank})
+	p.at.w.mu.Unlock()
 	p.lease.Stop()
 	if p.ends != nil {
 		p.ends.Stop()

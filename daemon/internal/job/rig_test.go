@@ -39,6 +39,7 @@ type world struct {
 	friend api.Principal        // may act for everybody
 	calls  map[string]int       // answered, by method
 	starts int
+	alive  map[api.RankRef]api.NodeID
 }
 
 // machine is one Mac. Its disk and its processes outlive its daemon.
@@ -69,7 +70,8 @@ func in(t *testing.T, n int, test func(t *testing.T, w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{t: t, desk: peertest.NewDesk(), began: time.Now(), times: phase.DefaultTimes(),
-			lack: map[string]api.Cause{}, calls: map[string]int{}}
+			alive: map[api.RankRef]api.NodeID{},
+			lack:  map[string]api.Cause{}, calls: map[string]int{}}
 		for i := range n {
 			seed := sha256.Sum256(fmt.Append(nil, "mac", i))
 			key := ed25519.NewKeyFromSeed(seed[:])
@@ -87,15 +89,17 @@ func in(t *testing.T, n int, test func(t *testing.T, w *world)) {
 			m.start()
 		}
 		synctest.Wait()
+		defer func() {
+			for _, m := range w.nodes {
+				m.kill()
+				m.killRanks()
+			}
+			pass(time.Minute) // for what the rig itself has under way
+			if w.broken != "" {
+				t.Error(w.broken)
+			}
+		}()
 		test(t, w)
-		for _, m := range w.nodes {
-			m.kill()
-			m.killRanks()
-		}
-		pass(time.Minute) // for what the rig itself has under way
-		if w.broken != "" {
-			t.Fatal(w.broken)
-		}
 	})
 }
 

@@ -19,7 +19,6 @@ type machine struct {
 	mu      sync.Mutex
 	changed chan struct{}
 	ranks   map[api.RankRef]*program
-	opened  int // connections, all together
 }
 
 // program is one rank.

@@ -52,3 +52,20 @@ func TestANextHomeCountsOnOthersKnowingTheJob(t *testing.T) {
 	is.Equal(g.s.Job.Reason, api.ReasonNoMajority)
 	is.Equal(g.s.Job.Attempt, 0)
 }
+
+// What members hold of an attempt that was given up for a former home's must not
+// count for the next one: it has a number of its own.
+func TestANumberOfAnAttemptIsUsedOnce(t *testing.T) {
+	is := is.New(t)
+	g := &rig{t: t, s: follower(api.JobBackoff)}
+	g.s.Job.Attempts[0].EndedAt = at(2)
+	g.next(all("node0", "node1", "node8")).fire(TimerHomeLost)
+	plan := Planned{planOn(api.BackendRing, nodeIDs(0, 1)...)}
+	g.next(plan, GrantRefused{Attempt: 2, Rank: 0}).fire(TimerBackoff)
+	g.next(plan, Held{3, 2, nodeIDs(1)})
+	other := follower(api.JobRunning).Job
+	other.Attempt, other.Attempts[0].Attempt = 2, 2
+	g.next(Seen{other}, EndAccepted{2, "node9"}).fire(TimerLease).fire(TimerBackoff)
+	g.next(plan)
+	is.Equal(g.s.Job.Attempt, 4)
+}

@@ -109,7 +109,10 @@ func (m *step) handOverRefused(e HandOverRefused) {
 // beginAttempt asks for all grants and checks all nodes at once. Nothing of it
 // starts before the document says that it exists.
 func (m *step) beginAttempt(plan api.Plan) {
-	m.Job.Attempt++
+	// A number is not used again by the same home, even if the attempt was given up
+	// for a former home's of a lower one: answers about it may be under way.
+	m.begun = max(m.begun, m.Job.Attempt) + 1
+	m.Job.Attempt = m.begun
 	m.Job.Attempts = append(m.Job.Attempts, api.Attempt{Attempt: m.Job.Attempt, Plan: &plan})
 	if n := len(m.Job.Attempts) - maxPlansKept; n > 0 {
 		m.Job.Attempts[n-1].Plan = nil

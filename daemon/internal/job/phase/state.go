@@ -46,6 +46,7 @@ type State struct {
 	inLine     bool         // grants are asked for one after the other
 	holders    []api.NodeID // that hold the document with the current attempt
 	inherited  int          // the last attempt that a former home is known to have begun
+	begun      int          // the last attempt that this home has begun
 	ran        bool         // all ranks have joined
 	handing    api.NodeID   // the node that was asked to be the home
 	members    []api.NodeID // of the cluster

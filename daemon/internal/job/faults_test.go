@@ -1,0 +1,231 @@
+package job
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+)
+
+// The home's daemon is killed at every moment of a job's life and started again:
+// the job goes on, or ends and is begun anew, and ends once.
+func TestHomeRestartsAtEveryMoment(t *testing.T) {
+	moments := []time.Duration{0, time.Millisecond, 3 * time.Millisecond, 10 * time.Millisecond, 2 * time.Second,
+		8 * time.Second, 9999 * time.Millisecond, 10 * time.Second, 10001 * time.Microsecond, 10003 * time.Millisecond}
+	for _, away := range []time.Duration{0, 3 * time.Second, 50 * time.Second} {
+		for _, at := range moments {
+			in(t, 3, func(t *testing.T, w *world) {
+				a, b, c := w.nodes[0], w.nodes[1], w.nodes[2]
+				home := []*machine{a, b}[int(at/time.Millisecond)%2] // also the node to which it is handed
+				r := program(words("sleep", "10s"), home, c)
+				r.Retries = 3 // of 50 s leases run out, and others take over
+				id := a.submits(r)
+				time.Sleep(at)
+				a.kill()
+				home.kill()
+				pass(away)
+				a.start()
+				if home != a {
+					home.start()
+				}
+				job := home.until(id, api.JobSucceeded, 5*time.Minute)
+				if code(t, job) != 0 || w.living(id) != 0 || away == 0 && len(job.Attempts) > 2 {
+					t.Fatalf("killed at %s for %s: %+v", at, away, job)
+				}
+			})
+		}
+	}
+}
+
+// A daemon that is restarted while its ranks run finds them again: nothing ends.
+func TestARestartLeavesRanksAlone(t *testing.T) {
+	in(t, 2, func(t *testing.T, w *world) {
+		is := is.New(t)
+		a, b := w.nodes[0], w.nodes[1]
+		id := a.submits(program(words("sleep", "100s"), a, b))
+		a.until(id, api.JobRunning, time.Second)
+		pass(5 * time.Second)
+		a.kill()
+		pass(300 * time.Millisecond)
+		a.start()
+		job := a.until(id, api.JobSucceeded, 2*time.Minute)
+		is.Equal(len(job.Attempts), 1)
+		is.Equal(w.starts, 2)
+	})
+}
+
+// Values of variables are in memory only: after a restart of the home another
+// attempt is not begun without them.
+func TestValuesAreLostByARestart(t *testing.T) {
+	in(t, 2, func(t *testing.T, w *world) {
+		is := is.New(t)
+		a, b := w.nodes[0], w.nodes[1]
+		r := program(words("env", "K", "v"), b, a)
+		r.Program.Variables = []string{"K"}
+		b.cut(a)
+		pass(2 * time.Second)
+		got, err := a.Submit(t.Context(), a.person(), api.JobSubmitParams{Request: r, Environment: map[string]string{"K": "v"}})
+		is.NoErr(err)
+		id := got.Job
+		a.kill()
+		a.start()
+		b.join(a)
+		job := a.until(id, api.JobFailed, time.Minute)
+		is.Equal(job.Reason, api.ReasonVariablesLost)
+		is.True(job.Message != "")
+		_, err = a.Retry(t.Context(), a.person(), api.JobSelect{Job: id})
+		is.True(errors.Is(err, api.ReasonVariablesLost))
+	})
+}
+
+func TestRetryWithValues(t *testing.T) {
+	in(t, 2, func(t *testing.T, w *world) {
+		is := is.New(t)
+		a, b := w.nodes[0], w.nodes[1]
+		r := program(words("env", "K", "v"), b, a)
+		r.Program.Variables, r.RequestID = []string{"K"}, "once"
+		got, err := a.Submit(t.Context(), a.person(), api.JobSubmitParams{Request: r, Environment: map[string]string{"K": "v"}})
+		is.NoErr(err)
+		_, err = a.Retry(t.Context(), a.person(), api.JobSelect{Job: got.Job})
+		is.True(errors.Is(err, api.ReasonJobRunning))
+		a.until(got.Job, api.JobSucceeded, time.Minute)
+		again, err := a.Retry(t.Context(), a.person(), api.JobSelect{Job: got.Job})
+		is.NoErr(err)
+		is.True(again.Job != got.Job)
+		a.until(again.Job, api.JobSucceeded, time.Minute)
+	})
+}
+
+// The home is gone for good: a majority takes the job over, and runs it again
+// only when no rank of the former attempt can live.
+func TestTakeOverByMajority(t *testing.T) {
+	in(t, 3, func(t *testing.T, w *world) {
+		is := is.New(t)
+		a, b, c := w.nodes[0], w.nodes[1], w.nodes[2]
+		r := program(words("sleep", "60s"), a, b)
+		r.Placement.Nodes, r.Placement.Rank0 = nil, ""
+		r.Retries = 1
+		id := a.submits(r)
+		a.until(id, api.JobRunning, time.Second)
+		pass(5 * time.Second)
+		a.kill()
+		pass(3 * time.Second)
+		is.Equal(b.sees(id).Phase, api.JobHomeLost)
+		got, err := b.List(t.Context(), Caller{Principal: api.Principal{User: "ada", Node: a.id}}, api.JobListParams{})
+		is.NoErr(err)
+		is.Equal(got.Jobs[0].Phase, api.JobHomeLost)
+		job := c.until(id, api.JobRunning, 5*time.Minute)
+		is.Equal(job.Home, b.id) // the lowest of those in sight
+		is.Equal(job.Epoch, uint64(2))
+		is.Equal(job.Attempt, 2)
+		a.start() // and follows
+		c.until(id, api.JobSucceeded, 5*time.Minute)
+		pass(5 * time.Second)
+		is.Equal(a.sees(id).Phase, api.JobSucceeded)
+	})
+}
+
+// Of two Macs none is a majority: a person says that the home is gone.
+func TestTakeOverByAPerson(t *testing.T) {
+	in(t, 2, func(t *testing.T, w *world) {
+		is := is.New(t)
+		a, b := w.nodes[0], w.nodes[1]
+		w.friend = b.person().Principal
+		r := program(words("sleep", "60s"), a)
+		r.Placement.Nodes, r.Retries = nil, 1
+		id := a.submits(r)
+		a.until(id, api.JobRunning, time.Second)
+		pass(time.Second)
+		err := b.TakeOver(t.Context(), b.person(), api.JobSelect{Job: id})
+		is.True(errors.Is(err, api.ReasonHomeInSight))
+		a.kill()
+		pass(10 * time.Minute)
+		is.Equal(b.sees(id).Phase, api.JobHomeLost)
+		err = b.Stop(t.Context(), b.person(), api.JobStopParams{Job: id})
+		is.True(errors.Is(err, api.ReasonHomeLost))
+		is.NoErr(b.TakeOver(t.Context(), b.person(), api.JobSelect{Job: id}))
+		job := b.until(id, api.JobSucceeded, 5*time.Minute)
+		is.Equal(job.Epoch, uint64(2))
+		is.Equal(job.Home, b.id)
+		a.start()
+		pass(5 * time.Second)
+		is.Equal(a.sees(id).Phase, api.JobSucceeded)
+	})
+}
+
+// Whatever is cut, killed and joined, ranks of two attempts never live at once (the
+// rig looks at every start), and once all is well every job ends.
+func TestRandomFaults(t *testing.T) {
+	starts, takenOver := 0, 0
+	rounds := uint64(20)
+	if os.Getenv("FULMEN_SOAK") != "" {
+		rounds = 200
+	}
+	for seed := range rounds {
+		in(t, 2+int(seed%4), func(t *testing.T, w *world) {
+			rng := rand.New(rand.NewPCG(seed, 1))
+			a := w.nodes[rng.IntN(len(w.nodes))]
+			r := program(words("sleep", fmt.Sprint(5+rng.IntN(200), "s")))
+			r.Placement.Ranks, r.Retries = 1+rng.IntN(len(w.nodes)), 50
+			id := a.submits(r)
+			for range 4 + rng.IntN(12) {
+				time.Sleep(time.Duration(rng.Int64N(int64(80 * time.Second))))
+				x, y := w.nodes[rng.IntN(len(w.nodes))], w.nodes[rng.IntN(len(w.nodes))]
+				switch rng.IntN(5) {
+				case 0:
+					x.kill()
+				case 1:
+					if !x.isUp() {
+						x.start()
+					}
+				case 2:
+					x.cut(y)
+				case 3:
+					x.cut(w.nodes...)
+				case 4:
+					x.join(y)
+				}
+			}
+			for _, m := range w.nodes {
+				m.join(w.nodes...)
+				if !m.isUp() {
+					m.start()
+				}
+			}
+			var job api.Job
+			for end := time.Now().Add(30 * time.Minute); ; pass(time.Second) {
+				if job = w.nodes[0].sees(id); job.Phase.Ended() {
+					break
+				}
+				if w.broken != "" || time.Now().After(end) {
+					t.Fatalf("round %d: the job hangs in %s for %s %s; broken: %s", seed, job.Phase, job.Reason, job.WaitingFor, w.broken)
+				}
+			}
+			pass(5 * time.Second)
+			if w.living(id) != 0 {
+				t.Fatalf("round %d: an orphan runs", seed)
+			}
+			pass(w.times.Lease)
+			for _, m := range w.nodes {
+				for holder, until := range m.grants {
+					if until.After(time.Now()) {
+						t.Fatalf("round %d: the grant %s outlives its job", seed, holder)
+					}
+				}
+			}
+			starts += w.starts
+			if job.Epoch > 2 {
+				takenOver++
+			}
+		})
+	}
+	if starts < 40 || takenOver == 0 {
+		t.Fatalf("%d starts, %d take-overs: the test tests nothing", starts, takenOver)
+	}
+}
