@@ -34,8 +34,11 @@ type Config struct {
 
 // Peers is what of the nodes publishing needs.
 type Peers interface {
+	// Self is this node.
 	Self() api.NodeID
+	// Stream opens a connection to a node, this one among them.
 	Stream(ctx context.Context, node api.NodeID, first api.PeerConn) (net.Conn, error)
+	// HandleStream sets who serves connections of a kind.
 	HandleStream(kind api.PeerConnKind, h func(ctx context.Context, from api.NodeID, first api.PeerConn, conn net.Conn))
 }
 

@@ -34,7 +34,9 @@ type Config struct {
 
 // Peers is what of the nodes copying needs.
 type Peers interface {
+	// Stream opens a connection to a node, this one among them.
 	Stream(ctx context.Context, node api.NodeID, first api.PeerConn) (net.Conn, error)
+	// HandleStream sets who serves connections of a kind.
 	HandleStream(kind api.PeerConnKind, h func(ctx context.Context, from api.NodeID, first api.PeerConn, conn net.Conn))
 }
 

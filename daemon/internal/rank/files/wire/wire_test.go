@@ -144,20 +144,28 @@ func TestARefusalIsKeptShort(t *testing.T) {
 }
 
 func FuzzConn(f *testing.F) {
-	var line bytes.Buffer
-	c := NewConn(&line, &line)
-	_ = c.Say(Entries, []Entry{{Path: "a", Type: TypeFolder}, {Path: "a/b", Type: TypeFile, Bytes: 3}})
-	_ = c.Say(Listed, Listing{Version: Version})
-	_ = c.Say(Hash, []int{1})
-	_ = c.Say(Hashes, []string{strings.Repeat("ab", 32)})
-	_ = c.Say(File, Begin{Index: 1})
-	_ = c.Write(Data, []byte("xyz"))
-	_ = c.Say(End, Ending{SHA256: strings.Repeat("ab", 32)})
-	_ = c.Say(Task, UnpackTask{Home: "/home/me", Area: "a/b", Name: "c"})
-	_ = c.Say(Clean, CleanTask{Home: "/home/me", Area: "a/b"})
-	c.Refuse(api.NewError(api.ReasonDiskFull, ""))
-	_ = c.Flush()
-	f.Add(line.Bytes())
+	// Each seed is short, so that what is found in it is soon made shorter still.
+	for _, say := range []func(c *Conn) error{
+		func(c *Conn) error {
+			return c.Say(Entries, []Entry{{Path: "a", Type: TypeFolder}, {Path: "a/b", Type: TypeFile, Bytes: 3}})
+		},
+		func(c *Conn) error { return c.Say(Listed, Listing{Version: Version}) },
+		func(c *Conn) error { return c.Say(Hash, []int{1}) },
+		func(c *Conn) error { return c.Say(Hashes, []string{strings.Repeat("ab", 32)}) },
+		func(c *Conn) error { return c.Say(File, Begin{Index: 1}) },
+		func(c *Conn) error { return c.Write(Data, []byte("xyz")) },
+		func(c *Conn) error { return c.Say(End, Ending{SHA256: strings.Repeat("ab", 32)}) },
+		func(c *Conn) error { return c.Say(Task, UnpackTask{Home: "/home/me", Area: "a/b", Name: "c"}) },
+		func(c *Conn) error { return c.Say(Clean, CleanTask{Home: "/home/me", Area: "a/b"}) },
+		func(c *Conn) error { return c.Say(Refused, api.NewError(api.ReasonDiskFull, "")) },
+	} {
+		var line bytes.Buffer
+		c := NewConn(&line, &line)
+		if err := errors.Join(say(c), c.Flush()); err != nil {
+			f.Fatal(err)
+		}
+		f.Add(line.Bytes())
+	}
 	f.Fuzz(func(t *testing.T, stream []byte) {
 		conn := NewConn(bytes.NewReader(stream), io.Discard)
 		var l List
