@@ -44,7 +44,7 @@ type attachment struct {
 	seen    output.Offsets
 
 	state    jobState
-	said     string
+	where    string // as was said last
 	stopping int
 	restore  func() error
 	followed func() // ends what runs beside
@@ -85,10 +85,11 @@ func (a *attachment) follow(ctx context.Context, signals <-chan os.Signal) (int,
 			settle.Reset(a.settle)
 			if c.Terminal {
 				a.awaitOutput(ended, signals)
+				a.event(jobEvent{Changed: &c.JobChanged}) // the last line
 				return a.finish()
 			}
 		case <-settle.C:
-			a.say(a.state.words(a.view(), a.names))
+			a.sayWhere()
 		case s := <-signals:
 			if done, status := a.signalled(ctx, s); done {
 				return status, silent{}
@@ -103,18 +104,18 @@ func (a *attachment) follow(ctx context.Context, signals <-chan os.Signal) (int,
 
 // take notes what changed.
 func (a *attachment) take(ctx context.Context, c jobChange) {
-	a.event(jobEvent{Changed: &c.JobChanged})
 	was := a.state.job.Phase
 	a.state.apply(c.Put)
 	if c.Terminal {
 		a.exitCode = c.ExitCode
 		return
 	}
+	a.event(jobEvent{Changed: &c.JobChanged})
 	switch now := a.state.job.Phase; {
 	case now == was:
 	case now == api.JobHandshake, now == api.JobRunning:
 		if now == api.JobRunning {
-			a.say(a.state.words(a.view(), a.names))
+			a.sayWhere()
 		}
 		a.enterRaw(ctx)
 		a.beginInput(ctx)
@@ -142,12 +143,19 @@ func (a *attachment) awaitOutput(ended <-chan struct{}, signals <-chan os.Signal
 	}
 }
 
-// say writes a line about the job, once.
+// sayWhere says where the job is, unless that was said last.
+func (a *attachment) sayWhere() {
+	if words := a.state.words(a.view(), a.names); words != a.where {
+		a.where = words
+		a.say(words)
+	}
+}
+
+// say writes a line about the job.
 func (a *attachment) say(words string) {
-	if words == "" || words == a.said || a.quiet || a.json {
+	if words == "" || a.quiet || a.json {
 		return
 	}
-	a.said = words
 	a.lines.Note("fulmen: " + text.Clean(a.job.String()+": "+words))
 }
 

@@ -101,7 +101,6 @@ func TestTheTerminalIsGivenBack(t *testing.T) {
 	_, done := r.begin("run", "x")
 	f.runs()
 	r.daemon.Await("job.resize")
-	r.app.patience = 0
 	f.signals <- syscall.SIGHUP
 	is.Equal(<-done, 129)
 	is.True(!d.isRaw())

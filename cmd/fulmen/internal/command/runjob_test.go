@@ -157,6 +157,7 @@ func TestRunGoesOnOverAnotherConnection(t *testing.T) {
 	f.runs()
 	f.prints(0, api.StreamOut, "before\n")
 	r.out.await(t, "[0] before\n")
+	r.err.await(t, "running on") // both connections are there
 	r.daemon.Drop()
 	r.err.await(t, "interrupted: ")
 	f.prints(0, api.StreamOut, "after\n")
