@@ -62,6 +62,13 @@ func (r *Ranks) conclude(h *held, tell func(doc *api.Rank)) {
 
 // concludeEnd is the end of a rank as its shim noted it.
 func (r *Ranks) concludeEnd(h *held, end shimproto.ExitRecord) {
+	r.mu.Lock()
+	spawned := end.PID != 0 && !h.said // it was through before anybody looked
+	h.said = h.said || spawned
+	r.mu.Unlock()
+	if spawned && r.cfg.Spawned != nil {
+		r.cfg.Spawned(h.ref())
+	}
 	r.conclude(h, func(doc *api.Rank) { setEnd(doc, end) })
 }
 

@@ -164,7 +164,7 @@ func (r *Ranks) ofJob(job api.JobID) []*held {
 
 // add takes up a rank. The caller holds mu.
 func (r *Ranks) add(rec record, folder string) *held {
-	h := &held{record: rec, folder: folder, wake: make(chan struct{}, 1), over: make(chan struct{}), cleared: make(chan struct{})}
+	h := &held{record: rec, folder: folder, said: rec.Doc.PID != 0, wake: make(chan struct{}, 1), over: make(chan struct{}), cleared: make(chan struct{})}
 	r.held[rec.ref()] = h
 	return h
 }
