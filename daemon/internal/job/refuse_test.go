@@ -1,0 +1,182 @@
+package job
+
+import (
+	"crypto/ed25519"
+	"encoding/json"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+)
+
+// signed is a job that a machine's person could hand over, with its parameters.
+func signed(t *testing.T, by *machine, key ed25519.PrivateKey, principal api.Principal) api.PeerJobParams {
+	t.Helper()
+	id := api.NewJobID()
+	spec := program(words("hang")).Spec(id, principal, by.now())
+	raw, sig, err := api.SignSpec(cluster, key, spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return api.PeerJobParams{Wish: api.WishSubmit, Job: id, By: principal, Handed: &api.Job{Spec: raw, SpecSig: sig,
+		SpecSHA256: api.SpecSHA256(raw), Principal: principal, Home: by.id, Epoch: 1, Phase: api.JobPlacing}}
+}
+
+// What no member can have asked for is refused, whoever brings it.
+func TestForgedJobsAreRefused(t *testing.T) {
+	in(t, 3, func(t *testing.T, w *world) {
+		a, b, c := w.nodes[0], w.nodes[1], w.nodes[2]
+		_, stranger, _ := ed25519.GenerateKey(nil)
+		gone := api.Principal{User: "ada", Node: api.NodeIDFromKey(stranger.Public().(ed25519.PublicKey))}
+		for name, test := range map[string]struct {
+			make func() api.PeerJobParams
+			want api.Reason
+		}{
+			"as it should be":       {func() api.PeerJobParams { return signed(t, a, a.key, a.person().Principal) }, ""},
+			"another node's person": {func() api.PeerJobParams { return signed(t, a, c.key, c.person().Principal) }, api.ReasonPeerNotAllowed},
+			"in another's name": {func() api.PeerJobParams {
+				p := signed(t, a, a.key, a.person().Principal)
+				p.By = c.person().Principal
+				return p
+			}, api.ReasonPeerNotAllowed},
+			"a signer who was removed": {func() api.PeerJobParams { p := signed(t, a, stranger, gone); return p }, api.ReasonPeerNotAllowed},
+			"no job":                   {func() api.PeerJobParams { p := signed(t, a, a.key, a.person().Principal); p.Handed = nil; return p }, api.ReasonMissingField},
+			"a job that went on": {func() api.PeerJobParams {
+				p := signed(t, a, a.key, a.person().Principal)
+				p.Handed.Attempt = 1
+				return p
+			}, api.ReasonBadValue},
+			"another home's": {func() api.PeerJobParams {
+				p := signed(t, a, a.key, a.person().Principal)
+				p.Handed.Home = c.id
+				return p
+			}, api.ReasonBadValue},
+			"another job's spec": {func() api.PeerJobParams {
+				p := signed(t, a, a.key, a.person().Principal)
+				p.Job = api.NewJobID()
+				return p
+			}, api.ReasonSpecAltered},
+			"values nobody asked for": {func() api.PeerJobParams {
+				p := signed(t, a, a.key, a.person().Principal)
+				p.Environment = map[string]string{"K": "v"}
+				return p
+			}, api.ReasonBadValue},
+			"a principal of its own": {func() api.PeerJobParams {
+				p := signed(t, a, a.key, a.person().Principal)
+				p.By.User, p.Handed.Principal.User = "root", "root"
+				return p
+			}, api.ReasonSpecAltered},
+			"an altered spec": {func() api.PeerJobParams {
+				p := signed(t, a, a.key, a.person().Principal)
+				p.Handed.Spec = json.RawMessage(string(p.Handed.Spec[:len(p.Handed.Spec)-1]) + `,"retries":9}`)
+				p.Handed.SpecSHA256 = api.SpecSHA256(p.Handed.Spec)
+				return p
+			}, api.ReasonSpecAltered},
+			"another hash": {func() api.PeerJobParams {
+				p := signed(t, a, a.key, a.person().Principal)
+				p.Handed.SpecSHA256 = api.SpecSHA256(nil)
+				return p
+			}, api.ReasonSpecAltered},
+		} {
+			p := test.make()
+			err := a.cfg.Peers.Call(t.Context(), b.id, "peer.job", p, nil)
+			if test.want == "" {
+				if err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+				continue
+			}
+			if !errors.Is(err, test.want) {
+				t.Errorf("%s: %v, not %s", name, err, test.want)
+			}
+			if _, err := b.Get(t.Context(), Caller{Admin: true}, api.JobSelect{Job: p.Job}); !errors.Is(err, api.ReasonNoSuchJob) {
+				t.Errorf("%s: the job is there", name)
+			}
+		}
+	})
+}
+
+// Jobs of a member that was removed are not begun, and documents by who is not
+// their home are nobody's.
+func TestARemovedSignersJobIsNotBegun(t *testing.T) {
+	in(t, 3, func(t *testing.T, w *world) {
+		is := is.New(t)
+		a, b, c := w.nodes[0], w.nodes[1], w.nodes[2]
+		c.kill()
+		pass(2 * time.Second)
+		id := a.submits(program(words("hang"), a, b, c)) // waits for c
+		pass(time.Second)
+		a.cfg.PublicKey = func(api.NodeID) (ed25519.PublicKey, bool) { return nil, false }
+		c.start()
+		is.Equal(a.until(id, api.JobFailed, 5*time.Second).Reason, api.ReasonNotAMember)
+		is.Equal(w.starts, 0)
+	})
+}
+
+func TestADocumentThatIsNotItsHomesIsIgnored(t *testing.T) {
+	in(t, 2, func(t *testing.T, w *world) {
+		is := is.New(t)
+		a, b := w.nodes[0], w.nodes[1]
+		id := a.submits(program(words("sleep", "30s"), a))
+		job := a.until(id, api.JobRunning, time.Second)
+		job.Epoch, job.Phase = 9, api.JobStopped
+		is.NoErr(docs{b}.Put(api.KindJob, id.String(), job, nil)) // home is a
+		pass(time.Second)
+		is.Equal(a.sees(id).Phase, api.JobRunning)
+		// Nor is a rank's by another node than its plan's.
+		zero := 3
+		is.NoErr(b.writer.Put(draft(id.String()+"/1/0", api.Rank{Job: id, Attempt: 1, Epoch: 1, Phase: api.RankExited, Exit: &api.Exit{Code: &zero}})))
+		is.Equal(a.until(id, api.JobSucceeded, time.Minute).Phase, api.JobSucceeded)
+	})
+}
+
+// Who may stop, see and delete whose job.
+func TestWishesOfOthers(t *testing.T) {
+	in(t, 3, func(t *testing.T, w *world) {
+		is := is.New(t)
+		a, b, c := w.nodes[0], w.nodes[1], w.nodes[2]
+		r := program(words("/home/ada/secret/train.py", "--token=x"), b)
+		r.Name, r.Labels = "ada's plan", map[string]string{"team": "red"}
+		id := a.submits(r)
+		c.until(id, api.JobRunning, time.Second)
+		other, admin := c.person(), Caller{Principal: c.person().Principal, Admin: true}
+		_, err := c.Get(t.Context(), other, api.JobSelect{Job: id})
+		is.True(errors.Is(err, api.ReasonNotYourJob))
+		_, err = c.Watch(t.Context(), other, api.JobSelect{Job: id})
+		is.True(errors.Is(err, api.ReasonNotYourJob))
+		for _, caller := range []Caller{other, admin} { // an administrator there is nobody here
+			is.True(errors.Is(c.Stop(t.Context(), caller, api.JobStopParams{Job: id}), api.ReasonNotYourJob))
+		}
+		wish := api.PeerJobParams{Wish: api.WishStop, Job: id, By: a.person().Principal}
+		is.True(errors.Is(c.cfg.Peers.Call(t.Context(), b.id, "peer.job", wish, nil), api.ReasonPeerNotAllowed)) // forged
+		wish.Wish = api.WishDelete
+		is.True(errors.Is(c.cfg.Peers.Call(t.Context(), b.id, "peer.job", wish, nil), api.ReasonPeerNotAllowed))
+		is.Equal(b.sees(id).Phase, api.JobRunning)
+
+		all, err := c.List(t.Context(), other, api.JobListParams{})
+		is.NoErr(err)
+		is.Equal(len(all.Jobs), 1)
+		is.Equal(all.Jobs[0].Name, "train.py") // and no more of it
+		is.Equal(all.Jobs[0].Nodes, []api.NodeID{b.id})
+		for _, p := range []api.JobListParams{{Mine: true}, {Labels: map[string]string{"team": "red"}}} {
+			none, err := c.List(t.Context(), other, p)
+			is.NoErr(err)
+			is.Equal(len(none.Jobs), 0)
+		}
+		own, err := a.List(t.Context(), a.person(), api.JobListParams{Mine: true, Labels: map[string]string{"team": "red"}})
+		is.NoErr(err)
+		is.Equal(own.Jobs[0].Name, "ada's plan")
+		is.True(own.Jobs[0].Mine)
+
+		is.True(errors.Is(a.Delete(t.Context(), a.person(), api.JobDeleteParams{Job: id}), api.ReasonJobRunning))
+		w.friend = other.Principal // the person is let
+		is.NoErr(c.Stop(t.Context(), other, api.JobStopParams{Job: id, Kill: true}))
+		c.until(id, api.JobStopped, 5*time.Second)
+		w.friend = api.Principal{}
+		is.True(errors.Is(c.Delete(t.Context(), other, api.JobDeleteParams{Job: id}), api.ReasonNotYourJob))
+		is.NoErr(a.Delete(t.Context(), Caller{Principal: api.Principal{User: "root", Node: a.id}, Admin: true}, api.JobDeleteParams{Job: id}))
+	})
+}
