@@ -36,12 +36,33 @@ func BenchmarkFullMesh16(b *testing.B) {
 }
 
 // A refusal looks at every set and tries changes of the spec.
-func BenchmarkRefusal16(b *testing.B) {
-	in := newDesk(16).input(api.Placement{Ranks: 8, Backend: api.BackendJACCL}, nil)
-	for b.Loop() {
-		if Plan(in).Plan != nil {
-			b.Fatal("there is a plan")
+func BenchmarkRefusal(b *testing.B) {
+	line := func(n int) *desk {
+		d := newDesk(n)
+		for i := range n - 1 {
+			d.plug(i, i+1, 80)
 		}
+		return d
+	}
+	for _, c := range []struct {
+		name string
+		d    *desk
+		p    api.Placement
+	}{
+		{"no cables", newDesk(16), api.Placement{Ranks: 8, Backend: api.BackendJACCL}},
+		{"a line", line(16), api.Placement{Ranks: 16}},
+		{"part of a line", line(16), api.Placement{Ranks: 8}},
+		{"memory", uneven(), api.Placement{Ranks: 8, MemoryBytes: 1 << 40}},
+		{"a line of 32", line(32), api.Placement{MinNodes: 17, MaxNodes: 32}},
+	} {
+		in := c.d.input(c.p, nil)
+		b.Run(c.name, func(b *testing.B) {
+			for b.Loop() {
+				if Plan(in).Plan != nil {
+					b.Fatal("there is a plan")
+				}
+			}
+		})
 	}
 }
 

@@ -84,13 +84,13 @@ func negotiated(c api.Cable) speed {
 }
 
 // rdmaChannels are the cables of a pair that can carry a job's RDMA: those that
-// are ready and, where unsure is set, those of which not everything is told.
-// Stale cables count where loose is set.
-func (s *state) rdmaChannels(p pair, unsure, loose bool) []channel {
+// are ready and, where unsure is set, those of which not everything is told. A
+// stale one has an end that cannot be reached, and such a node never comes so far.
+func (s *state) rdmaChannels(p pair, unsure bool) []channel {
 	var out []channel
 	for _, c := range s.cables[p] {
 		ready := c.RDMA == api.RDMAReady || unsure && c.RDMA == api.RDMAUnknown
-		if !c.named || !ready || c.busy != nil || c.Stale && !loose {
+		if !c.named || !ready || c.busy != nil {
 			continue
 		}
 		k := c.channel

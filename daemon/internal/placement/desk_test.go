@@ -205,7 +205,7 @@ func randomDesk(r *rand.Rand, most int) *desk {
 				if r.IntN(8) < density {
 					w := wire{a: a, b: b, gigabits: speeds[r.IntN(len(speeds))], ready: r.IntN(6) > 0}
 					if r.IntN(3) == 0 {
-						w.rdma, w.tcp = 10+int64(r.IntN(80)), 10+int64(r.IntN(60))
+						w.rdma, w.tcp = 10+int64(r.IntN(80)), 1+int64(r.IntN(60))
 					}
 					d.wires = append(d.wires, w)
 				}

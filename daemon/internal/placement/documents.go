@@ -28,6 +28,8 @@ type Source struct {
 	// Without them such a program is placed without regard to versions, which the preflight
 	// before the start compares; a built-in program uses the MLX of each node's identity document.
 	Programs map[api.NodeID]string
+	// Brief is as in [Input].
+	Brief bool
 	// At is now; zero = no measurement is called old.
 	At api.Time
 	// SocketTTL and RDMATTL are as in [topology.Input].
@@ -48,7 +50,7 @@ func InputOf(s Source) (Input, []api.Cause) {
 	stale := func(id api.NodeID) bool { return id != s.Self && s.Stale != nil && s.Stale(id) }
 	docs := latest(s.Documents)
 	known, notes := topology.NodesOf(docs, stale)
-	in := Input{Spec: s.Spec, SpecSHA256: s.SpecSHA256, Trusted: s.Trusted, Documents: docs}
+	in := Input{Spec: s.Spec, SpecSHA256: s.SpecSHA256, Trusted: s.Trusted, Documents: docs, Brief: s.Brief}
 	in.Graph = topology.Build(topology.Input{Nodes: known, At: s.At, SocketTTL: s.SocketTTL, RDMATTL: s.RDMATTL})
 	of := map[api.NodeID][]*api.Document{}
 	for i := range docs {

@@ -81,7 +81,7 @@ func (s *state) newField(nodes []int) *field {
 
 // join fills in the classes for one number of connections, and reports whether
 // any two are joined.
-func (f *field) join(s *state, t tier, width int, loose bool) bool {
+func (f *field) join(s *state, t tier, width int) bool {
 	m, joined := len(f.nodes), false
 	f.classes = make([][]int, m)
 	for i := range f.classes {
@@ -89,7 +89,7 @@ func (f *field) join(s *state, t tier, width int, loose bool) bool {
 	}
 	for i := range m {
 		for j := i + 1; j < m; j++ {
-			if all, is := s.edgeIn(pairOf(f.nodes[i], f.nodes[j]), t, width, loose); is {
+			if all, is := s.edge(pairOf(f.nodes[i], f.nodes[j]), t, width); is {
 				class := classOf(throughput(all))
 				f.classes[i][j], f.classes[j][i] = class, class
 				joined = true

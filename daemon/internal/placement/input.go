@@ -19,6 +19,8 @@ type Input struct {
 	Graph topology.Graph
 	// Trusted are networks that the planning node's configuration trusts for unencrypted traffic.
 	Trusted []netip.Prefix
+	// Brief leaves out remedies, the larger part of the work of a refusal: for planning again after a change.
+	Brief bool
 	// Documents are those that Nodes and Graph were made of, for [api.Plan.Used]; none = the plan names none.
 	Documents []api.Document
 }

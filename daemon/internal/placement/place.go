@@ -18,7 +18,11 @@ func Plan(in Input) Result {
 	}
 	best, failed, exact, is := s.best()
 	if !is {
-		return Result{Rejections: s.rejections(failed), Remedies: s.remedies(failed)}
+		r := Result{Rejections: s.rejections(failed)}
+		if !in.Brief {
+			r.Remedies = s.remedies(failed)
+		}
+		return r
 	}
 	r := Result{Plan: s.plan(best, exact)}
 	if len(failed) > 0 {
@@ -46,7 +50,7 @@ func (s *state) best() (best choice, failed []tier, exact, is bool) {
 		return best, failed, true, is
 	}
 	for _, t := range tiersOf(s.demand.backend) {
-		c, found, whole := s.search(t, s.eligible(t), false)
+		c, found, whole := s.search(t, s.eligible(t))
 		exact = exact && whole
 		if found {
 			failed = slices.DeleteFunc(failed, func(f tier) bool { return f.backend == t.backend })

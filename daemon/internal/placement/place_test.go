@@ -65,6 +65,15 @@ func TestWhichNodes(t *testing.T) {
 		{"not shared", func(d *desk, _ *api.Placement) { d.nodes[1].Refusal = api.ReasonJobsNotShared }, ids(0, 2)},
 		{"memory is lent", func(d *desk, _ *api.Placement) { d.nodes[0].Lent = []Lent{{GPU: api.GPUNone, MemoryBytes: 95 << 30}} }, ids(1, 2)},
 		{"memory for others is bounded", func(d *desk, _ *api.Placement) { d.nodes[0].OthersMaxBytes = new(int64(9 << 30)) }, ids(1, 2)},
+		{"memory for others is lent", func(d *desk, _ *api.Placement) {
+			d.nodes[0].OthersMaxBytes = new(int64(60 << 30))
+			d.nodes[0].Lent = []Lent{{Principal: api.Principal{Node: id(1)}, GPU: api.GPUNone, MemoryBytes: 55 << 30}}
+		}, ids(1, 2)},
+		{"memory is lent to its own", func(d *desk, p *api.Placement) {
+			d.nodes[0].OthersMaxBytes = new(int64(60 << 30))
+			d.nodes[0].Lent = []Lent{{Principal: api.Principal{Node: id(0)}, GPU: api.GPUNone, MemoryBytes: 55 << 30}}
+			p.Nodes = ids(0)
+		}, ids(0, 1)},
 		{"memory for others is not bounded for its own", func(d *desk, _ *api.Placement) {
 			d.nodes[0].OthersMaxBytes, d.nodes[0].OwnPrincipal = new(int64(9<<30)), true
 		}, ids(0, 1)},
@@ -127,7 +136,7 @@ func TestFirstThingThatStops(t *testing.T) {
 		{func(_ *desk, p *api.Placement) { p.Nodes, p.ExcludedNodes = ids(1), ids(1) }, api.ReasonSpecConflict, id(1).Display() + " is both required and excluded", true},
 		{func(_ *desk, p *api.Placement) { p.Ranks, p.Nodes, p.Rank0 = 1, ids(1), id(0) }, api.ReasonSpecConflict, "2 nodes must be used, but at most 1 are wanted", true},
 		{func(_ *desk, p *api.Placement) { p.Ranks, p.MinNodes, p.MaxNodes = 0, 3, 2 }, api.ReasonSpecConflict, "at least 3 nodes and at most 2 cannot be", true},
-		{func(_ *desk, p *api.Placement) { p.Nodes = ids(9) }, api.ReasonNoSuchNode, id(9).Display() + " must be used and is no member", false},
+		{func(_ *desk, p *api.Placement) { p.Nodes = ids(9) }, api.ReasonNoSuchNode, id(9).Display() + " must be used, and no such member is known", false},
 	} {
 		t.Run(string(c.reason), func(t *testing.T) {
 			is := is.New(t)
@@ -252,6 +261,8 @@ func TestAllowMixed(t *testing.T) {
 	d.nodes[0].MLXVersion, d.nodes[1].MLXVersion = "0.33.0", "0.32.4"
 	in := d.input(api.Placement{Ranks: 2, Backend: api.BackendJACCL}, nil)
 	is.Equal(Plan(in).Err().Data.Remedy, "Install the same version of MLX everywhere, or pass --allow-mixed.")
+	in.Brief = true
+	is.Equal(len(Plan(in).Remedies), 0)
 	in.Spec.AllowMixed = true
 	is.True(Plan(in).Plan != nil)
 }

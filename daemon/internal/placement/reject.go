@@ -78,7 +78,7 @@ func (s *state) newMisses(t tier) (*misses, *api.Cause) {
 	}
 	m := &misses{state: s, tier: t, n: n}
 	m.field = s.newField(s.atMost(s.ableFirst(t), api.MaxExactNodes))
-	m.field.join(s, t, 1, false)
+	m.field.join(s, t, 1)
 	for bit, i := range m.field.nodes {
 		if s.stopIn(i, t) == nil {
 			m.able |= 1 << bit

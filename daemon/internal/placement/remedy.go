@@ -155,14 +155,11 @@ func (s *state) suffices(i int, reason api.Reason, t tier) bool {
 	other.nodes, other.stops = slices.Clone(s.nodes), slices.Clone(s.stops)
 	n := s.nodes[i].without(reason)
 	other.nodes[i], other.stops[i] = &n, other.stop(&n)
-	if other.stopIn(i, t) != nil {
-		return false
-	}
 	if t.shape == api.ShapeSingle {
 		_, is := other.single(t)
 		return is
 	}
-	_, is, _ := other.search(t, other.eligible(t), true)
+	_, is, _ := other.search(t, other.eligible(t))
 	return is
 }
 

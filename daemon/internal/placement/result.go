@@ -21,7 +21,7 @@ type Result struct {
 	// fault. Beside a plan they are those of the backends that would have come before it.
 	Rejections []api.PlanRejection
 	// Remedies are single changes that would each make it possible, the least first, at most
-	// MaxRemedies; none where there is a plan.
+	// MaxRemedies; none where there is a plan, and where the input is brief.
 	Remedies []api.Cause
 	// Final says that no change of the cluster helps: the spec contradicts itself.
 	Final bool

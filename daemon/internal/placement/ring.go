@@ -181,17 +181,23 @@ func within(x set, adjacent []set) []set {
 	return out
 }
 
-// someRing finds a ring among more nodes than can be searched to the end: the
-// highest class at which a bounded search finds one.
-func (f *field) someRing(least, most int) (found, bool) {
-	levels := f.levels()
-	slices.Reverse(levels)
+// someRing finds a ring among more nodes than can be searched to the end: of the
+// fewest nodes with which a bounded search finds one, at the highest class at
+// which it does.
+func (f *field) someRing(least, most int) (best found, is bool) {
+	budget, levels := maxTries, f.levels()
+	try := func(n, class int) bool {
+		x, around := f.tour(n, f.adjacent(class), &budget)
+		if around != nil {
+			best, is = found{set: x, score: f.rate(x, class), around: around}, true
+		}
+		return around != nil
+	}
 	for n := least; n <= most; n++ {
-		for _, class := range levels {
-			if x, around := f.tour(n, f.adjacent(class)); around != nil {
-				return found{set: x, score: f.rate(x, class), around: around}, true
-			}
+		if try(n, 0) {
+			sort.Search(len(levels), func(i int) bool { return !try(n, levels[i]) })
+			break
 		}
 	}
-	return found{}, false
+	return best, is
 }

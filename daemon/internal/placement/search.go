@@ -28,7 +28,7 @@ func (c choice) nodes() []int {
 // better reports whether a choice of the same tier is to be preferred.
 func (c choice) better(o choice) bool {
 	a, b := c.nodes(), o.nodes()
-	return cmp.Or(cmp.Compare(len(b), len(a)), c.found.score.compare(o.found.score), slices.Compare(b, a), cmp.Compare(o.width, c.width)) > 0
+	return cmp.Or(cmp.Compare(len(b), len(a)), c.found.score.compare(o.found.score), slices.Compare(b, a)) > 0
 }
 
 // eligible are the places of the nodes that qualify for a tier.
@@ -95,9 +95,9 @@ func (s *state) atMost(nodes []int, most int) []int {
 }
 
 // search finds the best choice among nodes, and whether the search was carried
-// to its end. Where loose is set, cables and paths count whose ends cannot be
-// reached now.
-func (s *state) search(t tier, nodes []int, loose bool) (best choice, is, exact bool) {
+// to its end. Of choices that are as good, the one with the fewest connections,
+// which is tried first, leaves most devices to others.
+func (s *state) search(t tier, nodes []int) (best choice, is, exact bool) {
 	exact = true
 	least, most := s.demand.least, cmp.Or(s.demand.most, maxField)
 	if limit := t.limit(); limit > 0 {
@@ -113,7 +113,7 @@ func (s *state) search(t tier, nodes []int, loose bool) (best choice, is, exact 
 		for width := 1; width <= t.widest(); width++ {
 			f := s.newField(group)
 			exact = exact && f.exact()
-			if !f.join(s, t, width, loose) {
+			if !f.join(s, t, width) {
 				break
 			}
 			c := choice{tier: t, width: width, field: f}

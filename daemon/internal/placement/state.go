@@ -51,7 +51,7 @@ func newState(in *Input, d demand) (*state, *api.Cause) {
 	for _, id := range d.required {
 		i, is := s.index[id]
 		if !is {
-			c := causeOf(api.ReasonNoSuchNode, string(id), "%s must be used and is no member", id.Display())
+			c := causeOf(api.ReasonNoSuchNode, string(id), "%s must be used, and no such member is known", id.Display())
 			return s, &c
 		}
 		s.required = append(s.required, i)

@@ -146,18 +146,14 @@ func numbers(version string) (all []int, rest string) {
 // edge is what joins a pair in a tier with so many connections; false where
 // they are not joined so.
 func (s *state) edge(p pair, t tier, width int) ([]channel, bool) {
-	return s.edgeIn(p, t, width, false)
-}
-
-func (s *state) edgeIn(p pair, t tier, width int, loose bool) ([]channel, bool) {
 	if t.backend.RDMA() {
-		all := s.rdmaChannels(p, t.unsure, loose)
+		all := s.rdmaChannels(p, t.unsure)
 		if len(all) < width {
 			return nil, false
 		}
 		return all[:width], true
 	}
-	cables, network := s.socketChannels(p, t.networks, loose)
+	cables, network := s.socketChannels(p, t.networks)
 	switch {
 	case width == 1 && network != nil && (len(cables) == 0 || classOf(network.bits) > classOf(cables[0].bits)):
 		return []channel{*network}, true

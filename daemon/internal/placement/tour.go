@@ -15,15 +15,25 @@ type tourist struct {
 	path     []int
 }
 
+// maxWalk bounds the tries from one node.
+const maxWalk = 5_000
+
 // tour finds n nodes with the required ones that can be put in a ring, and the
-// ring; nil where the search ends without one.
-func (f *field) tour(n int, adjacent []set) (set, []int) {
+// ring; nil where the search ends without one. The tries are taken from the budget.
+func (f *field) tour(n int, adjacent []set, budget *int) (set, []int) {
+	if !(&rings{adjacent: adjacent}).hopeful(n, f.required) {
+		return 0, nil
+	}
 	for start := range f.nodes {
-		if f.required != 0 && start != f.required.lowest() {
+		switch { // where every ring goes through a node, it is begun there alone
+		case f.required != 0 && start != f.required.lowest(), f.required == 0 && n == len(f.nodes) && start > 0:
 			continue
 		}
-		t := &tourist{adjacent: adjacent, required: f.required, n: n, tries: maxTries / len(f.nodes), path: []int{start}}
-		if t.walk(1 << start) {
+		tries := min(maxWalk, *budget)
+		t := &tourist{adjacent: adjacent, required: f.required, n: n, tries: tries, path: []int{start}}
+		is := t.walk(1 << start)
+		*budget -= tries - max(t.tries, 0)
+		if is {
 			x := set(0)
 			for _, i := range t.path {
 				x |= 1 << i

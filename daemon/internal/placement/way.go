@@ -16,7 +16,6 @@ type way struct {
 	channel
 	thunderbolt bool
 	trusted     bool
-	stale       bool
 	// told are the addresses of each end that the other reaches; said those that
 	// the end itself says it speaks from.
 	told, said [2][]netip.Addr
@@ -85,7 +84,6 @@ func (s *state) take(ways map[wayKey]*way, rows map[api.LinkRowKey]*api.LinkRow,
 	}
 	w.thunderbolt = w.thunderbolt && p.Thunderbolt()
 	w.trusted = w.trusted || p.Trusted
-	w.stale = w.stale || p.Stale
 	w.told[1-near] = append(w.told[1-near], p.Address)
 	if p.Source.Is4() && s.owns(s.nodes[from], p.Source) {
 		w.said[near] = append(w.said[near], p.Source)
@@ -173,11 +171,9 @@ func (s *state) permitted(w *way) bool {
 
 // socketChannels are the ways of a pair for so many connections: over
 // Thunderbolt, and over a network that is permitted where that is faster.
-// Stale ways count where loose is set.
-func (s *state) socketChannels(p pair, networks, loose bool) (thunderbolt []channel, network *channel) {
+func (s *state) socketChannels(p pair, networks bool) (thunderbolt []channel, network *channel) {
 	for _, w := range s.ways[p] {
 		switch {
-		case w.stale && !loose:
 		case w.thunderbolt:
 			thunderbolt = append(thunderbolt, w.channel)
 		case networks && network == nil && s.permitted(w):
@@ -192,7 +188,7 @@ func (s *state) noWay(p pair) api.Cause {
 	a, b := s.nodes[p.a], s.nodes[p.b]
 	subject := pairSubject(a, b)
 	for _, w := range s.ways[p] {
-		if !w.thunderbolt && !w.stale && !s.permitted(w) {
+		if !w.thunderbolt && !s.permitted(w) {
 			over := string(w.kind)
 			if w.network != "" {
 				over = fmt.Sprintf("%s (%s)", w.network, w.kind)

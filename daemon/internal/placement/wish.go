@@ -106,7 +106,7 @@ func (s *state) untrusted() []network {
 	var out []network
 	for _, p := range slices.SortedFunc(maps.Keys(s.ways), func(x, y pair) int { return cmp.Or(cmp.Compare(x.a, y.a), cmp.Compare(x.b, y.b)) }) {
 		for _, w := range s.ways[p] {
-			if w.stale || s.permitted(w) {
+			if s.permitted(w) {
 				continue
 			}
 			for end, i := range []int{p.a, p.b} {
