@@ -114,6 +114,8 @@ type PeerRenewParams struct {
 type PeerRenewResult struct {
 	// Ranks are the job's ranks on the node that have not ended.
 	Ranks []int `json:"ranks"`
+	// PrintedBytes is what all the attempt's ranks on the node have printed so far.
+	PrintedBytes int64 `json:"printed_bytes,omitempty"`
 }
 
 // PeerEndParams says which ranks to end.

@@ -33,8 +33,9 @@ type actor struct {
 	timers   map[phase.TimerID]native.Timer
 	lanes    map[api.RankRef]*lane
 	starts   map[nodeAttempt][]chan struct{}
-	acked    map[nodeAttempt]bool // whose node has taken the order to start
-	missed   map[int]int          // renewals that did not list a rank
+	acked    map[nodeAttempt]bool  // whose node has taken the order to start
+	printed  map[nodeAttempt]int64 // bytes, as the last renewal told
+	missed   map[int]int           // renewals that did not list a rank
 	planning bool
 	again    bool // plan once more
 	settling bool // a hint makes a plan soon
@@ -91,7 +92,7 @@ type (
 
 func newActor(j *Jobs, id api.JobID) *actor {
 	a := &actor{j: j, id: id, timers: map[phase.TimerID]native.Timer{}, lanes: map[api.RankRef]*lane{},
-		starts: map[nodeAttempt][]chan struct{}{}, acked: map[nodeAttempt]bool{}, missed: map[int]int{}}
+		starts: map[nodeAttempt][]chan struct{}{}, acked: map[nodeAttempt]bool{}, printed: map[nodeAttempt]int64{}, missed: map[int]int{}}
 	a.shown.Store(&shown{})
 	return a
 }

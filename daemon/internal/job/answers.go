@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"fulmen/daemon/api"
@@ -41,15 +39,9 @@ func definite(err error) bool {
 // stale is the event for a node that knows a newer home; nil where that is not so.
 func stale(err error, epoch uint64) phase.Event {
 	if errors.Is(err, api.ReasonStaleEpoch) {
-		return phase.Stale{Epoch: max(staleEpoch(err), epoch+1)}
+		return phase.Stale{Epoch: epoch + 1} // at least
 	}
 	return nil
-}
-
-// staleEpoch reads the epoch that a refusal names in its waiting_for; 0 = none.
-func staleEpoch(err error) uint64 {
-	n, _ := strconv.ParseUint(strings.TrimPrefix(api.AsError(err).Data.WaitingFor, "epoch "), 10, 63)
-	return n
 }
 
 // causeOf is a call's error as the phase machine takes it.

@@ -115,8 +115,14 @@ func (a *actor) renew(e phase.Renew) {
 			return events(stale(err, e.Epoch))
 		}
 		c := events(phase.Renewed{Attempt: e.Attempt, Node: e.Node})
-		if acked {
-			c.after = func() { a.compare(e, result.Ranks) }
+		c.after = func() {
+			if acked {
+				a.compare(e, result.Ranks)
+			}
+			if key := (nodeAttempt{e.Node, e.Attempt}); result.PrintedBytes > a.printed[key] {
+				a.printed[key] = result.PrintedBytes
+				a.event(phase.Printed{})
+			}
 		}
 		return c
 	})

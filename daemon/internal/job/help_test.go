@@ -52,7 +52,8 @@ func (m *machine) sees(id api.JobID) api.Job {
 // until lets time pass until the machine sees the job in a phase.
 func (m *machine) until(id api.JobID, p api.JobPhase, within time.Duration) api.Job {
 	m.w.t.Helper()
-	for end := time.Now().Add(within); ; time.Sleep(5 * time.Millisecond) {
+	for end, step := time.Now().Add(within), 4*time.Millisecond; ; step = min(step+step/4, time.Second) {
+		time.Sleep(step)
 		job := m.sees(id)
 		if job.Phase == p {
 			return job

@@ -100,6 +100,9 @@ func (j *Jobs) absorb(r *ledger.Record) {
 // verify checks whose a job is. What this node wrote it had checked; and who has
 // left the cluster since has still asked for what was checked before.
 func (j *Jobs) verify(k *known, id api.JobID, job api.Job) error {
+	if !sane(job) {
+		return api.NewError(api.ReasonMalformedDocument, id.String())
+	}
 	if k.raw != nil && bytes.Equal(k.raw, job.Spec) && job.Principal == k.spec.Principal {
 		return nil
 	}

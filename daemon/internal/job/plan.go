@@ -78,8 +78,12 @@ func (j *Jobs) place(id api.JobID, job api.Job, spec api.JobSpec) (event phase.E
 		c := phase.Cause{Reason: e.Data.Reason, Message: e.Message, WaitingFor: e.Data.WaitingFor, Final: e.Code == api.CodeInvalid}
 		return phase.Unplaceable{Cause: c}, e.Code == api.CodeInternal || e.Code == api.CodeDeadline
 	}
+	if !ordered(plan) {
+		j.cfg.Log.Error("a plan's ranks are out of order", "job", id, "ranks", len(plan.Ranks))
+		return phase.Unplaceable{Cause: phase.Cause{Reason: api.ReasonInternal}}, true
+	}
 	plan.SpecSHA256 = job.SpecSHA256
-	if len(plan.Ranks) > 0 && job.Attempt == 0 && job.Epoch == 1 && plan.Ranks[0].Node != j.cfg.Node {
+	if job.Attempt == 0 && job.Epoch == 1 && plan.Ranks[0].Node != j.cfg.Node {
 		return phase.Planned{Plan: plan}, false // the node of rank 0 plans by itself
 	}
 	if err, node := j.listen(id, job, &plan); err != nil {

@@ -155,8 +155,9 @@ func (a *actor) rankSaid(d rankDoc) {
 // printedEvery is how often it is told that a job prints.
 const printedEvery = time.Second
 
-// Printed says that a rank of this node, or one whose output passes it, printed
-// something; it may be called as often as that happens.
+// Printed says that a rank printed something, of this node or one whose output
+// passes it; it may be called as often as that happens. Of ranks elsewhere the
+// home learns with each renewal.
 func (j *Jobs) Printed(ref api.RankRef) {
 	j.mu.Lock()
 	k := j.jobs[ref.Job]
