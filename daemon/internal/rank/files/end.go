@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"fulmen/daemon/api"
 	"fulmen/daemon/internal/rank/files/wire"
 	"fulmen/daemon/internal/rank/prepare/account"
 	"fulmen/native"
@@ -72,6 +73,14 @@ func (e *end) wait() error {
 	err := e.cmd.Wait()
 	e.reports.Close()
 	return err
+}
+
+// complain logs what a process said that ended in no way of its own, as by a
+// panic. Otherwise it has told what was wrong, with paths that are not for a log.
+func (f *Files) complain(e *end, job api.JobID) {
+	if e.cmd.ProcessState != nil && e.cmd.ProcessState.ExitCode() > 1 {
+		f.cfg.Log.Error("a process that copies a folder broke", "job", job, "said", e.diag.String())
+	}
 }
 
 // tail keeps the beginning of what a process complains about.

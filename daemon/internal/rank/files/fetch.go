@@ -88,11 +88,11 @@ func (f *Files) fetch(ctx context.Context, job api.JobID, epoch uint64, from api
 		err = waited
 	}
 	if err != nil {
-		f.cfg.Log.Debug("a receiving process ended", "job", job, "said", receiver.diag.String())
+		f.complain(receiver, job)
 		return "", err
 	}
 	if len(r.leftOut) > 0 {
-		f.cfg.Log.Info("the copy of a folder leaves out what tools make again", "job", job, "left_out", r.leftOut)
+		f.cfg.Log.Info("the copy of a folder leaves out what tools make again", "job", job, "folders", len(r.leftOut))
 	}
 	return filepath.Join(who.Home, filepath.FromSlash(at.area), at.name), nil
 }

@@ -43,7 +43,7 @@ func (f *Files) send(ctx context.Context, from api.NodeID, first api.PeerConn, c
 		if cause := context.Cause(ctx); cause != nil {
 			err = cause
 		}
-		f.cfg.Log.Debug("a sending process ended", "job", first.Job, "said", sender.diag.String())
+		f.complain(sender, first.Job)
 		return err
 	}
 	return nil
