@@ -46,7 +46,7 @@ func params(dir string) testscript.Params {
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // else each program lasts a second under the race detector
 			return os.WriteFile(filepath.Join(home, "config.toml"), []byte("# mine\n[api]\nport = 0 # any\n"), 0o600)
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"start": start, "mode": mode, "fifo": fifo, "meet": meet, "outlive": outlive, "watch": watch, "said": said, "pair": pair},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"start": start, "mode": mode, "fifo": fifo, "meet": meet, "outlive": outlive, "watch": watch, "said": said, "pair": pair, "stub": stub, "status": status, "interrupt": interrupt},
 	}
 }
 

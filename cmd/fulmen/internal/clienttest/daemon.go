@@ -121,13 +121,21 @@ func (d *Daemon) Calls() []Call {
 }
 
 // Await waits until a method was called and answered.
-func (d *Daemon) Await(method string) {
+func (d *Daemon) Await(method string) { d.AwaitTimes(method, 1) }
+
+// AwaitTimes waits until a method was called and answered so often.
+func (d *Daemon) AwaitTimes(method string, times int) {
 	for {
 		d.mu.Lock()
-		found := slices.ContainsFunc(d.calls, func(c Call) bool { return c.Method == method })
+		found := 0
+		for _, c := range d.calls {
+			if c.Method == method {
+				found++
+			}
+		}
 		next := d.called
 		d.mu.Unlock()
-		if found {
+		if found >= times {
 			return
 		}
 		<-next

@@ -74,9 +74,7 @@ func TestRank0HasTheTerminal(t *testing.T) {
 	d.rows = 50
 	d.mu.Unlock()
 	f.signals <- syscall.SIGWINCH
-	for len(r.called("job.resize")) < 2 {
-		time.Sleep(time.Millisecond)
-	}
+	r.daemon.AwaitTimes("job.resize", 2)
 	is.Equal(r.called("job.resize")[1], `{"job":"j4k2m9xq7","rows":50,"columns":80}`)
 
 	_, err := io.WriteString(keys, "print(1)\r\x03")

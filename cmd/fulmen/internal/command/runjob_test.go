@@ -132,9 +132,7 @@ func TestCtrlC(t *testing.T) {
 		r.daemon.Await("job.stop")
 		f.interrupt()
 		r.err.await(t, "Ctrl-C again leaves it alone")
-		for len(stops(r)) < 2 {
-			time.Sleep(time.Millisecond)
-		}
+		r.daemon.AwaitTimes("job.stop", 2)
 		f.interrupt()
 		is.Equal(<-done, 130)
 		is.Equal(stops(r), []bool{false, true})
