@@ -31,6 +31,7 @@ func TestJobs(t *testing.T) {
 		{"a gigabyte", j.testFlood},
 		{"no end of line", j.testAsk},
 		{"input for whom", j.testInput},
+		{"a conversation", j.testConversation},
 		{"Ctrl-C", j.testInterrupt},
 		{"a client that goes", j.testGone},
 		{"from another node", j.testElsewhere},
@@ -66,7 +67,7 @@ func (j *jobs) testAddUp(t *testing.T) {
 
 func (j *jobs) testSurroundings(t *testing.T) {
 	is := is.New(t)
-	got := end(t, j.run(t, "-n", "2", "--backend", "ring", "--allow-solo", "--env", "FULMEN_E2E_WORD=fee fi", "--", j.Program("environment.sh")))
+	got := end(t, j.run(t, "-n", "2", "--backend", "ring", "--allow-solo", "--env", "E2E_WORD=fee fi", "--", j.Program("environment.sh")))
 	t.Logf("%+v", got)
 	is.Equal(got.status, 0)
 	for rank := range 2 {
@@ -82,7 +83,8 @@ func (j *jobs) testSurroundings(t *testing.T) {
 }
 
 func (j *jobs) testStatus(t *testing.T) {
-	sh := j.Program("status.sh")
+	sh, plain := j.Program("status.sh"), filepath.Join(j.Folder, "programs", "plain")
+	must(t, "a file that is no program", os.WriteFile(plain, []byte("#!/bin/sh\n"), 0o644))
 	for _, test := range []struct {
 		name   string
 		args   []string
@@ -93,7 +95,7 @@ func (j *jobs) testStatus(t *testing.T) {
 		{"42 of two ranks", []string{"-n", "2", "--backend", "ring", "--allow-solo", "--", sh, "42"}, 42},
 		{"a signal", []string{"--", sh, "-9"}, 128 + 9},
 		{"SIGTERM", []string{"--", sh, "-15"}, 128 + 15},
-		{"not executable", []string{"--", j.Program("all_sum.py")}, api.ExitNotExecutable},
+		{"not executable", []string{"--", plain}, api.ExitNotExecutable},
 		{"not there", []string{"--", j.Program("nothing")}, api.ExitProgramMissing},
 		{"not on the PATH", []string{"--", "fulmen-e2e-nothing"}, api.ExitProgramMissing},
 		{"no place", []string{"-n", "9", "--deadline-placing", "500ms", "--", sh, "0"}, api.ExitNotStarted},
@@ -198,6 +200,25 @@ func (j *jobs) testInput(t *testing.T) {
 					t.Errorf("rank %d does not greet %s: %+v", rank, name, got)
 				}
 			}
+		})
+	}
+}
+
+// Lines that are typed one after the other reach every rank, each before the next
+// is typed, and so does the end.
+func (j *jobs) testConversation(t *testing.T) {
+	j.needPython(t)
+	for ranks := 1; ranks <= 3; ranks++ {
+		t.Run(fmt.Sprint(ranks), func(t *testing.T) {
+			is := is.New(t)
+			l := begin(t, j.run(t, "-n", fmt.Sprint(ranks), "--backend", "ring", "--allow-solo", "--stdin", "all", "--", j.Python, j.Program("echo.py")))
+			for line := range 5 {
+				_, err := fmt.Fprintf(l.in, "line %d\n", line)
+				is.NoErr(err)
+				l.until(t, fmt.Sprintf("line %d at %d ranks", line, ranks), func(s string) bool { return strings.Count(s, fmt.Sprintf("hears line %d\n", line)) == ranks })
+			}
+			is.NoErr(l.in.Close())
+			is.Equal(l.status(t, patience), 0)
 		})
 	}
 }
