@@ -100,15 +100,15 @@ func TestALostNodeIsNoticedAndComesBack(t *testing.T) {
 		nodes := []api.NodeID{"one", "two"}
 		one.Watch(nodes)
 		two.Watch(nodes)
-		time.Sleep(10 * time.Second)
+		time.Sleep(10250 * time.Millisecond) // between two beats
 		lost, _ := one.told()
 		is.Equal(lost, 0)
 
 		a.set("two", true)
-		time.Sleep(1900 * time.Millisecond)
+		time.Sleep(1700 * time.Millisecond)
 		lost, _ = one.told()
 		is.Equal(lost, 0)
-		time.Sleep(700 * time.Millisecond) // 2.6 s after the cut
+		time.Sleep(800 * time.Millisecond) // 2.5 s after the cut
 		synctest.Wait()
 		lost, _ = one.told()
 		is.Equal(lost, 1)
