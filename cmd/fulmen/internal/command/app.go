@@ -43,7 +43,7 @@ type App struct {
 	Folder string
 	// Signals announces signals until it is told to stop; nil where there are none.
 	Signals func(...os.Signal) (<-chan os.Signal, func())
-	// Console is the terminal that In and Out are; nil where they are none.
+	// Console is the terminal that In is; nil where it is none.
 	Console Console
 	// Now reads the wall clock.
 	Now func() time.Time
@@ -86,7 +86,7 @@ func Process(version string) App {
 		Environment: client.Process(), Executable: path, Host: host, User: os.Getenv("USER"), Now: time.Now,
 		Folder: folder, Signals: processSignals,
 	}
-	if a.InTerminal && a.Screen {
+	if a.InTerminal {
 		a.Console = console{in: in, out: int(os.Stdout.Fd())}
 	}
 	return a

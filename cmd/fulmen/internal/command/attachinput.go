@@ -94,7 +94,7 @@ func (p *presses) count(typed []byte, now time.Time) (meant bool) {
 // enterRaw passes the terminal on to rank 0's, with its size.
 func (a *attachment) enterRaw(ctx context.Context) {
 	spec := a.state.spec()
-	if a.restore != nil || !a.input || !spec.Program.Terminal || a.Console == nil || !a.Console.Foreground() || a.json {
+	if a.restore != nil || !a.input || !spec.Program.Terminal || a.Console == nil || !a.Screen || a.json || !a.Console.Foreground() {
 		return
 	}
 	restore, err := a.Console.Raw()

@@ -87,7 +87,7 @@ func TestAnUnfinishedLineIsShownSoon(t *testing.T) {
 		time.Sleep(DefaultPause - 1)
 		synctest.Wait()
 		is.Equal(shown(), "")
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		is.Equal(shown(), "[0] ready? ")
 		is.NoErr(l.Write(out(0, "yes\n"))) // continued
