@@ -23,7 +23,7 @@ type order struct {
 func (r *Ranks) live(ctx context.Context, h *held, w wanted, before []*held) {
 	spec, err := r.prepare(ctx, h, w, before)
 	if err == nil {
-		err = r.spawn(ctx, h, spec)
+		err = r.spawn(h, spec)
 	}
 	switch {
 	case r.ctx.Err() != nil:
@@ -146,7 +146,7 @@ func (r *Ranks) watchLease(h *held) (done func()) {
 }
 
 // spawn has the supervisor run the shim.
-func (r *Ranks) spawn(ctx context.Context, h *held, spec shimproto.Spec) error {
+func (r *Ranks) spawn(h *held, spec shimproto.Spec) error {
 	r.mu.Lock()
 	left := h.lease - r.cfg.Clock.Boot()
 	switch {

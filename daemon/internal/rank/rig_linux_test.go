@@ -325,7 +325,9 @@ type grants struct {
 func (g *grants) give(ref api.RankRef, epoch uint64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.held[ref] = g.held[ref]
+	if _, known := g.held[ref]; !known {
+		g.held[ref] = false
+	}
 	g.epochs[ref.Job] = max(g.epochs[ref.Job], epoch)
 }
 
