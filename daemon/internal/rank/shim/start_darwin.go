@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -13,6 +14,9 @@ import (
 
 // enlargePipe does nothing: the system makes pipes larger by itself.
 func enlargePipe(*os.File) {}
+
+// nap waits for less than a millisecond.
+func nap(d time.Duration) { time.Sleep(d) }
 
 // denied is the reason of an error that is about rights, or of any other. EPERM,
 // and not EACCES, is what macOS gives for folders that a person has to open to
