@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"fulmen/cmd/fulmen/internal/text"
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
 )
@@ -93,4 +94,23 @@ func (r *run) with(ctx context.Context, do func(*client.Client) error) error {
 		return err
 	}
 	return errors.Join(do(c), c.Close())
+}
+
+// listed asks for a list and prints it: as JSON, or by show with the nodes that it
+// is about.
+func listed[R any](ctx context.Context, r *run, c *client.Client, method string, params any, show func(R, []api.NodeView) error) error {
+	var list R
+	var nodes api.NodeListResult
+	all := asking{ctx: ctx, client: c}
+	ask(&all, method, params, &list)
+	if !r.json {
+		ask(&all, "node.list", nil, &nodes)
+	}
+	if err := all.wait(); err != nil {
+		return err
+	}
+	if r.json {
+		return text.JSON(r.Out, list)
+	}
+	return show(list, nodes.Nodes)
 }

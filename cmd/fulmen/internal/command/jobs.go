@@ -43,20 +43,9 @@ func (r *run) jobsCommand() *cobra.Command {
 }
 
 func (r *run) jobs(ctx context.Context, c *client.Client, params api.JobListParams) error {
-	var list api.JobListResult
-	var nodes api.NodeListResult
-	all := asking{ctx: ctx, client: c}
-	ask(&all, "job.list", params, &list)
-	if !r.json {
-		ask(&all, "node.list", nil, &nodes)
-	}
-	if err := all.wait(); err != nil {
-		return err
-	}
-	if r.json {
-		return text.JSON(r.Out, list)
-	}
-	return r.view().Jobs(r.Out, list.Jobs, params.Ended, shortNames(nodes.Nodes))
+	return listed(ctx, r, c, "job.list", params, func(list api.JobListResult, nodes []api.NodeView) error {
+		return r.view().Jobs(r.Out, list.Jobs, params.Ended, shortNames(nodes))
+	})
 }
 
 // shortNames are the names of nodes.

@@ -30,20 +30,9 @@ func (r *run) linksCommand() *cobra.Command {
 }
 
 func (r *run) links(ctx context.Context, c *client.Client) error {
-	var list api.LinkListResult
-	var nodes api.NodeListResult
-	all := asking{ctx: ctx, client: c}
-	ask(&all, "link.list", nil, &list)
-	if !r.json {
-		ask(&all, "node.list", nil, &nodes)
-	}
-	if err := all.wait(); err != nil {
-		return err
-	}
-	if r.json {
-		return text.JSON(r.Out, list)
-	}
-	return r.view().Links(r.Out, list, nodes.Nodes)
+	return listed(ctx, r, c, "link.list", nil, func(list api.LinkListResult, nodes []api.NodeView) error {
+		return r.view().Links(r.Out, list, nodes)
+	})
 }
 
 func (r *run) link(ctx context.Context, c *client.Client, name string) error {
