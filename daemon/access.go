@@ -1,6 +1,8 @@
 package daemon
 
 import (
+	"encoding/json"
+
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/cluster/policy"
 	"fulmen/daemon/internal/ledger"
@@ -36,6 +38,15 @@ func (d *daemon) jobOf(id api.JobID) (best api.Job, found bool) {
 		}
 	}
 	return best, found
+}
+
+// specOf is the spec of a job, of the document that counts. Nobody has checked its
+// signature here: what starts something does so itself.
+func (d *daemon) specOf(id api.JobID) (spec api.JobSpec, job api.Job, found bool) {
+	if job, found = d.jobOf(id); found {
+		found = json.Unmarshal(job.Spec, &spec) == nil
+	}
+	return spec, job, found
 }
 
 // mayRank is nil where a principal may see and feed a rank.

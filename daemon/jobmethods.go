@@ -61,7 +61,12 @@ func (d *daemon) jobSubmit(ctx context.Context, c *server.Caller, p api.JobSubmi
 
 // jobGet is one job.
 func (d *daemon) jobGet(ctx context.Context, c *server.Caller, p api.JobSelect) (api.JobGetResult, error) {
-	return d.jobs.Get(ctx, d.jobCaller(c), p)
+	result, err := d.jobs.Get(ctx, d.jobCaller(c), p)
+	var one api.Job
+	if err == nil && result.Job.Decode(&one) == nil && one.Principal == d.jobCaller(c).Principal {
+		result.Published = d.published.of(p.Job)
+	}
+	return result, err
 }
 
 // jobWatch is job.get, and every change after, up to the one end.

@@ -42,6 +42,7 @@ func (d *daemon) openJobs() error {
 	}
 	d.peers = peer.New(d.identity.Node, d.node)
 	d.openGrants()
+	d.openRelay()
 	d.preparer = prepare.New(prepare.Config{
 		Self: runByAnybody(self), Worker: d.worker, State: d.folders.State, OwnUID: uint32(os.Getuid()),
 		Clock: d.platform.Clock, Log: d.logs.part("rank"),
@@ -63,7 +64,7 @@ func (d *daemon) openJobs() error {
 		Policy: lendingNow{d}, Preparer: d.preparer, Fetch: d.fetch, Supervisor: d.platform.Supervisor, ShimAsAccount: runtime.GOOS == "darwin",
 		Program: self, Folder: d.folders.JobsFolder(), Runtime: ranks, Listen: d.listenFor(),
 		Starting: func() time.Duration { return times().Starting }, Grace: func() time.Duration { return times().Grace },
-		Log: d.logs.part("rank"),
+		Spawned: d.published.spawned, Ended: d.published.ended, Log: d.logs.part("rank"),
 	})
 	d.onClose(func() error { d.ranks.Close(); return nil })
 	printed := output.New(output.Config{Peers: d.peers, Clock: d.platform.Clock, Folder: func(ref api.RankRef) (string, bool) {

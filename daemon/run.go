@@ -54,29 +54,30 @@ func (d *daemon) run(ctx context.Context) error {
 
 // daemon is the parts of a running daemon.
 type daemon struct {
-	options  Options
-	started  time.Time
-	closers  []func() error
-	folders  home.Folders
-	live     *config.Live
-	logs     *logs
-	platform native.Platform
-	database *store.Store
-	identity cluster.Identity
-	moved    *cluster.Moved
-	roster   *node.Holder
-	policy   *policy.Policy
-	node     *node.Node
-	self     *policy.Self
-	nodes    *nodes
-	peers    *peer.Peers
-	grants   *grants
-	preparer *prepare.Preparer
-	files    *files.Files
-	ranks    *rank.Ranks
-	jobs     *job.Jobs
-	attach   *attach.Attach
-	attended *attended
+	options   Options
+	started   time.Time
+	closers   []func() error
+	folders   home.Folders
+	live      *config.Live
+	logs      *logs
+	platform  native.Platform
+	database  *store.Store
+	identity  cluster.Identity
+	moved     *cluster.Moved
+	roster    *node.Holder
+	policy    *policy.Policy
+	node      *node.Node
+	self      *policy.Self
+	nodes     *nodes
+	peers     *peer.Peers
+	grants    *grants
+	preparer  *prepare.Preparer
+	files     *files.Files
+	ranks     *rank.Ranks
+	jobs      *job.Jobs
+	attach    *attach.Attach
+	attended  *attended
+	published *published
 	// restart has the daemon begin anew, once everything that runs has ended.
 	restart  func()
 	ledger   *ledger.Ledger

@@ -1,11 +1,28 @@
 package api
 
+import "net/netip"
+
 // JobGetResult is a job with its ranks.
 type JobGetResult struct {
 	// Job is the job's document.
 	Job Document `json:"job"`
 	// Ranks are the documents of its current attempt's ranks, ordered by rank.
 	Ranks []Document `json:"ranks"`
+	// Published are its ports that are open on this node now; for its owner only.
+	Published []PublishedPort `json:"published,omitempty"`
+}
+
+// PublishedPort is a port of rank 0 that is open on the node where its job was
+// submitted.
+type PublishedPort struct {
+	// Port is its number.
+	Port int `json:"port"`
+	// LAN says that it is open on the network, behind the key.
+	LAN bool `json:"lan,omitempty"`
+	// Addresses are where it is open; none where rank 0 is on this node, and has the port itself.
+	Addresses []netip.AddrPort `json:"addresses,omitempty"`
+	// Key is what a request on the network has to bear: Authorization: Bearer KEY.
+	Key string `json:"key,omitempty"`
 }
 
 // JobWatchResult is JobGetResult with the subscription that continues it.

@@ -1554,6 +1554,8 @@ export interface JobGetResult {
   job: Document;
   /** The documents of its current attempt's ranks, ordered by rank. */
   ranks: Document[];
+  /** Its ports that are open on this node now; for its owner only. */
+  published?: PublishedPort[];
 }
 
 /** JobInputParams is input for a job. */
@@ -1818,6 +1820,8 @@ export interface JobWatchResult {
   job: Document;
   /** The documents of its current attempt's ranks, ordered by rank. */
   ranks: Document[];
+  /** Its ports that are open on this node now; for its owner only. */
+  published?: PublishedPort[];
 }
 
 /** Key says which document: the latest version under a key replaces the others. */
@@ -2801,6 +2805,21 @@ export interface PublishParams {
   port: number;
   /** Publishes it on the network, behind a bearer key; otherwise on the submitter's loopback. */
   lan?: boolean;
+}
+
+/**
+ * PublishedPort is a port of rank 0 that is open on the node where its job was
+ * submitted.
+ */
+export interface PublishedPort {
+  /** Its number. */
+  port: number;
+  /** Says that it is open on the network, behind the key. */
+  lan?: boolean;
+  /** Where it is open; none where rank 0 is on this node, and has the port itself. */
+  addresses?: IPPort[];
+  /** What a request on the network has to bear: Authorization: Bearer KEY. */
+  key?: string;
 }
 
 /**

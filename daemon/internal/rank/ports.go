@@ -1,0 +1,31 @@
+package rank
+
+import (
+	"slices"
+
+	"fulmen/daemon/api"
+)
+
+// SetPorts says on which of its published ports a rank's program listens now, in
+// ascending order. Of a rank that has ended it is not noted.
+func (r *Ranks) SetPorts(ref api.RankRef, ports []int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	h := r.held[ref]
+	if h == nil || h.Doc.Phase.Ended() || slices.Equal(h.Doc.Ports, ports) {
+		return
+	}
+	h.Doc.Ports = slices.Clone(ports)
+	r.say(ref)
+}
+
+// PID is the process id of a rank's program, which is its process group too; 0
+// where none runs here.
+func (r *Ranks) PID(ref api.RankRef) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if h := r.held[ref]; h != nil && !h.Doc.Phase.Ended() {
+		return h.Doc.PID
+	}
+	return 0
+}

@@ -1,0 +1,207 @@
+package daemon
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"errors"
+	"net/netip"
+	"slices"
+	"sync"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/ledger"
+	"fulmen/daemon/internal/relay"
+)
+
+// published keeps the ports open that jobs publish: those of this node's people
+// here, and those of the ranks of this node for whoever submitted their jobs.
+type published struct {
+	*relay.Relay
+	daemon *daemon
+
+	mu     sync.Mutex
+	open   map[api.JobID]api.RankRef // rank 0, to which a job's ports lead now
+	serves map[api.RankRef]func()
+}
+
+// publishContext begins what the secret of the jobs' keys is derived from.
+const publishContext = "fulmen-publish-1"
+
+// openRelay makes what publishes ports.
+func (d *daemon) openRelay() {
+	p := &published{daemon: d, open: map[api.JobID]api.RankRef{}, serves: map[api.RankRef]func(){}}
+	secret := hmac.New(sha256.New, d.identity.Key().Seed())
+	secret.Write([]byte(publishContext))
+	p.Relay = relay.New(relay.Config{
+		Peers: d.peers, Target: p.target, LAN: d.networks, Secret: secret.Sum(nil), Loopback: d.loopback(),
+		Clock: d.platform.Clock, Log: d.logs.part("relay"),
+	})
+	d.published = p
+	d.onClose(func() error { p.Shut(); return nil })
+}
+
+// loopback is where ports are published for this machine. Simulated Macs are on
+// one machine: the programs of their ranks have its loopback, so a port that is
+// published there lies beside it.
+func (d *daemon) loopback() []netip.Addr {
+	if !d.platform.Simulated {
+		return nil
+	}
+	sum := sha256.Sum256([]byte(d.identity.Node))
+	return []netip.Addr{netip.AddrFrom4([4]byte{127, sum[0], sum[1], max(sum[2], 2)})}
+}
+
+// networks are the addresses of this machine's networks.
+func (d *daemon) networks() []netip.Addr {
+	var network api.Network
+	d.own(api.KindNetwork, &network)
+	var all []netip.Addr
+	for _, i := range network.Interfaces {
+		if i.Type == api.InterfaceLoopback || !i.Up {
+			continue
+		}
+		for _, a := range i.Addresses {
+			all = append(all, a.Address.Addr())
+		}
+	}
+	return all
+}
+
+// target reports whether a node may reach a port of a rank of this node.
+func (p *published) target(from api.NodeID, ref api.RankRef, port int) bool {
+	_, _, _, isHere := p.daemon.ranks.Folder(ref)
+	spec, job, ok := p.daemon.specOf(ref.Job)
+	return isHere && ok && ref.Rank == 0 && ref.Attempt == job.Attempt && from == spec.Principal.Node &&
+		slices.ContainsFunc(spec.Publish, func(one api.Publish) bool { return one.Port == port })
+}
+
+// run follows the jobs until ctx ends.
+func (p *published) run(ctx context.Context) error {
+	for ctx.Err() == nil {
+		if err := p.follow(ctx); !errors.Is(err, api.ReasonLagged) {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// follow is one subscription; one that lagged is taken anew.
+func (p *published) follow(ctx context.Context) error {
+	found, watcher := p.daemon.ledger.Watch(ledger.WatchOptions{
+		Name: "relay", Filter: ledger.Filter{Kinds: []api.Kind{api.KindJob, api.KindNetwork}}, Passive: true,
+	})
+	defer watcher.Close()
+	p.see(found)
+	for {
+		change, err := watcher.Next(ctx)
+		if err != nil {
+			return err
+		}
+		p.see(change.Put)
+		for _, key := range change.Del {
+			if key.Kind == api.KindJob {
+				p.settle(api.JobID(key.Name))
+			}
+		}
+	}
+}
+
+func (p *published) see(records []*ledger.Record) {
+	for _, record := range records {
+		switch key := record.Key(); {
+		case key.Kind == api.KindJob:
+			p.settle(api.JobID(key.Name))
+		case key.Node == p.daemon.identity.Node:
+			p.NetworksChanged()
+		}
+	}
+}
+
+// settle opens or closes the ports of a job of this node's people.
+func (p *published) settle(id api.JobID) {
+	spec, job, found := p.daemon.specOf(id)
+	if found && (spec.Principal.Node != p.daemon.identity.Node || len(spec.Publish) == 0) {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	isOn := found && (job.Phase == api.JobStarting || job.Phase == api.JobHandshake || job.Phase == api.JobRunning)
+	ref := api.RankRef{Job: id, Attempt: job.Attempt}
+	was, isOpen := p.open[id]
+	switch plan := planOf(job); {
+	case !isOn || plan == nil || len(plan.Ranks) == 0:
+		if isOpen {
+			delete(p.open, id)
+			p.Close(id)
+		}
+	case was != ref:
+		if err := p.Open(spec, ref, plan.Ranks[0].Node); err != nil {
+			p.daemon.logs.part("relay").Warn("a job's ports could not be opened", "job", id, "error", err)
+			return
+		}
+		p.open[id] = ref
+	}
+}
+
+// planOf is the plan of a job's current attempt; nil before there is one.
+func planOf(job api.Job) *api.Plan {
+	for _, attempt := range job.Attempts {
+		if attempt.Attempt == job.Attempt {
+			return attempt.Plan
+		}
+	}
+	return nil
+}
+
+// spawned follows the ports of a rank of this node that has just been started.
+func (p *published) spawned(ref api.RankRef) {
+	spec, _, found := p.daemon.specOf(ref.Job)
+	if !found || ref.Rank != 0 || len(spec.Publish) == 0 {
+		return
+	}
+	pid := p.daemon.ranks.PID(ref)
+	if pid == 0 {
+		return
+	}
+	var ports []int
+	for _, one := range spec.Publish {
+		ports = append(ports, one.Port)
+	}
+	stop := p.Serve(ref, pid, ports, func(open []int) { p.daemon.ranks.SetPorts(ref, open) })
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if before := p.serves[ref]; before != nil {
+		before()
+	}
+	p.serves[ref] = stop
+}
+
+// ended ends that.
+func (p *published) ended(rank api.Rank) {
+	ref := api.RankRef{Job: rank.Job, Attempt: rank.Attempt, Rank: rank.Rank}
+	p.mu.Lock()
+	stop := p.serves[ref]
+	delete(p.serves, ref)
+	p.mu.Unlock()
+	if stop != nil {
+		stop()
+	}
+}
+
+// of lists the ports of a job that are open on this node, with the key where one
+// is open on the network.
+func (p *published) of(id api.JobID) []api.PublishedPort {
+	var all []api.PublishedPort
+	for _, port := range p.List() {
+		if port.Job != id {
+			continue
+		}
+		one := api.PublishedPort{Port: port.Port, LAN: port.LAN, Addresses: port.Addresses}
+		if port.LAN {
+			one.Key, _ = p.Key(id)
+		}
+		all = append(all, one)
+	}
+	return all
+}
