@@ -22,7 +22,6 @@ type ranks struct {
 	barred map[string]bool // attempts whose end was taken
 	procs  map[api.RankRef]*process
 	grants map[string]time.Time
-	queue  chan struct{}
 }
 
 type process struct {
@@ -30,7 +29,6 @@ type process struct {
 	doc   api.Rank
 	lease *time.Timer
 	ends  *time.Timer
-	dying bool
 }
 
 func (r *ranks) init() {

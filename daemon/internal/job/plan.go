@@ -86,7 +86,7 @@ func (j *Jobs) place(id api.JobID, job api.Job, spec api.JobSpec) (event phase.E
 	if job.Attempt == 0 && job.Epoch == 1 && plan.Ranks[0].Node != j.cfg.Node {
 		return phase.Planned{Plan: plan}, false // the node of rank 0 plans by itself
 	}
-	if err, node := j.listen(id, job, &plan); err != nil {
+	if node, err := j.listen(id, job, &plan); err != nil {
 		if s := stale(err, job.Epoch); s != nil {
 			return s, false
 		}
@@ -96,9 +96,9 @@ func (j *Jobs) place(id api.JobID, job api.Job, spec api.JobSpec) (event phase.E
 }
 
 // listen asks every node of a ring at once on which ports its rank is to listen.
-func (j *Jobs) listen(id api.JobID, job api.Job, plan *api.Plan) (error, api.NodeID) {
+func (j *Jobs) listen(id api.JobID, job api.Job, plan *api.Plan) (failed api.NodeID, err error) {
 	if plan.Backend != api.BackendRing || len(plan.Ranks) < 2 {
-		return nil, ""
+		return "", nil
 	}
 	hosts := make([][]string, len(plan.Ranks))
 	errs := make([]error, len(plan.Ranks))
@@ -109,7 +109,7 @@ func (j *Jobs) listen(id api.JobID, job api.Job, plan *api.Plan) (error, api.Nod
 			for _, text := range plan.Hosts[i] {
 				addr, err := netip.ParseAddr(text)
 				if err != nil {
-					return api.Errorf(api.ReasonInternal, "", "The plan has %q for an address.", text), r.Node
+					return r.Node, api.Errorf(api.ReasonInternal, "", "The plan has %q for an address.", text)
 				}
 				params.Addresses = append(params.Addresses, addr)
 			}
@@ -127,8 +127,8 @@ func (j *Jobs) listen(id api.JobID, job api.Job, plan *api.Plan) (error, api.Nod
 	}
 	all.Wait()
 	if i := slices.IndexFunc(errs, func(err error) bool { return err != nil }); i >= 0 {
-		return errs[i], plan.Ranks[i].Node
+		return plan.Ranks[i].Node, errs[i]
 	}
 	plan.Hosts = hosts
-	return nil, ""
+	return "", nil
 }
