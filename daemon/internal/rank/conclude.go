@@ -142,7 +142,7 @@ func (r *Ranks) concludeGone(h *held) {
 	if !r.remove(h) {
 		return
 	}
-	end, err := shimproto.ReadExit(h.folder)
+	end, err := readEnd(h.folder)
 	if err == nil {
 		r.concludeEnd(h, end)
 		return

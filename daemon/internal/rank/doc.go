@@ -11,10 +11,10 @@
 //
 // The system's supervisor runs a shim in place of the program (package shim). It
 // outlives the daemon, so that a rank does. In the folder of a rank are the
-// shim's spec.json and exit.json and this package's rank.json, which is written
-// before the supervisor is asked for anything and after the end is known: what a
-// restarted daemon finds there and with the supervisor tells what became of every
-// rank, wherever the one before was killed.
+// shim's spec.json and exit.json, and beside it is this package's own record,
+// which is written before the supervisor is asked for anything and after the end
+// is known: what a restarted daemon finds there and with the supervisor tells
+// what became of every rank, wherever the one before was killed.
 //
 // # What is never done
 //

@@ -32,7 +32,7 @@ func (r *Ranks) live(ctx context.Context, h *held, w wanted, before []*held) {
 		r.follow(h)
 	case !h.Committed || r.remove(h):
 		// The supervisor may have failed half-way, and the shim have had its time.
-		if end, readErr := shimproto.ReadExit(h.folder); readErr == nil {
+		if end, readErr := readEnd(h.folder); readErr == nil {
 			r.concludeEnd(h, end)
 		} else {
 			r.concludeUnstarted(h, err)

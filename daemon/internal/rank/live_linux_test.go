@@ -82,7 +82,7 @@ func TestARankOfARing(t *testing.T) {
 	info, err := os.Stat(filepath.Join(folder, "spec.json"))
 	is.NoErr(err)
 	is.Equal(info.Mode().Perm(), os.FileMode(0o600)) // it has the variable's value
-	text, err := os.ReadFile(filepath.Join(folder, recordFile))
+	text, err := os.ReadFile(recordPath(folder))
 	is.NoErr(err)
 	is.True(!strings.Contains(string(text), "blue"))
 	_, _, _, ok = m.ranks.Folder(api.RankRef{Job: m.job, Attempt: 2})
@@ -97,7 +97,7 @@ func TestTheAccountCannotReadTheRanksFiles(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
 	m := newMac(t).boot()
-	doc := m.run(`ls "` + m.folder + `/jobs" "$FULMEN_SHIM"; cat "$FULMEN_SHIM/spec.json" "$FULMEN_SHIM/rank.json"; touch "$FULMEN_SHIM/exit.json" && exit 1; exit 0`)
+	doc := m.run(`ls "` + m.folder + `/jobs" "$FULMEN_SHIM"; cat "$FULMEN_SHIM/spec.json" "$FULMEN_SHIM.json"; touch "$FULMEN_SHIM/exit.json" && exit 1; exit 0`)
 	is.Equal(doc.Exit.Status(), 0)
 	is.Equal(doc.Output.OutBytes, int64(0))
 	is.True(doc.Output.ErrBytes > 0)

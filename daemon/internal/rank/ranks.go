@@ -185,7 +185,7 @@ func (r *Ranks) save(h *held) error {
 	r.mu.Lock()
 	rec := h.record
 	r.mu.Unlock()
-	return writeWhole(filepath.Join(h.folder, recordFile), rec, 0o600)
+	return writeWhole(recordPath(h.folder), rec, 0o600)
 }
 
 // nudge has the goroutine of the rank's life look at what is wanted.

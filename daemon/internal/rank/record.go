@@ -10,17 +10,21 @@ import (
 	"strings"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/rank/shimproto"
 )
 
 const (
-	recordFile = "rank.json"  // in a rank's folder
-	fenceFile  = "fence.json" // in a job's folder
-	// maxRecord is the longest of them that is read.
+	fenceFile = "fence.json" // in a job's folder
+	// maxRecord is the longest record or fence that is read.
 	maxRecord = 1 << 20
 )
 
-// record is what outlives the daemon of a rank: the content of rank.json. It
-// holds no value of the environment.
+// recordPath is where the record of the rank with a folder is: beside it, since
+// the folder itself can belong to the rank's account.
+func recordPath(folder string) string { return folder + ".json" }
+
+// record is what outlives the daemon of a rank. It holds no value of the
+// environment.
 type record struct {
 	// Doc is the rank's document.
 	Doc       api.Rank      `json:"doc"`
@@ -45,9 +49,9 @@ func (r record) ref() api.RankRef {
 
 // readRecord reads what is known of the rank in a folder.
 func readRecord(folder string) (r record, err error) {
-	err = readWhole(filepath.Join(folder, recordFile), &r)
+	err = readWhole(recordPath(folder), &r)
 	if err == nil && (!r.ref().Valid() || !r.Doc.Phase.Valid() || r.Label == "") {
-		err = fmt.Errorf("%s is not the record of a rank", filepath.Join(folder, recordFile))
+		err = fmt.Errorf("%s is not the record of a rank", recordPath(folder))
 	}
 	return r, err
 }
@@ -111,9 +115,27 @@ func writeWhole(path string, value any, mode os.FileMode) (err error) {
 	return os.Rename(temp.Name(), path)
 }
 
+// readEnd reads the record of a rank's end. What its account has put in the place
+// of the file, where the folder is the account's, is not followed.
+func readEnd(folder string) (shimproto.ExitRecord, error) {
+	path := filepath.Join(folder, shimproto.ExitFile)
+	if _, err := os.Lstat(path); err == nil && !isFile(path) {
+		return shimproto.ExitRecord{}, fmt.Errorf("%s is not a file", path)
+	}
+	return shimproto.ReadExit(folder)
+}
+
+func isFile(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
 // lastLine is the last line of a file's end that says something, for people; ""
 // where there is none.
 func lastLine(path string) string {
+	if !isFile(path) {
+		return ""
+	}
 	file, err := os.Open(path)
 	if err != nil {
 		return ""
