@@ -147,8 +147,10 @@ func TestAWayThatBreaksLosesNoInput(t *testing.T) {
 			want += piece
 			if i%4 == 2 {
 				time.Sleep(time.Minute)
+				synctest.Wait()
 				r.desk.Join(r.nodes[0], r.nodes[1])
 				time.Sleep(time.Minute)
+				synctest.Wait()
 			}
 		}
 		is.Equal(r.program(1, 0).input, want)

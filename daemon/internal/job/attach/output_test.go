@@ -165,6 +165,7 @@ func TestASlowClientHoldsUpOnlyItself(t *testing.T) {
 		is.True(r.readAll(fast, got))
 		is.Equal(len(got["1/0/out"]), 1<<20)
 		time.Sleep(time.Hour) // the end of the job gives the ranks' nodes little time, and the client all he wants
+		synctest.Wait()
 		got = map[string]string{}
 		is.True(r.readAll(slow, got))
 		is.Equal(len(got["1/0/out"]), 1<<20)
