@@ -177,3 +177,43 @@ func (s sight) Reached() []api.NodeID {
 
 // Watch calls f after one of the two changed.
 func (s sight) Watch(f func()) (stop func()) { return s.d.node.Watch(f) }
+
+const (
+	// turnWait is how long a measurement stands in line before it asks again, and
+	// says on whom it waits.
+	turnWait = 2 * time.Second
+	// turnLease is how long its grant holds unrenewed: it is given back before, or
+	// the daemon is gone.
+	turnLease = 10 * time.Minute
+)
+
+// turn has a measurement of the GPU wait until it has the node to itself.
+func (g *grants) turn(ctx context.Context, id api.MeasureID, waiting func(on string)) (release func(), err error) {
+	holder := grant.ForMeasure(id)
+	g.readGPU(ctx)
+	for wait := time.Duration(0); ; wait = turnWait {
+		got, err := g.Ask(ctx, grant.Request{Holder: holder, GPU: api.GPUExclusive, Wait: wait, Lease: turnLease})
+		switch {
+		case err != nil:
+			return nil, err
+		case got.State == api.GrantHeld:
+			return func() { _ = g.Release(holder, 0) }, nil // an unknown epoch cannot be: there is none
+		case got.State == api.GrantRefused:
+			return nil, api.NewError(got.Reason, got.WaitingFor)
+		}
+		waiting(g.named(got))
+	}
+}
+
+// named says on whom somebody waits, for people.
+func (g *grants) named(got api.Grant) string {
+	if h, err := grant.ParseHolder(got.WaitingFor); err == nil && !h.IsMeasure() {
+		if spec, _, found := g.daemon.specOf(h.Rank.Job); found {
+			return "job " + string(h.Rank.Job) + " of " + spec.Principal.User
+		}
+	}
+	if got.WaitingFor != "" {
+		return got.WaitingFor
+	}
+	return string(got.Reason)
+}

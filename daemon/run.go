@@ -276,6 +276,9 @@ func (d *daemon) openParts(ctx context.Context) error {
 	d.profiler = profile.New(profile.Config{
 		Node: self, Clock: d.platform.Clock, Documents: d.owner("profile", api.KindGPUProfile), Conditions: d.health,
 		Worker: d.worker, Env: workerEnvironment(os.Environ()), Last: d.lastProfile(), Circumstances: d.circumstances,
+		Turn: func(ctx context.Context, id api.MeasureID, waiting func(on string)) (func(), error) {
+			return d.grants.turn(ctx, id, waiting)
+		},
 		Resolve: d.find, Log: d.logs.part("profile"),
 	})
 	d.onClose(func() error { d.profiler.Close(); return nil })

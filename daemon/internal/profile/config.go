@@ -47,6 +47,8 @@ type Config struct {
 	// Resolve finds the node that a person means; it may be nil, and then only
 	// this node, by its id or by nothing, is found.
 	Resolve func(api.NodeRef) (api.NodeID, error)
+	// Turn has a measurement wait until the node is free for it; nil = it always is.
+	Turn Turn
 	// Launch runs workers; proc.Run where nil.
 	Launch Launcher
 	// Worker is the path of fulmen-rank, Env its whole environment.

@@ -29,13 +29,19 @@ func workerConditions() []api.Reason {
 
 // measure does a measurement from beginning to end.
 func (p *Profiler) measure(r *run, before conditions) {
+	release, fault := p.await(r)
+	if fault != nil {
+		p.end(r, fault)
+		return
+	}
 	record := p.cfg.Launch(r.ctx, p.command(r))
+	release()
 	after := p.conditions(context.WithoutCancel(r.ctx))
 	for _, l := range record.Logs {
 		p.cfg.Log.Info("worker", "level", string(l.Level), "text", l.Text)
 	}
 	var gpu worker.GPU
-	fault := explain(record)
+	fault = explain(record)
 	if fault == nil {
 		fault = decode(record, &gpu)
 	}
@@ -102,7 +108,7 @@ func (p *Profiler) end(r *run, fault *api.Error) {
 		state = api.MeasureFailed
 	}
 	r.state.State, r.item().State, r.item().Error = state, state, fault
-	r.item().Step = ""
+	r.item().Step, r.item().WaitingFor = "", ""
 	r.ended = p.cfg.Clock.Boot()
 	p.running = nil
 	r.cancel(nil)
