@@ -46,7 +46,10 @@ func (r *run) jobShow() *cobra.Command {
 			}
 			var s jobState
 			s.apply(append([]api.Document{result.Job}, result.Ranks...))
-			return r.view().Job(r.Out, s.job, s.list(), nodeNames(ctx, c))
+			if err := r.view().Job(r.Out, s.job, s.list(), nodeNames(ctx, c)); err != nil {
+				return err
+			}
+			return r.view().Published(r.Out, result.Published)
 		})
 }
 

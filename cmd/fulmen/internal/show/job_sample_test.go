@@ -3,6 +3,7 @@ package show
 import (
 	"encoding/json"
 	"io"
+	"net/netip"
 	"testing"
 	"time"
 
@@ -35,6 +36,13 @@ func jobScreens(t *testing.T) map[string]func(io.Writer) error {
 		},
 		"job_strange": func(w io.Writer) error {
 			return view.Job(w, api.Job{Spec: json.RawMessage(`{"name":"a\u001b[2J"}`), Phase: "future", Message: "\x1b[2J.", Home: mini}, nil, nil)
+		},
+		"published": func(w io.Writer) error {
+			at := netip.MustParseAddrPort
+			return view.Published(w, []api.PublishedPort{
+				{Port: 8080}, {Port: 8081, Addresses: []netip.AddrPort{at("127.0.0.1:8081")}},
+				{Port: 8082, LAN: true, Addresses: []netip.AddrPort{at("192.168.1.5:8082"), at("[fe80::1%en0]:8082")}, Key: "s3cret"},
+			})
 		},
 		"plan":      func(w io.Writer) error { return view.Plan(w, api.JobPlanResult{Plan: samplePlan()}, called()) },
 		"plan_wide": func(w io.Writer) error { return wide.Plan(w, api.JobPlanResult{Plan: samplePlan()}, called()) },
