@@ -58,7 +58,7 @@ func (m *machine) serve(p *peer.Peers) {
 		if err := m.fenced(ref.Job, in.Epoch); err != nil {
 			return nil, err
 		}
-		for deadline := time.Now().Add(time.Duration(in.WaitS * float64(time.Second))); ; time.Sleep(100 * time.Millisecond) {
+		for deadline := time.Now().Add(time.Duration(in.WaitS * float64(time.Second))); ; <-time.After(100 * time.Millisecond) {
 			m.mu.Lock()
 			holder := ""
 			for other, until := range m.grants {
@@ -94,6 +94,10 @@ func (m *machine) serve(p *peer.Peers) {
 			return nil, err
 		}
 		out := api.PeerRenewResult{Ranks: []int{}}
+		m.w.mu.Lock()
+		m.w.printed += m.w.prints
+		out.PrintedBytes = m.w.printed
+		m.w.mu.Unlock()
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		for holder := range m.grants {

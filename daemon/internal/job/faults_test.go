@@ -26,7 +26,7 @@ func TestHomeRestartsAtEveryMoment(t *testing.T) {
 				r := program(words("sleep", "10s"), home, c)
 				r.Retries = 3 // of 50 s leases run out, and others take over
 				id := a.submits(r)
-				time.Sleep(at)
+				pass(at)
 				a.kill()
 				home.kill()
 				pass(away)
@@ -175,7 +175,7 @@ func TestRandomFaults(t *testing.T) {
 			r.Placement.Ranks, r.Retries = 1+rng.IntN(len(w.nodes)), 50
 			id := a.submits(r)
 			for range 4 + rng.IntN(12) {
-				time.Sleep(time.Duration(rng.Int64N(int64(80 * time.Second))))
+				pass(time.Duration(rng.Int64N(int64(80 * time.Second))))
 				x, y := w.nodes[rng.IntN(len(w.nodes))], w.nodes[rng.IntN(len(w.nodes))]
 				switch rng.IntN(5) {
 				case 0:

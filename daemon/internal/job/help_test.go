@@ -53,7 +53,7 @@ func (m *machine) sees(id api.JobID) api.Job {
 func (m *machine) until(id api.JobID, p api.JobPhase, within time.Duration) api.Job {
 	m.w.t.Helper()
 	for end, step := time.Now().Add(within), 4*time.Millisecond; ; step = min(step+step/4, time.Second) {
-		time.Sleep(step)
+		pass(step)
 		job := m.sees(id)
 		if job.Phase == p {
 			return job

@@ -202,3 +202,28 @@ func TestFullDisk(t *testing.T) {
 		a.until(id, api.JobSucceeded, 5*time.Second)
 	})
 }
+
+// A job of which no rank prints is ended after a while; printing is learnt of with
+// the renewals, and of this node's ranks at once.
+func TestSilence(t *testing.T) {
+	in(t, 2, func(t *testing.T, w *world) {
+		is := is.New(t)
+		a, b := w.nodes[0], w.nodes[1]
+		r := program(words("hang"), a, b)
+		limit := 12.0
+		r.Deadlines.SilenceS = &limit
+		set := func(n int64) { w.mu.Lock(); w.prints = n; w.mu.Unlock() }
+		set(10)
+		id := a.submits(r)
+		a.until(id, api.JobRunning, time.Second)
+		pass(time.Minute)
+		is.Equal(a.sees(id).Phase, api.JobRunning)
+		set(0)
+		for range 60 {
+			a.Printed(api.RankRef{Job: id, Attempt: 1})
+			pass(time.Second)
+		}
+		is.Equal(a.sees(id).Phase, api.JobRunning)
+		is.Equal(a.until(id, api.JobFailed, 20*time.Second).Reason, api.ReasonSilentTooLong)
+	})
+}

@@ -33,13 +33,14 @@ type world struct {
 	nodes []*machine
 	times phase.Times
 
-	mu     sync.Mutex
-	broken string               // the first broken law
-	lack   map[string]api.Cause // what a preflight finds missing, by program
-	friend api.Principal        // may act for everybody
-	calls  map[string]int       // answered, by method
-	starts int
-	alive  map[api.RankRef]api.NodeID
+	mu              sync.Mutex
+	broken          string               // the first broken law
+	lack            map[string]api.Cause // what a preflight finds missing, by program
+	friend          api.Principal        // may act for everybody
+	calls           map[string]int       // answered, by method
+	starts          int
+	prints, printed int64 // bytes between two renewals, and in all
+	alive           map[api.RankRef]api.NodeID
 }
 
 // machine is one Mac. Its disk and its processes outlive its daemon.
@@ -162,7 +163,7 @@ func (m *machine) replicate(ctx context.Context, own *ledger.Watcher) {
 		if err != nil {
 			return
 		}
-		time.Sleep(2 * time.Millisecond)
+		<-time.After(2 * time.Millisecond)
 		for _, r := range change.Put {
 			for _, to := range m.w.nodes {
 				m.bring(to, r)
@@ -222,7 +223,7 @@ func (m *machine) join(others ...*machine) {
 // missed meanwhile.
 func (w *world) changed() {
 	go func() {
-		time.Sleep(time.Second)
+		<-time.After(time.Second)
 		for _, m := range w.nodes {
 			m.mu.Lock()
 			told, l := slices.Clone(m.sight), m.ledger
