@@ -106,10 +106,11 @@ func (s *stage) model(t *testing.T) string {
 	return folder
 }
 
-// cut is the beginning of a long text.
+// cut is the beginning and the end of a long text.
 func cut(text string) string {
-	if len(text) > 2000 {
-		return text[:2000] + " ..."
+	const most = 2000
+	if len(text) > 2*most {
+		return text[:most] + " ... " + text[len(text)-most:]
 	}
 	return text
 }
