@@ -162,7 +162,7 @@ func TestPlanAndEnv(t *testing.T) {
 
 	r.daemon.Always("job.preflight", api.JobPreflightResult{Nodes: []api.Preflight{{Node: studio}}})
 	is.Equal(r.run("env", "--nodes", "mac-studio", "--python", "python3"), 0)
-	is.Equal(r.called("job.preflight")[0], `{"program":{"directory":"/home/ada/work","home":"/home/ada","interpreter":"python3","stdin":"none"},"nodes":["mac-studio"]}`)
+	is.Equal(r.called("job.preflight")[0], `{"program":{"command":["python3"],"directory":"/home/ada/work","home":"/home/ada","interpreter":"python3","stdin":"none"},"nodes":["mac-studio"]}`)
 	r.daemon.Always("job.preflight", api.JobPreflightResult{Nodes: []api.Preflight{{Node: studio, Problems: []api.Cause{{Reason: api.ReasonDirectoryMissing}}}}})
 	is.Equal(r.run("env"), 1)
 }

@@ -65,6 +65,9 @@ func (r *run) envCommand() *cobra.Command {
 		Example: "  fulmen env\n  fulmen env --nodes mac-studio,mac-mini --venv .venv -- python train.py\n  fulmen env --wide     every package",
 		RunE: func(c *cobra.Command, args []string) error {
 			w.said(c)
+			if len(args) == 0 {
+				args = []string{"python3"} // what programs for MLX are run by
+			}
 			program, _, err := w.program(r.App, args)
 			if err != nil {
 				return err

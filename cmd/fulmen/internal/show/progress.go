@@ -151,7 +151,7 @@ func Outcome(j api.Job, ranks []api.Rank, called map[api.NodeID]string) *api.Err
 	}
 	e.Data.WaitingFor = j.WaitingFor
 	e.Data.Remedy = next
-	if info, ok := api.LookupReason(reason); ok && info.Remedy != "" && !ownWords(reason) {
+	if info, ok := api.LookupReason(reason); ok && info.Remedy != "" && !ownWords(reason) && !strings.Contains(e.Message, strings.TrimSuffix(info.Remedy, ".")) {
 		e.Data.Remedy = info.Remedy + " " + next
 	}
 	return e
