@@ -113,6 +113,14 @@ func (n *Node) Run(ctx context.Context) error {
 	if port == 0 {
 		port = n.options.Port
 	}
+	for port == 0 { // any port, and no interface yet that has one
+		change, err := watcher.Next(ctx)
+		if err != nil {
+			return nil
+		}
+		n.apply(change.Put)
+		port = n.transport.Port()
+	}
 	finder, err := discover.New(discover.Options{
 		Self: n.self, Port: port, Discovery: n.options.Platform.Discovery, Clock: n.options.Platform.Clock,
 		Store: n.options.Discovery, Changed: n.found, Log: n.options.Log("discover"),

@@ -195,3 +195,18 @@ func (m *mac) heardTwins() [][2]string {
 	defer m.mu.Unlock()
 	return slices.Clone(m.twins)
 }
+
+// A daemon that takes any port waits for the first interface to have one.
+func TestAnyPort(t *testing.T) {
+	in(t, 2, func(d *desk) {
+		is := is.New(d.t)
+		d.macs[1].halt()
+		d.macs[1].blind = true
+		d.macs[1].start()
+		d.pass(time.Minute)
+		is.Equal(d.macs[1].Port(), 0)
+		d.macs[1].learn()
+		d.whole(time.Minute)
+		is.True(d.macs[1].Port() != 0)
+	})
+}

@@ -55,6 +55,7 @@ type mac struct {
 	mu      sync.Mutex
 	removed int
 	twins   [][2]string
+	blind   bool // knows nothing of its networks, and takes any port
 }
 
 // on runs a test with n Macs, each alone, their daemons started.
@@ -174,7 +175,7 @@ func (m *mac) start() {
 		Identity: m.identity, Roster: m.holder, Ledger: m.ledger, Writer: m.writer,
 		Documents: documents{m.writer.Owner("cluster", api.KindReach, api.KindPending)}, Lending: m.lending,
 		Platform:  native.Platform{Clock: clock, Sockets: m.sockets, Discovery: voice{d.air, m.host()}},
-		Addresses: m.disk, Discovery: m.disk, LastSeen: m.disk, Port: api.PeerPort, Peers: m.peers, Version: "1.2.3-test",
+		Addresses: m.disk, Discovery: m.disk, LastSeen: m.disk, Port: m.port(), Peers: m.peers, Version: "1.2.3-test",
 		Card: func() pairing.Card {
 			return pairing.Card{Name: m.name(), ShortName: m.host(), ModelName: "Secret Studio", Version: "1.2.3-test"}
 		},
@@ -191,7 +192,9 @@ func (m *mac) start() {
 		Log: func(part string) *slog.Logger { return slog.New(d.log).With("part", part, "host", m.host()) },
 	})
 	d.must(err)
-	m.learn()
+	if !m.blind {
+		m.learn()
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	over := make(chan error, 1)
 	go func() { over <- m.Run(ctx) }()
@@ -201,6 +204,14 @@ func (m *mac) start() {
 			d.t.Error(err)
 		}
 	}
+}
+
+// port is where it listens; 0 = anywhere.
+func (m *mac) port() int {
+	if m.blind {
+		return 0
+	}
+	return api.PeerPort
 }
 
 // learn publishes what a daemon learns of its machine whenever it starts.
