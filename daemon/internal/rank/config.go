@@ -73,11 +73,14 @@ type Config struct {
 
 // Peers sets who answers a method that other nodes call.
 type Peers interface {
+	// HandleCall sets who answers a method.
 	HandleCall(method string, h func(ctx context.Context, from api.NodeID, params json.RawMessage) (any, error))
 }
 
 // Jobs reads documents: a ledger.
 type Jobs interface {
+	// List is the documents that the filter covers, deletions among them where it
+	// says so.
 	List(ledger.Filter) []*ledger.Record
 }
 

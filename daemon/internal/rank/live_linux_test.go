@@ -54,7 +54,7 @@ func TestARankOfARing(t *testing.T) {
 	is := is.New(t)
 	m := newMac(t)
 	m.preparer.env = []string{
-		"HOME=/home/x", "JACCL_RING=1", "MLX_JACCL_COORDINATOR=1.2.3.4:5", "MLX_IBV_DEVICES=/x", "MLX_RANK=9", "FULMEN_JOB=other", "MLX_HOSTFILE=/y",
+		"HOME=/srv/x", "JACCL_RING=1", "MLX_JACCL_COORDINATOR=1.2.3.4:5", "MLX_IBV_DEVICES=/x", "MLX_RANK=9", "FULMEN_JOB=other", "MLX_HOSTFILE=/y",
 	}
 	m.boot()
 	spec := m.spec(`id -u; env | grep -E '^(MLX|JACCL|FULMEN_(JOB|RANK|WORLD)|HOME|COLOUR)' | grep -v HOSTFILE | sort; cat "$MLX_HOSTFILE"`)
@@ -72,7 +72,7 @@ func TestARankOfARing(t *testing.T) {
 	if os.Geteuid() == 0 {
 		is.Equal(uid[0], "65534")
 	}
-	is.Equal(uid[1], "COLOUR=blue and green\nFULMEN_JOB="+string(m.job)+"\nFULMEN_RANK=1\nFULMEN_WORLD_SIZE=2\nHOME=/home/x\nMLX_RANK=1\n"+
+	is.Equal(uid[1], "COLOUR=blue and green\nFULMEN_JOB="+string(m.job)+"\nFULMEN_RANK=1\nFULMEN_WORLD_SIZE=2\nHOME=/srv/x\nMLX_RANK=1\n"+
 		`[["169.254.1.1:5000","[fe80::1]:5001"],["169.254.1.2:5002"]]`+"\n")
 
 	folder, socket, account, ok := m.ranks.Folder(p.Rank)
