@@ -12,16 +12,16 @@ import (
 // the system allows it. Of 1 MiB both sides work in cold memory: the program then
 // takes half as much processor time again for its own writing. Of 64 KiB the two
 // wait for each other more often. Measured with 1 GB of lines.
-const chunk = 256 << 10
+const chunk = 512 << 10
 
 // A program that prints one small piece after the other would wake the shim for
 // each. So the shim waits for gather where the last little piece came less than
-// steady ago, while the pipe takes what is printed: 1.3 GB a second, or 320 MB
+// steady ago, while the pipe takes what is printed: several GB a second, or 400 MB
 // where a pipe cannot be larger than 64 KiB.
 const (
 	little = 64 << 10
 	steady = time.Millisecond
-	gather = 200 * time.Microsecond
+	gather = 100 * time.Microsecond
 )
 
 // pipesHeld is how long the output may stay open once nothing of the rank is
