@@ -138,4 +138,3 @@ func deliver[V any](c *server.Caller, next func(context.Context) (V, error), don
 	}()
 	return stream.Sub(), nil
 }
-

@@ -85,11 +85,18 @@ func (d *daemon) openJobs() error {
 		PreflightWithin: func() time.Duration { return d.live.Current().Times.Preflight }, Log: d.logs.part("job"),
 	})
 	d.attach = attach.New(attach.Config{
-		Clock: d.platform.Clock, Peers: d.peers, Ledger: d.ledger, May: access{d}.May, Log: d.logs.part("job"),
+		Clock: d.platform.Clock, Peers: d.peers, Ledger: d.ledger, May: access{d}.May, Lost: d.inputLost, Log: d.logs.part("job"),
 	})
 	d.onClose(func() error { d.attach.Close(); return nil })
 	d.attended = newAttended(d.platform.Clock, d.clientGone)
 	return nil
+}
+
+// inputLost hears of an attempt that cannot be given its job's input: it would
+// take a part for the whole.
+func (d *daemon) inputLost(id api.JobID, why *api.Error) {
+	d.logs.part("job").Warn("a job's input is lost", "job", id, "error", why)
+	d.clientGone(id)
 }
 
 // runJobs finds again what the daemon before has left, and then works until ctx

@@ -16,6 +16,8 @@ var fuzzed = []string{
 	"native", "native/linux", "native/nativetest", "native/networksetup", "native/recording", "native/sim/scenario", "native/systemprofiler",
 	"daemon/internal/cluster/cpace", "daemon/internal/cluster/pairing", "daemon/internal/cluster/transport", "daemon/internal/cluster/replica",
 	"daemon/internal/cluster/discover", "daemon/internal/topology", "mlxbridge",
+	"daemon/internal/job", "daemon/internal/peer/rankio", "daemon/internal/rank/prepare/look", "daemon/internal/rank/files/ignore",
+	"daemon/internal/rank/files/wire", "daemon/internal/rank/files/unpack", "daemon/internal/relay", "cmd/fulmen/internal/jobfile",
 }
 
 // FuzzTarget is one fuzz function that builds on this machine.

@@ -80,7 +80,8 @@ type Config struct {
 	Beats beat.Link
 	// Planner finds nodes.
 	Planner Planner
-	// Compare says what differs between nodes that answered a preflight.
+	// Compare says what is in the way on nodes that answered a preflight, and what
+	// differs between them.
 	Compare func(answers []api.Preflight, allowMixed bool) []api.Cause
 	// Find finds a node by what a person typed.
 	Find func(api.NodeRef) (api.NodeID, error)

@@ -45,11 +45,7 @@ func (a *actor) preflight(e phase.Preflight) {
 			first.Message = "Not every node looked for the program in time: " + first.WaitingFor + "."
 			return events(phase.PreflightFailed{Attempt: e.Attempt, Cause: first})
 		}
-		var faults []api.Cause
-		for _, answer := range answers {
-			faults = append(faults, answer.Problems...)
-		}
-		faults = append(faults, a.j.cfg.Compare(answers, spec.AllowMixed)...)
+		faults := a.j.cfg.Compare(answers, spec.AllowMixed)
 		if len(faults) == 0 {
 			return events(phase.Preflighted{Attempt: e.Attempt})
 		}
@@ -66,12 +62,12 @@ func missing(p api.Program, values map[string]string) bool {
 const maxFaultsTold = 8
 
 // together makes one cause of several faults that a person has to put right: the
-// first one's reason, and what all say.
+// first one's reason, and what all say. What the reason's own remedy is clients say.
 func together(faults []api.Cause) phase.Cause {
 	var words []string
 	for _, f := range faults {
 		text := f.Message
-		if f.Remedy != "" {
+		if info, _ := api.LookupReason(f.Reason); f.Remedy != "" && f.Remedy != info.Remedy {
 			text += " " + f.Remedy
 		}
 		if !slices.Contains(words, text) && len(words) < maxFaultsTold {

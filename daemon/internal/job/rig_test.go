@@ -139,9 +139,14 @@ func (m *machine) start() {
 		Node: m.id, Key: m.key, Cluster: func() api.ClusterID { return cluster },
 		PublicKey: func(id api.NodeID) (ed25519.PublicKey, bool) { k, ok := m.w.PublicKey(id); return k, ok },
 		Clock:     m.w.clock(), Peers: peers, Ledger: l, Documents: docs{m}, Sight: eyes{m}, Access: m, Beats: air{m}, Planner: planner{m},
-		Compare: func(all []api.Preflight, mixed bool) []api.Cause { return nil },
-		Find:    func(ref api.NodeRef) (api.NodeID, error) { return api.NodeID(ref), nil },
-		Forget:  m.forgetRanks, Times: func() phase.Times { return m.w.times }, BeatTimes: beat.DefaultTimes,
+		Compare: func(all []api.Preflight, mixed bool) (out []api.Cause) {
+			for _, one := range all {
+				out = append(out, one.Problems...)
+			}
+			return out
+		},
+		Find:   func(ref api.NodeRef) (api.NodeID, error) { return api.NodeID(ref), nil },
+		Forget: m.forgetRanks, Times: func() phase.Times { return m.w.times }, BeatTimes: beat.DefaultTimes,
 		PreflightWithin: func() time.Duration { return api.DefaultPreflight }, Log: slog.New(slog.DiscardHandler),
 	})
 	m.tellAgain()

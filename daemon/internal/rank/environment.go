@@ -1,6 +1,7 @@
 package rank
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,6 +16,10 @@ func environment(resolved []string, w wanted, hosts string) []string {
 		if name, _, _ := strings.Cut(pair, "="); !launchers(name) {
 			env = append(env, pair)
 		}
+	}
+	hasTerminal := w.spec.Program.Terminal && w.ref.Rank == 0
+	if hasTerminal && !slices.ContainsFunc(env, func(pair string) bool { return strings.HasPrefix(pair, "TERM=") }) {
+		env = append(env, "TERM=xterm-256color")
 	}
 	number := strconv.Itoa(w.ref.Rank)
 	env = append(env,

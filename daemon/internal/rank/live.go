@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/rank/prepare"
 	"fulmen/daemon/internal/rank/shimproto"
 	"fulmen/native"
 )
@@ -67,7 +68,7 @@ func (r *Ranks) prepare(ctx context.Context, h *held, w wanted, before []*held) 
 		if err != nil {
 			return shimproto.Spec{}, because(ctx, err)
 		}
-		program.Directory = directory
+		program = prepare.Moved(program, directory)
 	}
 	if len(program.Prepare) > 0 {
 		if err := r.runPrepare(ctx, h, w, program); err != nil {

@@ -54,6 +54,10 @@ func (r *Ranks) shimSpec(h *held, w wanted, resolved prepare.Resolved) (shimprot
 	if target := w.spec.Program.Stdin; target == api.StdinAll || target == api.StdinRank0 && w.ref.Rank == 0 {
 		spec.Stdin = shimproto.StdinSocket
 	}
+	if w.spec.Program.Terminal && w.ref.Rank == 0 {
+		spec.Stdin = shimproto.StdinSocket
+		spec.Terminal = &shimproto.Terminal{Rows: 24, Columns: 80} // until its client says how large its own is
+	}
 	if os.Geteuid() == 0 {
 		spec.User = &shimproto.User{Name: w.account.Name, UID: w.account.UID, GID: w.account.GID, Groups: w.account.Groups}
 	}
