@@ -8,5 +8,7 @@
 //	fulmen-rank allreduce  all_sum over the group, by size of message
 //	fulmen-rank sendrecv   messages between ranks 0 and 1, by size
 //
-// Run by hand, without a descriptor 3, it prints the result as JSON.
+// Run by hand, without a descriptor 3, it prints the result as JSON. As a rank of
+// a job nobody opens that descriptor: -messages stdout has the messages go where
+// ranks print.
 package main

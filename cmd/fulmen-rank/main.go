@@ -37,7 +37,7 @@ func work(args []string) int {
 			fmt.Fprintf(os.Stderr, "fulmen-rank: MLX keeps its own BLAS: %v\n", problem)
 		}
 	}
-	reporter := report.New(request.command)
+	reporter := report.New(request.command, request.toOutput)
 	if err == nil {
 		var result any
 		err = life.Do(context.Background(), request.deadline, reporter.Stage, func(ctx context.Context) error {

@@ -25,6 +25,8 @@ var errHelp = errors.New("help")
 type request struct {
 	command  worker.Command
 	deadline time.Duration
+	// toOutput has messages go to standard output where there is no descriptor 3.
+	toOutput bool
 	// run does it and gives the result.
 	run func(ctx context.Context, tell *report.Reporter) (any, error)
 }
@@ -54,6 +56,7 @@ func parse(args []string) (request, error) {
 	flags := flag.NewFlagSet("fulmen-rank "+args[0], flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	flags.DurationVar(&r.deadline, "deadline", 10*time.Minute, "end with an error after this long")
+	messages := flags.String("messages", "", "stdout: progress and result as JSON Lines on standard output, where nobody opened descriptor 3 for them")
 	check := func() error { return nil }
 	switch r.command {
 	case worker.CommandInfo:
@@ -77,7 +80,10 @@ func parse(args []string) (request, error) {
 		return r, wrongUsage(fmt.Sprintf("%q follows the command, which takes flags only", flags.Arg(0)), "")
 	case r.deadline <= 0:
 		return r, wrongUsage(fmt.Sprintf("-deadline is %v", r.deadline), "give more than 0, such as 5m")
+	case *messages != "" && *messages != "stdout":
+		return r, wrongUsage(fmt.Sprintf("-messages is %q", *messages), "leave it out, or give stdout")
 	}
+	r.toOutput = *messages != ""
 	return r, check()
 }
 

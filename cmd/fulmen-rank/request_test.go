@@ -27,6 +27,7 @@ func TestWrongCommandLines(t *testing.T) {
 		"allreduce -min-bytes -1": "-min-bytes",
 		"sendrecv -max-bytes 1":   "-max-bytes is 1",
 		"sendrecv -per-size 0ms":  "-per-size is 0s",
+		"hello -messages stderr":  `-messages is "stderr"`,
 	} {
 		t.Run(line, func(t *testing.T) {
 			is := is.New(t)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/matryer/is"
 
+	"fulmen/cmd/internal/ring"
 	"fulmen/daemon/api/worker"
 )
 
@@ -137,6 +139,36 @@ func TestByHand(t *testing.T) {
 	var info worker.Info
 	is.NoErr(json.Unmarshal(out, &info))
 	is.Equal(info.MLXVersion, "0.32.4")
+}
+
+// A rank of a job has no descriptor 3: its messages are what it prints.
+func TestMessagesOnOutput(t *testing.T) {
+	is := is.New(t)
+	environments, err := ring.Environment(t.TempDir(), 2)
+	is.NoErr(err)
+	args := []string{"allreduce", "-messages", "stdout", "-backend", "ring", "-min-bytes", "64", "-max-bytes", "128", "-per-size", "1ms"}
+	other := start(t, environments[1], args...) // it has a descriptor 3, which counts
+	command := exec.CommandContext(t.Context(), os.Args[0], args...)
+	command.Env = append(append(os.Environ(), asWorker+"=1"), environments[0]...)
+	out, err := command.Output()
+	is.NoErr(err)
+	var theirs, ours worker.AllReduce
+	other.result(&theirs)
+	messages, ratio := worker.NewReader(bytes.NewReader(out)), 0.0
+	for {
+		message, err := messages.Next()
+		is.NoErr(err) // nothing else is printed there
+		if message.Progress != nil {
+			ratio = message.Progress.DoneRatio
+		}
+		if message.Last() {
+			is.NoErr(message.Decode(&ours))
+			break
+		}
+	}
+	is.Equal(ratio, 0.5) // before the second of two sizes
+	is.Equal(ours.Rank, 0)
+	is.Equal(ours.Rows, theirs.Rows)
 }
 
 // A descriptor 3 that cannot be written to is somebody else's: make's job

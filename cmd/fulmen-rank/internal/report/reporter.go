@@ -29,11 +29,15 @@ type Reporter struct {
 	lastTold time.Time
 }
 
-// New makes the reporter of a command, onto descriptor 3 or for a person.
-func New(command worker.Command) *Reporter {
+// New makes the reporter of a command: onto descriptor 3 where somebody opened
+// it for messages, else onto standard output where toOutput asks for messages,
+// else for a person.
+func New(command worker.Command, toOutput bool) *Reporter {
 	r := &Reporter{command: command, out: os.Stdout, err: os.Stderr, began: time.Now()}
 	if file := messageFile(worker.FD); file != nil {
 		r.messages = worker.NewWriter(file)
+	} else if toOutput {
+		r.messages = worker.NewWriter(os.Stdout)
 	}
 	return r
 }

@@ -74,7 +74,7 @@ func TestResolve(t *testing.T) {
 	builtin, err := r.Resolve(t.Context(), r.ada, api.Program{Builtin: "allreduce", Command: []string{"-x"}}, noEnv)
 	is.NoErr(err)
 	is.Equal(builtin.Program, "/bin/true")
-	is.Equal(builtin.Args, []string{"-x"})
+	is.Equal(builtin.Args, []string{"allreduce", "-x"}) // what the worker is to do comes first
 	is.Equal(builtin.Dir, r.ada.Home)
 }
 

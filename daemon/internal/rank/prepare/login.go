@@ -130,6 +130,7 @@ func (p *Preparer) find(ctx context.Context, a Account, program api.Program, val
 		}
 		if program.Builtin != "" {
 			request.Builtin = p.config.Worker
+			request.Command = append([]string{string(program.Builtin)}, program.Command...)
 		}
 		answer, err := p.runner.Ask(ctx, a, request, nil)
 		if err != nil {

@@ -18,7 +18,8 @@ type Config struct {
 	// Self is a path by which every account can execute fulmend; /proc/self/exe is
 	// one.
 	Self string
-	// Worker is the path of fulmen-rank, the program of built-in jobs.
+	// Worker is the path of fulmen-rank, the program of built-in jobs; its first
+	// argument is the job's [api.Builtin].
 	Worker string
 	// State is the node's state folder; what was prepared is remembered below it.
 	// Empty = it is remembered until the daemon ends.
