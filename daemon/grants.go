@@ -154,6 +154,23 @@ func (g *grants) released(_ context.Context, _ api.NodeID, raw json.RawMessage) 
 	return api.Empty{}, g.Release(h, p.Epoch)
 }
 
+// forgetFormer ends the documents of what the daemon before this one had lent, and
+// that nobody has any more. It is called when all that runs on is restored.
+func (g *grants) forgetFormer() error {
+	held := g.Holders()
+	documents := g.daemon.owner("grant", api.KindGrant)
+	filter := ledger.Filter{Kinds: []api.Kind{api.KindGrant}, Nodes: []api.NodeID{g.daemon.identity.Node}}
+	for _, record := range g.daemon.ledger.List(filter) {
+		name := record.Key().Name
+		if _, isHeld := held[name]; !isHeld {
+			if err := documents.Delete(api.KindGrant, name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // restore takes up the grant of a rank that ran on.
 func (g *grants) restore(of rank.Grant) error {
 	return g.Restore(grant.Request{

@@ -105,6 +105,9 @@ func (d *daemon) runJobs(ctx context.Context) error {
 	if err := d.ranks.Restore(ctx); err != nil {
 		return err
 	}
+	if err := d.grants.forgetFormer(); err != nil {
+		return err
+	}
 	d.expectClients()
 	return d.jobs.Run(ctx)
 }

@@ -38,8 +38,10 @@ type Options struct {
 	Scenario string
 	// Nodes is how many of its Macs, from the first; 0 = all.
 	Nodes int
-	// Folder is where everything is kept; it exists.
+	// Folder is where everything is kept; it exists, and becomes Account's.
 	Folder string
+	// Account is as whom the daemons run, and the jobs of all members.
+	Account Account
 	// Within is how long it may take until the cluster is whole; 0 = so long as
 	// machines with few cores need for so many Macs.
 	Within time.Duration
@@ -84,7 +86,10 @@ func Start(ctx context.Context, o Options) (*Cluster, error) {
 	}
 	socket := filepath.Join(o.Folder, "world.sock")
 	var err error
-	c.world, err = start("The simulated world", nil, os.Environ(), func(line string) bool { return strings.HasPrefix(line, "{") },
+	if err := o.Account.owns(o.Folder); err != nil {
+		return c, err
+	}
+	c.world, err = start("The simulated world", nil, o.Account, nil, func(line string) bool { return strings.HasPrefix(line, "{") },
 		o.Fulmend, "world", "--scenario", o.Scenario, "--socket", socket, "--with-stdin")
 	if err != nil {
 		return c, err
@@ -154,11 +159,12 @@ func (n *Node) start(c *Cluster, socket string) error {
 	if err := os.MkdirAll(n.Home, 0o700); err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(n.Home, "config.toml"), []byte(config), 0o600); err != nil {
+	path := filepath.Join(n.Home, "config.toml")
+	err := os.WriteFile(path, []byte(config), 0o600)
+	if err = errors.Join(err, c.options.Account.owns(path), c.options.Account.owns(n.Home)); err != nil {
 		return err
 	}
-	var err error
-	n.process, err = start("The daemon of "+n.Mac, c.world, append(os.Environ(), api.EnvHome+"="+n.Home),
+	n.process, err = start("The daemon of "+n.Mac, c.world, c.options.Account, []string{api.EnvHome + "=" + n.Home},
 		func(line string) bool { return strings.Contains(line, "msg=ready") },
 		c.options.Fulmend, "run", "--simulate", c.options.Scenario+":"+n.Mac, "--world", socket)
 	return err
@@ -181,10 +187,13 @@ func (n *Node) connect(ctx context.Context) error {
 	return err
 }
 
-// Close ends the daemons in order, then the world, and whatever does not end by
-// force. When it returns, no process is left.
+// Close ends the jobs, then the daemons in order, then the world, and whatever
+// does not end by force. When it returns, no process is left.
 func (c *Cluster) Close() error {
 	var errs []error
+	ctx, stop := context.WithTimeout(context.Background(), c.drain)
+	defer stop()
+	c.endJobs(ctx)
 	for _, n := range c.Nodes {
 		if n.client != nil {
 			errs = append(errs, n.client.Close())

@@ -19,7 +19,7 @@ func (c *Cluster) Pair(ctx context.Context) error {
 	first := c.Nodes[0]
 	for _, n := range c.Nodes[1:] {
 		c.tell("Pairing %s with %s ...", n.Mac, first.Mac)
-		joined, err := n.join(ctx, first)
+		joined, err := n.join(ctx, first, c.options.Account)
 		if err != nil {
 			return err
 		}
@@ -32,11 +32,15 @@ func (c *Cluster) Pair(ctx context.Context) error {
 		}
 		c.ID = info.Cluster
 	}
-	return nil
+	if c.options.Account.Name == "" {
+		return nil
+	}
+	return first.lend(ctx, c.options.Account)
 }
 
-// join has a Mac join the cluster of the first one; it waits until that is found.
-func (n *Node) join(ctx context.Context, first *Node) (api.ClusterJoinResult, error) {
+// join has a Mac join the cluster of the first one, and lend to its members; it
+// waits until that is found.
+func (n *Node) join(ctx context.Context, first *Node, as Account) (api.ClusterJoinResult, error) {
 	var code string
 	for {
 		if code == "" {
@@ -47,7 +51,7 @@ func (n *Node) join(ctx context.Context, first *Node) (api.ClusterJoinResult, er
 			code = open.Code
 		}
 		joined, err := client.Call[api.ClusterJoinResult](ctx, n.client, "cluster.join",
-			api.ClusterJoinParams{Node: first.ID, Code: code, RDMAChanges: api.ChangesMembers})
+			api.ClusterJoinParams{Node: first.ID, Code: code, Account: as.Name, RDMAChanges: api.ChangesMembers})
 		switch {
 		case err == nil:
 			return joined, nil

@@ -34,12 +34,13 @@ type process struct {
 	said  *saying
 }
 
-// start starts a program in the process group of leader, or in a new one that it
-// leads. The first line of out that isReady tells is the one that await gives.
-func start(name string, leader *process, environment []string, isReady func(string) bool, program string, args ...string) (*process, error) {
+// start starts a program as an account, in the process group of leader, or in a
+// new one that it leads. The first line of out that isReady tells is the one that
+// await gives.
+func start(name string, leader *process, as Account, variables []string, isReady func(string) bool, program string, args ...string) (*process, error) {
 	p := &process{name: name, cmd: exec.Command(program, args...), ready: make(chan string, 1), ended: make(chan struct{})}
-	p.cmd.Env = environment
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is this program's; it ends them in order
+	as.runs(p.cmd, variables...)
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: as.credential} // Ctrl-C is this program's; it ends them in order
 	if leader != nil {
 		p.cmd.SysProcAttr.Pgid = leader.cmd.Process.Pid
 	}
