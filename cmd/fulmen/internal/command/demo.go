@@ -24,6 +24,10 @@ const (
 	// maxDemoFolder is the longest path of a folder below which sockets have paths
 	// that the system takes (103 bytes on macOS), with names of Macs of 30 bytes.
 	maxDemoFolder = 50
+	// demoRanks is how many ranks its job has, where there are so many Macs.
+	demoRanks = 4
+	// demoPlacing and demoRunning are how long its job may look for a place, and run.
+	demoPlacing, demoRunning = 20 * time.Second, time.Minute
 )
 
 // demonstration are the flags of fulmen demo.
@@ -31,6 +35,7 @@ type demonstration struct {
 	nodes      int
 	once, keep bool
 	within     time.Duration
+	noJob      string // why none is run
 }
 
 // demoResult is what fulmen demo --json prints when the cluster is whole.
@@ -45,6 +50,8 @@ type demoResult struct {
 	Folder string `json:"folder"`
 	// Nodes are the Macs.
 	Nodes []demoNode `json:"nodes"`
+	// AllReduce is the job with which the start ends, absent where none was run.
+	AllReduce *allReduced `json:"allreduce,omitempty"`
 }
 
 // demoNode is a Mac of a demoResult.
@@ -61,9 +68,10 @@ func (r *run) demoCommand() *cobra.Command {
 	var f demonstration
 	c := &cobra.Command{
 		Use: "demo [SCENARIO]", Short: "Run a simulated cluster of real daemons on this machine", Args: cobra.MaximumNArgs(1),
-		Long: "Starts a daemon for each Mac of a simulated cluster, pairs them, and shows the cluster until Ctrl-C, which ends all of\n" +
-			"it. The hardware is simulated, everything else is real. Without SCENARIO it is " + demoScenario + ", four Macs joined by cables.\n" +
-			"Each daemon keeps its state in a folder of its own, which is removed at the end.",
+		Long: "Starts a daemon for each Mac of a simulated cluster, pairs them, measures all_sum over four of them, and shows the\n" +
+			"cluster until Ctrl-C, which ends all of it. The hardware is simulated, everything else is real, also what the job does.\n" +
+			"Without SCENARIO it is " + demoScenario + ", four Macs joined by cables. Each daemon keeps its state in a folder of its own, which\n" +
+			"is removed at the end. No job runs as root: called by root, the daemons run as the account that called sudo, else as nobody.",
 		Example: "  fulmen demo\n  fulmen demo two-studios --keep\n  fulmen demo sixteen --nodes 6\n  fulmen demo --once",
 		RunE: func(c *cobra.Command, args []string) error {
 			switch {
@@ -80,7 +88,7 @@ func (r *run) demoCommand() *cobra.Command {
 		},
 	}
 	c.Flags().IntVar(&f.nodes, "nodes", 0, "only the first so many Macs of the scenario")
-	c.Flags().BoolVar(&f.once, "once", false, "end by itself, with 0, when all are paired and each sees the state of all")
+	c.Flags().BoolVar(&f.once, "once", false, "end by itself, with 0, when all are paired, each sees the state of all, and the measurement is done")
 	c.Flags().BoolVar(&f.keep, "keep", false, "keep the folder with the daemons' state and logs")
 	c.Flags().DurationVar(&f.within, "within", 0, "how long that may take; not given: 40s and 5s for each Mac")
 	return c
@@ -92,7 +100,8 @@ func (r *run) demo(ctx context.Context, scenario string, f demonstration) (err e
 	if err != nil {
 		return err
 	}
-	folder, err := demoFolder()
+	account := demo.OwnAccount()
+	folder, err := demoFolder(account)
 	if err != nil {
 		return err
 	}
@@ -103,8 +112,12 @@ func (r *run) demo(ctx context.Context, scenario string, f demonstration) (err e
 		}
 		err = errors.Join(err, os.RemoveAll(folder))
 	}()
+	programs, err := demo.Beside(program).For(account, filepath.Join(folder, "fulmen"))
+	if err != nil {
+		return err
+	}
 	cluster, err := demo.Start(ctx, demo.Options{
-		Fulmend: program, Scenario: scenario, Nodes: f.nodes, Folder: folder, Within: f.within,
+		Fulmend: programs.Fulmend, Scenario: scenario, Nodes: f.nodes, Folder: folder, Account: account, Within: f.within,
 		Tell: func(line string) { fmt.Fprintln(r.Err, text.Clean(line)) },
 	})
 	defer func() {
@@ -121,6 +134,12 @@ func (r *run) demo(ctx context.Context, scenario string, f demonstration) (err e
 	defer stop()
 	if err := cluster.Pair(whole); err != nil {
 		return err
+	}
+	switch { // what the job needs
+	case account.Name == "":
+		f.noJob = "There is no account here as which jobs may run, so that none is run."
+	case programs.Worker == "":
+		f.noJob = "The worker, fulmen-rank, is not beside fulmend, so that no job is run."
 	}
 	return r.demonstrate(ctx, whole, cluster, demoResult{Scenario: scenario, Simulated: true, Cluster: cluster.ID, Folder: folder}, f)
 }
@@ -146,6 +165,11 @@ func (r *run) demonstrate(ctx, whole context.Context, cluster *demo.Cluster, res
 			return err
 		}
 		r.explain(err) // somebody looks, and it may still come
+	} else if result.AllReduce, err = r.demoJob(ctx, result.Nodes, f); err != nil {
+		if f.once || r.json || ctx.Err() != nil {
+			return err
+		}
+		r.explain(err) // the cluster is there all the same
 	}
 	if r.json {
 		if err := text.JSON(r.Out, result); err != nil {
@@ -162,10 +186,44 @@ func (r *run) demonstrate(ctx, whole context.Context, cluster *demo.Cluster, res
 	return cluster.Follow(ctx, func(s demo.State) (bool, error) { return false, draw(s) })
 }
 
-// demoFolder makes the folder of a demo, where paths are short enough for sockets.
-func demoFolder() (string, error) {
+// demoJob measures all_sum over some of the Macs; nil where that cannot be.
+func (r *run) demoJob(ctx context.Context, nodes []demoNode, f demonstration) (*allReduced, error) {
+	if f.noJob == "" && len(nodes) < 2 {
+		return nil, nil
+	}
+	if f.noJob != "" {
+		fmt.Fprintln(r.Err, f.noJob)
+		return nil, nil
+	}
+	b := allReduce{sizes: "1KiB-4MiB", dtype: "float32", perSize: 100 * time.Millisecond}
+	b.ranks, b.backend = min(demoRanks, len(nodes)), string(api.BackendRing)
+	b.placing, b.running = demoPlacing, demoRunning
+	at := *r // a client of the first Mac's daemon
+	at.Environment.Getenv = func(name string) string {
+		if name == api.EnvHome {
+			return nodes[0].Home
+		}
+		return r.Environment.Getenv(name)
+	}
+	fmt.Fprintf(r.Err, "\nMeasuring all_sum over %d of the Macs ...\n", b.ranks)
+	result, err := at.allReduce(ctx, b)
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err() // whatever became of the job
+	case err != nil:
+		return nil, err
+	case r.json:
+		return &result, nil
+	}
+	fmt.Fprintln(r.Out)
+	return &result, result.table(r)
+}
+
+// demoFolder makes the folder of a demo, where paths are short enough for sockets
+// and the account can be.
+func demoFolder(account demo.Account) (string, error) {
 	parent := os.TempDir()
-	if len(filepath.Join(parent, "fulmen-demo-0123456789")) > maxDemoFolder {
+	if len(filepath.Join(parent, "fulmen-demo-0123456789")) > maxDemoFolder || !account.Passes(parent) {
 		parent = "/tmp"
 	}
 	return os.MkdirTemp(parent, "fulmen-demo-")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/matryer/is"
 
+	"fulmen/cmd/fulmen/internal/demo"
 	"fulmen/daemon/api"
 )
 
@@ -56,7 +57,7 @@ func TestDemoNeedsTheDaemonsProgram(t *testing.T) {
 func TestDemoFolderIsShort(t *testing.T) {
 	is := is.New(t)
 	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), strings.Repeat("x", 60)))
-	folder, err := demoFolder()
+	folder, err := demoFolder(demo.Account{})
 	is.NoErr(err)
 	defer os.Remove(folder)
 	is.True(strings.HasPrefix(folder, "/tmp/fulmen-demo-"))

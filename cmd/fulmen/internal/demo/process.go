@@ -60,9 +60,7 @@ func start(name string, leader *process, as Account, variables []string, isReady
 	}
 	p.life = life
 	if err := p.cmd.Start(); err != nil {
-		e := api.Errorf(api.ReasonInternal, program, "%s could not be started: %v.", program, err)
-		e.Data.Remedy = "Install fulmen and fulmend from the same release."
-		return nil, e
+		return nil, notStarted(program, err)
 	}
 	go func() {
 		err := p.cmd.Wait()
@@ -73,6 +71,13 @@ func start(name string, leader *process, as Account, variables []string, isReady
 		close(p.ended)
 	}()
 	return p, nil
+}
+
+// notStarted is the error of a program of ours that does not start.
+func notStarted(program string, err error) *api.Error {
+	e := api.Errorf(api.ReasonInternal, program, "%s could not be started: %v.", program, err)
+	e.Data.Remedy = "Install fulmen and fulmend from the same release."
+	return e
 }
 
 // await waits until the process says that it is ready, and gives the line.

@@ -1,0 +1,279 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"fulmen/cmd/fulmen/internal/output"
+	"fulmen/cmd/fulmen/internal/text"
+	"fulmen/daemon/api"
+	"fulmen/daemon/api/worker"
+)
+
+// allReduce is what fulmen bench allreduce is asked for.
+type allReduce struct {
+	wanted
+	sizes, dtype string
+	perSize      time.Duration
+}
+
+// allReduced is what fulmen bench allreduce --json prints.
+type allReduced struct {
+	// Job is the job that measured it.
+	Job api.JobID `json:"job"`
+	// Plan is where it ran.
+	Plan *api.Plan `json:"plan,omitempty"`
+	// Simulated says that a node of it is.
+	Simulated bool `json:"simulated,omitempty"`
+	// Result is rank 0's.
+	Result worker.AllReduce `json:"result"`
+}
+
+func (r *run) benchCommand() *cobra.Command {
+	var b allReduce
+	c := &cobra.Command{
+		Use: "allreduce", Short: "Measure all_sum over several Macs, by size of message", Args: cobra.NoArgs,
+		Long: "Runs a job of Fulmen's own: all ranks add up messages of growing size with MLX, each result is checked, and the\n" +
+			"times are those of the slowest rank. The algorithm's bandwidth is size over time; the bus's is that times 2(n-1)/n for\n" +
+			"n ranks, as nccl-tests have it, and can be compared with a cable's speed. Without --ranks and --nodes it runs on as many\n" +
+			"nodes as there is a place for. Ctrl-C stops it, and it ends with the statuses of fulmen run.",
+		Example: "  fulmen bench allreduce\n  fulmen bench allreduce -n 2 --backend ring --sizes 1MiB-1GiB\n" +
+			"  fulmen bench allreduce --nodes mac-studio,mac-mini --json 2>/dev/null",
+		RunE: func(c *cobra.Command, _ []string) error {
+			result, err := r.allReduce(c.Context(), b)
+			switch {
+			case err != nil:
+				return notStarted(err)
+			case r.json:
+				return text.JSON(r.Out, result)
+			}
+			return result.table(r)
+		},
+	}
+	f := c.Flags()
+	f.IntVarP(&b.ranks, "ranks", "n", 0, "how many ranks, one a node (default: as many as --nodes names, else as many as there is a place for)")
+	f.StringSliceVar(&b.nodes, "nodes", nil, "nodes that must all be used, with commas")
+	f.StringSliceVar(&b.excluded, "exclude", nil, "nodes that must not be used, with commas")
+	f.StringVar(&b.backend, "backend", string(api.BackendAuto), "how the ranks talk: auto, jaccl, jaccl-ring, ring")
+	f.StringSliceVar(&b.networks, "network", nil, "an interface or network (en0, 10.0.0.0/24) that unencrypted traffic may use beside Thunderbolt")
+	f.DurationVar(&b.placing, "deadline-placing", 0, "give up when no place was found for so long (default: wait)")
+	f.StringVar(&b.sizes, "sizes", "1KiB-64MiB", "the smallest and the largest message, between which sizes double, or one size")
+	f.StringVar(&b.dtype, "dtype", "float32", "what messages are made of: float32, float16, bfloat16")
+	f.DurationVar(&b.perSize, "per-size", 500*time.Millisecond, "how long to time each size, about")
+	words(c, "backend", api.Backend("").Values())
+	words(c, "dtype", []string{"float32", "float16", "bfloat16"})
+	r.completeNodes(c, "nodes", "exclude")
+	return group("bench", "Measure what the Macs give together", c)
+}
+
+// request makes the job's request.
+func (b *allReduce) request() (api.JobRequest, error) {
+	out := api.JobRequest{Name: string(api.BuiltinAllReduce)}
+	// The folder is of no meaning, and this one is there on every node.
+	out.Program = api.Program{Builtin: api.BuiltinAllReduce, Directory: "/", Stdin: api.StdinNone}
+	least, most, err := sizeRange(b.sizes)
+	if err != nil {
+		return out, err
+	}
+	switch {
+	case b.ranks == 1 || b.ranks == 0 && len(b.nodes) == 1:
+		return out, usage("there is nothing to add up with one rank: name two nodes, or more, or say --ranks 2")
+	case b.ranks == 0 && len(b.nodes) == 0:
+		b.minNodes = 2
+	case b.perSize <= 0:
+		return out, usage("--per-size is a time, such as 500ms")
+	case b.dtype != "float32" && b.dtype != "float16" && b.dtype != "bfloat16":
+		return out, usage("--dtype is float32, float16 or bfloat16, not %q", b.dtype)
+	}
+	out.Program.Command = []string{"-messages", "stdout", "-dtype", b.dtype, "-per-size", b.perSize.String(),
+		"-min-bytes", strconv.FormatInt(least, 10), "-max-bytes", strconv.FormatInt(most, 10)}
+	switch backend := api.Backend(b.backend); backend {
+	case api.BackendJACCL, api.BackendJACCLRing: // to MLX both are jaccl
+		out.Program.Command = append(out.Program.Command, "-backend", "jaccl")
+	case api.BackendRing:
+		out.Program.Command = append(out.Program.Command, "-backend", "ring")
+	}
+	b.gpu = string(api.GPUExclusive)
+	if err := b.places(&out); err != nil {
+		return out, err
+	}
+	return out, b.limits(&out)
+}
+
+// sizeRange reads 1KiB-64MiB, or one size.
+func sizeRange(s string) (least, most int64, err error) {
+	low, high, found := strings.Cut(s, "-")
+	if !found {
+		high = low
+	}
+	if least, err = parseSize(low); err == nil {
+		most, err = parseSize(high)
+	}
+	if err != nil || least < 4 || most < least {
+		return 0, 0, usage("--sizes is the smallest and the largest message, such as 1KiB-64MiB, not %q", s)
+	}
+	return least, most, nil
+}
+
+// allReduce runs the job, with a bar, and gives its table.
+func (r *run) allReduce(ctx context.Context, b allReduce) (allReduced, error) {
+	request, err := b.request()
+	if err != nil {
+		return allReduced{}, err
+	}
+	h := &hearing{run: r, bar: bar{out: r.Err, terminal: r.Terminal}, names: map[api.NodeID]string{}, simulated: map[api.NodeID]bool{}}
+	h.lines = output.New(output.Options{Out: h, Err: clearing{h}, Prefix: true, ErrTerminal: r.Terminal})
+	// Followed as by a program: what it would print as lines of JSON is heard here.
+	followed := *r
+	followed.json, followed.Out = true, h
+	err = followed.submit(ctx, request, nil, following{}, func(p *api.Placement, nodes []api.NodeView) error {
+		for _, n := range nodes {
+			h.names[n.Node], h.simulated[n.Node] = n.ShortName, n.Simulated
+		}
+		return b.resolve(p, nodes)
+	})
+	_ = h.lines.Close() // whoever does not read the ranks' complaints has the error
+	h.bar.clear()
+	if err != nil {
+		return allReduced{}, err
+	}
+	if h.result == nil {
+		e := api.Errorf(api.ReasonInternal, h.job.String(), "The job %s ended without a table.", h.job)
+		e.Data.Remedy = "See: fulmen job logs " + h.job.String()
+		return allReduced{}, e
+	}
+	out := allReduced{Job: h.job, Plan: h.plan(), Result: *h.result}
+	if out.Plan != nil {
+		for _, rank := range out.Plan.Ranks {
+			out.Simulated = out.Simulated || h.simulated[rank.Node]
+		}
+	}
+	return out, nil
+}
+
+// hearing is what is heard of the job: the lines of fulmen run --json.
+type hearing struct {
+	*run
+	bar       bar
+	names     map[api.NodeID]string
+	simulated map[api.NodeID]bool
+	lines     *output.Lines // what ranks say on standard error
+	part      []byte        // the unfinished line
+
+	job     api.JobID
+	state   jobState
+	attempt int
+	said    []byte // the unfinished line of rank 0
+	done    float64
+	result  *worker.AllReduce
+}
+
+// Write takes lines; it never fails.
+func (h *hearing) Write(p []byte) (int, error) {
+	h.part = append(h.part, p...)
+	for {
+		line, rest, found := bytes.Cut(h.part, []byte("\n"))
+		if !found {
+			return len(p), nil
+		}
+		var e jobEvent
+		if json.Unmarshal(line, &e) == nil {
+			h.event(e)
+		}
+		h.part = rest
+	}
+}
+
+func (h *hearing) event(e jobEvent) {
+	switch {
+	case e.Submitted != nil:
+		h.job = e.Submitted.Job
+	case e.Changed != nil:
+		h.state.apply(e.Changed.Put)
+		if !e.Changed.Terminal && h.done == 0 {
+			h.show(h.state.words(h.view(), h.names))
+		}
+	case e.Output == nil:
+	case e.Output.Stream == api.StreamErr:
+		_ = h.lines.Write(*e.Output) // as at its Close
+	case e.Output.Rank == 0: // the others' say the same
+		h.piece(*e.Output)
+	}
+}
+
+// piece takes what rank 0 printed.
+func (h *hearing) piece(p api.OutputPiece) {
+	if p.Attempt != h.attempt {
+		h.attempt, h.said, h.done, h.result = p.Attempt, nil, 0, nil
+	}
+	h.said = append(h.said, p.Data...)
+	for {
+		line, rest, found := bytes.Cut(h.said, []byte("\n"))
+		if !found {
+			return
+		}
+		h.said = rest
+		var m worker.Message
+		var result worker.AllReduce
+		switch err := json.Unmarshal(line, &m); {
+		case err != nil: // not the worker's
+		case m.Type == worker.TypeProgress && m.Progress != nil:
+			h.done = m.Progress.DoneRatio
+			h.show(m.Progress.Stage)
+		case m.Type == worker.TypeResult && m.Decode(&result) == nil:
+			h.result = &result
+		}
+	}
+}
+
+func (h *hearing) show(words string) {
+	if words != "" {
+		h.bar.show(api.Measurement{Items: []api.MeasureItem{{State: api.MeasureRunning, Step: words, DoneRatio: &h.done}}})
+	}
+}
+
+// plan is where the job ran last.
+func (h *hearing) plan() *api.Plan {
+	for _, a := range h.state.job.Attempts {
+		if a.Attempt == h.state.job.Attempt {
+			return a.Plan
+		}
+	}
+	return nil
+}
+
+// clearing writes to standard error where the bar may be.
+type clearing struct{ h *hearing }
+
+func (c clearing) Write(p []byte) (int, error) {
+	c.h.bar.clear()
+	return c.h.Err.Write(p)
+}
+
+// table prints the result for a person.
+func (a allReduced) table(r *run) error {
+	t := text.NewTable("SIZE", "TIME", "ALGORITHM", "BUS", "RUNS")
+	for _, row := range a.Result.Rows {
+		t.Row(text.Bytes(int64(row.MessageBytes)), text.Micros(row.TimeUS), text.BytesPerS(row.AlgBytesPerS), text.BytesPerS(row.BusBytesPerS), strconv.Itoa(row.Runs))
+	}
+	if err := t.Write(r.Out); err != nil {
+		return err
+	}
+	over := ""
+	if a.Plan != nil {
+		over = " over " + string(a.Plan.Backend)
+	}
+	simulated := ""
+	if a.Simulated {
+		simulated = " SIMULATED."
+	}
+	_, err := fmt.Fprintf(r.Out, "\nall_sum of %s by %d ranks%s.%s\n", text.Clean(a.Result.DType), a.Result.Size, over, simulated)
+	return err
+}
