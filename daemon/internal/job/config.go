@@ -105,11 +105,12 @@ const DefaultKeep = 200
 
 // How long calls may take that no configuration bounds.
 const (
-	planWithin   = 30 * time.Second // one look for nodes
-	callWithin   = 5 * time.Second  // a question that is answered from memory
-	wishWithin   = 10 * time.Second // a wish that the home puts on disk first
-	startSettle  = time.Second      // what an order to end waits for one to start
-	retryPlan    = time.Second      // after a plan that a call spoiled; doubled up to retryPlanMax
+	planWithin   = 30 * time.Second      // one look for nodes
+	callWithin   = 5 * time.Second       // a question that is answered from memory
+	wishWithin   = 10 * time.Second      // a wish that the home puts on disk first
+	callAgain    = 50 * time.Millisecond // between calls of a node that has no path yet
+	startSettle  = time.Second           // what an order to end waits for one to start
+	retryPlan    = time.Second           // after a plan that a call spoiled; doubled up to retryPlanMax
 	retryPlanMax = 30 * time.Second
 	planSettle   = 100 * time.Millisecond // hints within it make one plan
 	retryPut     = time.Second            // after a document that could not be written

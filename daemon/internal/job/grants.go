@@ -110,7 +110,7 @@ func (a *actor) renew(e phase.Renew) {
 	acked := a.acked[nodeAttempt{e.Node, e.Attempt}]
 	a.async(func() came {
 		var result api.PeerRenewResult
-		err := a.j.call(a.j.ctx, e.Node, "peer.renew", params, &result, within(period, e.Node, "to renew the leases of "+a.id.String()))
+		err := a.j.callUntilThere(a.j.ctx, e.Node, "peer.renew", params, &result, within(period, e.Node, "to renew the leases of "+a.id.String()))
 		if err != nil {
 			return events(stale(err, e.Epoch))
 		}

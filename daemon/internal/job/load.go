@@ -142,3 +142,24 @@ func (j *Jobs) call(ctx context.Context, node api.NodeID, method string, params,
 	defer cancel()
 	return j.cfg.Peers.Call(ctx, node, method, params, result)
 }
+
+// callUntilThere is call, and calls again while there is no path to the node, which
+// is so for a moment when one of the two daemons was started again.
+func (j *Jobs) callUntilThere(ctx context.Context, node api.NodeID, method string, params, result any, within timeout) error {
+	ctx, cancel := within.of(ctx, j.cfg.Clock)
+	defer cancel()
+	for {
+		err := j.cfg.Peers.Call(ctx, node, method, params, result)
+		if api.AsError(err) == nil || api.AsError(err).Code != api.CodeUnreachable {
+			return err
+		}
+		again := make(chan struct{})
+		timer := j.cfg.Clock.AfterFunc(callAgain, func() { close(again) })
+		select {
+		case <-again:
+		case <-ctx.Done():
+			timer.Stop()
+			return err
+		}
+	}
+}

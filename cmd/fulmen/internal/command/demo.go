@@ -219,14 +219,18 @@ func (r *run) demoJob(ctx context.Context, nodes []demoNode, f demonstration) (*
 	return &result, result.table(r)
 }
 
-// demoFolder makes the folder of a demo, where paths are short enough for sockets
-// and the account can be.
+// demoFolder makes the folder of a demo for an account, where paths are short
+// enough for sockets and the account can be.
 func demoFolder(account demo.Account) (string, error) {
 	parent := os.TempDir()
 	if len(filepath.Join(parent, "fulmen-demo-0123456789")) > maxDemoFolder || !account.Passes(parent) {
 		parent = "/tmp"
 	}
-	return os.MkdirTemp(parent, "fulmen-demo-")
+	folder, err := os.MkdirTemp(parent, "fulmen-demo-")
+	if err == nil {
+		err = account.Owns(folder)
+	}
+	return folder, err
 }
 
 // isCancelled reports whether an error is nothing but the end that was asked for.

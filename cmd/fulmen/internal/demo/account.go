@@ -83,8 +83,8 @@ func (a Account) runs(c *exec.Cmd, variables ...string) {
 	c.SysProcAttr.Credential = a.credential
 }
 
-// owns gives a file to the account.
-func (a Account) owns(path string) error {
+// Owns gives a file to the account.
+func (a Account) Owns(path string) error {
 	if a.credential == nil {
 		return nil
 	}
