@@ -66,6 +66,7 @@ demo: build ## run a simulated cluster of real daemons on this machine; ONCE=1 e
 	@build/bin/fulmen demo $(if $(ONCE),--once)
 
 test: build race ## run every test
+	@cmd/internal/deps/deps.sh mlxlm
 	$(GO) test -timeout 20m ./...
 
 race: $(DEPS) ## run the tests under the race detector

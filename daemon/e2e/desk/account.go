@@ -31,7 +31,7 @@ type Account struct {
 }
 
 // Someone is the account for jobs: this process's own; where that is root, the
-// first person's who has a shell. False where there is none.
+// first person's who has a shell, or else nobody's. False where there is none.
 func Someone() (Account, bool) {
 	if os.Geteuid() != 0 {
 		own, err := user.Current()
@@ -55,7 +55,13 @@ func Someone() (Account, bool) {
 			return a, true
 		}
 	}
-	return Account{}, false
+	nobody, err := user.Lookup("nobody")
+	if err != nil {
+		return Account{}, false
+	}
+	a, ok := fromNumbers(nobody.Username, nobody.Uid, nobody.Gid, nobody.HomeDir)
+	a.Other = true
+	return a, ok
 }
 
 func fromNumbers(name, uid, gid, home string) (Account, bool) {
