@@ -28,6 +28,10 @@ import (
 	"fulmen/native"
 )
 
+// shimsAreAccounts says that the system's supervisor runs a rank's shim as the
+// rank's account itself: launchd then owns its privacy identity.
+const shimsAreAccounts = runtime.GOOS == "darwin"
+
 // openJobs makes what runs jobs: the arbiter, the ranks of this node, what they
 // print and read, and the controller. What other nodes call is answered from here
 // on; nothing is begun before serve.
@@ -39,6 +43,12 @@ func (d *daemon) openJobs() error {
 	ranks, err := d.ranksFolder()
 	if err != nil {
 		return err
+	}
+	if shimsAreAccounts && os.Getuid() == 0 {
+		// Their shims pass through it to their own folders; nothing in it can be listed.
+		if err := os.Chmod(d.folders.State, 0o711); err != nil {
+			return err
+		}
 	}
 	d.peers = peer.New(d.identity.Node, d.node)
 	d.openGrants()
@@ -61,7 +71,7 @@ func (d *daemon) openJobs() error {
 	d.ranks = rank.New(rank.Config{
 		Node: d.identity.Node, Cluster: d.roster.Cluster, PublicKey: d.publicKey, Clock: d.platform.Clock, Peers: d.peers,
 		Jobs: d.ledger, Documents: d.owner("rank", api.KindRank), Grants: d.grants, RestoreGrant: d.grants.restore,
-		Policy: lendingNow{d}, Preparer: d.preparer, Fetch: d.fetch, Supervisor: d.platform.Supervisor, ShimAsAccount: runtime.GOOS == "darwin",
+		Policy: lendingNow{d}, Preparer: d.preparer, Fetch: d.fetch, Supervisor: d.platform.Supervisor, ShimAsAccount: shimsAreAccounts,
 		Program: self, Folder: d.folders.JobsFolder(), Runtime: ranks, Listen: d.listenFor(),
 		Starting: func() time.Duration { return times().Starting }, Grace: func() time.Duration { return times().Grace },
 		Spawned: d.published.spawned, Ended: d.published.ended, Log: d.logs.part("rank"),
