@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -11,6 +13,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/client"
 	"fulmen/daemon/e2e/desk"
 )
 
@@ -51,14 +54,52 @@ func TestJobsOutliveDaemons(t *testing.T) {
 // victim is what a round kills.
 type victim string
 
-// The victims: of a job's home and of another node the daemon; of a rank the
-// shim that holds it, and its program.
+// The victims: the daemons of a job's home, of another node, and of all; of a rank
+// the shim that holds it, and its program.
 const (
 	victimHome   victim = "home"
 	victimMember victim = "member"
+	victimAll    victim = "all"
 	victimShim   victim = "shim"
 	victimRank   victim = "rank"
 )
+
+// fault is what a round does to a job.
+type fault struct {
+	who victim
+	// while is what the job does: it starts, runs, or is being stopped.
+	while api.JobPhase
+	// late is how long the job has done so.
+	late time.Duration
+	// away is how long the daemons stay away that are killed.
+	away time.Duration
+}
+
+func (f fault) String() string {
+	return fmt.Sprintf("%s, %v after %s, for %v", f.who, f.late, f.while, f.away)
+}
+
+// anyFault makes one up. A third of the daemons stay away, some for longer than
+// leases last, so that others take their jobs over.
+func anyFault(random *rand.Rand) fault {
+	of := func(most time.Duration) time.Duration {
+		return time.Duration(random.Int64N(int64(most))).Round(time.Millisecond)
+	}
+	all := []victim{victimHome, victimMember, victimAll, victimShim, victimRank}
+	f := fault{who: all[random.IntN(len(all))]}
+	switch random.IntN(4) {
+	case 0, 1:
+		f.while, f.late = api.JobStarting, of(700*time.Millisecond)
+	case 2:
+		f.while, f.late = api.JobRunning, of(100*time.Millisecond)
+	case 3:
+		f.while, f.late = api.JobEnding, of(1200*time.Millisecond)
+	}
+	if random.IntN(3) == 0 && f.who != victimShim && f.who != victimRank {
+		f.away = of(7 * time.Second)
+	}
+	return f
+}
 
 // TestJobsWhileEverythingIsKilled kills the parts of jobs by force, at random
 // moments of their lives. No job is lost, no process outlives its job, and
@@ -74,68 +115,103 @@ func TestJobsWhileEverythingIsKilled(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
-	victims := []victim{victimHome, victimMember, victimShim, victimRank}
 	for round := range rounds {
-		who, late := victims[random.IntN(len(victims))], time.Duration(random.IntN(2000))*time.Millisecond
-		done := t.Run(fmt.Sprintf("%d, %s after %v", round, who, late), func(t *testing.T) { j.killOnce(t, who, late) })
-		if !done {
+		f := anyFault(random)
+		if !t.Run(fmt.Sprintf("%d: %v", round, f), func(t *testing.T) { j.killOnce(t, random, f) }) {
 			t.FailNow() // the next round begins where this one ends
 		}
 	}
 }
 
-// killOnce kills a part of a job, so long after it was submitted, and starts
-// daemons anew.
-func (j *jobs) killOnce(t *testing.T, who victim, late time.Duration) {
-	id := j.detached(t, j.Nodes[0], "-n", "2", "--backend", "ring", "--", j.Python, j.Program("hang.py"))
-	<-time.After(late)
-	down := j.kill(t, id, who)
+// killOnce does one thing to a job, and starts daemons anew.
+func (j *jobs) killOnce(t *testing.T, random *rand.Rand, f fault) {
+	is := is.New(t)
+	program := []string{"--", j.Python, j.Program("hang.py")}
+	if f.while == api.JobEnding {
+		program = []string{"--allow-solo", "--", j.Program("stubborn.sh")} // it takes all its grace
+	}
+	id := j.detached(t, j.Nodes[0], append([]string{"-n", "2", "--backend", "ring"}, program...)...)
+	if f.while != api.JobStarting {
+		j.until(t, j.Nodes[0], id, "two ranks that run", after, isRunning(2))
+	}
+	if f.while == api.JobEnding {
+		j.stop(t, id)
+	}
+	<-time.After(f.late)
+	down, killed := j.kill(t, random, id, f.who)
+	<-time.After(f.away)
 	for _, n := range down {
 		must(t, "a new start", n.Boot(t.Context()))
 	}
 	must(t, "a whole cluster", j.Whole(t.Context()))
 	job, _ := j.until(t, j.Nodes[0], id, "running or end", after, func(job api.Job, ranks []api.Rank) bool {
-		return isRunning(2)(job, ranks) || job.Phase.Ended()
+		return job.Phase.Ended() || isRunning(2)(job, ranks) && !slices.Contains(pidsOf(ranks), killed)
 	})
 	if !job.Phase.Ended() {
-		if who == victimShim || who == victimRank {
-			t.Logf("it runs again after its %s was killed: attempt %d", who, job.Attempt)
-		}
-		if got := end(t, j.fulmen(t.Context(), j.Nodes[0], "job", "stop", string(id))); got.status != 0 {
-			t.Errorf("it cannot be stopped: %+v", got)
-		}
+		j.stop(t, id)
 	}
 	for _, n := range j.Nodes {
-		j.until(t, n, id, "end", after, hasEnded)
+		at, _ := j.until(t, n, id, "end", after, hasEnded)
+		if n == j.Nodes[0] {
+			job = at
+		}
+		is.True(at.ExitCode != nil)
+		is.Equal(at.Phase, job.Phase) // all nodes say the same
+		is.Equal(*at.ExitCode, *job.ExitCode)
 	}
+	t.Logf("attempt %d, epoch %d, %s: %s %s", job.Attempt, job.Epoch, job.Phase, job.Reason, job.Message)
 	j.leavesNothing(t)
+	eventually(t, "end of all that holds ranks", after, func() bool { return len(j.shims(t)) == 0 })
 }
 
-// kill kills a part of a job, and gives the nodes whose daemons it has ended.
-func (j *jobs) kill(t *testing.T, id api.JobID, who victim) (down []*desk.Node) {
+// stop ends a job as a person does at the first node.
+func (j *jobs) stop(t *testing.T, id api.JobID) {
+	t.Helper()
+	_, err := client.Call[api.Empty](t.Context(), j.Nodes[0].Client, "job.stop", api.JobStopParams{Job: id})
+	must(t, "a stop", err)
+}
+
+// kill kills a part of a job, and gives the nodes whose daemons it has ended, or
+// the process of the rank.
+func (j *jobs) kill(t *testing.T, random *rand.Rand, id api.JobID, who victim) (down []*desk.Node, pid int) {
 	t.Helper()
 	job, ranks, err := jobOf(t.Context(), j.Nodes[0].Client, id)
 	must(t, "the job", err)
 	switch who {
-	case victimHome, victimMember:
-		for _, n := range j.Nodes {
-			if (n.ID == job.Home) == (who == victimHome) && len(down) == 0 {
+	case victimHome, victimMember, victimAll:
+		for _, i := range random.Perm(len(j.Nodes)) {
+			n := j.Nodes[i]
+			if who == victimAll || (n.ID == job.Home) == (who == victimHome) && len(down) == 0 {
 				n.End(syscall.SIGKILL)
 				down = append(down, n)
 			}
 		}
-		return down
+		return down, 0
 	}
-	if len(pidsOf(ranks)) == 0 { // too early
-		_, ranks = j.until(t, j.Nodes[0], id, "a rank's process", patience, func(_ api.Job, ranks []api.Rank) bool { return len(pidsOf(ranks)) > 0 })
+	if len(pidsOf(ranks)) == 0 && !job.Phase.Ended() { // too early
+		_, ranks = j.until(t, j.Nodes[0], id, "a rank's process", after, func(job api.Job, ranks []api.Rank) bool {
+			return len(pidsOf(ranks)) > 0 || job.Phase.Ended()
+		})
 	}
-	pid := pidsOf(ranks)[0]
+	pids := pidsOf(ranks)
+	if len(pids) == 0 {
+		return nil, 0
+	}
+	pid = pids[random.IntN(len(pids))]
 	if who == victimRank {
 		endOf(pid)
 	} else if shim, found := parentOf(t, pid); found {
 		endOf(shim)
 	}
-	return nil
+	return nil, pid
+}
+
+// shims are the processes that hold ranks.
+func (j *jobs) shims(t *testing.T) []string {
+	t.Helper()
+	return slices.DeleteFunc(processTable(t), func(line string) bool {
+		return !strings.Contains(line, " shim "+j.Folder)
+	})
 }
 
 // TestJobsWhoseDaemonStaysAway kills the daemon of one of two nodes and leaves it

@@ -67,26 +67,13 @@ func pause() { <-time.After(20 * time.Millisecond) }
 // processes are the programs of jobs that run, as the system lists them.
 func (j *jobs) processes(t *testing.T) []string {
 	t.Helper()
-	out, err := exec.Command("ps", "-eo", "pid=,args=").Output()
-	must(t, "ps", err)
 	var all []string
-	for line := range strings.SplitSeq(string(out), "\n") {
+	for _, line := range processTable(t) {
 		if strings.Contains(line, filepath.Join(j.Folder, "programs")) && !strings.Contains(line, j.Fulmen) {
 			all = append(all, strings.TrimSpace(line))
 		}
 	}
 	return all
-}
-
-// parentOf is the process that a process is a child of.
-func parentOf(t *testing.T, pid int) (int, bool) {
-	t.Helper()
-	out, err := exec.Command("ps", "-o", "ppid=", "-p", strconv.Itoa(pid)).Output()
-	if err != nil {
-		return 0, false // it has ended
-	}
-	parent, err := strconv.Atoi(strings.TrimSpace(string(out)))
-	return parent, err == nil && parent > 1
 }
 
 // bytesUnder is how much lies on the disk below a folder.

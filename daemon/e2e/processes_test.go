@@ -1,0 +1,56 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// processTable lists the machine's processes, a line each: its id and its
+// arguments. On Linux no program is needed for that, and a small machine has none.
+func processTable(t *testing.T) []string {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		out, err := exec.Command("ps", "-eo", "pid=,args=").Output()
+		must(t, "ps", err)
+		return strings.Split(string(out), "\n")
+	}
+	var all []string
+	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	must(t, "/proc", err)
+	for _, file := range files {
+		if args, err := os.ReadFile(file); err == nil && len(args) > 0 { // else it has ended
+			all = append(all, filepath.Base(filepath.Dir(file))+" "+strings.TrimSpace(strings.ReplaceAll(string(args), "\x00", " ")))
+		}
+	}
+	return all
+}
+
+// parentOf is the process that a process is a child of.
+func parentOf(t *testing.T, pid int) (int, bool) {
+	t.Helper()
+	text := ""
+	if runtime.GOOS == "linux" {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if err != nil {
+			return 0, false // it has ended
+		}
+		// The name, in parentheses, may hold anything.
+		if fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:])); len(fields) > 1 {
+			text = fields[1]
+		}
+	} else {
+		out, err := exec.Command("ps", "-o", "ppid=", "-p", strconv.Itoa(pid)).Output()
+		if err != nil {
+			return 0, false
+		}
+		text = strings.TrimSpace(string(out))
+	}
+	parent, err := strconv.Atoi(text)
+	return parent, err == nil && parent > 1
+}
