@@ -5,8 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -42,8 +44,8 @@ func (r *run) benchCommand() *cobra.Command {
 		Use: "allreduce", Short: "Measure all_sum over several Macs, by size of message", Args: cobra.NoArgs,
 		Long: "Runs a job of Fulmen's own: all ranks add up messages of growing size with MLX, each result is checked, and the\n" +
 			"times are those of the slowest rank. The algorithm's bandwidth is size over time; the bus's is that times 2(n-1)/n for\n" +
-			"n ranks, as nccl-tests have it, and can be compared with a cable's speed. Without --ranks and --nodes it runs on as many\n" +
-			"nodes as there is a place for. Ctrl-C stops it, and it ends with the statuses of fulmen run.",
+			"n ranks, as nccl-tests have it, and can be compared with a cable's speed. Without --ranks and --nodes it runs on all\n" +
+			"nodes that are reached. Ctrl-C stops it, and it ends with the statuses of fulmen run.",
 		Example: "  fulmen bench allreduce\n  fulmen bench allreduce -n 2 --backend ring --sizes 1MiB-1GiB\n" +
 			"  fulmen bench allreduce --nodes mac-studio,mac-mini --json 2>/dev/null",
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -58,7 +60,7 @@ func (r *run) benchCommand() *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.IntVarP(&b.ranks, "ranks", "n", 0, "how many ranks, one a node (default: as many as --nodes names, else as many as there is a place for)")
+	f.IntVarP(&b.ranks, "ranks", "n", 0, "how many ranks, one a node (default: as many as --nodes names, else all nodes that are reached)")
 	f.StringSliceVar(&b.nodes, "nodes", nil, "nodes that must all be used, with commas")
 	f.StringSliceVar(&b.excluded, "exclude", nil, "nodes that must not be used, with commas")
 	f.StringVar(&b.backend, "backend", string(api.BackendAuto), "how the ranks talk: auto, jaccl, jaccl-ring, ring")
@@ -85,8 +87,6 @@ func (b *allReduce) request() (api.JobRequest, error) {
 	switch {
 	case b.ranks == 1 || b.ranks == 0 && len(b.nodes) == 1:
 		return out, usage("there is nothing to add up with one rank: name two nodes, or more, or say --ranks 2")
-	case b.ranks == 0 && len(b.nodes) == 0:
-		b.minNodes = 2
 	case b.perSize <= 0:
 		return out, usage("--per-size is a time, such as 500ms")
 	case b.dtype != "float32" && b.dtype != "float16" && b.dtype != "bfloat16":
@@ -137,13 +137,19 @@ func (r *run) allReduce(ctx context.Context, b allReduce) (allReduced, error) {
 		for _, n := range nodes {
 			h.names[n.Node], h.simulated[n.Node] = n.ShortName, n.Simulated
 		}
-		return b.resolve(p, nodes)
+		if err := b.resolve(p, nodes); err != nil || b.ranks > 0 || len(b.nodes) > 0 {
+			return err
+		}
+		p.Ranks = max(2, among(nodes, p.ExcludedNodes))
+		return nil
 	})
 	_ = h.lines.Close() // whoever does not read the ranks' complaints has the error
 	h.bar.clear()
 	if err != nil {
 		return allReduced{}, err
 	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	if h.result == nil {
 		e := api.Errorf(api.ReasonInternal, h.job.String(), "The job %s ended without a table.", h.job)
 		e.Data.Remedy = "See: fulmen job logs " + h.job.String()
@@ -158,6 +164,17 @@ func (r *run) allReduce(ctx context.Context, b allReduce) (allReduced, error) {
 	return out, nil
 }
 
+// among counts the nodes that are reached, without some.
+func among(nodes []api.NodeView, excluded []api.NodeID) int {
+	n := 0
+	for _, node := range nodes {
+		if node.Liveness == api.LivenessAlive && !slices.Contains(excluded, node.Node) {
+			n++
+		}
+	}
+	return n
+}
+
 // hearing is what is heard of the job: the lines of fulmen run --json.
 type hearing struct {
 	*run
@@ -165,8 +182,9 @@ type hearing struct {
 	names     map[api.NodeID]string
 	simulated map[api.NodeID]bool
 	lines     *output.Lines // what ranks say on standard error
-	part      []byte        // the unfinished line
 
+	mu      sync.Mutex // output may still come when the job has ended
+	part    []byte     // the unfinished line
 	job     api.JobID
 	state   jobState
 	attempt int
@@ -177,6 +195,8 @@ type hearing struct {
 
 // Write takes lines; it never fails.
 func (h *hearing) Write(p []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	h.part = append(h.part, p...)
 	for {
 		line, rest, found := bytes.Cut(h.part, []byte("\n"))

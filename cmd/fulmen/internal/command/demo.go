@@ -24,10 +24,6 @@ const (
 	// maxDemoFolder is the longest path of a folder below which sockets have paths
 	// that the system takes (103 bytes on macOS), with names of Macs of 30 bytes.
 	maxDemoFolder = 50
-	// demoRanks is how many ranks its job has, where there are so many Macs.
-	demoRanks = 4
-	// demoPlacing and demoRunning are how long its job may look for a place, and run.
-	demoPlacing, demoRunning = 20 * time.Second, time.Minute
 )
 
 // demonstration are the flags of fulmen demo.
@@ -184,39 +180,6 @@ func (r *run) demonstrate(ctx, whole context.Context, cluster *demo.Cluster, res
 		"Ctrl-C ends all of it.\n\n", text.Clean(first.Home))
 	screen.lines = 0 // what was written since stays
 	return cluster.Follow(ctx, func(s demo.State) (bool, error) { return false, draw(s) })
-}
-
-// demoJob measures all_sum over some of the Macs; nil where that cannot be.
-func (r *run) demoJob(ctx context.Context, nodes []demoNode, f demonstration) (*allReduced, error) {
-	if f.noJob == "" && len(nodes) < 2 {
-		return nil, nil
-	}
-	if f.noJob != "" {
-		fmt.Fprintln(r.Err, f.noJob)
-		return nil, nil
-	}
-	b := allReduce{sizes: "1KiB-4MiB", dtype: "float32", perSize: 100 * time.Millisecond}
-	b.ranks, b.backend = min(demoRanks, len(nodes)), string(api.BackendRing)
-	b.placing, b.running = demoPlacing, demoRunning
-	at := *r // a client of the first Mac's daemon
-	at.Environment.Getenv = func(name string) string {
-		if name == api.EnvHome {
-			return nodes[0].Home
-		}
-		return r.Environment.Getenv(name)
-	}
-	fmt.Fprintf(r.Err, "\nMeasuring all_sum over %d of the Macs ...\n", b.ranks)
-	result, err := at.allReduce(ctx, b)
-	switch {
-	case ctx.Err() != nil:
-		return nil, ctx.Err() // whatever became of the job
-	case err != nil:
-		return nil, err
-	case r.json:
-		return &result, nil
-	}
-	fmt.Fprintln(r.Out)
-	return &result, result.table(r)
 }
 
 // demoFolder makes the folder of a demo for an account, where paths are short
