@@ -1,7 +1,6 @@
 package job
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -156,23 +155,23 @@ func (a *actor) abandon() {
 }
 
 // purge deletes the oldest of the ended jobs that this node keeps, beyond as many
-// as are kept.
+// as are kept. The clock may have been set since: what was written first is oldest.
 func (j *Jobs) purge() {
 	j.purging.Lock()
 	defer j.purging.Unlock()
 	type old struct {
 		id api.JobID
-		at api.Time
+		at api.Version
 	}
 	var ended []old
 	j.mu.Lock()
 	for id, k := range j.jobs {
 		if best, ok := k.best(); ok && best.job.Home == j.cfg.Node && best.job.Phase.Ended() {
-			ended = append(ended, old{id, best.job.EndedAt})
+			ended = append(ended, old{id, best.record.Version()})
 		}
 	}
 	j.mu.Unlock()
-	slices.SortFunc(ended, func(a, b old) int { return cmp.Or(a.at.Compare(b.at.Time), cmp.Compare(a.id, b.id)) })
+	slices.SortFunc(ended, func(a, b old) int { return a.at.Compare(b.at) })
 	for len(ended) > j.cfg.Keep && j.ctx.Err() == nil {
 		if err := j.delete(j.ctx, ended[0].id, ""); err != nil {
 			j.cfg.Log.Warn("an old job is not deleted yet", "job", ended[0].id, "error", err)

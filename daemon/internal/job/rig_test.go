@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -62,7 +63,8 @@ type machine struct {
 	sight  []func()
 	deaf   bool // sends and hears no beats
 	forgot []string
-	full   bool // the disk
+	full   bool         // the disk
+	step   atomic.Int64 // by how much the wall clock was set
 	ranks
 }
 
@@ -104,8 +106,10 @@ func in(t *testing.T, n int, test func(t *testing.T, w *world)) {
 	})
 }
 
-func (w *world) clock() native.Clock {
-	return native.ClockFrom(time.Now, func() time.Duration { return time.Since(w.began) + time.Hour })
+// clock is the machine's, whose wall clock may have been set.
+func (m *machine) clock() native.Clock {
+	return native.ClockFrom(func() time.Time { return time.Now().Add(time.Duration(m.step.Load())) },
+		func() time.Duration { return time.Since(m.w.began) + time.Hour })
 }
 
 func (w *world) node(id api.NodeID) *machine {
@@ -138,7 +142,7 @@ func (m *machine) start() {
 	m.Jobs = New(Config{
 		Node: m.id, Key: m.key, Cluster: func() api.ClusterID { return cluster },
 		PublicKey: func(id api.NodeID) (ed25519.PublicKey, bool) { k, ok := m.w.PublicKey(id); return k, ok },
-		Clock:     m.w.clock(), Peers: peers, Ledger: l, Documents: docs{m}, Sight: eyes{m}, Access: m, Beats: air{m}, Planner: planner{m},
+		Clock:     m.clock(), Peers: peers, Ledger: l, Documents: docs{m}, Sight: eyes{m}, Access: m, Beats: air{m}, Planner: planner{m},
 		Compare: func(all []api.Preflight, mixed bool) (out []api.Cause) {
 			for _, one := range all {
 				out = append(out, one.Problems...)
