@@ -47,7 +47,7 @@ func (p Programs) For(a Account, folder string) (Programs, error) {
 			}
 		}
 	}
-	if err := os.Mkdir(folder, 0o755); err != nil {
+	if err := makeOpen(folder); err != nil {
 		return p, err
 	}
 	for path, target := range all {
@@ -84,6 +84,9 @@ func (p Programs) try(a Account) error {
 // bring brings a file, or a folder with all below, to another place, readable by
 // all: by hard links, which cost nothing, where that is possible, else by copies.
 func bring(from, to string) error {
+	if err := makeOpen(filepath.Dir(to)); err != nil {
+		return err
+	}
 	return filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -95,9 +98,6 @@ func bring(from, to string) error {
 		target := filepath.Join(to, below)
 		if entry.IsDir() {
 			return makeOpen(target)
-		}
-		if err := makeOpen(filepath.Dir(target)); err != nil {
-			return err
 		}
 		info, err := os.Stat(path) // of a link what it leads to
 		if err != nil || !info.Mode().IsRegular() {

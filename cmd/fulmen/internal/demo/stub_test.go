@@ -2,6 +2,7 @@ package demo
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -22,6 +23,9 @@ import (
 // mode is the variable that makes this test program fulmend; its value is what
 // is wrong with it.
 const mode = "FULMEN_DEMO_STUB"
+
+// lends is the variable with the account as which stubs are to lend.
+const lends = "FULMEN_DEMO_LENDS"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(mode) == "" {
@@ -136,6 +140,7 @@ func stubDaemon() int {
 		return 1
 	}
 	s.answers()
+	s.jobs()
 	gone := make(chan struct{})
 	go func() {
 		defer close(gone)
@@ -180,10 +185,43 @@ func (s *stub) answers() {
 			return nil, api.NewError(api.ReasonNoPath, "")
 		case p.Code != s.have.Code: // it has not heard of it yet
 			return nil, api.NewError(api.ReasonPairingNotOpen, "")
-		case p.Node != ids()["a"] || p.Account != "":
+		case p.Node != ids()["a"] || p.Account != os.Getenv(lends):
 			return nil, api.NewError(api.ReasonWrongCode, "")
 		}
 		return api.ClusterJoinResult{Cluster: "1627a5fa4a54af2e098cf3ca6dfb55b5", Members: []api.Member{}}, s.world.Encode(shared{Members: []api.NodeID{s.id}})
+	})
+}
+
+// jobs is a job that runs until it is killed, and what is lent.
+func (s *stub) jobs() {
+	note := func(raw json.RawMessage) (any, error) {
+		file, err := os.OpenFile(filepath.Join(os.Getenv(api.EnvHome), "lent"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		if err != nil {
+			return nil, err
+		}
+		_, err = fmt.Fprintf(file, "%s\n", raw)
+		return api.Empty{}, errors.Join(err, file.Close())
+	}
+	s.Set("cluster.map_user", note)
+	s.Set("cluster.set_sharing", note)
+	killed := make(chan struct{})
+	s.Always("job.list", api.JobListResult{Jobs: []api.JobSummary{{Job: "j4k2m9xq7", Principal: api.Principal{User: "ada", Node: s.id}}}})
+	s.Set("job.stop", func(raw json.RawMessage) (any, error) {
+		var p api.JobStopParams
+		if err := json.Unmarshal(raw, &p); err != nil || p.Job != "j4k2m9xq7" || !p.Kill {
+			return nil, errors.New("not that")
+		}
+		close(killed)
+		return api.Empty{}, nil
+	})
+	s.SetStream("job.watch", func(json.RawMessage) (any, func(func(any) error), error) {
+		first := api.JobGetResult{Job: api.Document{Node: s.id, Kind: api.KindJob, Name: "j4k2m9xq7", Inc: 1, Seq: 1, Value: json.RawMessage(`{}`)}}
+		return api.JobWatchResult{Sub: "s1", JobGetResult: first}, func(notify func(any) error) {
+			<-killed
+			if os.WriteFile(filepath.Join(os.Getenv(api.EnvHome), "killed"), nil, 0o600) == nil {
+				_ = notify(api.JobChanged{Sub: "s1", N: 1, Terminal: true}) // the client may be gone
+			}
+		}, nil
 	})
 }
 
