@@ -15,15 +15,23 @@ import (
 	"github.com/matryer/is"
 )
 
-// programs builds both programs as they are shipped.
+// programs builds the programs as they are shipped, with MLX beside them. The
+// folder is closed to other accounts.
 func programs(t *testing.T) string {
 	t.Helper()
+	is := is.New(t)
 	dir := t.TempDir()
-	build := exec.Command("go", "build", "-o", dir+string(filepath.Separator), ".", "../fulmend")
+	is.NoErr(os.Chmod(dir, 0o700))
+	mlx, err := filepath.Abs("../../build/mlx")
+	is.NoErr(err)
+	is.NoErr(os.Symlink(mlx, filepath.Join(dir, "mlx")))
+	bin := filepath.Join(dir, "bin")
+	is.NoErr(os.Mkdir(bin, 0o755))
+	build := exec.Command("go", "build", "-o", bin+string(filepath.Separator), ".", "../fulmend", "../fulmen-rank")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	return dir
+	return bin
 }
 
 // demo is fulmen demo with the folder in which it works.
@@ -51,13 +59,14 @@ func belonging(t *testing.T, folder string) []string {
 // of the program that runs it.
 func TestDemo(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds both programs")
+		t.Skip("builds all programs")
 	}
 	is := is.New(t)
 	dir := programs(t)
 	tmp, err := os.MkdirTemp("/tmp", "fd") // paths of sockets are short
 	is.NoErr(err)
 	defer os.RemoveAll(tmp)
+	is.NoErr(os.Chmod(tmp, 0o755)) // where it runs as another account
 	ctx, stop := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer stop()
 
@@ -66,6 +75,21 @@ func TestDemo(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	is.True(strings.Contains(string(out), "2 Macs are one cluster, and each sees the state of all. SIMULATED.\n"))
+	is.True(strings.Contains(string(out), "\nall_sum of float32 by 2 ranks over ring. SIMULATED.\n"))
+	is.Equal(len(belonging(t, tmp)), 0)
+
+	// In the middle of the job.
+	cmd := demo(ctx, dir, tmp, "two-studios")
+	problems, err := cmd.StderrPipe()
+	is.NoErr(err)
+	is.NoErr(cmd.Start())
+	for lines, told := bufio.NewScanner(problems), false; lines.Scan(); {
+		if !told && strings.Contains(lines.Text(), "all_sum, 2048 bytes") {
+			told = true
+			is.NoErr(cmd.Process.Signal(os.Interrupt))
+		}
+	}
+	is.NoErr(cmd.Wait()) // the end that was asked for
 	is.Equal(len(belonging(t, tmp)), 0)
 
 	whole := func() *exec.Cmd {
@@ -74,7 +98,7 @@ func TestDemo(t *testing.T) {
 		is.NoErr(err)
 		is.NoErr(cmd.Start())
 		for lines := bufio.NewScanner(stdout); lines.Scan(); {
-			if strings.Contains(lines.Text(), "each sees the state of all") {
+			if strings.Contains(lines.Text(), "by 2 ranks over ring") {
 				go func() {
 					for lines.Scan() { // so that it never waits for a reader
 					}
@@ -85,7 +109,7 @@ func TestDemo(t *testing.T) {
 		t.Fatal("the cluster did not become whole")
 		return nil
 	}
-	cmd := whole()
+	cmd = whole()
 	is.NoErr(cmd.Process.Signal(os.Interrupt))
 	is.NoErr(cmd.Wait()) // the end that was asked for
 	is.Equal(len(belonging(t, tmp)), 0)
