@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/cluster"
 	"fulmen/daemon/internal/job"
 	"fulmen/daemon/internal/job/attach"
 	"fulmen/daemon/internal/job/beat"
@@ -94,6 +95,7 @@ func (d *daemon) openJobs() error {
 		},
 		PreflightWithin: func() time.Duration { return d.live.Current().Times.Preflight }, Log: d.logs.part("job"),
 	})
+	d.roster.OnChange(d.membersChanged)
 	d.attach = attach.New(attach.Config{
 		Clock: d.platform.Clock, Peers: d.peers, Ledger: d.ledger, May: access{d}.May, Lost: d.inputLost, Log: d.logs.part("job"),
 	})
@@ -101,6 +103,35 @@ func (d *daemon) openJobs() error {
 	d.attended = newAttended(d.platform.Clock, d.clientGone)
 	return nil
 }
+
+// membersChanged ends what nodes have here that are no members any more: the jobs
+// of their people, and ranks that they asked for.
+func (d *daemon) membersChanged(before, after *cluster.Roster) {
+	removed := slices.DeleteFunc(before.Current(), after.IsMember)
+	if len(removed) == 0 {
+		return
+	}
+	d.jobs.MembersRemoved(removed)
+	for _, live := range d.ranks.Live() {
+		spec, _, found := d.specOf(live.Rank.Job)
+		if !slices.Contains(removed, live.Home) && !(found && slices.Contains(removed, spec.Principal.Node)) {
+			continue
+		}
+		grace := d.live.Current().Times.FailedGrace
+		params := api.PeerEndParams{Job: live.Rank.Job, Attempt: live.Rank.Attempt, Ranks: []int{live.Rank.Rank}, Epoch: live.Epoch,
+			Reason: api.ReasonRemoved, GraceS: grace.Seconds()}
+		go func() {
+			ctx, cancel := native.WithTimeout(context.Background(), d.platform.Clock, removedWithin, "this node's rank "+live.Rank.String())
+			defer cancel()
+			if err := d.peers.Call(ctx, d.identity.Node, "peer.end", params, nil); err != nil {
+				d.logs.part("rank").Warn("a rank of a removed node could not be ended", "rank", live.Rank, "error", err)
+			}
+		}()
+	}
+}
+
+// removedWithin bounds the taking of the order to end such a rank.
+const removedWithin = 10 * time.Second
 
 // inputLost hears of an attempt that cannot be given its job's input: it would
 // take a part for the whole.
@@ -240,11 +271,15 @@ func (d *daemon) shimOf(ref api.RankRef) (input.Shim, bool) {
 	return input.Shim{}, false
 }
 
-// fetch brings a job's folder from its submitter's node.
+// fetch brings a job's folder from its submitter's node. There, the person who
+// submitted it works in the folder itself.
 func (d *daemon) fetch(ctx context.Context, id api.JobID, spec api.JobSpec, account prepare.Account, _ api.Plan) (string, error) {
 	current, found := d.jobOf(id)
 	if !found {
 		return "", api.NewError(api.ReasonNoSuchJob, string(id))
+	}
+	if from := spec.Principal; from.Node == d.identity.Node && from.User == account.Name {
+		return spec.Program.Directory, nil
 	}
 	return d.files.Fetch(ctx, id, current.Epoch, spec.Principal.Node, account, spec.Program.Directory, nil)
 }
