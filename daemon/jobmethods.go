@@ -51,6 +51,9 @@ func (d *daemon) jobCaller(c *server.Caller) job.Caller {
 
 // jobSubmit takes a job.
 func (d *daemon) jobSubmit(ctx context.Context, c *server.Caller, p api.JobSubmitParams) (api.JobSubmitResult, error) {
+	if err := d.published.check(p.Request.Publish); err != nil {
+		return api.JobSubmitResult{}, err
+	}
 	result, err := d.jobs.Submit(ctx, d.jobCaller(c), p)
 	if err == nil && !result.Existing {
 		d.attended.begin(result.Job)

@@ -22,6 +22,7 @@ type published struct {
 
 	mu     sync.Mutex
 	open   map[api.JobID]api.RankRef // rank 0, to which a job's ports lead now
+	closed map[api.JobID]*api.Error  // why a job's ports are not open that should be
 	serves map[api.RankRef]func()
 }
 
@@ -30,7 +31,7 @@ const publishContext = "fulmen-publish-1"
 
 // openRelay makes what publishes ports.
 func (d *daemon) openRelay() {
-	p := &published{daemon: d, open: map[api.JobID]api.RankRef{}, serves: map[api.RankRef]func(){}}
+	p := &published{daemon: d, open: map[api.JobID]api.RankRef{}, closed: map[api.JobID]*api.Error{}, serves: map[api.RankRef]func(){}}
 	secret := hmac.New(sha256.New, d.identity.Key().Seed())
 	secret.Write([]byte(publishContext))
 	p.Relay = relay.New(relay.Config{
@@ -41,19 +42,27 @@ func (d *daemon) openRelay() {
 	d.onClose(func() error { p.Shut(); return nil })
 }
 
-// loopback is where ports are published for this machine. Simulated Macs are on
-// one machine: the programs of their ranks have its loopback, so a port that is
-// published there lies beside it.
+// loopback is where ports are published for this machine.
 func (d *daemon) loopback() []netip.Addr {
 	if !d.platform.Simulated {
 		return nil
 	}
-	sum := sha256.Sum256([]byte(d.identity.Node))
-	return []netip.Addr{netip.AddrFrom4([4]byte{127, sum[0], sum[1], max(sum[2], 2)})}
+	return []netip.Addr{d.stand("loopback")}
+}
+
+// stand is an address that stands for one of a simulated Mac's. Simulated Macs are
+// on one machine: the programs of their ranks have its loopback, and a port that
+// is published there lies beside it.
+func (d *daemon) stand(what string) netip.Addr {
+	sum := sha256.Sum256([]byte(what + " " + string(d.identity.Node)))
+	return netip.AddrFrom4([4]byte{127, sum[0], sum[1], min(max(sum[2], 2), 254)})
 }
 
 // networks are the addresses of this machine's networks.
 func (d *daemon) networks() []netip.Addr {
+	if d.platform.Simulated {
+		return []netip.Addr{d.stand("network")}
+	}
 	var network api.Network
 	d.own(api.KindNetwork, &network)
 	var all []netip.Addr
@@ -68,10 +77,40 @@ func (d *daemon) networks() []netip.Addr {
 	return all
 }
 
+// check says why ports cannot be published here. One that another job of this
+// node's people has is no matter: that one may end before this one begins, and a
+// request that is repeated is the same job's.
+func (p *published) check(ports []api.Publish) error {
+	taken := map[int]bool{}
+	for _, record := range p.daemon.ledger.List(ledger.Filter{Kinds: []api.Kind{api.KindJob}}) {
+		spec, job, found := p.daemon.specOf(api.JobID(record.Key().Name))
+		if found && !job.Phase.Ended() && spec.Principal.Node == p.daemon.identity.Node {
+			for _, port := range spec.Publish {
+				taken[port.Port] = true
+			}
+		}
+	}
+	return p.Check(slices.DeleteFunc(slices.Clone(ports), func(port api.Publish) bool { return taken[port.Port] }))
+}
+
+// specOf is the spec of a job as its submitter's node has signed it: a port is
+// opened on nobody else's word.
+func (p *published) specOf(id api.JobID) (spec api.JobSpec, job api.Job, found bool) {
+	if job, found = p.daemon.jobOf(id); !found {
+		return spec, job, false
+	}
+	key, isMember := p.daemon.publicKey(job.Principal.Node)
+	if !isMember {
+		return spec, job, false
+	}
+	spec, err := job.VerifySpec(p.daemon.roster.Cluster(), key)
+	return spec, job, err == nil && spec.Job == id
+}
+
 // target reports whether a node may reach a port of a rank of this node.
 func (p *published) target(from api.NodeID, ref api.RankRef, port int) bool {
 	_, _, _, isHere := p.daemon.ranks.Folder(ref)
-	spec, job, ok := p.daemon.specOf(ref.Job)
+	spec, job, ok := p.specOf(ref.Job)
 	return isHere && ok && ref.Rank == 0 && ref.Attempt == job.Attempt && from == spec.Principal.Node &&
 		slices.ContainsFunc(spec.Publish, func(one api.Publish) bool { return one.Port == port })
 }
@@ -120,7 +159,7 @@ func (p *published) see(records []*ledger.Record) {
 
 // settle opens or closes the ports of a job of this node's people.
 func (p *published) settle(id api.JobID) {
-	spec, job, found := p.daemon.specOf(id)
+	spec, job, found := p.specOf(id)
 	if found && (spec.Principal.Node != p.daemon.identity.Node || len(spec.Publish) == 0) {
 		return
 	}
@@ -131,6 +170,7 @@ func (p *published) settle(id api.JobID) {
 	was, isOpen := p.open[id]
 	switch plan := planOf(job); {
 	case !isOn || plan == nil || len(plan.Ranks) == 0:
+		delete(p.closed, id)
 		if isOpen {
 			delete(p.open, id)
 			p.Close(id)
@@ -138,9 +178,12 @@ func (p *published) settle(id api.JobID) {
 	case was != ref:
 		if err := p.Open(spec, ref, plan.Ranks[0].Node); err != nil {
 			p.daemon.logs.part("relay").Warn("a job's ports could not be opened", "job", id, "error", err)
+			p.closed[id] = api.AsError(err)
+			delete(p.open, id) // those of an earlier attempt are closed with it
 			return
 		}
 		p.open[id] = ref
+		delete(p.closed, id)
 	}
 }
 
@@ -156,7 +199,7 @@ func planOf(job api.Job) *api.Plan {
 
 // spawned follows the ports of a rank of this node that has just been started.
 func (p *published) spawned(ref api.RankRef) {
-	spec, _, found := p.daemon.specOf(ref.Job)
+	spec, _, found := p.specOf(ref.Job)
 	if !found || ref.Rank != 0 || len(spec.Publish) == 0 {
 		return
 	}
@@ -190,7 +233,7 @@ func (p *published) ended(rank api.Rank) {
 }
 
 // of lists the ports of a job that are open on this node, with the key where one
-// is open on the network.
+// is open on the network, and those that cannot be opened, with the reason.
 func (p *published) of(id api.JobID) []api.PublishedPort {
 	var all []api.PublishedPort
 	for _, port := range p.List() {
@@ -202,6 +245,15 @@ func (p *published) of(id api.JobID) []api.PublishedPort {
 			one.Key, _ = p.Key(id)
 		}
 		all = append(all, one)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if problem := p.closed[id]; problem != nil {
+		spec, _, _ := p.daemon.specOf(id)
+		for _, port := range spec.Publish {
+			cause := causeOf(problem)
+			all = append(all, api.PublishedPort{Port: port.Port, LAN: port.LAN, Problem: &cause})
+		}
 	}
 	return all
 }

@@ -12,8 +12,8 @@ type JobGetResult struct {
 	Published []PublishedPort `json:"published,omitempty"`
 }
 
-// PublishedPort is a port of rank 0 that is open on the node where its job was
-// submitted.
+// PublishedPort is a port of rank 0 that is open, or should be, on the node where
+// its job was submitted.
 type PublishedPort struct {
 	// Port is its number.
 	Port int `json:"port"`
@@ -23,6 +23,8 @@ type PublishedPort struct {
 	Addresses []netip.AddrPort `json:"addresses,omitempty"`
 	// Key is what a request on the network has to bear: Authorization: Bearer KEY.
 	Key string `json:"key,omitempty"`
+	// Problem says why it is not open.
+	Problem *Cause `json:"problem,omitempty"`
 }
 
 // JobWatchResult is JobGetResult with the subscription that continues it.

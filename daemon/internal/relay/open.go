@@ -2,13 +2,10 @@ package relay
 
 import (
 	"cmp"
-	"errors"
 	"net"
 	"net/netip"
 	"slices"
-	"strconv"
 	"sync"
-	"syscall"
 
 	"fulmen/daemon/api"
 )
@@ -126,14 +123,10 @@ func (p *published) lead(rank api.RankRef, node api.NodeID) error {
 	p.rank, p.node = rank, node
 	want := map[netip.AddrPort]bool{}
 	for _, x := range p.ports {
-		addresses := p.relay.cfg.LAN
-		if !x.LAN {
-			if node == p.relay.cfg.Peers.Self() {
-				continue // the program itself listens on this loopback
-			}
-			addresses = func() []netip.Addr { return p.relay.cfg.Loopback }
+		if !x.LAN && node == p.relay.cfg.Peers.Self() {
+			continue // the program itself listens on this loopback
 		}
-		for _, a := range addresses() {
+		for _, a := range p.relay.addresses(x) {
 			want[netip.AddrPortFrom(a, uint16(x.Port))] = x.LAN
 		}
 	}
@@ -148,20 +141,12 @@ func (p *published) lead(rank api.RankRef, node api.NodeID) error {
 		if p.listeners[at] != nil {
 			continue
 		}
-		l, err := net.Listen("tcp", at.String())
-		switch {
-		case err == nil:
+		switch l, err := listen(at); {
+		case err != nil:
+			problems = append(problems, err)
+		case l != nil:
 			p.listeners[at] = l
 			go p.accept(l, int(at.Port()), lan)
-		case errors.Is(err, syscall.EADDRNOTAVAIL), errors.Is(err, syscall.EAFNOSUPPORT):
-		case errors.Is(err, syscall.EADDRINUSE):
-			port := strconv.Itoa(int(at.Port()))
-			problems = append(problems, api.Errorf(api.ReasonPortTaken, port, "Port %s of %s is held by another program, so it cannot be published there.", port, at.Addr()))
-		case errors.Is(err, syscall.EACCES):
-			port := strconv.Itoa(int(at.Port()))
-			problems = append(problems, api.Errorf(api.ReasonPermissionDenied, port, "The system does not let the daemon open port %s.", port))
-		default:
-			problems = append(problems, err)
 		}
 	}
 	if len(problems) > 0 {

@@ -167,10 +167,14 @@ func TestATakenPortIsNamed(t *testing.T) {
 	taken, err := net.Listen("tcp", netip.AddrPortFrom(published, uint16(p.port)).String())
 	is.NoErr(err)
 	defer taken.Close()
+	is.True(errors.Is(p.laptop.Check(p.spec(false).Publish), api.ReasonPortTaken))
 	err = p.laptop.Open(p.spec(false), rank0, studio)
 	is.True(errors.Is(err, api.ReasonPortTaken))
 	is.True(strings.Contains(err.Error(), taken.Addr().(*net.TCPAddr).IP.String()))
 	is.Equal(len(p.laptop.List()), 0)
+	is.NoErr(taken.Close())
+	is.NoErr(p.laptop.Check(p.spec(false).Publish))
+	is.NoErr(p.laptop.Open(p.spec(false), rank0, studio)) // what was checked is not held
 }
 
 func TestOnRank0sOwnNodeTheProgramIsThere(t *testing.T) {

@@ -2808,8 +2808,8 @@ export interface PublishParams {
 }
 
 /**
- * PublishedPort is a port of rank 0 that is open on the node where its job was
- * submitted.
+ * PublishedPort is a port of rank 0 that is open, or should be, on the node where
+ * its job was submitted.
  */
 export interface PublishedPort {
   /** Its number. */
@@ -2820,6 +2820,8 @@ export interface PublishedPort {
   addresses?: IPPort[];
   /** What a request on the network has to bear: Authorization: Bearer KEY. */
   key?: string;
+  /** Says why it is not open. */
+  problem?: Cause;
 }
 
 /**

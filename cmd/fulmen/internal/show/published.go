@@ -21,7 +21,9 @@ func (v View) Published(w io.Writer, all []api.PublishedPort) error {
 		for _, a := range p.Addresses {
 			at = join(", ", at, a.String())
 		}
-		if at == "" {
+		if p.Problem != nil {
+			at = "not open: " + text.Clean(p.Problem.Message)
+		} else if at == "" {
 			at = netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(p.Port)).String() + " (rank 0's own)"
 		}
 		key := none

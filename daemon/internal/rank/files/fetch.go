@@ -34,6 +34,17 @@ func placeOf(node api.NodeID, folder string) spot {
 	return spot{area: path.Join(area, string(node), hex.EncodeToString(sum[:8])), name: name}
 }
 
+// in is the place in an account's home folder.
+func (s spot) in(who account.Account) string {
+	return filepath.Join(who.Home, filepath.FromSlash(s.area), s.name)
+}
+
+// Folder is where an account's copy of a node's folder lies, whether it is there
+// or not.
+func (f *Files) Folder(from api.NodeID, who account.Account, folder string) string {
+	return placeOf(from, folder).in(who)
+}
+
 // Fetch brings the copy of the job's folder (path, at its submitter's node from)
 // up to date and gives where it lies here. The copy is the account's. Another
 // fetch of the same folder is waited for. Progress, where set, is told now and then
@@ -94,7 +105,7 @@ func (f *Files) fetch(ctx context.Context, job api.JobID, epoch uint64, from api
 	if len(r.leftOut) > 0 {
 		f.cfg.Log.Info("the copy of a folder leaves out what tools make again", "job", job, "folders", len(r.leftOut))
 	}
-	return filepath.Join(who.Home, filepath.FromSlash(at.area), at.name), nil
+	return at.in(who), nil
 }
 
 // receiving is one fetch.

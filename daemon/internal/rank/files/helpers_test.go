@@ -21,6 +21,7 @@ import (
 	"fulmen/daemon/internal/rank/files/pack"
 	"fulmen/daemon/internal/rank/files/unpack"
 	"fulmen/daemon/internal/rank/prepare/account"
+	"fulmen/daemon/internal/rank/prepare/preparetest"
 	"fulmen/native"
 )
 
@@ -88,7 +89,7 @@ func newDesk(t testing.TB) *desk {
 		t.Fatal(err)
 	}
 	config := files.Config{
-		Self: program(t, base), Clock: clock, Log: slog.New(slog.DiscardHandler),
+		Self: preparetest.Self(t), Clock: clock, Log: slog.New(slog.DiscardHandler),
 		Account: func(string) (account.Account, error) { return d.who, nil },
 		Allowed: func(from api.NodeID, of api.JobID, epoch uint64) (string, string, error) {
 			if of != job || epoch != 3 {
@@ -103,24 +104,6 @@ func newDesk(t testing.TB) *desk {
 	config.Peers = peer.New(there, d.Add(there))
 	d.there = files.New(config)
 	return d
-}
-
-// program is a copy of this program that every account may execute.
-func program(t testing.TB, dir string) string {
-	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := os.ReadFile(self)
-	if err != nil {
-		t.Fatal(err)
-	}
-	name := filepath.Join(dir, "program")
-	if err := os.WriteFile(name, data, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	return name
 }
 
 // own gives what lies in the folders to the account.
