@@ -40,6 +40,7 @@ func Run(folder string, clock native.Clock, report io.Writer) error {
 	if err := adopt(); err != nil {
 		return s.refuse(err)
 	}
+	forgetValues(folder, spec)
 	// The program's, and what is usual; the supervisor's may be anything.
 	syscall.Umask(0o022)
 	// Signals are caught and not ignored: what is ignored stays so in the program.
@@ -137,4 +138,13 @@ func (s *shim) keep(stream, file string, from *os.File) {
 	log := newLogFile(stream, filepath.Join(s.folder, name), name, s.spec.LogHeadBytes, s.spec.LogTailBytes)
 	s.logs = append(s.logs, log)
 	s.pumps.add(from, log)
+}
+
+// forgetValues takes the values of environment variables off the disk: the program
+// alone has a use for them from here on.
+func forgetValues(folder string, spec shimproto.Spec) {
+	spec.Env = nil
+	if shimproto.WriteSpec(folder, spec) != nil {
+		_ = os.Remove(filepath.Join(folder, shimproto.SpecFile))
+	}
 }

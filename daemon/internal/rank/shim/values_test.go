@@ -1,0 +1,26 @@
+package shim_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/internal/rank/shimproto"
+)
+
+// Values of environment variables reach the program and stay nowhere on the disk.
+func TestValuesAreForgotten(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	spec := specOf(t, `test "$WORD" = hunter2 && grep -c hunter2 `+shimproto.SpecFile)
+	spec.Env, spec.Dir = append(spec.Env, "WORD=hunter2"), spec.Folder
+	h := hold(t, spec)
+	is.Equal(*h.wait().Code, 1) // grep finds nothing, also while the program runs
+	is.Equal(h.output("out.1"), "0\n")
+	left, err := os.ReadFile(filepath.Join(spec.Folder, shimproto.SpecFile))
+	is.NoErr(err)
+	is.True(!strings.Contains(string(left), "hunter2") && strings.Contains(string(left), spec.Program))
+}
