@@ -15,7 +15,7 @@ import (
 func TestValuesAreForgotten(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	spec := specOf(t, `test "$WORD" = hunter2 && grep -c hunter2 `+shimproto.SpecFile)
+	spec := specOf(t, `test -n "$WORD" && grep -c "$WORD" `+shimproto.SpecFile)
 	spec.Env, spec.Dir = append(spec.Env, "WORD=hunter2"), spec.Folder
 	h := hold(t, spec)
 	is.Equal(*h.wait().Code, 1) // grep finds nothing, also while the program runs
