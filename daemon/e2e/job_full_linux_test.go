@@ -1,0 +1,145 @@
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/client"
+	"fulmen/daemon/e2e/desk"
+)
+
+// smallDiskBytes has room for a daemon and what jobs of these tests leave.
+const smallDiskBytes = 8 << 20
+
+// TestJobsOnFullDisks fills the disk below a daemon's own folder while its job
+// runs. The job runs on; what happens to it meanwhile is known once there is room,
+// and nothing is left of it.
+func TestJobsOnFullDisks(t *testing.T) {
+	needJobs(t)
+	j := newJobs(t, 3, shortly)
+	j.needPython(t)
+	for _, n := range j.Nodes {
+		j.ontoSmallDisk(t, n)
+	}
+	must(t, "a whole cluster", j.Whole(t.Context()))
+	for _, test := range []struct {
+		name       string
+		home, kill bool
+	}{
+		{"the home's, and a rank is killed", true, true}, {"the home's, and the job is stopped", true, false},
+		{"the member's, and a rank is killed", false, true}, {"the member's, and the job is stopped", false, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			is := is.New(t)
+			id := j.detached(t, j.Nodes[0], "-n", "2", "--backend", "ring", "--", j.Python, j.Program("hang.py"))
+			job, before := j.until(t, j.Nodes[0], id, "two ranks that run", patience, isRunning(2))
+			plan := job.Attempts[0].Plan
+			is.True(plan != nil)
+			full := j.Nodes[slices.IndexFunc(j.Nodes, func(n *desk.Node) bool {
+				return n.ID == plan.Ranks[0].Node && test.home || n.ID == plan.Ranks[1].Node && !test.home
+			})]
+			free := fill(t, full.Home)
+			<-time.After(5 * time.Second) // longer than a lease: renewing takes no room
+			for _, n := range j.Nodes {
+				_, ranks := j.until(t, n, id, "two ranks that run", after, isRunning(2))
+				is.Equal(pidsOf(ranks), pidsOf(before))
+			}
+			more := j.submitUntilFull(t, full)
+
+			want := api.JobStopped
+			if test.kill {
+				want = api.JobFailed
+				endOf(pidsOf(before)[0])
+			} else if err := j.stopped(t, id); err != nil {
+				t.Logf("the stop is answered: %v", err)
+			}
+			areGone(t, after, pidsOf(before)) // the others are ended, or not renewed any more
+			free()
+			for _, n := range j.Nodes {
+				job, _ = j.until(t, n, id, "end", after, hasEnded)
+				is.Equal(job.Phase, want)
+				is.True(job.Reason != "")
+			}
+			t.Logf("%s: %s %s", job.Phase, job.Reason, job.Message)
+			for _, id := range more { // what was taken is not lost
+				j.until(t, full, id, "end", after, hasEnded)
+			}
+			j.leavesNothing(t)
+		})
+	}
+}
+
+// submitUntilFull submits jobs until one is refused because the disk is full: the
+// database has some room left inside. It gives those that were taken.
+func (j *jobs) submitUntilFull(t *testing.T, at *desk.Node) (taken []api.JobID) {
+	t.Helper()
+	for len(taken) < 200 {
+		result, err := client.Call[api.JobSubmitResult](t.Context(), at.Client, "job.submit", api.JobSubmitParams{Request: api.JobRequest{
+			Program:   api.Program{Command: []string{"/bin/true"}, Directory: "/", Stdin: api.StdinNone},
+			Placement: api.Placement{Ranks: 1, Backend: api.BackendRing, GPU: api.GPUExclusive}, AllowSolo: true, Detached: true,
+		}})
+		if errors.Is(err, api.ReasonDiskFull) {
+			return taken
+		}
+		must(t, "a submission", err)
+		taken = append(taken, result.Job)
+	}
+	t.Fatal("the disk is not full")
+	return nil
+}
+
+// stopped ends a job as a person does at the first node.
+func (j *jobs) stopped(t *testing.T, id api.JobID) error {
+	_, err := client.Call[api.Empty](t.Context(), j.Nodes[0].Client, "job.stop", api.JobStopParams{Job: id})
+	return err
+}
+
+// ontoSmallDisk has a daemon go on from a file system that is soon full.
+func (j *jobs) ontoSmallDisk(t *testing.T, n *desk.Node) {
+	t.Helper()
+	n.End(syscall.SIGTERM)
+	from := n.Home + ".before"
+	must(t, "a copy", os.Rename(n.Home, from))
+	must(t, "a folder", os.Mkdir(n.Home, 0o700))
+	options := fmt.Sprintf("size=%d,mode=0700,uid=%d,gid=%d", smallDiskBytes, j.Account.UID, j.Account.GID)
+	if err := syscall.Mount("tmpfs", n.Home, "tmpfs", 0, options); err != nil {
+		must(t, "undoing it", errors.Join(os.Remove(n.Home), os.Rename(from, n.Home)))
+		t.Skipf("a small disk cannot be mounted here: %v", err)
+	}
+	t.Cleanup(func() { syscall.Unmount(n.Home, syscall.MNT_DETACH) })
+	if out, err := exec.Command("cp", "-a", from+"/.", n.Home).CombinedOutput(); err != nil {
+		t.Fatalf("cp: %v\n%s", err, out)
+	}
+	must(t, "a new start", n.Boot(t.Context()))
+}
+
+// fill fills the file system of a folder, and gives what makes room again.
+func fill(t *testing.T, folder string) (free func()) {
+	t.Helper()
+	ballast := filepath.Join(folder, "ballast")
+	file, err := os.Create(ballast)
+	must(t, "ballast", err)
+	for size := 1 << 20; size >= 1; size /= 16 {
+		for err = nil; err == nil; {
+			_, err = file.Write(make([]byte, size))
+		}
+	}
+	if !errors.Is(err, syscall.ENOSPC) {
+		t.Fatalf("the disk is not full: %v", err)
+	}
+	must(t, "closing it", file.Close())
+	free = sync.OnceFunc(func() { must(t, "making room", os.Remove(ballast)) })
+	t.Cleanup(free)
+	return free
+}
