@@ -234,7 +234,11 @@ func (d *daemon) peerPreflight(ctx context.Context, from api.NodeID, raw json.Ra
 		answer.Problems = []api.Cause{causeOf(api.AsError(err))}
 		return answer, nil
 	}
-	answer = d.preparer.Preflight(ctx, account, p.Program, p.Environment)
+	program := p.Program
+	if program.Sync && !d.isAtHome(p.Principal, account) {
+		program = prepare.Moved(program, d.files.Folder(p.Principal.Node, account, program.Directory))
+	}
+	answer = d.preparer.Preflight(ctx, account, program, p.Environment)
 	answer.Node = d.identity.Node
 	return answer, nil
 }
@@ -271,14 +275,19 @@ func (d *daemon) shimOf(ref api.RankRef) (input.Shim, bool) {
 	return input.Shim{}, false
 }
 
-// fetch brings a job's folder from its submitter's node. There, the person who
-// submitted it works in the folder itself.
+// isAtHome reports whether an account here is the person who submitted a job: that
+// one works in the folder itself, and needs no copy.
+func (d *daemon) isAtHome(p api.Principal, account prepare.Account) bool {
+	return p.Node == d.identity.Node && p.User == account.Name
+}
+
+// fetch brings a job's folder from its submitter's node.
 func (d *daemon) fetch(ctx context.Context, id api.JobID, spec api.JobSpec, account prepare.Account, _ api.Plan) (string, error) {
 	current, found := d.jobOf(id)
 	if !found {
 		return "", api.NewError(api.ReasonNoSuchJob, string(id))
 	}
-	if from := spec.Principal; from.Node == d.identity.Node && from.User == account.Name {
+	if d.isAtHome(spec.Principal, account) {
 		return spec.Program.Directory, nil
 	}
 	return d.files.Fetch(ctx, id, current.Epoch, spec.Principal.Node, account, spec.Program.Directory, nil)
