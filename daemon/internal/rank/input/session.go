@@ -71,29 +71,35 @@ func (s *session) run(ctx context.Context, to Shim) error {
 		if !ok {
 			continue
 		}
-		if err := s.give(conn, given); err != nil {
-			_ = s.to.Send(rankio.Refused{Error: err}) // before the connection is closed with the shim's
+		refusal, err := s.give(conn, given)
+		if refusal != nil {
+			_ = s.to.Send(rankio.Refused{Error: refusal}) // before the connection is closed with the shim's
+		}
+		if refusal != nil || err != nil {
+			// Without the shim the giver gives to nobody. What became of the rank is said
+			// by answer; where it lives, the giver comes again, and hears where to go on.
 			return nil
 		}
 	}
 }
 
-// give passes on what the shim does not have yet.
-func (s *session) give(to net.Conn, g rankio.Given) *api.Error {
+// give passes on what the shim does not have yet. A refusal is for the giver; an
+// error is of the connection to the shim.
+func (s *session) give(to net.Conn, g rankio.Given) (refusal *api.Error, err error) {
 	if g.Offset > s.next {
-		return api.Errorf(api.ReasonInputLost, s.rank.String(), "%s has input up to %d, and the next piece begins at %d.", s.rank, s.next, g.Offset)
+		return api.Errorf(api.ReasonInputLost, s.rank.String(), "%s has input up to %d, and the next piece begins at %d.", s.rank, s.next, g.Offset), nil
 	}
 	if known := s.next - g.Offset; known < int64(len(g.Data)) {
 		n, err := to.Write(g.Data[known:])
 		s.next += int64(n)
 		if err != nil {
-			return nil // what became of it is said by answer
+			return nil, err
 		}
 	}
 	if g.End {
 		_ = to.(interface{ CloseWrite() error }).CloseWrite()
 	}
-	return nil
+	return nil, nil
 }
 
 // answer tells how far the program is until the shim has no more to say.

@@ -58,7 +58,9 @@ func (e *ReadError) Error() string { return e.Err.Error() }
 func (e *ReadError) Unwrap() error { return e.Err }
 
 // Send writes one message within the time given. After an error the stream may
-// hold a part of a line, so the connection is closed.
+// hold a part of a line, so the connection is closed. The time is the message's
+// alone: whatever else is written to the connection later, such as a rank's input,
+// may take as long as it takes.
 //
 // The time runs on the system's socket clock, which may stop in sleep; it is
 // there to detect a reader that does not read, and no lease depends on it.
@@ -75,6 +77,7 @@ func (c *Conn[S, R]) Send(m S, within time.Duration) error {
 	if _, err := c.conn.Write(append(line, '\n')); err != nil {
 		return errors.Join(fmt.Errorf("send: %w", err), c.conn.Close())
 	}
+	_ = c.conn.SetWriteDeadline(time.Time{}) // fails only where the connection was closed meanwhile
 	return nil
 }
 

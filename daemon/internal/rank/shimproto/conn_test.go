@@ -187,3 +187,26 @@ func TestManySenders(t *testing.T) {
 	group.Wait()
 	is.Equal(len(seen), senders*each) // every line whole, every message once
 }
+
+// deadlines remembers until when its connection may be written to.
+type deadlines struct {
+	net.Conn
+	write time.Time
+}
+
+func (d *deadlines) SetWriteDeadline(at time.Time) error {
+	d.write = at
+	return d.Conn.SetWriteDeadline(at)
+}
+
+// What follows a hello on the socket of a rank's input, perhaps hours later, is
+// not bound by the hello's time.
+func TestTheTimeToSendIsOneMessages(t *testing.T) {
+	is := is.New(t)
+	_, shim, raw := pair(t)
+	watched := &deadlines{Conn: raw}
+	is.NoErr(NewDaemonConn(watched).Send(requests()["hello"], ample))
+	_, err := shim.Receive(ample)
+	is.NoErr(err)
+	is.True(watched.write.IsZero())
+}
