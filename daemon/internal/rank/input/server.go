@@ -104,6 +104,7 @@ func (s *Server) replace(next *session) {
 	s.current[next.rank] = next
 	s.mu.Unlock()
 	if before != nil {
+		before.replaced.Store(true)
 		// Apart, because whoever is gone does not take the message either.
 		go before.end(api.NewError(api.ReasonInputElsewhere, next.rank.String()))
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"fulmen/daemon/api"
@@ -24,6 +25,8 @@ type session struct {
 	conn   net.Conn
 	to     *rankio.Writer
 	ended  <-chan struct{}
+
+	replaced atomic.Bool // end is about to be called
 
 	next int64 // the place of the next byte for the shim
 
@@ -55,7 +58,9 @@ func (s *session) run(ctx context.Context, to Shim) error {
 	go func() {
 		defer close(answers)
 		s.answer(program)
-		_ = s.conn.Close()
+		if !s.replaced.Load() {
+			_ = s.conn.Close()
+		} // else end closes it, once it has said why
 	}()
 	defer func() {
 		_ = program.Close()
