@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"os/exec"
@@ -100,7 +101,7 @@ func (s *Stage) stagePython(build string) error {
 			return err
 		}
 		packages[i] = filepath.Join(s.Folder, "packages", filepath.Base(real))
-		if err := Link(real, packages[i], true); err != nil {
+		if err := errors.Join(Link(real, packages[i], true), s.ownFolders(packages[i])); err != nil {
 			return err
 		}
 	}
@@ -117,6 +118,17 @@ func (s *Stage) stagePython(build string) error {
 		return fmt.Errorf("the environment does not work: %w\n%s", err, out)
 	}
 	return nil
+}
+
+// ownFolders gives the folders below one to the account, and not the files, which
+// are links: then Python keeps there what it has compiled, and does so once.
+func (s *Stage) ownFolders(below string) error {
+	return filepath.WalkDir(below, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.IsDir() {
+			return err
+		}
+		return s.Account.Owns(path)
+	})
 }
 
 // interpreter finds the Python of a version, such as cp311's 311, that the
