@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"fulmen/cmd/fulmen/internal/text"
 	"fulmen/daemon/api"
 )
 
@@ -112,6 +113,9 @@ func (l *Lines) Write(p api.OutputPiece) error {
 			to.end(l) // what follows is another line
 		}
 		l.note(fmt.Sprintf("... %d bytes that rank %d printed are not kept ...", p.SkippedBytes, p.Rank))
+	}
+	if p.Notice != nil {
+		l.note(text.Clean(fmt.Sprintf("fulmen: rank %d: %s", p.Rank, p.Notice.Message)))
 	}
 	if len(p.Data) == 0 {
 		return l.failed

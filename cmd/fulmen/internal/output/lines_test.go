@@ -46,6 +46,9 @@ func TestLines(t *testing.T) {
 			"\x1b[32m[1]\x1b[0m a\r\x1b[32m[1]\x1b[0m b\r\n\x1b[32m[1]\x1b[0m c\n", ""},
 		{"dropped", Options{Prefix: true}, -1, []api.OutputPiece{out(0, "a"), {Attempt: 1, Stream: api.StreamOut, SkippedBytes: 12, Data: []byte("z\n")}},
 			"[0] a\n[0] z\n", "... 12 bytes that rank 0 printed are not kept ...\n"},
+		{"why output waits", Options{Prefix: true, Together: true, OutTerminal: true}, -1,
+			[]api.OutputPiece{{Attempt: 1, Rank: 1, Notice: &api.Cause{Message: "Its node does not answer.\x1b[2J"}}, out(1, "b\n")},
+			"\x1b[32m[1]\x1b[0m b\n", "fulmen: rank 1: Its node does not answer.\\x1b[2J\n"},
 		{"raw", Options{Prefix: true, Together: true}, 0, []api.OutputPiece{out(0, ">>> "), out(1, "b\n"), out(0, "x\r\n")}, ">>> \r\n[1] b\r\nx\r\n", ""},
 		{"a note", Options{Through: true, Together: true, OutTerminal: true}, -1, []api.OutputPiece{out(0, "a"), note}, "a\n", "note\n"},
 	} {

@@ -32,6 +32,8 @@ func TestOffsets(t *testing.T) {
 	is.Equal(got.SkippedBytes, int64(9))
 	_, fresh = o.Take(api.OutputPiece{Attempt: 2, Stream: api.StreamOut, Data: []byte("abc")})
 	is.True(fresh) // another attempt
+	_, fresh = o.Take(api.OutputPiece{Attempt: 1, Notice: &api.Cause{Message: "It waits."}})
+	is.True(fresh) // about the rank, and not of a stream
 }
 
 // TestEveryByteIsTakenOnce sends a stream in pieces, again and again from anywhere
