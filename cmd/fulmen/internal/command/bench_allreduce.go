@@ -254,9 +254,14 @@ func (h *hearing) piece(p api.OutputPiece) {
 }
 
 func (h *hearing) show(words string) {
-	if words != "" {
-		h.bar.show(api.Measurement{Items: []api.MeasureItem{{State: api.MeasureRunning, Step: words, DoneRatio: &h.done}}})
+	if words == "" {
+		return
 	}
+	if h.Terminal { // what is too long is cut: a line that is drawn over must be one
+		fmt.Fprint(h.Err, "\x1b[?7l")
+		defer fmt.Fprint(h.Err, "\x1b[?7h")
+	}
+	h.bar.show(api.Measurement{Items: []api.MeasureItem{{State: api.MeasureRunning, Step: words, DoneRatio: &h.done}}})
 }
 
 // plan is where the job ran last.

@@ -91,6 +91,24 @@ func TestBenchForPrograms(t *testing.T) {
 	is.True(strings.HasSuffix(strings.Join(f.spec.Program.Command, " "), "-min-bytes 65536 -max-bytes 65536 -backend jaccl"))
 }
 
+func TestBenchOnATerminal(t *testing.T) {
+	is := is.New(t)
+	r := newRig(t, "")
+	r.app.Terminal = true
+	f := r.fake()
+	_, done := r.begin("bench", "allreduce", "-n", "2")
+	r.daemon.Await("job.watch")
+	f.runs()
+	f.prints(0, api.StreamOut, sayHow(t, "all_sum, 2048 bytes", 0.5))
+	r.err.await(t, "\x1b[?7l\r\x1b[K[############............]  50 %  all_sum, 2048 bytes\x1b[?7h")
+	f.prints(1, api.StreamErr, "a remark\n")
+	r.err.await(t, "a remark\n")
+	f.prints(0, api.StreamOut, says(t, worker.Message{Type: worker.TypeResult}, summed()))
+	f.ends(api.JobSucceeded, 0, nil)
+	is.Equal(<-done, 0)
+	is.True(strings.HasSuffix(r.err.String(), "\r\x1b[K")) // nothing of it stays
+}
+
 func TestBenchThatHasNoTable(t *testing.T) {
 	for name, c := range map[string]struct {
 		phase  api.JobPhase
