@@ -22,6 +22,8 @@ type actor struct {
 	queue []any
 	busy  bool
 	over  bool
+	stuck error         // the document cannot be written: nothing goes on
+	halt  chan struct{} // closed while it is so
 
 	// What follows is for the goroutine that works the queue off.
 	state    phase.State
@@ -92,7 +94,7 @@ type (
 
 func newActor(j *Jobs, id api.JobID) *actor {
 	a := &actor{j: j, id: id, timers: map[phase.TimerID]native.Timer{}, lanes: map[api.RankRef]*lane{},
-		starts: map[nodeAttempt][]chan struct{}{}, acked: map[nodeAttempt]bool{}, printed: map[nodeAttempt]int64{}, missed: map[int]int{}}
+		halt: make(chan struct{}), starts: map[nodeAttempt][]chan struct{}{}, acked: map[nodeAttempt]bool{}, printed: map[nodeAttempt]int64{}, missed: map[int]int{}}
 	a.shown.Store(&shown{})
 	return a
 }
@@ -109,6 +111,19 @@ func (a *actor) post(item any) bool {
 		a.busy = a.j.spawn(a.work)
 	}
 	return a.busy
+}
+
+// halted notes that nothing can go on, and why, or, with nil, that it does again.
+func (a *actor) halted(why error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch was := a.stuck; {
+	case was == nil && why != nil:
+		close(a.halt)
+	case was != nil && why == nil:
+		a.halt = make(chan struct{})
+	}
+	a.stuck = why
 }
 
 // work works the queue off.

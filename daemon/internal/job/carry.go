@@ -58,6 +58,7 @@ func (a *actor) put(job api.Job) {
 		switch {
 		case err == nil:
 			a.trial = false
+			a.halted(nil)
 			return
 		case a.trial:
 			a.failure = err
@@ -65,6 +66,7 @@ func (a *actor) put(job api.Job) {
 		case !said:
 			a.j.cfg.Log.Error("a job's document cannot be written; the job waits", "job", a.id, "error", err)
 		}
+		a.halted(err)
 		if !a.pause(retryPut) {
 			return
 		}

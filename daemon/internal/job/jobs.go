@@ -114,8 +114,9 @@ func (j *Jobs) sight() phase.Sight {
 	return s
 }
 
-// sightChanged tells every job who is there.
+// sightChanged tells every job who is there, and who is there that this node is.
 func (j *Jobs) sightChanged() {
+	j.spawn(j.beater.Now) // the caller may hold what sending needs
 	for _, a := range j.actors() {
 		a.post(look{})
 	}

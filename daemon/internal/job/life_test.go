@@ -1,6 +1,7 @@
 package job
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -200,6 +201,18 @@ func TestFullDisk(t *testing.T) {
 		is.Equal(a.sees(id).Phase, api.JobRunning)
 		full(false)
 		a.until(id, api.JobSucceeded, 5*time.Second)
+
+		id = b.submits(program(words("hang"), a, b))
+		b.until(id, api.JobRunning, time.Second)
+		full(true)
+		for range 2 {
+			began := time.Now()
+			err = b.Stop(t.Context(), b.person(), api.JobStopParams{Job: id})
+			is.True(errors.Is(err, api.ReasonDiskFull)) // at once, and says that it will
+			is.True(time.Since(began) < time.Second)
+		}
+		full(false)
+		is.Equal(b.until(id, api.JobStopped, 10*time.Second).Reason, api.ReasonStoppedByPerson)
 	})
 }
 

@@ -110,6 +110,14 @@ func (b *Beater) Lost() []api.NodeID {
 	return lost
 }
 
+// Now sends a beat to everybody, out of turn: a node to which there is a path again
+// has been silent for a while, and heard nothing.
+func (b *Beater) Now() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.send(slices.Sorted(maps.Keys(b.peers)))
+}
+
 // Close ends all beats.
 func (b *Beater) Close() {
 	b.mu.Lock()

@@ -129,6 +129,35 @@ func TestALostNodeIsNoticedAndComesBack(t *testing.T) {
 	})
 }
 
+// A node that was away is heard as soon as there is a path again, not with its next
+// beat: that could be too late.
+func TestAPathThatCameBackIsUsedAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		a := &air{nodes: map[api.NodeID]func(api.NodeID){}, cut: map[api.NodeID]bool{}}
+		began := time.Now()
+		one, two := a.add("one", began), a.add("two", began)
+		nodes := []api.NodeID{"one", "two"}
+		one.Watch(nodes)
+		two.Watch(nodes)
+		time.Sleep(10250 * time.Millisecond)
+		a.set("two", true)
+		time.Sleep(1740 * time.Millisecond) // 10 ms before two is lost, and before anybody beats
+		a.set("two", false)
+		two.Now()
+		synctest.Wait()
+		a.set("two", true)
+		time.Sleep(1500 * time.Millisecond)
+		lost, _ := one.told()
+		is.Equal(lost, 0)
+		sent := a.count()
+		one.Close()
+		two.Close()
+		one.Now() // says nothing any more
+		is.Equal(a.count(), sent)
+	})
+}
+
 // While nobody is to be heard nothing is sent, and no timer runs: a bubble with
 // one could not end.
 func TestNothingIsSentForNobody(t *testing.T) {
