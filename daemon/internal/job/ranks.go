@@ -148,6 +148,10 @@ func (a *actor) rankSaid(d rankDoc) {
 		a.event(e)
 	default:
 		a.acked[nodeAttempt{d.record.Key().Node, r.Attempt}] = true
+		if r.Phase == api.RankEnding && r.Exit != nil && r.Exit.Status() != 0 {
+			a.event(phase.RankFailing{Attempt: r.Attempt, Rank: r.Rank, Exit: r.Exit, Reason: r.Reason, Message: r.Message, Final: final(r.Reason)})
+			return
+		}
 		a.event(phase.RankAt{Attempt: r.Attempt, Rank: r.Rank, Phase: r.Phase})
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"os"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/rank/shimproto"
 )
@@ -108,7 +110,14 @@ func (t *talk) status(m shimproto.Status) {
 		if m.Cause != nil {
 			why = *m.Cause
 		}
-		t.enter(t.h, api.RankEnding, api.Reason(why.Reason), why.Message)
+		reason, message := api.Reason(why.Reason), why.Message
+		if m.Code != nil || m.Signal != "" {
+			// The home need not wait for the record of the end to end the others.
+			end := shimproto.ExitRecord{Cause: m.Cause, Code: m.Code, Signal: m.Signal}
+			reason, message = whyEnded(doc.Rank, end)
+			doc.Exit = &api.Exit{Code: m.Code, Signal: int(unix.SignalNum(m.Signal))}
+		}
+		t.enter(t.h, api.RankEnding, reason, message)
 	}
 	moved := doc.Phase != was
 	t.mu.Unlock()

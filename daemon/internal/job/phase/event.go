@@ -77,6 +77,17 @@ type RankEnded struct {
 	Final bool
 }
 
+// RankFailing is a rank whose program has ended badly, and of which something may
+// live for a moment: its [RankEnded] follows. The others need not wait for that.
+type RankFailing struct {
+	Attempt, Rank int
+	// Exit, Reason, Message and Final are as in [RankEnded].
+	Exit    *api.Exit
+	Reason  api.Reason
+	Message string
+	Final   bool
+}
+
 // EndAccepted answers [EndRanks]: the node has taken the order, and refuses every
 // home of a lower epoch from now on. Its ranks may take their grace.
 type EndAccepted struct {
@@ -146,6 +157,7 @@ func (Granted) event()          {}
 func (GrantRefused) event()     {}
 func (RankAt) event()           {}
 func (RankEnded) event()        {}
+func (RankFailing) event()      {}
 func (EndAccepted) event()      {}
 func (Renewed) event()          {}
 func (Stale) event()            {}

@@ -65,6 +65,9 @@ func event(s State, kind byte, a int, b byte) Event {
 		if b > 200 {
 			return RankEnded{Attempt: attempt, Rank: rank}
 		}
+		if b&0x20 != 0 {
+			return RankFailing{Attempt: attempt, Rank: rank, Exit: exit(int(b >> 6))}
+		}
 		return RankEnded{Attempt: attempt, Rank: rank, Exit: exit(int(b >> 6))}
 	case 11:
 		return Renewed{attempt, node}

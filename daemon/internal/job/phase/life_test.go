@@ -72,6 +72,13 @@ func TestWhatEndsAGroup(t *testing.T) {
 		{"home slept", func(g *rig) { g.fire(TimerLease) }, api.ReasonLeaseExpired, -1, 125},
 		{"too long", func(g *rig) { g.fire(TimerRun).ended(0, exit(0)).ended(1, exit(0)) }, api.ReasonRunTooLong, -1, 125},
 		{"silent", func(g *rig) { g.next(Printed{}).fire(TimerSilence).ended(0, exit(0)).ended(1, exit(0)) }, api.ReasonSilentTooLong, -1, 125},
+		{"failing before it has ended", func(g *rig) {
+			g.next(RankFailing{Attempt: 1, Rank: 1, Exit: &api.Exit{Signal: 9}})
+			if g.s.Job.Phase != api.JobEnding || !g.s.Ranks[1].MayLive() {
+				g.t.Errorf("%s: the others wait for its end", g.s.Job.Phase)
+			}
+			g.ended(0, exit(1)).ended(1, &api.Exit{Signal: 9}) // the one that noticed is not the cause
+		}, api.ReasonRankKilled, 1, 137},
 		{"the node says why", func(g *rig) {
 			g.next(RankEnded{Attempt: 1, Rank: 1, Reason: api.ReasonProgramMissing}).ended(0, nil)
 		}, api.ReasonProgramMissing, 1, 127},

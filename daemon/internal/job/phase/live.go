@@ -85,6 +85,18 @@ func (m *step) rankEnded(e RankEnded) {
 	m.fail(f)
 }
 
+// rankFailing ends the group as soon as one of its programs has ended badly.
+func (m *step) rankFailing(e RankFailing) {
+	r := m.rank(e.Attempt, e.Rank)
+	if r == nil || !r.MayLive() || e.Exit == nil || e.Exit.Status() == 0 || m.Job.Phase == api.JobEnding || !live(m.Job.Phase) {
+		return
+	}
+	if e.Reason == "" {
+		e.Reason = reasonOf(e.Exit)
+	}
+	m.fail(Failure{Cause: Cause{Reason: e.Reason, Message: e.Message, Final: e.Final}, Rank: e.Rank, Exit: e.Exit})
+}
+
 // reasonOf names the end of a process.
 func reasonOf(e *api.Exit) api.Reason {
 	switch {

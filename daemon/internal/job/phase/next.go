@@ -84,6 +84,8 @@ func (m *step) home(e Event) {
 		m.rankAt(e)
 	case RankEnded:
 		m.rankEnded(e)
+	case RankFailing:
+		m.rankFailing(e)
 	case EndAccepted:
 		if m.current(e.Attempt) && m.node(e.Node) != nil {
 			m.witnessed()

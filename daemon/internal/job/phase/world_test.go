@@ -306,5 +306,6 @@ func (p *process) die(e *api.Exit) {
 }
 
 func (p *process) report(to api.NodeID) {
+	p.on.answer(p.on.w.node(to), RankFailing{Attempt: p.attempt, Rank: p.rank, Exit: p.exit}) // may come at any time, or never
 	p.on.answer(p.on.w.node(to), RankEnded{Attempt: p.attempt, Rank: p.rank, Exit: p.exit})
 }

@@ -42,8 +42,12 @@ type Status struct {
 	// LeaseLeftS is how long the lease still runs.
 	LeaseLeftS float64 `json:"lease_left_s"`
 	// Cause is why it is ending, from then on.
-	Cause *Cause   `json:"cause,omitzero"`
-	Logs  []LogEnd `json:"logs,omitzero"`
+	Cause *Cause `json:"cause,omitzero"`
+	// Code and Signal are how the program ended, as in [ExitRecord], while what it
+	// has left is being ended and written down.
+	Code   *int     `json:"code,omitzero"`
+	Signal string   `json:"signal,omitzero"`
+	Logs   []LogEnd `json:"logs,omitzero"`
 }
 
 func (Status) messageType() string { return "status" }
