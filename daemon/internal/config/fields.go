@@ -9,7 +9,7 @@ import (
 // Packages are the parts of the daemon whose log can have a level of its own.
 func Packages() []string {
 	return []string{"cluster", "config", "daemon", "facts", "grant", "health", "home", "job", "ledger", "native",
-		"placement", "proc", "profile", "rank", "rdma", "relay", "server", "store", "topology"}
+		"peer", "placement", "proc", "profile", "rank", "rdma", "relay", "server", "store", "topology"}
 }
 
 // Fields are all keys, in the order of the documentation.
