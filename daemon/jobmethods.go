@@ -18,8 +18,8 @@ func (d *daemon) jobHandlers() server.Handlers {
 		"job.get":       server.Handle(d.jobGet),
 		"job.watch":     server.Handle(d.jobWatch),
 		"job.logs":      server.Handle(d.jobLogs),
-		"job.input": server.Handle(func(ctx context.Context, c *server.Caller, p api.JobInputParams) (api.Empty, error) {
-			return api.Empty{}, d.attach.Input(ctx, d.jobCaller(c).Principal, p)
+		"job.input": server.Handle(func(ctx context.Context, c *server.Caller, p api.JobInputParams) (api.JobInputResult, error) {
+			return d.attach.Input(ctx, d.jobCaller(c).Principal, p)
 		}),
 		"job.resize": server.Handle(func(ctx context.Context, c *server.Caller, p api.JobResizeParams) (api.Empty, error) {
 			return api.Empty{}, d.attach.Resize(ctx, d.jobCaller(c).Principal, p)

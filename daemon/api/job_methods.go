@@ -16,7 +16,7 @@ func jobMethods() []MethodInfo {
 			"job.get, and every change after, ending with exactly one that is terminal."),
 		method[JobLogsParams, JobLogsResult]("job.logs", ClassUser, "job.output",
 			"What ranks printed, and with follow what they print from now on."),
-		method[JobInputParams, Empty]("job.input", ClassUser, "",
+		method[JobInputParams, JobInputResult]("job.input", ClassUser, "",
 			"Gives input to a job, or says that there is no more."),
 		method[JobResizeParams, Empty]("job.resize", ClassUser, "",
 			"Tells a job's pseudo-terminal its size."),

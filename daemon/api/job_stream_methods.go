@@ -97,16 +97,30 @@ type OutputPiece struct {
 	Notice *Cause `json:"notice,omitempty"`
 }
 
+// InputAfterAll is the offset of a piece of input that follows all that was given
+// before.
+const InputAfterAll = -1
+
 // JobInputParams is input for a job.
 type JobInputParams struct {
 	// Job is the job.
 	Job JobID `json:"job"`
-	// OffsetBytes is where the piece begins in all input so far, so that a repeated piece counts once.
+	// Giver tells clients apart, by a word of their own choice; empty is the one that submitted the job.
+	Giver string `json:"giver,omitempty"`
+	// OffsetBytes is where the piece begins in all input so far, so that a repeated piece counts once. -1 is after
+	// all input, whoever gave it, and makes the client the one that gives: from then on pieces of others are refused
+	// with input_elsewhere, until one of them does the same.
 	OffsetBytes int64 `json:"offset_bytes"`
 	// Data is the piece, base64.
 	Data []byte `json:"data,omitempty"`
 	// End says that there is no more.
 	End bool `json:"end,omitempty"`
+}
+
+// JobInputResult says how much input a job was given.
+type JobInputResult struct {
+	// OffsetBytes is where all input so far ends, and the next piece of the client begins.
+	OffsetBytes int64 `json:"offset_bytes"`
 }
 
 // JobResizeParams is the size of a terminal.

@@ -1562,12 +1562,20 @@ export interface JobGetResult {
 export interface JobInputParams {
   /** The job. */
   job: JobID;
-  /** Where the piece begins in all input so far, so that a repeated piece counts once. Unit: bytes. */
+  /** Tells clients apart, by a word of their own choice; empty is the one that submitted the job. */
+  giver?: string;
+  /** Where the piece begins in all input so far, so that a repeated piece counts once. -1 is after all input, whoever gave it, and makes the client the one that gives: from then on pieces of others are refused with input_elsewhere, until one of them does the same. Unit: bytes. */
   offset_bytes: number;
   /** The piece, base64. */
   data?: Base64;
   /** Says that there is no more. */
   end?: boolean;
+}
+
+/** JobInputResult says how much input a job was given. */
+export interface JobInputResult {
+  /** Where all input so far ends, and the next piece of the client begins. Unit: bytes. */
+  offset_bytes: number;
 }
 
 /** JobListParams says which jobs. */
@@ -3525,7 +3533,7 @@ export interface Methods {
   /** What ranks printed, and with follow what they print from now on. */
   "job.logs": { params: JobLogsParams; result: JobLogsResult; class: "user"; notifies: "job.output" };
   /** Gives input to a job, or says that there is no more. */
-  "job.input": { params: JobInputParams; result: Empty; class: "user"; notifies: never };
+  "job.input": { params: JobInputParams; result: JobInputResult; class: "user"; notifies: never };
   /** Tells a job's pseudo-terminal its size. */
   "job.resize": { params: JobResizeParams; result: Empty; class: "user"; notifies: never };
   /** Ends a job: SIGTERM, the grace, SIGKILL; with kill at once. */

@@ -35,6 +35,8 @@ type attachment struct {
 	lines  *output.Lines
 	// input says that In is the job's; leave that Ctrl-C leaves the job alone.
 	input, leave bool
+	// giver tells this client from the one that submitted the job; empty is that one.
+	giver string
 	// quiet leaves out the lines about the job itself.
 	quiet bool
 

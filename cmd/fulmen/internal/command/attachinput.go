@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"fulmen/daemon/api"
@@ -32,7 +33,10 @@ func (a *attachment) beginInput(ctx context.Context) {
 // giveInput reads the input to its end and passes it on. What was not accepted is
 // given again with its offset, and so counts once.
 func (a *attachment) giveInput(ctx context.Context, raw bool) {
-	var at int64
+	at, ok := int64(0), true
+	if a.giver != "" {
+		at = api.InputAfterAll
+	}
 	var presses presses
 	buffer := make([]byte, inputPiece)
 	for {
@@ -40,29 +44,49 @@ func (a *attachment) giveInput(ctx context.Context, raw bool) {
 		if raw && presses.count(buffer[:n], time.Now()) {
 			a.typed <- struct{}{}
 		}
-		if n > 0 && !a.give(ctx, api.JobInputParams{Job: a.job, OffsetBytes: at, Data: buffer[:n]}) {
-			return
+		if n > 0 {
+			if at, ok = a.give(ctx, api.JobInputParams{OffsetBytes: at, Data: buffer[:n]}); !ok {
+				return
+			}
 		}
-		if at += int64(n); err != nil {
-			a.give(ctx, api.JobInputParams{Job: a.job, OffsetBytes: at, End: true})
+		if err != nil {
+			a.give(ctx, api.JobInputParams{OffsetBytes: at, End: true})
 			return
 		}
 	}
 }
 
-// give passes a piece on; false where nobody wants more. While the job lives, one
-// that cannot take input now, or a daemon that is away, is waited for.
-func (a *attachment) give(ctx context.Context, piece api.JobInputParams) bool {
+// give passes a piece on, and says where the next one begins; false where nobody
+// wants more. While the job lives, one that cannot take input now, or a daemon
+// that is away, is waited for. Where another client gives input meanwhile, what is
+// typed here follows that; the end of the input here is then not the job's.
+func (a *attachment) give(ctx context.Context, piece api.JobInputParams) (next int64, ok bool) {
+	piece.Job, piece.Giver = a.job, a.giver
 	pause := firstPause
 	for {
-		_, err := client.Call[api.Empty](ctx, a.client, "job.input", piece)
+		sent := piece
+		if piece.OffsetBytes == api.InputAfterAll { // asked first, as the answer may be lost
+			sent = api.JobInputParams{Job: a.job, Giver: a.giver, OffsetBytes: api.InputAfterAll}
+		}
+		result, err := client.Call[api.JobInputResult](ctx, a.client, "job.input", sent)
 		switch {
+		case err == nil && piece.OffsetBytes == api.InputAfterAll:
+			piece.OffsetBytes = result.OffsetBytes
+			continue
 		case err == nil:
-			return true
-		case ctx.Err() != nil || !mends(err):
-			return false
+			return piece.OffsetBytes + int64(len(piece.Data)), true
+		case ctx.Err() != nil:
+			return 0, false
+		case errors.Is(err, api.ReasonInputElsewhere) && len(piece.Data) > 0:
+			piece.OffsetBytes = api.InputAfterAll
+			continue
+		case !mends(err) || errors.Is(err, api.ReasonInputLost):
+			if !errors.Is(err, api.ReasonInputElsewhere) && !errors.Is(err, api.ReasonJobEnded) {
+				a.say("it is given no more input: " + api.AsError(err).Message)
+			}
+			return 0, false
 		case !sleep(ctx, pause):
-			return false
+			return 0, false
 		}
 		pause = min(2*pause, longestPause)
 	}

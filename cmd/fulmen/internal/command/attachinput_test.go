@@ -137,6 +137,32 @@ func TestInputIsGivenAgainUntilItIsTaken(t *testing.T) {
 	is.Equal(<-done, 0)
 }
 
+// Another client takes over, and what is typed here afterwards follows.
+func TestInputAfterThatOfAnother(t *testing.T) {
+	is := is.New(t)
+	r := newRig(t, "")
+	f := r.fake()
+	keys, type_ := io.Pipe()
+	r.app.In = keys
+	_, done := r.begin("run", "-n", "2", "x")
+	f.runs()
+	_, err := io.WriteString(type_, "one ")
+	is.NoErr(err)
+	f.mu.Lock()
+	for len(f.input) == 0 {
+		f.more.Wait()
+	}
+	f.mu.Unlock()
+	_, err = f.feed(json.RawMessage(`{"job":"j4k2m9xq7","giver":"b","offset_bytes":-1,"data":"dHdvIA=="}`))
+	is.NoErr(err)
+	_, err = io.WriteString(type_, "three")
+	is.NoErr(err)
+	is.NoErr(type_.Close())
+	is.Equal(f.awaitInput(), "one two three")
+	f.ends(api.JobSucceeded, 0, nil)
+	is.Equal(<-done, 0)
+}
+
 func TestPresses(t *testing.T) {
 	is := is.New(t)
 	start := now()

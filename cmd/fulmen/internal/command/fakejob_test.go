@@ -29,6 +29,7 @@ type fakeJob struct {
 	pieces  []api.JobOutput
 	offsets map[string]int64
 	input   []byte
+	giver   string // who may give more
 	ended   bool // the input
 	seq     uint64
 	signals chan os.Signal
@@ -70,10 +71,16 @@ func (f *fakeJob) feed(raw json.RawMessage) (any, error) {
 	is.New(f.t).NoErr(json.Unmarshal(raw, &p))
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if p.OffsetBytes == api.InputAfterAll {
+		f.giver, p.OffsetBytes = p.Giver, int64(len(f.input))
+	}
+	if p.Giver != f.giver {
+		return nil, api.NewError(api.ReasonInputElsewhere, string(jobA))
+	}
 	f.input = append(f.input[:p.OffsetBytes], p.Data...)
 	f.ended = p.End
 	f.more.Broadcast()
-	return api.Empty{}, nil
+	return api.JobInputResult{OffsetBytes: int64(len(f.input))}, nil
 }
 
 // doc is a document of the job.

@@ -17,6 +17,10 @@
 //
 // # Input
 //
+// One client at a time gives it: the one that began, until another one asks for
+// the place after all input, here or at another node. The ranks say how far they
+// are, so that the other one goes on just there.
+//
 // What is given counts by its place in all input, so that a piece that is given
 // twice counts once. It is kept until the ranks have it, also before there are
 // any: at most MaxKept bytes, then whoever gives more waits. As long as a job was

@@ -2,7 +2,6 @@ package attach
 
 import (
 	"context"
-	"slices"
 	"sync"
 
 	"fulmen/daemon/api"
@@ -24,13 +23,14 @@ type feed struct {
 	mu      sync.Mutex
 	changed chan struct{} // closed and replaced at every change
 	by      api.Principal // who gave last, in whose name it is passed on
+	client  string        // the client that may give more
 	begun   bool
 	start   int64  // the place of the first byte that is kept
 	kept    []byte // the input from there on
 	ended   bool   // there will be no more
 	failed  *api.Error
 	attempt int
-	takers  map[api.RankRef]int64 // how far the attempt's ranks are that still read
+	takers  map[api.RankRef]int64 // how far the attempt's ranks are that still read; saidNothing before they say so
 	size    *api.JobResizeParams
 	rank0   *rankAt // where a terminal is that has a size
 }
@@ -63,97 +63,42 @@ func (a *Attach) feed(by api.Principal, id api.JobID) (*feed, view, error) {
 	return f, v, err
 }
 
-// Input gives a job input. It waits while the ranks take less than is given. A
-// piece that was given before counts once; one that does not begin where the last
-// one ended, or sooner, is refused. Errors are *api.Error: no_such_job,
+// saidNothing is how far a rank is that did not say so yet.
+const saidNothing = -1
+
+// Input gives a job input, and says where all of it ends. It waits while the ranks
+// take less than is given. A piece that was given before counts once; one that
+// does not begin where the last one ended, or sooner, is refused, and so is one of
+// a client in whose place another gives. Errors are *api.Error: no_such_job,
 // not_your_job, job_ended, bad_value, input_lost, input_elsewhere; or that of ctx.
-func (a *Attach) Input(ctx context.Context, by api.Principal, p api.JobInputParams) error {
+func (a *Attach) Input(ctx context.Context, by api.Principal, p api.JobInputParams) (api.JobInputResult, error) {
 	f, v, err := a.feed(by, p.Job)
+	if err == nil && p.OffsetBytes == api.InputAfterAll && f.isElsewhere() {
+		f.fail(api.NewError(api.ReasonInputElsewhere, p.Job.String())) // begun anew: the ranks know how far they are
+		f, v, err = a.feed(by, p.Job)
+	}
 	if err != nil {
-		return err
+		return api.JobInputResult{}, err
 	}
 	if reads(v.spec.Program, 0) {
-		return f.give(ctx, by, p)
+		return f.give(ctx, by, p, v.job.Attempt)
 	}
 	if len(p.Data) > 0 {
-		return api.Errorf(api.ReasonBadValue, "data", "%s reads no input.", p.Job)
+		err = api.Errorf(api.ReasonBadValue, "data", "%s reads no input.", p.Job)
 	}
-	return nil
+	return api.JobInputResult{}, err
+}
+
+// isElsewhere reports whether a client of another node gives the ranks their input.
+func (f *feed) isElsewhere() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.failed != nil && f.failed.Data.Reason == api.ReasonInputElsewhere
 }
 
 // reads reports whether a rank reads what is given. A terminal does in any case.
 func reads(p api.Program, rank int) bool {
 	return p.Stdin == api.StdinAll || rank == 0 && (p.Stdin == api.StdinRank0 || p.Terminal)
-}
-
-func (f *feed) give(ctx context.Context, by api.Principal, p api.JobInputParams) error {
-	select {
-	case f.giving <- struct{}{}:
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-	defer func() { <-f.giving }()
-	for {
-		changed, done, err := f.take(by, p)
-		if done || err != nil {
-			return err
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
-}
-
-// take keeps as much of a piece as there is room for, and reports whether that
-// was all; otherwise there is something to wait for.
-func (f *feed) take(by api.Principal, p api.JobInputParams) (changed <-chan struct{}, done bool, err error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.failed != nil {
-		return nil, false, f.failed
-	}
-	if !f.begun { // by a daemon that was started again, it may begin in the middle
-		f.begun, f.start = true, p.OffsetBytes
-	}
-	end := f.start + int64(len(f.kept))
-	if p.OffsetBytes < 0 || p.OffsetBytes > end {
-		return nil, false, api.Errorf(api.ReasonBadValue, "offset_bytes", "%s was given input up to %d, and the piece begins at %d.", f.id, end, p.OffsetBytes)
-	}
-	if p.End && p.OffsetBytes+int64(len(p.Data)) < end {
-		return nil, false, api.Errorf(api.ReasonBadValue, "end", "%s was given input up to %d, and cannot end at %d.", f.id, end, p.OffsetBytes+int64(len(p.Data)))
-	}
-	data := p.Data[min(end-p.OffsetBytes, int64(len(p.Data))):]
-	if f.ended && len(data) > 0 {
-		return nil, false, api.Errorf(api.ReasonBadValue, "data", "%s was told that its input ends at %d.", f.id, end)
-	}
-	f.by = by
-	if len(f.kept)+len(data) > MaxKept {
-		f.letGo()
-	}
-	n := min(len(data), MaxKept-len(f.kept))
-	f.kept = append(f.kept, data[:n]...)
-	done = n == len(data)
-	if ends := done && p.End && !f.ended; ends || n > 0 {
-		f.ended = f.ended || ends
-		f.tell()
-	}
-	return f.changed, done, nil
-}
-
-// letGo drops what every rank of the attempt has taken.
-func (f *feed) letGo() {
-	front := int64(-1)
-	for _, taken := range f.takers {
-		if front < 0 || taken < front {
-			front = taken
-		}
-	}
-	if gone := min(front-f.start, int64(len(f.kept))); gone > 0 {
-		f.kept = slices.Delete(f.kept, 0, int(gone))
-		f.start += gone
-	}
 }
 
 // tell wakes everybody who waits for a change.
@@ -178,20 +123,24 @@ func (f *feed) fail(why *api.Error) {
 	}
 }
 
-// lose notes that the attempt cannot be given its input. The feed stays, and
-// says so to whoever gives more.
+// lose notes that the attempt cannot be given its input.
 func (f *feed) lose(ref api.RankRef) {
 	why := api.NewError(api.ReasonInputLost, ref.String())
+	if f.refuse(why) && f.attach.config.Lost != nil {
+		f.attach.config.Lost(f.id, why)
+	}
+}
+
+// refuse has the feed stay, and say to whoever gives more why that cannot be. It
+// reports whether nothing else was in the way before.
+func (f *feed) refuse(why *api.Error) (first bool) {
 	f.mu.Lock()
-	first := f.failed == nil
-	if first {
+	defer f.mu.Unlock()
+	if first = f.failed == nil; first {
 		f.failed = why
 		f.tell()
 	}
-	f.mu.Unlock()
-	if first && f.attach.config.Lost != nil {
-		f.attach.config.Lost(f.id, why)
-	}
+	return first
 }
 
 // run starts what feeds each rank, as the ranks come and go.
@@ -227,7 +176,7 @@ func (f *feed) step(v view, feeders map[api.RankRef]*feeder) {
 		f.attempt, f.takers, f.rank0 = a.Attempt, map[api.RankRef]int64{}, nil
 		for _, r := range a.Plan.Ranks {
 			if reads(v.spec.Program, r.Rank) {
-				f.takers[api.RankRef{Job: f.id, Attempt: a.Attempt, Rank: r.Rank}] = 0
+				f.takers[api.RankRef{Job: f.id, Attempt: a.Attempt, Rank: r.Rank}] = saidNothing
 			}
 		}
 	}

@@ -104,6 +104,9 @@ func (r *feeder) refused(why *api.Error) error {
 	case api.ReasonInputLost:
 		r.feed.lose(r.at.ref)
 		return errDone
+	case api.ReasonInputElsewhere:
+		r.feed.refuse(why) // a client of another node gives it, until one here takes it back
+		return errDone
 	case api.ReasonUnreachable, api.ReasonNoSuchRank:
 		return why // it may come yet, or its end become known
 	}

@@ -19,7 +19,7 @@ func (r *rig) give(offset int, data string, end bool) api.Reason {
 }
 
 func (r *rig) giveAs(by api.Principal, offset int, data string, end bool) api.Reason {
-	err := r.attach.Input(r.t.Context(), by, api.JobInputParams{Job: jobID, OffsetBytes: int64(offset), Data: []byte(data), End: end})
+	_, err := r.attach.Input(r.t.Context(), by, api.JobInputParams{Job: jobID, OffsetBytes: int64(offset), Data: []byte(data), End: end})
 	if err != nil {
 		return api.AsError(err).Data.Reason
 	}
@@ -113,7 +113,7 @@ func TestInputThatIsNotKept(t *testing.T) {
 		// There is no room before the slow one has read something.
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
-		err := r.attach.Input(ctx, r.ada, api.JobInputParams{Job: jobID, OffsetBytes: attach.MaxKept, Data: []byte(big)})
+		_, err := r.attach.Input(ctx, r.ada, api.JobInputParams{Job: jobID, OffsetBytes: attach.MaxKept, Data: []byte(big)})
 		is.Equal(err, context.DeadlineExceeded)
 		waits := make(chan api.Reason, 1)
 		go func() { waits <- r.give(attach.MaxKept, big, false) }()
@@ -170,6 +170,96 @@ func TestADaemonThatForgot(t *testing.T) {
 		is.Equal(r.give(3, "wn and new", true), api.Reason(""))
 		is.Equal(r.program(1, 0).input, "known and new")
 		is.True(r.program(1, 1).over)
+	})
+}
+
+// giveFrom gives as one of several clients, and returns where all input ends.
+func (r *rig) giveFrom(a *attach.Attach, giver string, offset int64, data string) (int64, api.Reason) {
+	result, err := a.Input(r.t.Context(), r.ada, api.JobInputParams{Job: jobID, Giver: giver, OffsetBytes: offset, Data: []byte(data)})
+	if err != nil {
+		return 0, api.AsError(err).Data.Reason
+	}
+	return result.OffsetBytes, ""
+}
+
+// Of two clients of one daemon the one gives that asked last for the place after
+// all input, and the other one is told.
+func TestASecondClientGives(t *testing.T) {
+	inBubble(t, func(t *testing.T, r *rig) {
+		is := is.New(t)
+		r.begin(api.RankRunning)
+		is.Equal(r.give(0, "one ", false), api.Reason(""))
+		for _, step := range []struct {
+			giver  string
+			offset int64
+			data   string
+			end    int64
+			reason api.Reason
+		}{
+			{"b", 4, "two ", 0, api.ReasonInputElsewhere},
+			{"b", api.InputAfterAll, "", 4, ""},
+			{"b", 4, "two ", 8, ""},
+			{"", 4, "lost", 0, api.ReasonInputElsewhere}, // it was never told of the two
+			{"b", 4, "two ", 8, ""},
+			{"", api.InputAfterAll, "three", 13, ""},
+			{"b", 8, "lost", 0, api.ReasonInputElsewhere},
+			{"", -2, "", 0, api.ReasonBadValue},
+		} {
+			end, reason := r.giveFrom(r.attach, step.giver, step.offset, step.data)
+			is.Equal(reason, step.reason)
+			is.Equal(end, step.end)
+		}
+		is.Equal(r.program(1, 0).input, "one two three")
+	})
+}
+
+// A client that comes to a daemon which was given nothing, because another node's
+// was or because it forgot, hears of the place from the ranks.
+func TestTheRanksSayWhereInputGoesOn(t *testing.T) {
+	inBubble(t, func(t *testing.T, r *rig) {
+		is := is.New(t)
+		r.begin(api.RankPreparing)
+		for rank := range 2 {
+			r.far[rank+1].do(ref(1, rank), func(p *program) { p.input = "known " })
+		}
+		placed := make(chan int64)
+		go func() {
+			end, _ := r.giveFrom(r.attach, "b", api.InputAfterAll, "and ")
+			placed <- end
+		}()
+		r.rank(1, 0, api.RankRunning)
+		synctest.Wait()
+		is.Equal(r.program(1, 0).input, "known ") // rank 1 may have been given more
+		r.rank(1, 1, api.RankRunning)
+		is.Equal(<-placed, int64(10))
+		end, reason := r.giveFrom(r.attach, "b", 10, "new")
+		is.Equal(reason, api.Reason(""))
+		is.Equal(end, int64(13))
+		for rank := range 2 {
+			is.Equal(r.program(1, rank).input, "known and new")
+		}
+	})
+}
+
+// A client of another node takes the input over, and this node's takes it back.
+func TestAnotherNodeGives(t *testing.T) {
+	inBubble(t, func(t *testing.T, r *rig) {
+		is := is.New(t)
+		r.begin(api.RankRunning)
+		is.Equal(r.give(0, "here ", false), api.Reason(""))
+		for rank := range 2 {
+			r.program(1, rank)
+			r.far[rank+1].do(ref(1, rank), func(p *program) { p.input += "there "; p.displaced = true })
+		}
+		synctest.Wait()
+		_, reason := r.giveFrom(r.attach, "", 5, "lost ")
+		is.Equal(reason, api.ReasonInputElsewhere)
+		end, reason := r.giveFrom(r.attach, "", api.InputAfterAll, "again")
+		is.Equal(reason, api.Reason(""))
+		is.Equal(end, int64(16))
+		for rank := range 2 {
+			is.Equal(r.program(1, rank).input, "here there again")
+		}
 	})
 }
 

@@ -28,8 +28,10 @@ type program struct {
 	input string
 	reads int // how much input it takes
 	over  bool
-	rows  int
-	by    api.Principal
+	// displaced ends the connection that gives input, for another one.
+	displaced bool
+	rows      int
+	by        api.Principal
 }
 
 func newMachine(peers *peer.Peers) *machine {
@@ -118,6 +120,24 @@ func (m *machine) output(ctx context.Context, _ api.NodeID, first api.PeerConn, 
 	}
 }
 
+// displace ends a connection that gives input when the rank is told to.
+func (m *machine) displace(ref api.RankRef, to *rankio.Writer, conn net.Conn, over <-chan struct{}) {
+	for {
+		r, _, changed := m.see(ref)
+		if r.displaced {
+			m.do(ref, func(r *program) { r.displaced = false })
+			_ = to.Send(rankio.Refused{Error: api.NewError(api.ReasonInputElsewhere, ref.String())})
+			conn.Close()
+			return
+		}
+		select {
+		case <-changed:
+		case <-over:
+			return
+		}
+	}
+}
+
 func (m *machine) input(ctx context.Context, _ api.NodeID, first api.PeerConn, conn net.Conn) {
 	defer context.AfterFunc(m.ctx, func() { conn.Close() })()
 	to, from := rankio.NewWriter(conn), rankio.NewReader(conn)
@@ -126,6 +146,9 @@ func (m *machine) input(ctx context.Context, _ api.NodeID, first api.PeerConn, c
 	if to.Send(rankio.Taken{Bytes: int64(len(r.input))}) != nil {
 		return
 	}
+	over := make(chan struct{})
+	defer close(over)
+	go m.displace(first.Rank, to, conn, over)
 	for {
 		message, err := from.Next()
 		given, ok := message.(rankio.Given)
