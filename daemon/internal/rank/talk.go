@@ -53,7 +53,7 @@ func (t *talk) tell() error {
 			return err
 		}
 	}
-	if lease > t.lease && lease > now {
+	if lease != t.lease && lease > now { // the configuration may have made it shorter
 		t.lease = lease
 		return t.send(shimproto.Renew{RequestHeader: t.header(), LeaseS: (lease - now).Seconds()})
 	}
