@@ -44,14 +44,6 @@ type plug struct {
 	iface, address string
 }
 
-// must ends a test for which something cannot be prepared.
-func must(t *testing.T, what string, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatalf("%s: %v", what, err)
-	}
-}
-
 // received is how many bytes have come in by an interface.
 func (h *host) received(t *testing.T, iface string) uint64 {
 	t.Helper()

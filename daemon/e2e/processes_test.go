@@ -54,3 +54,11 @@ func parentOf(t *testing.T, pid int) (int, bool) {
 	parent, err := strconv.Atoi(text)
 	return parent, err == nil && parent > 1
 }
+
+// must ends a test for which something cannot be prepared.
+func must(t *testing.T, what string, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+}

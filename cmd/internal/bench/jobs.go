@@ -30,14 +30,15 @@ type jobBench struct {
 // jobRows measures jobs: real programs, over daemons that share this machine.
 func (b *run) jobRows() error {
 	stage, err := desk.NewStage(".")
-	defer stage.Close()
-	if errors.Is(err, desk.ErrNobody) {
-		fmt.Fprintln(os.Stderr, "bench: jobs:", err)
-		return nil
-	}
 	if err != nil {
+		stage.Close() // what was made before the error
+		if errors.Is(err, desk.ErrNobody) {
+			fmt.Fprintln(os.Stderr, "bench: jobs:", err)
+			return nil
+		}
 		return err
 	}
+	defer stage.Close()
 	if stage.WhyNoPython != "" {
 		fmt.Fprintln(os.Stderr, "bench: jobs:", stage.WhyNoPython)
 		return nil
@@ -57,10 +58,11 @@ func (b *run) jobRows() error {
 		Fulmend: stage.Fulmend, Scenario: "mesh-4", Macs: []string{"studio-1", "studio-2", "studio-3", "studio-4"},
 		Folder: folder, Account: stage.Account,
 	})
-	defer d.Close()
 	if err != nil {
+		d.Close()
 		return err
 	}
+	defer d.Close()
 	j := &jobBench{b, stage, d}
 	if _, err := client.Call[api.JobListResult](ctx, d.Nodes[0].Client, "job.list", api.JobListParams{}); errors.Is(err, api.ReasonNotBuiltYet) {
 		fmt.Fprintln(os.Stderr, "bench: jobs are not wired yet")
