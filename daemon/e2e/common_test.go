@@ -1,6 +1,8 @@
 package e2e
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -9,7 +11,15 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/client"
 )
+
+// soon is the deadline of what a cluster does by itself: a dead path is noticed
+// in 5 to 10 s, and tried again after pauses of a few seconds.
+const soon = 30 * time.Second
 
 // processTable lists the machine's processes, a line each: its id and its
 // arguments. On Linux no program is needed for that, and a small machine has none.
@@ -61,4 +71,38 @@ func must(t *testing.T, what string, err error) {
 	if err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
+}
+
+// eventually looks until something holds.
+func eventually(t *testing.T, what string, within time.Duration, holds func() bool) {
+	t.Helper()
+	deadline := time.After(within)
+	// The kernel announces neither counted bytes nor the end of others' sockets.
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for !holds() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("no %s in %v", what, within)
+		}
+	}
+}
+
+// documents waits until the documents that a daemon holds fit.
+func documents(t *testing.T, who string, c *client.Client, what string, within time.Duration, sel api.StateSelect, fits func(*client.View) bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), within)
+	defer cancel()
+	var view client.View
+	for event, err := range c.Watch(ctx, sel) {
+		if err != nil {
+			t.Fatalf("%s: waiting for %s: %v", who, what, err)
+		}
+		if view.Apply(event); fits(&view) {
+			return
+		}
+	}
+	text, _ := json.MarshalIndent(view.Docs(), "", " ")
+	t.Fatalf("%s: no %s in %v; it has:\n%s", who, what, within, text)
 }
