@@ -4,9 +4,11 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/matryer/is"
 
@@ -14,6 +16,17 @@ import (
 	"fulmen/daemon/e2e/desk"
 	"fulmen/daemon/e2e/netns"
 )
+
+// cutLease is how long a rank lives whose home is out of sight.
+const cutLease = 6 * time.Second
+
+// cutTimes leave the beats as they are by default, which say how fast a loss is
+// noticed.
+const cutTimes = "[times]\nlease = \"6s\"\nlease_renewal = \"1s\"\ngrace = \"1s\"\nfailed_grace = \"500ms\"\nstarting = \"15s\"\n"
+
+// signalledWithin is how long after the loss of a node the home, which is with rank
+// 0, has told the ranks that it still reaches to end.
+const signalledWithin = 3 * time.Second
 
 // TestJobsOverNetworks runs a job over two machines whose daemons are root's, as
 // a person's account, and cuts their networks: the ranks end on both sides, and
@@ -27,7 +40,7 @@ func TestJobsOverNetworks(t *testing.T) {
 		t.Skip("only root makes networks, and only root's daemons run jobs as others")
 	}
 	s.buildFulmen()
-	l := newLab(t, shortly)
+	l := newLab(t, cutTimes)
 	for _, h := range l.all {
 		must(t, "opening "+h.folder, os.Chmod(h.folder, 0o755)) // the socket is for everybody
 		if h != l.north {
@@ -52,7 +65,11 @@ func TestJobsOverNetworks(t *testing.T) {
 	got = run(append(append([]string{"run"}, pair...), "--allow-solo", "--", s.Program("environment.sh"))...)
 	is.Equal(strings.Count(got.out, "uid="+itoa(s.Account.UID)+" gid="+itoa(s.Account.GID)+" "), 2)
 
-	got = run(append(append([]string{"run", "--detach"}, pair...), "--", s.Python, s.Program("hang.py"))...)
+	noted := filepath.Join(s.Work, "noted")
+	must(t, "a folder", os.Mkdir(noted, 0o700))
+	must(t, "giving it", s.Account.Owns(noted))
+	nobody := "9" // is mortal
+	got = run(append(append([]string{"run", "--detach", "--allow-solo"}, pair...), "--", s.Python, s.Program("signalled.py"), noted, nobody)...)
 	id, err := api.ParseJobID(strings.TrimSpace(got.out))
 	is.NoErr(err)
 	j := &jobs{s, &desk.Desk{}}
@@ -65,10 +82,23 @@ func TestJobsOverNetworks(t *testing.T) {
 	is.Equal(stat.Sys().(*syscall.Stat_t).Uid, s.Account.UID)
 
 	networks := append([]*netns.Network{l.lan}, l.cables...)
+	eventually(t, "both ranks' own word", soon, func() bool {
+		return strings.Count(run("job", "logs", string(id)).out, "ready") == 2
+	})
+	cut := time.Now()
 	for _, n := range networks {
 		must(t, "a cut", n.Cut(l.south.Space))
 	}
 	areGone(t, after, pidsOf(ranks)) // on both sides, though only one knows of the other's end
+	for rank, within := range []time.Duration{signalledWithin, cutLease + time.Second} {
+		text, err := os.ReadFile(filepath.Join(noted, "n."+itoa(uint32(rank))))
+		must(t, "when a rank was signalled", err)
+		at, err := strconv.ParseInt(string(text), 10, 64)
+		must(t, "when a rank was signalled", err)
+		took := time.Unix(0, at).Sub(cut)
+		t.Logf("rank %d was signalled %v after the cut", rank, took)
+		is.True(took < within)
+	}
 	for _, n := range networks {
 		must(t, "its end", n.Heal(l.south.Space))
 	}

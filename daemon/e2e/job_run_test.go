@@ -32,6 +32,8 @@ func TestJobs(t *testing.T) {
 		{"no end of line", j.testAsk},
 		{"input for whom", j.testInput},
 		{"a conversation", j.testConversation},
+		{"input from two nodes", j.testInputElsewhere},
+		{"a terminal", j.testTerminal},
 		{"Ctrl-C", j.testInterrupt},
 		{"a client that goes", j.testGone},
 		{"from another node", j.testElsewhere},
@@ -221,6 +223,37 @@ func (j *jobs) testConversation(t *testing.T) {
 			is.Equal(l.status(t, patience), 0)
 		})
 	}
+}
+
+// What is typed at another node follows what was typed before, and the other way
+// round.
+func (j *jobs) testInputElsewhere(t *testing.T) {
+	j.needPython(t)
+	is := is.New(t)
+	here := begin(t, j.run(t, "-n", "2", "--backend", "ring", "--allow-solo", "--stdin", "all", "--", j.Python, j.Program("echo.py")))
+	hear := func(line string) {
+		here.until(t, line, func(s string) bool { return strings.Count(s, "hears "+line) == 2 })
+	}
+	_, err := fmt.Fprintln(here.in, "one")
+	is.NoErr(err)
+	hear("one\n")
+	named := regexp.MustCompile(`fulmen: (j[0-9a-z]{8}): running`)
+	id := named.FindStringSubmatch(here.until(t, "its id", named.MatchString))[1]
+	there := begin(t, j.fulmen(t.Context(), j.Nodes[2], "job", "attach", "--input", id))
+	for turn := range 3 {
+		for from, at := range map[string]*live{"there": there, "here": here} {
+			line := fmt.Sprintf("%s %d\n", from, turn)
+			_, err := fmt.Fprint(at.in, line)
+			is.NoErr(err)
+			hear(line)
+		}
+	}
+	_, err = fmt.Fprintln(here.in, "last")
+	is.NoErr(err)
+	hear("last\n")
+	is.NoErr(here.in.Close())
+	is.Equal(here.status(t, patience), 0)
+	is.Equal(there.status(t, patience), 0)
 }
 
 // The first Ctrl-C gives the grace, the second none.
