@@ -1,0 +1,164 @@
+package e2e
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/e2e/desk"
+)
+
+// TestWho runs jobs of people whom a node refuses, and asks for jobs as somebody
+// whose they are not.
+func TestWho(t *testing.T) {
+	needJobs(t)
+	j := newJobs(t, 2, shortly)
+	for _, test := range []struct {
+		name string
+		run  func(*testing.T)
+	}{
+		{"nobody is mapped", j.testUnmapped},
+		{"nothing is lent", j.testUnlent},
+		{"unmapped while it waits", j.testUnmappedLate},
+		{"another person", j.testStranger},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			test.run(t)
+			j.leavesNothing(t)
+		})
+	}
+}
+
+// does runs a command at a node that must work.
+func (j *jobs) does(t *testing.T, at *desk.Node, args ...string) string {
+	t.Helper()
+	got := end(t, j.fulmen(t.Context(), at, args...))
+	if got.status != 0 {
+		t.Fatalf("fulmen %s: %+v", strings.Join(args, " "), got)
+	}
+	return got.out
+}
+
+// bothNodes are the flags of a job that needs both.
+func bothNodes(more ...string) []string {
+	return append([]string{"-n", "2", "--backend", "ring", "--allow-solo"}, more...)
+}
+
+// refuses checks that a node's refusal is told in words: by fulmen plan at once,
+// and by fulmen run when it has waited long enough.
+func (j *jobs) refuses(t *testing.T, want string) {
+	t.Helper()
+	var plan ran
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("fulmen plan: %+v", plan)
+		}
+	})
+	eventually(t, "refusal that says "+want, 5*time.Second, func() bool {
+		plan = end(t, j.fulmen(t.Context(), j.Nodes[0], append([]string{"plan"}, bothNodes("--", "true")...)...))
+		return strings.Contains(plan.out, want)
+	})
+	if plan.status != 1 || !strings.Contains(plan.out, "studio-2") {
+		t.Errorf("fulmen plan: %+v", plan)
+	}
+	got := end(t, j.run(t, bothNodes("--deadline-placing", "500ms", "--", j.Program("status.sh"), "0")...))
+	if got.status != api.ExitNotStarted || !strings.Contains(got.err, want) || !strings.Contains(got.err, "studio-2") {
+		t.Errorf("fulmen run does not say %q: %+v", want, got)
+	}
+}
+
+func (j *jobs) testUnmapped(t *testing.T) {
+	j.does(t, j.Nodes[1], "users", "unmap", "everybody")
+	j.refuses(t, "does not say as which account")
+	// A job that waits for that runs as soon as somebody is mapped.
+	id := j.detached(t, j.Nodes[0], bothNodes("--", j.Program("status.sh"), "0")...)
+	j.until(t, j.Nodes[0], id, "wait", patience, func(job api.Job, _ []api.Rank) bool { return job.Reason == api.ReasonPrincipalUnmapped })
+	j.does(t, j.Nodes[1], "users", "map", "everybody", j.Account.Name)
+	job, _ := j.until(t, j.Nodes[0], id, "end", after, hasEnded)
+	is.New(t).Equal(job.Phase, api.JobSucceeded)
+}
+
+func (j *jobs) testUnlent(t *testing.T) {
+	j.does(t, j.Nodes[1], "sharing", "set", "jobs=nobody")
+	j.refuses(t, "does not accept jobs of")
+	j.does(t, j.Nodes[1], "sharing", "set", "jobs=mapped")
+	eventually(t, "place", soon, func() bool {
+		return end(t, j.fulmen(t.Context(), j.Nodes[0], append([]string{"plan"}, bothNodes("--", "true")...)...)).status == 0
+	})
+}
+
+// A job that waits for a node when the node refuses its owner does not start there.
+func (j *jobs) testUnmappedLate(t *testing.T) {
+	is := is.New(t)
+	first := j.detached(t, j.Nodes[0], bothNodes("--", j.Program("stubborn.sh"))...)
+	j.until(t, j.Nodes[0], first, "two ranks that run", patience, isRunning(2))
+	second := j.detached(t, j.Nodes[0], bothNodes("--", j.Program("status.sh"), "0")...)
+	j.until(t, j.Nodes[0], second, "wait", 10*time.Second, func(job api.Job, _ []api.Rank) bool { return job.Reason == api.ReasonGPUBusy })
+	j.does(t, j.Nodes[1], "users", "unmap", "everybody")
+	j.does(t, j.Nodes[0], "job", "stop", "--kill", string(first))
+	j.until(t, j.Nodes[0], first, "end", after, hasEnded)
+	job, ranks := j.until(t, j.Nodes[0], second, "word that nobody is mapped", 10*time.Second, func(job api.Job, _ []api.Rank) bool {
+		return job.Reason == api.ReasonPrincipalUnmapped
+	})
+	is.True(!job.Phase.Ended())
+	is.Equal(len(pidsOf(ranks)), 0) // nothing has run
+	j.does(t, j.Nodes[1], "users", "map", "everybody", j.Account.Name)
+	job, _ = j.until(t, j.Nodes[0], second, "end", after, hasEnded)
+	is.Equal(job.Phase, api.JobSucceeded)
+}
+
+// Somebody else on the same Mac sees that a job is there and what it takes, and
+// neither its arguments nor its output, and cannot end it.
+func (j *jobs) testStranger(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can become somebody else")
+	}
+	is := is.New(t)
+	home := j.Nodes[0].Home
+	for _, folder := range []string{filepath.Dir(home), home, filepath.Dir(j.Nodes[0].Socket())} {
+		is.NoErr(os.Chmod(folder, 0o711)) // as where a daemon for all people has its socket
+	}
+	id := j.detached(t, j.Nodes[0], "--name", "secret-name", "--label", "project=secret-label", "--env", "WORD=secret-value", "--", j.Program("status.sh"), "-0", "secret-argument")
+	j.until(t, j.Nodes[0], id, "end", patience, hasEnded)
+	running := j.detached(t, j.Nodes[0], "--name", "secret-name", "--label", "project=secret-label", "--", j.Program("stubborn.sh"), "secret-argument")
+	_, ranks := j.until(t, j.Nodes[0], running, "a rank that runs", patience, isRunning(1))
+	other := desk.Account{Name: "nobody", UID: 65534, GID: 65534, Home: "/nonexistent", Other: true}
+	if other.UID == j.Account.UID {
+		other.UID, other.GID = 12345, 12345
+	}
+	ask := func(args ...string) ran {
+		c := j.stage.Stage.Command(t.Context(), j.Fulmen, args...)
+		c.SysProcAttr, c.Env, c.Dir = nil, nil, "/"
+		other.Runs(c, home)
+		return end(t, c)
+	}
+	list := ask("jobs", "--all", "--json")
+	is.Equal(list.status, 0)
+	is.True(strings.Contains(list.out, string(running)))
+	is.True(strings.Contains(list.out, "stubborn.sh")) // the program, by its name
+	for _, id := range []api.JobID{id, running} {
+		for _, args := range [][]string{{"job", "show"}, {"job", "logs"}, {"job", "attach"}, {"job", "stop"}, {"job", "stop", "--kill"}, {"job", "retry"}, {"job", "delete"}, {"job", "take-over"}} {
+			got := ask(append(args, string(id))...)
+			if got.status == 0 || strings.Contains(got.out+got.err, "secret") {
+				t.Errorf("fulmen %v: %+v", args, got)
+			}
+		}
+	}
+	is.True(!strings.Contains(list.out+list.err, "secret"))
+	for _, args := range [][]string{{"jobs"}, {"jobs", "--all"}, {"status"}, {"nodes"}, {"users"}} {
+		if got := ask(args...); strings.Contains(got.out+got.err, "secret") {
+			t.Errorf("fulmen %v: %+v", args, got)
+		}
+	}
+	job, _, err := jobOf(context.Background(), j.Nodes[0].Client, running)
+	is.NoErr(err)
+	is.Equal(job.Phase, api.JobRunning)
+	is.True(!isGone(ranks[0].PID))
+	j.haltJob(t, running)
+}
