@@ -6,6 +6,7 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/cluster/policy"
 	"fulmen/daemon/internal/ledger"
+	"fulmen/daemon/internal/server"
 )
 
 // access says who may act for whom.
@@ -27,6 +28,28 @@ func (a access) May(by, job api.Principal) bool {
 	var sharing api.Sharing
 	record, found := a.d.ledger.Get(api.Key{Node: by.Node, Kind: api.KindSharing})
 	return found && record.Decode(&sharing) == nil && sharing.IsMapped(job)
+}
+
+// sees says which documents a client may read: those of a job are for whoever may
+// act for its principal, and for administrators. What everybody may know of a job
+// job.list tells.
+func (a access) sees(v server.Viewer) func(*ledger.Record) bool {
+	if v.Class == api.ClassAdmin {
+		return func(*ledger.Record) bool { return true }
+	}
+	viewer := api.Principal{User: userName(v.UID), Node: a.d.identity.Node}
+	return func(r *ledger.Record) bool {
+		switch key := r.Key(); key.Kind {
+		case api.KindJob:
+			var job api.Job
+			return r.Decode(&job) == nil && a.May(viewer, job.Principal)
+		case api.KindRank:
+			ref, err := api.ParseRankRef(key.Name)
+			job, found := a.d.jobOf(ref.Job)
+			return err == nil && found && a.May(viewer, job.Principal)
+		}
+		return true
+	}
 }
 
 // jobOf is the document of a job that counts: the one of the highest epoch.

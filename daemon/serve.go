@@ -26,7 +26,7 @@ func (d *daemon) serve(ctx context.Context) error {
 	defer stop(nil)
 	d.restart = func() { stop(ErrRestart) }
 	config := server.Config{
-		Handlers: d.handlers(stop), Facts: view{d.ledger, d.nodes}, Tokens: d.tokens, Clock: d.platform.Clock,
+		Handlers: d.handlers(stop), Facts: view{d.ledger, d.nodes, access{d}.sees}, Tokens: d.tokens, Clock: d.platform.Clock,
 		Log: d.logs.part("server"), Mode: d.folders.Mode, UID: uint32(os.Getuid()), Version: d.options.Version, Schema: schema.JSON(),
 		Limits: server.Limits{Clients: d.live.Current().Limits.Clients, FeedBytes: d.live.Current().Limits.OutboxBytes},
 	}

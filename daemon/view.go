@@ -19,28 +19,30 @@ const batchBytes = api.MaxMessageBytes / 2
 type view struct {
 	ledger *ledger.Ledger
 	nodes  *nodes
+	// sees says which documents a client may read.
+	sees func(server.Viewer) func(*ledger.Record) bool
 }
 
 // Snapshot is the server's.
-func (v view) Snapshot(ctx context.Context, _ server.Viewer, sel api.StateSelect) (server.Snapshot, error) {
+func (v view) Snapshot(ctx context.Context, viewer server.Viewer, sel api.StateSelect) (server.Snapshot, error) {
 	filter, err := v.filter(sel)
 	if err != nil {
 		return server.Snapshot{}, err
 	}
 	v.nodes.node.FetchLive(ctx, sel.Kinds)
-	return server.Snapshot{Docs: records(v.ledger.List(filter)), Stale: v.nodes.staleNow()}, nil
+	return server.Snapshot{Docs: records(v.ledger.List(filter), v.sees(viewer)), Stale: v.nodes.staleNow()}, nil
 }
 
 // Watch is the server's.
-func (v view) Watch(_ context.Context, _ server.Viewer, sel api.StateSelect, name string) (server.Snapshot, server.Changes, error) {
+func (v view) Watch(_ context.Context, viewer server.Viewer, sel api.StateSelect, name string) (server.Snapshot, server.Changes, error) {
 	filter, err := v.filter(sel)
 	if err != nil {
 		return server.Snapshot{}, nil, err
 	}
 	found, watcher := v.ledger.Watch(ledger.WatchOptions{Name: name, Filter: filter, BatchBytes: batchBytes})
-	c := &changes{watcher: watcher, nodes: v.nodes, told: v.nodes.staleNow()}
+	c := &changes{watcher: watcher, nodes: v.nodes, sees: v.sees(viewer), told: v.nodes.staleNow()}
 	c.done = v.nodes.onStale(c.staleChanged)
-	return server.Snapshot{Docs: records(found), Stale: c.told}, c, nil
+	return server.Snapshot{Docs: records(found, c.sees), Stale: c.told}, c, nil
 }
 
 // filter finds the nodes that a person means.
@@ -64,6 +66,7 @@ func (d *daemon) find(ref api.NodeRef) (api.NodeID, error) { return d.nodes.find
 type changes struct {
 	watcher *ledger.Watcher
 	nodes   *nodes
+	sees    func(*ledger.Record) bool
 	told    []api.NodeID
 	done    func()
 
@@ -85,8 +88,11 @@ func (c *changes) Next(ctx context.Context) (server.Change, error) {
 		}
 		change, err := c.watcher.Next(waiting)
 		cancel()
-		if err == nil || ctx.Err() != nil || !errors.Is(err, context.Canceled) {
-			return server.Change{Put: records(change.Put), Del: change.Del}, err
+		put := records(change.Put, c.sees)
+		switch {
+		case err == nil && len(put)+len(change.Del) == 0: // what changed is not for this client
+		case err == nil || ctx.Err() != nil || !errors.Is(err, context.Canceled):
+			return server.Change{Put: put, Del: change.Del}, err
 		}
 	}
 }
@@ -106,10 +112,13 @@ func (c *changes) Close() {
 	c.watcher.Close()
 }
 
-func records(list []*ledger.Record) []server.Record {
-	all := make([]server.Record, len(list))
-	for i, record := range list {
-		all[i] = record
+// records are those of a list that a client may read.
+func records(list []*ledger.Record, sees func(*ledger.Record) bool) []server.Record {
+	all := make([]server.Record, 0, len(list))
+	for _, record := range list {
+		if sees(record) {
+			all = append(all, record)
+		}
 	}
 	return all
 }

@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/client"
 	"fulmen/daemon/e2e/desk"
 )
 
@@ -156,9 +158,47 @@ func (j *jobs) testStranger(t *testing.T) {
 			t.Errorf("fulmen %v: %+v", args, got)
 		}
 	}
+	j.hidesJobs(t, other)
 	job, _, err := jobOf(context.Background(), j.Nodes[0].Client, running)
 	is.NoErr(err)
 	is.Equal(job.Phase, api.JobRunning)
 	is.True(!isGone(ranks[0].PID))
 	j.haltJob(t, running)
+}
+
+// hidesJobs checks that the documents of jobs and ranks are for their owner and
+// administrators, by whatever method they are read.
+func (j *jobs) hidesJobs(t *testing.T, other desk.Account) {
+	t.Helper()
+	j.needPython(t)
+	is := is.New(t)
+	open := filepath.Join(j.Folder, "open")
+	is.NoErr(os.Mkdir(open, 0o700))
+	is.NoErr(os.Chown(open, int(other.UID), int(other.GID)))
+	through := filepath.Join(open, "s")
+	python, err := os.Readlink(j.Python)
+	is.NoErr(err)
+	c := exec.CommandContext(t.Context(), python, j.Program("through.py"), through, j.Nodes[0].Socket())
+	other.Runs(c, "")
+	carrier := begin(t, c)
+	defer func() { carrier.Process.Kill(); <-carrier.ended }()
+	carrier.until(t, "a socket", func(s string) bool { return strings.Contains(s, "listening") })
+	stranger, err := client.Dial(t.Context(), client.Options{Addresses: []client.Address{{Socket: through}}})
+	is.NoErr(err)
+	defer stranger.Close()
+	kinds := api.StateSelect{Kinds: []api.Kind{api.KindJob, api.KindRank, api.KindIdentity}}
+	for who, c := range map[string]*client.Client{"root": j.Nodes[0].Client, "a stranger": stranger} {
+		count := map[api.Kind]int{}
+		for event, err := range c.Watch(t.Context(), kinds) {
+			is.NoErr(err)
+			for _, d := range event.Put {
+				count[d.Kind]++
+			}
+			break
+		}
+		is.Equal(count[api.KindIdentity], 2)
+		if seen := count[api.KindJob] > 0 && count[api.KindRank] > 0; seen != (who == "root") {
+			t.Errorf("%s reads %v", who, count)
+		}
+	}
 }
