@@ -203,7 +203,7 @@ func jobReasons() []ReasonInfo {
 			Text: "The folder could not be copied to the node."},
 		{Reason: ReasonPrepareFailed, Code: CodePrecondition,
 			Text:   "The preparation command failed on a node.",
-			Remedy: "Its output is in the logs."},
+			Remedy: "Try the command there, as the account that the job runs as."},
 		{Reason: ReasonPreflightFailed, Code: CodePrecondition,
 			Text:   "The nodes are not alike enough to run the program.",
 			Remedy: "The causes name each difference."},

@@ -211,7 +211,7 @@ func testPrepare(t *testing.T, s synced) {
 	run()
 	is.Equal(times(), 4)
 	got := s.on(t, "--prepare", "echo begins; echo the very last line >&2; exit 3", "--", "./run.sh")
-	if got.status != api.ExitNotStarted || !strings.Contains(got.err, "the very last line") || !strings.Contains(got.err, "status 3") {
+	if got.status != api.ExitNotStarted || !strings.Contains(got.err, "begins | the very last line") || !strings.Contains(got.err, "status 3") {
 		t.Errorf("%+v", got)
 	}
 	is.Equal(got.out, "") // no rank has run

@@ -112,9 +112,16 @@ func (r *Ranks) runPrepare(ctx context.Context, h *held, w wanted, program api.P
 	if !ok {
 		known = api.Errorf(api.ReasonPrepareFailed, w.ref.String(), "The preparation command failed: %v.", err)
 	}
-	if line := lastLine(path); line != "" {
+	said := lastLine(path)
+	if lines := known.Data.Causes; len(lines) > 0 { // what it printed last, line by line
+		said = lines[0].Message
+		for _, line := range lines[1:] {
+			said += " | " + line.Message
+		}
+	}
+	if said != "" {
 		last := *known
-		last.Message += "; the last that it printed: " + line
+		last.Message += "; the last that it printed: " + said
 		return &last
 	}
 	return known
