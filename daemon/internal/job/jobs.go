@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"fulmen/daemon/api"
@@ -19,6 +20,8 @@ type Jobs struct {
 	ctx    context.Context // of everything that runs
 	cancel context.CancelFunc
 	ready  chan struct{} // closed once the stored jobs are there
+	// changes counts what a place may be found by.
+	changes atomic.Uint64
 
 	life    sync.Mutex
 	closed  bool
@@ -117,6 +120,7 @@ func (j *Jobs) sight() phase.Sight {
 // sightChanged tells every job who is there, and who is there that this node is.
 func (j *Jobs) sightChanged() {
 	j.spawn(j.beater.Now) // the caller may hold what sending needs
+	j.changes.Add(1)
 	for _, a := range j.actors() {
 		a.post(look{})
 	}

@@ -183,6 +183,20 @@ func TestAPlaceAppears(t *testing.T) {
 	})
 }
 
+// What changes while a plan is made counts for it too.
+func TestAPlaceAppearsWhilePlanning(t *testing.T) {
+	in(t, 3, func(t *testing.T, w *world) {
+		a, b, c := w.nodes[0], w.nodes[1], w.nodes[2]
+		c.kill()
+		pass(2 * time.Second)
+		w.slow = 10 * time.Second
+		id := a.submits(program(words("sleep", "1s"), a, b, c))
+		pass(time.Second)
+		c.start()
+		a.until(id, api.JobSucceeded, 2*time.Minute)
+	})
+}
+
 func TestFullDisk(t *testing.T) {
 	in(t, 2, func(t *testing.T, w *world) {
 		is := is.New(t)

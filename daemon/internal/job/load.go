@@ -121,6 +121,7 @@ func (j *Jobs) hints(w *ledger.Watcher) {
 			w.Close()
 			w = j.watchFacts()
 		}
+		j.changes.Add(1)
 		for _, a := range j.actors() {
 			if a.unplaced.Load() {
 				a.post(hint{})

@@ -17,21 +17,24 @@ func (a *actor) plan() {
 	}
 	a.planning, a.again = true, false
 	a.unplaced.Store(false)
-	job, spec := a.state.Job, a.spec
+	job, spec, before := a.state.Job, a.spec, a.j.changes.Load()
 	a.async(func() came {
 		event, spoiled := a.j.place(a.id, job, spec)
-		return came{after: func() { a.planned(event, spoiled) }}
+		return came{after: func() { a.planned(event, spoiled, before) }}
 	})
 }
 
 // planned takes what planning came to. A place that was not found is looked for
 // again when something changes, and after a call that spoiled it, soon.
-func (a *actor) planned(event phase.Event, spoiled bool) {
+func (a *actor) planned(event phase.Event, spoiled bool, before uint64) {
 	a.planning = false
 	why, missing := event.(phase.Unplaceable)
 	a.event(event)
 	if missing && !why.Cause.Final && a.state.Waits() {
 		a.unplaced.Store(true)
+		if a.j.changes.Load() != before { // while it was planned: nobody will say so again
+			a.hinted()
+		}
 	}
 	switch {
 	case !a.state.Waits():

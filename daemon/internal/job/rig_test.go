@@ -36,6 +36,7 @@ type world struct {
 
 	mu              sync.Mutex
 	broken          string               // the first broken law
+	slow            time.Duration        // how long a plan takes
 	lack            map[string]api.Cause // what a preflight finds missing, by program
 	friend          api.Principal        // may act for everybody
 	calls           map[string]int       // answered, by method
@@ -332,6 +333,11 @@ func (d docs) Delete(kind api.Kind, name string) error { return d.m.writer.Delet
 func (p planner) Plan(_ context.Context, spec api.JobSpec) (api.Plan, error) {
 	m := p.m
 	reached, nodes := m.Reached(), spec.Placement.Nodes
+	if slow := m.w.slow; slow > 0 { // what it read is old when it answers
+		over := make(chan struct{})
+		m.clock().AfterFunc(slow, func() { close(over) })
+		<-over
+	}
 	for _, n := range nodes {
 		if !slices.Contains(reached, n) {
 			return api.Plan{}, api.NewError(api.ReasonNodeUnreachable, n.Display())
