@@ -88,7 +88,12 @@ func (m *machine) serve(p *peer.Peers) {
 		}
 		return api.Empty{}, err
 	})
-	handle(m, p, "peer.start", func(in api.PeerStartParams) (any, error) { return api.Empty{}, m.spawn1(in) })
+	handle(m, p, "peer.start", func(in api.PeerStartParams) (any, error) {
+		if m.unanswered.Add(-1) >= 0 {
+			<-time.After(30 * time.Second) // the caller gives up before
+		}
+		return api.Empty{}, m.spawn1(in)
+	})
 	handle(m, p, "peer.renew", func(in api.PeerRenewParams) (any, error) {
 		if err := m.fenced(in.Job, in.Epoch); err != nil {
 			return nil, err

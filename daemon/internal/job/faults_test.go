@@ -60,6 +60,23 @@ func TestARestartLeavesRanksAlone(t *testing.T) {
 	})
 }
 
+// The answer to an order to start is lost: it is given again long before the start
+// would be too late.
+func TestALostAnswerToAStart(t *testing.T) {
+	in(t, 2, func(t *testing.T, w *world) {
+		is := is.New(t)
+		a, b := w.nodes[0], w.nodes[1]
+		b.unanswered.Store(2)
+		id := a.submits(program(words("sleep", "10s"), a, b))
+		is.Equal(a.until(id, api.JobRunning, 12*time.Second).Attempt, 1)
+		is.Equal(len(a.until(id, api.JobSucceeded, time.Minute).Attempts), 1)
+		is.Equal(w.starts, 2)
+		b.unanswered.Store(3) // for ever: the attempt is given up, and begun anew
+		id = a.submits(program(words("sleep", "10s"), a, b))
+		is.True(a.until(id, api.JobSucceeded, 3*time.Minute).Attempt > 1)
+	})
+}
+
 // Values of variables are in memory only: after a restart of the home another
 // attempt is not begun without them.
 func TestValuesAreLostByARestart(t *testing.T) {

@@ -8,7 +8,8 @@ import (
 	"fulmen/daemon/internal/job/phase"
 )
 
-// How often an order to start is given whose answer was lost. A node takes it once.
+// How often an order to start is given whose answer was lost, as by the death of the
+// node's daemon. A node takes it once, and answers before it prepares anything.
 const (
 	startTries = 3
 	startAgain = 250 * time.Millisecond
@@ -24,7 +25,6 @@ func (a *actor) startRank(e phase.StartRank) {
 	ref := api.RankRef{Job: a.id, Attempt: e.Attempt, Rank: e.Rank}
 	params := api.PeerStartParams{Rank: ref, Epoch: e.Epoch, Spec: a.state.Job.Spec, SpecSig: a.state.Job.SpecSig, Plan: *at.Plan,
 		Environment: a.j.environment(a.id), LeaseS: seconds(e.Lease)}
-	deadline := a.state.Rules.Starting + callWithin
 	done := make(chan struct{})
 	a.starts[key] = append(a.starts[key], done)
 	delete(a.missed, e.Rank)
@@ -35,7 +35,7 @@ func (a *actor) startRank(e phase.StartRank) {
 			if try > 0 && !a.pause(startAgain) {
 				return came{}
 			}
-			err = a.j.call(a.j.ctx, e.Node, "peer.start", params, nil, within(deadline, e.Node, "to start rank "+ref.String()))
+			err = a.j.call(a.j.ctx, e.Node, "peer.start", params, nil, within(callWithin, e.Node, "to start rank "+ref.String()))
 			if err == nil || definite(err) {
 				break
 			}

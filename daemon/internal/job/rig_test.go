@@ -59,13 +59,14 @@ type machine struct {
 	stop   context.CancelFunc
 	ended  chan struct{}
 
-	mu     sync.Mutex
-	hear   func(api.NodeID)
-	sight  []func()
-	deaf   bool // sends and hears no beats
-	forgot []string
-	full   bool         // the disk
-	step   atomic.Int64 // by how much the wall clock was set
+	mu         sync.Mutex
+	hear       func(api.NodeID)
+	sight      []func()
+	deaf       bool // sends and hears no beats
+	forgot     []string
+	full       bool         // the disk
+	step       atomic.Int64 // by how much the wall clock was set
+	unanswered atomic.Int64 // orders to start that it does not answer
 	ranks
 }
 
