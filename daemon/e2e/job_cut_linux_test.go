@@ -2,7 +2,9 @@ package e2e
 
 import (
 	"context"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -50,13 +52,13 @@ func TestJobsOverNetworks(t *testing.T) {
 	must(t, "lending", desk.Lend(t.Context(), l.north.client, s.Account.Name))
 	isWhole(t, soon, l.all...)
 
+	j := &jobs{s, &desk.Desk{}}
+	for _, h := range l.all {
+		j.Nodes = append(j.Nodes, &desk.Node{Mac: h.Name, Home: h.folder, ID: h.id, Client: h.client})
+	}
 	run := func(args ...string) ran {
 		t.Helper()
-		ctx, cancel := context.WithTimeout(t.Context(), patience)
-		defer cancel()
-		c := s.Command(ctx, s.Fulmen, args...)
-		c.Env = append(c.Env, api.EnvHome+"="+l.north.folder)
-		return end(t, c)
+		return end(t, j.asNorth(t, l, args...))
 	}
 	pair := []string{"--nodes", "north,south", "--backend", "ring", "--network", "10.77.0.0/24"}
 	got := run(append(append([]string{"run"}, pair...), "--", s.Python, s.Program("all_sum.py"), "10")...)
@@ -65,27 +67,52 @@ func TestJobsOverNetworks(t *testing.T) {
 	got = run(append(append([]string{"run"}, pair...), "--allow-solo", "--", s.Program("environment.sh"))...)
 	is.Equal(strings.Count(got.out, "uid="+itoa(s.Account.UID)+" gid="+itoa(s.Account.GID)+" "), 2)
 
-	noted := filepath.Join(s.Work, "noted")
-	must(t, "a folder", os.Mkdir(noted, 0o700))
-	must(t, "giving it", s.Account.Owns(noted))
-	nobody := "9" // is mortal
-	got = run(append(append([]string{"run", "--detach", "--allow-solo"}, pair...), "--", s.Python, s.Program("signalled.py"), noted, nobody)...)
-	id, err := api.ParseJobID(strings.TrimSpace(got.out))
-	is.NoErr(err)
-	j := &jobs{s, &desk.Desk{}}
-	for _, h := range l.all {
-		j.Nodes = append(j.Nodes, &desk.Node{Mac: h.Name, Home: h.folder, ID: h.id, Client: h.client})
+	for retries := range 1 {
+		t.Run(fmt.Sprintf("%d retries", retries), func(t *testing.T) {
+			is := is.New(t)
+			noted := filepath.Join(s.Work, fmt.Sprint("noted", retries))
+			must(t, "a folder", os.Mkdir(noted, 0o700))
+			must(t, "giving it", s.Account.Owns(noted))
+			nobody := "9" // is mortal
+			flags := append([]string{"run", "--detach", "--allow-solo", "--retries", fmt.Sprint(retries)}, pair...)
+			id, err := api.ParseJobID(strings.TrimSpace(run(append(flags, "--", s.Python, s.Program("signalled.py"), noted, nobody)...).out))
+			is.NoErr(err)
+			j.cut(t, l, id, noted)
+			if retries > 0 {
+				job, ranks := j.until(t, j.Nodes[0], id, "second attempt that runs", after, isRunning(2))
+				is.Equal(job.Attempt, 2)
+				is.Equal(len(j.processes(t)), len(ranks)) // and nothing of the first one
+				is.Equal(run("job", "stop", string(id)).status, 0)
+			}
+			for _, n := range j.Nodes {
+				job, _ := j.until(t, n, id, "end", after, hasEnded)
+				is.Equal(job.Phase, []api.JobPhase{api.JobFailed, api.JobStopped}[retries])
+				is.Equal(job.Attempts[0].Reason, api.ReasonNodeLost)
+			}
+			j.leavesNothing(t)
+		})
 	}
-	_, ranks := j.until(t, j.Nodes[0], id, "two ranks that run", patience, isRunning(2))
+}
+
+// cut cuts south off while a job of north and south runs, and joins it again when
+// the ranks have ended.
+func (j *jobs) cut(t *testing.T, l *lab, id api.JobID, noted string) {
+	t.Helper()
+	is := is.New(t)
+	job, ranks := j.until(t, j.Nodes[0], id, "two ranks that run", patience, func(job api.Job, ranks []api.Rank) bool {
+		return job.Phase.Ended() || isRunning(2)(job, ranks)
+	})
+	if job.Phase.Ended() {
+		t.Fatalf("it has ended: %+v", job)
+	}
 	stat, err := os.Stat(filepath.Join("/proc", itoa(uint32(ranks[0].PID))))
 	is.NoErr(err)
-	is.Equal(stat.Sys().(*syscall.Stat_t).Uid, s.Account.UID)
-
-	networks := append([]*netns.Network{l.lan}, l.cables...)
+	is.Equal(stat.Sys().(*syscall.Stat_t).Uid, j.Account.UID)
 	eventually(t, "both ranks' own word", soon, func() bool {
-		return strings.Count(run("job", "logs", string(id)).out, "ready") == 2
+		return strings.Count(end(t, j.asNorth(t, l, "job", "logs", string(id))).out, "ready") == 2
 	})
-	cut := time.Now()
+	networks := append([]*netns.Network{l.lan}, l.cables...)
+	start := time.Now()
 	for _, n := range networks {
 		must(t, "a cut", n.Cut(l.south.Space))
 	}
@@ -95,7 +122,7 @@ func TestJobsOverNetworks(t *testing.T) {
 		must(t, "when a rank was signalled", err)
 		at, err := strconv.ParseInt(string(text), 10, 64)
 		must(t, "when a rank was signalled", err)
-		took := time.Unix(0, at).Sub(cut)
+		took := time.Unix(0, at).Sub(start)
 		t.Logf("rank %d was signalled %v after the cut", rank, took)
 		is.True(took < within)
 	}
@@ -103,15 +130,15 @@ func TestJobsOverNetworks(t *testing.T) {
 		must(t, "its end", n.Heal(l.south.Space))
 	}
 	isWhole(t, soon, l.all...)
-	job, _ := j.until(t, j.Nodes[0], id, "running or end", after, func(job api.Job, ranks []api.Rank) bool {
-		return job.Phase.Ended() || isRunning(2)(job, ranks)
-	})
-	if !job.Phase.Ended() {
-		run("job", "stop", string(id))
-	}
-	for _, n := range j.Nodes {
-		job, _ := j.until(t, n, id, "end", after, hasEnded)
-		is.True(job.Reason != "")
-	}
-	j.leavesNothing(t)
+	l.hasPaths(t, "every path again", after)
+}
+
+// asNorth is the command line at north.
+func (j *jobs) asNorth(t *testing.T, l *lab, args ...string) *exec.Cmd {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	t.Cleanup(cancel)
+	c := j.Command(ctx, j.Fulmen, args...)
+	c.Env = append(c.Env, api.EnvHome+"="+l.north.folder)
+	return c
 }
