@@ -100,6 +100,8 @@ const (
 // fault is what a round does to a job.
 type fault struct {
 	who victim
+	// with is what is killed of a rank while those daemons are down; empty: nothing.
+	with victim
 	// while is what the job does: it starts, runs, or is being stopped.
 	while api.JobPhase
 	// late is how long the job has done so.
@@ -109,7 +111,11 @@ type fault struct {
 }
 
 func (f fault) String() string {
-	return fmt.Sprintf("%s, %v after %s, for %v", f.who, f.late, f.while, f.away)
+	who := f.who
+	if f.with != "" {
+		who += "+" + f.with
+	}
+	return fmt.Sprintf("%s, %v after %s, for %v", who, f.late, f.while, f.away)
 }
 
 // anyFault makes one up. A third of the daemons stay away, some for longer than
@@ -128,8 +134,13 @@ func anyFault(random *rand.Rand) fault {
 	case 3:
 		f.while, f.late = api.JobEnding, of(1200*time.Millisecond)
 	}
-	if random.IntN(3) == 0 && f.who != victimShim && f.who != victimRank {
-		f.away = of(7 * time.Second)
+	if f.who != victimShim && f.who != victimRank {
+		if random.IntN(3) == 0 {
+			f.away = of(10 * time.Second)
+		}
+		if random.IntN(4) == 0 {
+			f.with = []victim{victimShim, victimRank}[random.IntN(2)]
+		}
 	}
 	return f
 }
@@ -171,7 +182,7 @@ func (j *jobs) killOnce(t *testing.T, random *rand.Rand, f fault) {
 		j.stop(t, id)
 	}
 	<-time.After(f.late)
-	down, killed := j.kill(t, random, id, f.who)
+	down, killed := j.kill(t, random, id, f)
 	<-time.After(f.away)
 	for _, n := range down {
 		must(t, "a new start", n.Boot(t.Context()))
@@ -204,39 +215,39 @@ func (j *jobs) stop(t *testing.T, id api.JobID) {
 	must(t, "a stop", err)
 }
 
-// kill kills a part of a job, and gives the nodes whose daemons it has ended, or
-// the process of the rank.
-func (j *jobs) kill(t *testing.T, random *rand.Rand, id api.JobID, who victim) (down []*desk.Node, pid int) {
+// kill kills parts of a job, and gives the nodes whose daemons it has ended, and
+// the process of the rank that it has.
+func (j *jobs) kill(t *testing.T, random *rand.Rand, id api.JobID, f fault) (down []*desk.Node, pid int) {
 	t.Helper()
 	job, ranks, err := jobOf(t.Context(), j.Nodes[0].Client, id)
 	must(t, "the job", err)
-	switch who {
+	of := f.with
+	switch f.who {
 	case victimHome, victimMember, victimAll:
 		for _, i := range random.Perm(len(j.Nodes)) {
 			n := j.Nodes[i]
-			if who == victimAll || (n.ID == job.Home) == (who == victimHome) && len(down) == 0 {
+			if f.who == victimAll || (n.ID == job.Home) == (f.who == victimHome) && len(down) == 0 {
 				n.End(syscall.SIGKILL)
 				down = append(down, n)
 			}
 		}
-		return down, 0
-	}
-	if len(pidsOf(ranks)) == 0 && !job.Phase.Ended() { // too early
+	default:
+		of = f.who
 		_, ranks = j.until(t, j.Nodes[0], id, "a rank's process", after, func(job api.Job, ranks []api.Rank) bool {
 			return len(pidsOf(ranks)) > 0 || job.Phase.Ended()
 		})
 	}
 	pids := pidsOf(ranks)
-	if len(pids) == 0 {
-		return nil, 0
+	if len(pids) == 0 || of == "" { // it is too early, or too late
+		return down, 0
 	}
 	pid = pids[random.IntN(len(pids))]
-	if who == victimRank {
+	if of == victimRank {
 		endOf(pid)
 	} else if shim, found := parentOf(t, pid); found {
 		endOf(shim)
 	}
-	return nil, pid
+	return down, pid
 }
 
 // shims are the processes that hold ranks.
