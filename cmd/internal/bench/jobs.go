@@ -64,6 +64,15 @@ func (b *run) jobRows() error {
 	}
 	defer d.Close()
 	j := &jobBench{b, stage, d}
+	if stage.Account.Other { // jobs are submitted by this process, which is root
+		root := api.Principal{User: "root", Node: d.Nodes[0].ID}
+		for _, n := range d.Nodes {
+			_, err := client.Call[api.Empty](ctx, n.Client, "cluster.map_user", api.ClusterMapUserParams{Principal: root, Account: stage.Account.Name})
+			if err != nil {
+				return fmt.Errorf("%s: map root: %w", n.Mac, err)
+			}
+		}
+	}
 	if _, err := client.Call[api.JobListResult](ctx, d.Nodes[0].Client, "job.list", api.JobListParams{}); errors.Is(err, api.ReasonNotBuiltYet) {
 		fmt.Fprintln(os.Stderr, "bench: jobs are not wired yet")
 		return nil
