@@ -81,6 +81,9 @@ func (d *daemon) networks() []netip.Addr {
 // node's people has is no matter: that one may end before this one begins, and a
 // request that is repeated is the same job's.
 func (p *published) check(ports []api.Publish) error {
+	if len(ports) == 0 {
+		return nil
+	}
 	taken := map[int]bool{}
 	for _, record := range p.daemon.ledger.List(ledger.Filter{Kinds: []api.Kind{api.KindJob}}) {
 		spec, job, found := p.daemon.specOf(api.JobID(record.Key().Name))
@@ -159,6 +162,9 @@ func (p *published) see(records []*ledger.Record) {
 
 // settle opens or closes the ports of a job of this node's people.
 func (p *published) settle(id api.JobID) {
+	if spec, _, found := p.daemon.specOf(id); found && len(spec.Publish) == 0 {
+		return // whoever signed it
+	}
 	spec, job, found := p.specOf(id)
 	if found && (spec.Principal.Node != p.daemon.identity.Node || len(spec.Publish) == 0) {
 		return

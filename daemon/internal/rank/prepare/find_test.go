@@ -93,7 +93,12 @@ func TestTheShellIsReadOnce(t *testing.T) {
 	group.Wait()
 	is.Equal(r.lines(t, "reads"), 1)
 	r.write(t, map[string]string{".profile": "export PATH=$HOME/other:$PATH\necho read >>$HOME/reads\n"})
+	// What starts is what the preflight found, once.
 	got, err := r.Resolve(t.Context(), r.ada, train("tool"), noEnv)
+	is.NoErr(err)
+	is.Equal(got.Program, r.ada.Home+"/bin/tool")
+	is.Equal(r.lines(t, "reads"), 1)
+	got, err = r.Resolve(t.Context(), r.ada, train("tool"), noEnv)
 	is.NoErr(err)
 	is.Equal(got.Program, r.ada.Home+"/other/tool")
 	is.Equal(r.lines(t, "reads"), 2)

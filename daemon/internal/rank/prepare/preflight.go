@@ -21,10 +21,11 @@ func (p *Preparer) Preflight(ctx context.Context, a Account, program api.Program
 	if program.Builtin == "" && len(program.Command) == 0 {
 		program.Command = []string{"python"}
 	}
-	answer, _, err := p.find(ctx, a, program, values)
+	answer, env, err := p.find(ctx, a, program, values)
 	if err != nil {
 		return api.Preflight{Problems: []api.Cause{p.explain(ctx, a, err).Cause()}}
 	}
+	p.keepFound(a, program, values, answer, env)
 	problems, isPrepared := answer.Problems, p.isPrepared(a, program, answer)
 	problems = slices.DeleteFunc(problems, func(c api.Cause) bool { return comes(c.Reason, program, isPrepared) })
 	result := api.Preflight{
@@ -66,9 +67,12 @@ type Resolved struct {
 // Resolve finds what a rank executes. It is refused with an *api.Error: the first
 // of the problems, with all of them as its causes where there are several.
 func (p *Preparer) Resolve(ctx context.Context, a Account, program api.Program, values map[string]string) (Resolved, error) {
-	answer, env, err := p.find(ctx, a, program, values)
-	if err != nil {
-		return Resolved{}, p.explain(ctx, a, err)
+	answer, env, isFresh := p.takeFound(a, program, values)
+	if !isFresh {
+		var err error
+		if answer, env, err = p.find(ctx, a, program, values); err != nil {
+			return Resolved{}, p.explain(ctx, a, err)
+		}
 	}
 	if len(answer.Problems) > 0 {
 		first := answer.Problems[0]

@@ -43,6 +43,7 @@ type Preparer struct {
 	pythons map[uint32][]look.Python        // by uid, the latest last
 	places  map[preparedPlace]chan struct{} // held while the node is prepared there
 	done    map[preparedPlace]string        // what was prepared
+	lately  lately
 }
 
 // New makes a Preparer. It starts nothing.
@@ -54,7 +55,7 @@ func New(c Config) *Preparer {
 		config: c,
 		runner: asuser.Runner{Self: c.Self, OwnUID: c.OwnUID, Clock: c.Clock},
 		logins: map[string]*login{}, pythons: map[uint32][]look.Python{},
-		places: map[preparedPlace]chan struct{}{}, done: map[preparedPlace]string{},
+		places: map[preparedPlace]chan struct{}{}, done: map[preparedPlace]string{}, lately: lately{},
 	}
 }
 
