@@ -30,7 +30,7 @@ type fakeJob struct {
 	offsets map[string]int64
 	input   []byte
 	giver   string // who may give more
-	ended   bool // the input
+	ended   bool   // the input
 	seq     uint64
 	signals chan os.Signal
 }
