@@ -13,13 +13,13 @@ import (
 func (r *run) planCommand() *cobra.Command {
 	var w wanted
 	c := &cobra.Command{
-		Use: "plan [flags] -- COMMAND...", Short: "Where a program would run, or what stops it", Args: cobra.ArbitraryArgs,
+		Use: "plan [flags] [-- COMMAND...]", Short: "Where a program would run, or what stops it", Args: cobra.ArbitraryArgs,
 		Long: "Shows where fulmen run with the same flags would run now, over which cables and how fast they are; or, for every set\n" +
 			"of nodes, the first thing that stops it, and what would help. Nothing is started. Ends with 1 where there is no place.",
 		Example: "  fulmen plan -n 4 --backend jaccl -- python train.py\n  fulmen plan -n 2 --memory 64GiB --wide",
 		RunE: func(c *cobra.Command, args []string) error {
 			w.said(c)
-			request, _, err := w.request(r.App, args)
+			request, _, err := w.request(r.App, orPython(args))
 			if err != nil {
 				return err
 			}
@@ -31,6 +31,14 @@ func (r *run) planCommand() *cobra.Command {
 	r.completeNodes(c, "nodes", "exclude", "rank0")
 	c.Flags().SetInterspersed(false)
 	return c
+}
+
+// orPython is what programs for MLX are run by, where none is named.
+func orPython(args []string) []string {
+	if len(args) == 0 {
+		return []string{"python3"}
+	}
+	return args
 }
 
 func (r *run) plan(ctx context.Context, c *client.Client, request api.JobRequest, resolve func(*api.Placement, []api.NodeView) error) error {
@@ -65,10 +73,7 @@ func (r *run) envCommand() *cobra.Command {
 		Example: "  fulmen env\n  fulmen env --nodes mac-studio,mac-mini --venv .venv -- python train.py\n  fulmen env --wide     every package",
 		RunE: func(c *cobra.Command, args []string) error {
 			w.said(c)
-			if len(args) == 0 {
-				args = []string{"python3"} // what programs for MLX are run by
-			}
-			program, _, err := w.program(r.App, args)
+			program, _, err := w.program(r.App, orPython(args))
 			if err != nil {
 				return err
 			}

@@ -41,7 +41,7 @@ func causes(w io.Writer, heading string, all []api.Cause) error {
 	table := text.NewTable()
 	for _, c := range all {
 		table.Span("  " + sentence(explained(c.Reason, c.Message)))
-		if c.Remedy != "" {
+		if c.Remedy != "" && c.Remedy != c.Message {
 			table.Span("    " + c.Remedy)
 		}
 	}
