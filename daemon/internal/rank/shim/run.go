@@ -41,6 +41,7 @@ func Run(folder string, clock native.Clock, report io.Writer) error {
 		return s.refuse(err)
 	}
 	forgetValues(folder, spec)
+	keepDescriptors()
 	// The program's, and what is usual; the supervisor's may be anything.
 	syscall.Umask(0o022)
 	// Signals are caught and not ignored: what is ignored stays so in the program.
