@@ -250,7 +250,7 @@ func (a *actor) heard(h heard) {
 		return
 	}
 	a.event(phase.NodeLost{Node: h.node, Cause: phase.Cause{Reason: api.ReasonNodeLost, WaitingFor: "node " + string(h.node),
-		Message: h.node.Display() + " was not heard for " + h.silent.Round(100*time.Millisecond).String() + "."}})
+		Message: a.j.name(h.node) + " was not heard for " + h.silent.Round(100*time.Millisecond).String() + "."}})
 }
 
 // async makes a call aside; what it comes to is put into the queue.

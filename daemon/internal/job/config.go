@@ -83,6 +83,8 @@ type Config struct {
 	// Compare says what is in the way on nodes that answered a preflight, and what
 	// differs between them.
 	Compare func(answers []api.Preflight, allowMixed bool) []api.Cause
+	// Name is what people call a node; nil = its id.
+	Name func(api.NodeID) string
 	// Find finds a node by what a person typed.
 	Find func(api.NodeRef) (api.NodeID, error)
 	// Forget ends and forgets what this node has of a job that was deleted: ranks,

@@ -55,7 +55,7 @@ func (j *Jobs) deleteWished(ctx context.Context, from api.NodeID, p api.PeerJobP
 	_, _, ended := j.homeOf(p.Job)
 	switch {
 	case home != j.cfg.Node:
-		return api.Errorf(api.ReasonStaleEpoch, p.Job.String(), "%s keeps the job.", home.Display())
+		return api.Errorf(api.ReasonStaleEpoch, p.Job.String(), "%s keeps the job.", j.name(home))
 	case !ended:
 		return api.NewError(api.ReasonJobRunning, p.Job.String())
 	}

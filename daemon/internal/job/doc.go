@@ -17,5 +17,6 @@
 // the submitter's node and at each home, and are gone when these restart.
 //
 // Locks are taken in this order: Jobs.beating, Jobs.mu, actor.mu. Nothing waits
-// under any of them, and no other package is called but the ledger's readers.
+// under any of them, and no other package is called but readers of memory: the
+// ledger, and what nodes are called.
 package job

@@ -40,7 +40,7 @@ func (j *Jobs) checkHanded(from api.NodeID, p api.PeerJobParams) (api.JobSpec, e
 		return api.JobSpec{}, api.Errorf(api.ReasonMissingField, "handed", "The job that is handed over is missing.")
 	}
 	if h.Principal.Node != from || p.By != h.Principal {
-		return api.JobSpec{}, api.Errorf(api.ReasonPeerNotAllowed, h.Principal.String(), "%s does not vouch for %s.", from.Display(), h.Principal)
+		return api.JobSpec{}, api.Errorf(api.ReasonPeerNotAllowed, h.Principal.String(), "%s does not vouch for %s.", j.name(from), h.Principal)
 	}
 	if !sane(*h) || h.Phase.Ended() || h.Home != from || h.Epoch != 1 || h.Attempt != 0 || len(h.Attempts) > 0 {
 		return api.JobSpec{}, api.Errorf(api.ReasonBadValue, "handed", "Only a job that was never planned, by its first home, is handed over.")

@@ -109,6 +109,14 @@ func (j *Jobs) wait(ctx context.Context) error {
 
 func (j *Jobs) now() api.Time { return api.TimeOf(j.cfg.Clock.Now()) }
 
+// name is what people call a node.
+func (j *Jobs) name(id api.NodeID) string {
+	if j.cfg.Name == nil {
+		return id.Display()
+	}
+	return j.cfg.Name(id)
+}
+
 // sight is who is there now.
 func (j *Jobs) sight() phase.Sight {
 	s := phase.Sight{Members: slices.Clone(j.cfg.Sight.Members()), Reached: slices.Clone(j.cfg.Sight.Reached())}

@@ -123,7 +123,7 @@ func (j *Jobs) checkSpec(id api.JobID, job api.Job) (api.JobSpec, error) {
 	key, ok := j.cfg.PublicKey(job.Principal.Node)
 	if !ok {
 		return api.JobSpec{}, api.Errorf(api.ReasonNotAMember, job.Principal.Node.String(),
-			"The node %s, which vouches for %s, is not a member of this cluster.", job.Principal.Node.Display(), job.Principal)
+			"The node %s, which vouches for %s, is not a member of this cluster.", j.name(job.Principal.Node), job.Principal)
 	}
 	spec, err := job.VerifySpec(j.cfg.Cluster(), key)
 	if err != nil {

@@ -35,7 +35,7 @@ func (a *actor) preflight(e phase.Preflight) {
 				return events(phase.PreflightFailed{Attempt: e.Attempt, Cause: causeOf(err, nodes[i])})
 			}
 			if err != nil {
-				if silent = append(silent, nodes[i].Display()); len(silent) == 1 {
+				if silent = append(silent, a.j.name(nodes[i])); len(silent) == 1 {
 					first = causeOf(err, nodes[i])
 				}
 			}

@@ -115,7 +115,7 @@ func (a *actor) compare(e phase.Renew, listed []int) {
 		}
 		if a.missed[i]++; a.missed[i] > 1 {
 			a.event(phase.RankEnded{Attempt: e.Attempt, Rank: i, Reason: api.ReasonRankLost,
-				Message: e.Node.Display() + " has the rank no more, and did not say how it ended."})
+				Message: a.j.name(e.Node) + " has the rank no more, and did not say how it ended."})
 		}
 	}
 }

@@ -26,6 +26,6 @@ func (a *actor) membersRemoved(nodes []api.NodeID) {
 	}
 	for _, n := range nodes {
 		a.event(phase.NodeLost{Node: n, Cause: phase.Cause{Reason: api.ReasonRemoved, WaitingFor: "node " + string(n),
-			Message: n.Display() + " was removed from the cluster."}})
+			Message: a.j.name(n) + " was removed from the cluster."}})
 	}
 }

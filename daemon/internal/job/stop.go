@@ -68,7 +68,7 @@ func (j *Jobs) stopOnce(ctx context.Context, p api.PeerJobParams) error {
 	}
 	err := j.call(ctx, home, "peer.job", p, nil, within(wishWithin, home, "to stop the job "+p.Job.String()))
 	if err != nil && !definite(err) {
-		e := api.Errorf(api.ReasonHomeLost, p.Job.String(), "%s, which keeps the job, did not answer, so that it was not stopped.", home.Display())
+		e := api.Errorf(api.ReasonHomeLost, p.Job.String(), "%s, which keeps the job, did not answer, so that it was not stopped.", j.name(home))
 		e.Data.WaitingFor = "node " + string(home)
 		return e
 	}
@@ -136,7 +136,7 @@ func (j *Jobs) stopWished(ctx context.Context, from api.NodeID, p api.PeerJobPar
 	case ended:
 		return nil
 	case home != j.cfg.Node:
-		return api.Errorf(api.ReasonStaleEpoch, p.Job.String(), "%s keeps the job.", home.Display())
+		return api.Errorf(api.ReasonStaleEpoch, p.Job.String(), "%s keeps the job.", j.name(home))
 	}
 	return j.stopHere(ctx, a, p)
 }
@@ -165,7 +165,7 @@ func (j *Jobs) wished(id api.JobID, from api.NodeID) (owner api.Principal, home 
 // or who may not act for the job's owner.
 func (j *Jobs) checkWish(from api.NodeID, p api.PeerJobParams, owner api.Principal) error {
 	if p.By.Node != from {
-		return api.Errorf(api.ReasonPeerNotAllowed, p.By.String(), "%s does not vouch for %s.", from.Display(), p.By)
+		return api.Errorf(api.ReasonPeerNotAllowed, p.By.String(), "%s does not vouch for %s.", j.name(from), p.By)
 	}
 	if !j.may(p.By, owner) {
 		return api.NewError(api.ReasonNotYourJob, p.Job.String())
@@ -198,7 +198,7 @@ func (j *Jobs) TakeOver(ctx context.Context, c Caller, p api.JobSelect) error {
 		return nil
 	})
 	if err == nil && home != "" {
-		e := api.Errorf(api.ReasonHomeInSight, p.Job.String(), "%s, which keeps the job, answers.", home.Display())
+		e := api.Errorf(api.ReasonHomeInSight, p.Job.String(), "%s, which keeps the job, answers.", j.name(home))
 		return e
 	}
 	return err

@@ -95,7 +95,7 @@ func (j *Jobs) Retry(ctx context.Context, c Caller, p api.JobSelect) (api.JobSub
 	values := j.environment(p.Job)
 	if missing(spec.Program, values) {
 		e := api.NewError(api.ReasonVariablesLost, p.Job.String())
-		e.Data.Remedy = "Submit it again where the values are set, or retry it on " + spec.Principal.Node.Display() + "."
+		e.Data.Remedy = "Submit it again where the values are set, or retry it on " + j.name(spec.Principal.Node) + "."
 		return api.JobSubmitResult{}, e
 	}
 	request := api.JobRequest{
