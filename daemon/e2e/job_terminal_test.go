@@ -16,7 +16,9 @@ func (j *jobs) testTerminal(t *testing.T) {
 	j.needPython(t)
 	is := is.New(t)
 	keys, terminal, err := pty.Open()
-	must(t, "a terminal", err)
+	if err != nil {
+		t.Skipf("there are no pseudo-terminals here: %v", err)
+	}
 	defer keys.Close()
 	defer terminal.Close()
 	must(t, "giving it", j.Account.Owns(terminal.Name()))

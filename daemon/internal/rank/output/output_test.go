@@ -11,6 +11,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/peer/rankio"
+	"fulmen/daemon/internal/rank/shim/shimtest"
 	"fulmen/daemon/internal/rank/shimproto"
 )
 
@@ -107,6 +108,7 @@ func TestAKilledShim(t *testing.T) {
 }
 
 func TestATerminalHasOneStream(t *testing.T) {
+	shimtest.NeedTerminals(t)
 	t.Parallel()
 	is := is.New(t)
 	r := newRig(t, `echo out; echo err >&2`)
