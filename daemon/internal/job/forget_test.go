@@ -172,7 +172,7 @@ func TestAThousandJobs(t *testing.T) {
 			}
 		}
 		pass(time.Minute)
-		is.True(count() <= before)
+		is.True(count() <= before+20) // the runtime has some of its own, and a job that leaves one leaves a thousand
 		for _, m := range w.nodes {
 			all, err := m.List(t.Context(), m.person(), api.JobListParams{Ended: true})
 			is.NoErr(err)
