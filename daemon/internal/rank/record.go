@@ -43,7 +43,8 @@ type record struct {
 	Committed bool `json:"committed,omitzero"`
 }
 
-func (r record) ref() api.RankRef {
+// ref reads what never changes, so that no lock is needed.
+func (r *record) ref() api.RankRef {
 	return api.RankRef{Job: r.Doc.Job, Attempt: r.Doc.Attempt, Rank: r.Doc.Rank}
 }
 
