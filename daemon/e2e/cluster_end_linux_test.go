@@ -33,14 +33,13 @@ func (l *lab) testKilled(t *testing.T) {
 	isWhole(t, soon, l.all...)
 	for _, h := range l.all {
 		hasIdentities(t, h, names(l.all...))
-		short := map[string]bool{}
-		h.until(t, "three names", soon, func(s sight) bool {
+		h.until(t, "the three names", soon, func(s sight) bool { // and no second one of a name
+			short := map[string]bool{}
 			for _, n := range s {
 				short[n.ShortName] = true
 			}
-			return len(s) == 3
+			return len(s) == 3 && maps.Equal(short, map[string]bool{"north": true, "south": true, "west": true})
 		})
-		is.Equal(short, map[string]bool{"north": true, "south": true, "west": true}) // no second one of a name
 		is.Equal(len(call[api.ClusterPeersResult](t, h.client, "cluster.peers", nil).Members), 3)
 	}
 	l.hasPaths(t, "path by every interface again", soon)

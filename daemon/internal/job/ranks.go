@@ -139,7 +139,7 @@ func (a *actor) rankSaid(d rankDoc) {
 	}
 	switch r.Phase {
 	case api.RankExited:
-		a.event(phase.RankEnded{Attempt: r.Attempt, Rank: r.Rank, Exit: r.Exit, Reason: r.Reason, Message: r.Message, Final: final(r.Reason)})
+		a.event(phase.RankEnded{Attempt: r.Attempt, Rank: r.Rank, Exit: r.Exit, At: endedByItself(r), Reason: r.Reason, Message: r.Message, Final: final(r.Reason)})
 	case api.RankLost:
 		e := phase.RankEnded{Attempt: r.Attempt, Rank: r.Rank, Reason: r.Reason, Message: r.Message}
 		if e.Reason == "" {
@@ -149,11 +149,20 @@ func (a *actor) rankSaid(d rankDoc) {
 	default:
 		a.acked[nodeAttempt{d.record.Key().Node, r.Attempt}] = true
 		if r.Phase == api.RankEnding && r.Exit != nil && r.Exit.Status() != 0 {
-			a.event(phase.RankFailing{Attempt: r.Attempt, Rank: r.Rank, Exit: r.Exit, Reason: r.Reason, Message: r.Message, Final: final(r.Reason)})
+			a.event(phase.RankFailing{Attempt: r.Attempt, Rank: r.Rank, Exit: r.Exit, At: endedByItself(r), Reason: r.Reason, Message: r.Message, Final: final(r.Reason)})
 			return
 		}
 		a.event(phase.RankAt{Attempt: r.Attempt, Rank: r.Rank, Phase: r.Phase})
 	}
+}
+
+// endedByItself is when a rank's program ended, where nobody ended it.
+func endedByItself(r api.Rank) api.Time {
+	switch r.Reason {
+	case api.ReasonRankFailed, api.ReasonRankKilled, api.ReasonRankCrashed, api.ReasonRankOutOfMemory:
+		return r.EndedAt
+	}
+	return api.Time{}
 }
 
 // printedEvery is how often it is told that a job prints.

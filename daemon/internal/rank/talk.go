@@ -115,7 +115,7 @@ func (t *talk) status(m shimproto.Status) {
 			// The home need not wait for the record of the end to end the others.
 			end := shimproto.ExitRecord{Cause: m.Cause, Code: m.Code, Signal: m.Signal}
 			reason, message = whyEnded(doc.Rank, end)
-			doc.Exit = &api.Exit{Code: m.Code, Signal: int(unix.SignalNum(m.Signal))}
+			doc.Exit, doc.EndedAt = &api.Exit{Code: m.Code, Signal: int(unix.SignalNum(m.Signal))}, t.now()
 		}
 		t.enter(t.h, api.RankEnding, reason, message)
 	}

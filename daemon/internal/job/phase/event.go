@@ -69,6 +69,9 @@ type RankEnded struct {
 	Attempt, Rank int
 	// Exit is how it ended; nil where that is not known.
 	Exit *api.Exit
+	// At is when its program ended by itself, by its node's clock; zero where it was
+	// ended, or that is not known.
+	At api.Time
 	// Reason is why, where the node knows better than its exit tells.
 	Reason api.Reason
 	// Message is the reason as one sentence.
@@ -81,8 +84,9 @@ type RankEnded struct {
 // live for a moment: its [RankEnded] follows. The others need not wait for that.
 type RankFailing struct {
 	Attempt, Rank int
-	// Exit, Reason, Message and Final are as in [RankEnded].
+	// Exit, At, Reason, Message and Final are as in [RankEnded].
 	Exit    *api.Exit
+	At      api.Time
 	Reason  api.Reason
 	Message string
 	Final   bool

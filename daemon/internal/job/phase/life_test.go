@@ -3,6 +3,7 @@ package phase
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/matryer/is"
 
@@ -78,6 +79,12 @@ func TestWhatEndsAGroup(t *testing.T) {
 				g.t.Errorf("%s: the others wait for its end", g.s.Job.Phase)
 			}
 			g.ended(0, exit(1)).ended(1, &api.Exit{Signal: 9}) // the one that noticed is not the cause
+		}, api.ReasonRankKilled, 1, 137},
+		{"heard of later and ended sooner", func(g *rig) {
+			at := func(ms int) api.Time { return api.TimeOf(time.Date(2026, 11, 21, 12, 0, 0, ms*1e6, time.UTC)) }
+			g.next(RankFailing{Attempt: 1, Rank: 0, Exit: exit(1), At: at(30)})
+			g.next(RankFailing{Attempt: 1, Rank: 1, Exit: &api.Exit{Signal: 9}, At: at(5)})
+			g.next(RankEnded{Attempt: 1, Rank: 0, Exit: exit(1), At: at(30)}).next(RankEnded{Attempt: 1, Rank: 1, Exit: &api.Exit{Signal: 9}, At: at(5)})
 		}, api.ReasonRankKilled, 1, 137},
 		{"the node says why", func(g *rig) {
 			g.next(RankEnded{Attempt: 1, Rank: 1, Reason: api.ReasonProgramMissing}).ended(0, nil)

@@ -63,11 +63,13 @@ func (m *step) rankEnded(e RankEnded) {
 	if e.Exit == nil {
 		r.Phase = api.RankLost
 	}
+	f := Failure{Cause: Cause{Reason: e.Reason, Message: e.Message, Final: e.Final}, Rank: e.Rank, Exit: e.Exit}
 	if m.Job.Phase == api.JobEnding {
+		m.wasFirst(f, e.At)
 		m.finishIfEnded()
 		return
 	}
-	f := Failure{Cause: Cause{Reason: e.Reason, Message: e.Message, Final: e.Final}, Rank: e.Rank, Exit: e.Exit}
+	m.failedAt(e.At)
 	switch {
 	case e.Exit != nil && e.Exit.Status() == 0:
 		// A ring is not watched: it may be through before its start was reported.
@@ -88,13 +90,42 @@ func (m *step) rankEnded(e RankEnded) {
 // rankFailing ends the group as soon as one of its programs has ended badly.
 func (m *step) rankFailing(e RankFailing) {
 	r := m.rank(e.Attempt, e.Rank)
-	if r == nil || !r.MayLive() || e.Exit == nil || e.Exit.Status() == 0 || m.Job.Phase == api.JobEnding || !live(m.Job.Phase) {
+	if r == nil || !r.MayLive() || e.Exit == nil || e.Exit.Status() == 0 || !live(m.Job.Phase) {
 		return
 	}
 	if e.Reason == "" {
 		e.Reason = reasonOf(e.Exit)
 	}
-	m.fail(Failure{Cause: Cause{Reason: e.Reason, Message: e.Message, Final: e.Final}, Rank: e.Rank, Exit: e.Exit})
+	f := Failure{Cause: Cause{Reason: e.Reason, Message: e.Message, Final: e.Final}, Rank: e.Rank, Exit: e.Exit}
+	if m.Job.Phase == api.JobEnding {
+		m.wasFirst(f, e.At)
+		return
+	}
+	m.failedAt(e.At)
+	m.fail(f)
+}
+
+// failedAt notes when the program ended whose failure is told next.
+func (m *step) failedAt(at api.Time) {
+	if m.Cause == nil {
+		m.causeAt = at
+	}
+}
+
+// wasFirst makes a rank the first cause whose program had ended badly by itself
+// before that of the rank which was heard of first: news of a rank next door come
+// sooner. Both times are their nodes' own, which may differ by a little.
+func (m *step) wasFirst(f Failure, at api.Time) {
+	if m.Cause == nil || m.Cause.Rank < 0 || m.Cause.Rank == f.Rank || f.Exit == nil || f.Exit.Status() == 0 ||
+		at.IsZero() || m.causeAt.IsZero() || !at.Before(m.causeAt.Time) {
+		return
+	}
+	if f.Reason == "" {
+		f.Reason = reasonOf(f.Exit)
+	}
+	m.Cause, m.causeAt = nil, at
+	m.fail(f)
+	m.enter(m.Job.Phase, m.Cause.Cause)
 }
 
 // reasonOf names the end of a process.

@@ -40,6 +40,7 @@ type State struct {
 	// Timers are those that run.
 	Timers []TimerID
 
+	causeAt    api.Time     // when the program of Cause's rank ended; zero where that is not known
 	serial     uint64       // of timers
 	open       bool         // the current attempt has asked for grants and is not closed
 	preflight  bool         // passed

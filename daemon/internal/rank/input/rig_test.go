@@ -14,6 +14,7 @@ import (
 	"fulmen/daemon/internal/peer/peertest"
 	"fulmen/daemon/internal/peer/rankio"
 	"fulmen/daemon/internal/rank/input"
+	"fulmen/daemon/internal/rank/shim"
 	"fulmen/daemon/internal/rank/shim/shimtest"
 	"fulmen/daemon/internal/rank/shimproto"
 	"fulmen/native"
@@ -91,11 +92,14 @@ func (r *rig) start() {
 		close(r.ended)
 	}()
 	eventually(r.t, "the shim", func() bool {
-		conn, err := net.Dial("unix", r.spec.Socket)
-		if err == nil {
+		for _, path := range []string{r.spec.Socket, shim.InputSocket(r.spec.Socket)} {
+			conn, err := net.Dial("unix", path)
+			if err != nil {
+				return false
+			}
 			conn.Close()
 		}
-		return err == nil
+		return true
 	})
 }
 
