@@ -5,6 +5,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/cluster/policy"
+	"fulmen/daemon/internal/job/phase"
 	"fulmen/daemon/internal/ledger"
 	"fulmen/daemon/internal/server"
 )
@@ -54,9 +55,10 @@ func (a access) sees(v server.Viewer) func(*ledger.Record) bool {
 
 // jobOf is the document of a job that counts: the one of the highest epoch.
 func (d *daemon) jobOf(id api.JobID) (best api.Job, found bool) {
-	for _, record := range d.ledger.List(ledger.Filter{Kinds: []api.Kind{api.KindJob}}) {
+	for _, home := range d.roster.Members() {
+		record, isThere := d.ledger.Get(api.Key{Node: home, Kind: api.KindJob, Name: string(id)})
 		var job api.Job
-		if record.Key().Name == string(id) && record.Decode(&job) == nil && (!found || job.Epoch > best.Epoch || job.Epoch == best.Epoch && job.Home < best.Home) {
+		if isThere && record.Decode(&job) == nil && (!found || phase.Outranks(job, best)) {
 			best, found = job, true
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/ledger"
+	"fulmen/native"
 )
 
 // copiesEvery is how often old copies of folders are removed. That one has become
@@ -15,14 +16,10 @@ const copiesEvery = 24 * time.Hour
 // cleanCopies removes copies of folders that no job has asked for in a long time,
 // now and once a day, until ctx ends.
 func (d *daemon) cleanCopies(ctx context.Context) {
-	for ctx.Err() == nil {
+	for {
 		d.cleanCopiesOnce(ctx)
-		due := make(chan struct{})
-		timer := d.platform.Clock.AfterFunc(copiesEvery, func() { close(due) })
-		select {
-		case <-due:
-		case <-ctx.Done():
-			timer.Stop()
+		if !native.Pause(ctx, d.platform.Clock, copiesEvery) {
+			return
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"fulmen/daemon/internal/cluster/policy"
 	"fulmen/daemon/internal/grant"
 	"fulmen/daemon/internal/ledger"
+	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/rank"
 	"fulmen/native"
 )
@@ -128,8 +129,8 @@ func (g *grants) watchGPU(on bool) {
 // asked answers peer.grant.
 func (g *grants) asked(ctx context.Context, from api.NodeID, raw json.RawMessage) (any, error) {
 	var p api.PeerGrantParams
-	if err := json.Unmarshal(raw, &p); err != nil {
-		return nil, api.Errorf(api.ReasonMalformedMessage, "params", "peer.grant: %v", err)
+	if err := peer.Params(raw, &p); err != nil {
+		return nil, err
 	}
 	r, err := grant.RequestOf(p)
 	if err != nil {
@@ -144,8 +145,8 @@ func (g *grants) asked(ctx context.Context, from api.NodeID, raw json.RawMessage
 // released answers peer.release.
 func (g *grants) released(_ context.Context, _ api.NodeID, raw json.RawMessage) (any, error) {
 	var p api.PeerHolderParams
-	if err := json.Unmarshal(raw, &p); err != nil {
-		return nil, api.Errorf(api.ReasonMalformedMessage, "params", "peer.release: %v", err)
+	if err := peer.Params(raw, &p); err != nil {
+		return nil, err
 	}
 	h, err := grant.ParseHolder(p.Holder)
 	if err != nil {

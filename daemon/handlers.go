@@ -140,37 +140,16 @@ func (d *daemon) measureWatch(ctx context.Context, c *server.Caller, p api.Measu
 
 // follow sends a client what a measurement comes to, up to its one end.
 func (d *daemon) follow(c *server.Caller, watch *profile.Watch) (api.MeasureStarted, error) {
-	stream, err := c.Subscribe(nil)
-	if err != nil {
-		return api.MeasureStarted{}, err
+	type step struct {
+		now      api.Measurement
+		terminal bool
 	}
-	go func() {
-		defer stream.End()
-		ctx, cancel := context.WithCancel(context.Background())
-		defer cancel()
-		go func() { // a reader who left ends the following, not the measurement
-			select {
-			case <-stream.Done():
-				cancel()
-			case <-ctx.Done():
-			}
-		}()
-		for {
-			m, terminal, err := watch.Next(ctx)
-			if err != nil {
-				return
-			}
-			key := "progress"
-			if terminal {
-				key = "" // the end replaces nothing and is replaced by nothing
-			}
-			err = stream.Send(key, func(n uint64) any {
-				return api.MeasureChanged{Sub: stream.Sub(), N: n, Measurement: m, Terminal: terminal}
-			})
-			if err != nil || terminal {
-				return
-			}
-		}
-	}()
-	return api.MeasureStarted{Sub: stream.Sub(), Measurement: watch.Measurement}, nil
+	next := func(ctx context.Context) (s step, err error) {
+		s.now, s.terminal, err = watch.Next(ctx)
+		return s, err
+	}
+	sub, err := deliver(c, "progress", next, func() {}, func(sub api.Subscription, n uint64, s step) any {
+		return api.MeasureChanged{Sub: sub, N: n, Measurement: s.now, Terminal: s.terminal}
+	}, func(s step) bool { return s.terminal })
+	return api.MeasureStarted{Sub: sub, Measurement: watch.Measurement}, err
 }

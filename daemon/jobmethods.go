@@ -80,10 +80,10 @@ func (d *daemon) jobWatch(ctx context.Context, c *server.Caller, p api.JobSelect
 		return api.JobWatchResult{}, err
 	}
 	leave := d.attend(watch.First, caller)
-	sub, err := deliver(c, watch.Next, func() { watch.Close(); leave() }, func(sub api.Subscription, n uint64, change api.JobChanged) (any, bool) {
+	sub, err := deliver(c, "", watch.Next, func() { watch.Close(); leave() }, func(sub api.Subscription, n uint64, change api.JobChanged) any {
 		change.Sub, change.N = sub, n
-		return change, change.Terminal
-	})
+		return change
+	}, func(change api.JobChanged) bool { return change.Terminal })
 	return api.JobWatchResult{Sub: sub, JobGetResult: watch.First}, err
 }
 
@@ -94,17 +94,19 @@ func (d *daemon) jobLogs(ctx context.Context, c *server.Caller, p api.JobLogsPar
 	if err != nil {
 		return api.JobLogsResult{}, err
 	}
-	sub, err := deliver(c, logs.Next, logs.Close, func(sub api.Subscription, n uint64, piece api.JobOutput) (any, bool) {
+	sub, err := deliver(c, "", logs.Next, logs.Close, func(sub api.Subscription, n uint64, piece api.JobOutput) any {
 		piece.Sub, piece.N = sub, n
-		return piece, piece.Terminal
-	})
+		return piece
+	}, func(piece api.JobOutput) bool { return piece.Terminal })
 	return api.JobLogsResult{Sub: sub}, err
 }
 
 // deliver sends a client what something comes to, one after the other, as fast as
-// the client takes it, up to its one end. done is called when that is over.
-func deliver[V any](c *server.Caller, next func(context.Context) (V, error), done func(),
-	tell func(sub api.Subscription, n uint64, value V) (message any, terminal bool),
+// the client takes it, up to its one end. What comes later replaces what was not
+// sent yet, where a key is given; the end replaces nothing, and nothing replaces
+// it. done is called when that is over.
+func deliver[V any](c *server.Caller, key string, next func(context.Context) (V, error), done func(),
+	tell func(sub api.Subscription, n uint64, value V) any, isLast func(V) bool,
 ) (api.Subscription, error) {
 	stream, err := c.Subscribe(nil)
 	if err != nil {
@@ -128,13 +130,11 @@ func deliver[V any](c *server.Caller, next func(context.Context) (V, error), don
 			if err != nil || stream.Wait(ctx) != nil {
 				return
 			}
-			isLast := false
-			err = stream.Send("", func(n uint64) any {
-				var message any
-				message, isLast = tell(stream.Sub(), n, value)
-				return message
-			})
-			if err != nil || isLast {
+			if isLast(value) {
+				key = ""
+			}
+			err = stream.Send(key, func(n uint64) any { return tell(stream.Sub(), n, value) })
+			if err != nil || isLast(value) {
 				return
 			}
 		}

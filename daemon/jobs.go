@@ -220,18 +220,18 @@ func (b beats) Receive(f func(from api.NodeID)) { b.d.node.Beats(f) }
 // peerPreflight says what this node has of what a program needs.
 func (d *daemon) peerPreflight(ctx context.Context, from api.NodeID, raw json.RawMessage) (any, error) {
 	var p api.PeerPreflightParams
-	if err := json.Unmarshal(raw, &p); err != nil {
-		return nil, api.Errorf(api.ReasonMalformedMessage, "params", "peer.preflight: %v", err)
+	if err := peer.Params(raw, &p); err != nil {
+		return nil, err
 	}
 	answer := api.Preflight{Node: d.identity.Node}
 	name, reason := lendingNow{d}.Allows(p.Principal)
 	if reason != "" {
-		answer.Problems = []api.Cause{causeOf(api.NewError(reason, p.Principal.User+" of "+d.shortNameOf(p.Principal.Node)))}
+		answer.Problems = []api.Cause{api.NewError(reason, p.Principal.User+" of "+d.shortNameOf(p.Principal.Node)).Cause()}
 		return answer, nil
 	}
 	account, err := d.preparer.Account(name)
 	if err != nil {
-		answer.Problems = []api.Cause{causeOf(api.AsError(err))}
+		answer.Problems = []api.Cause{api.AsError(err).Cause()}
 		return answer, nil
 	}
 	program := p.Program
@@ -241,11 +241,6 @@ func (d *daemon) peerPreflight(ctx context.Context, from api.NodeID, raw json.Ra
 	answer = d.preparer.Preflight(ctx, account, program, p.Environment)
 	answer.Node = d.identity.Node
 	return answer, nil
-}
-
-// causeOf is an error as one of several causes.
-func causeOf(e *api.Error) api.Cause {
-	return api.Cause{Reason: e.Data.Reason, Message: e.Message, Subject: e.Data.Subject, Remedy: e.Data.Remedy}
 }
 
 // shortNameOf is what people call a node.
@@ -258,7 +253,7 @@ func (d *daemon) shortNameOf(id api.NodeID) string {
 
 // compare says what differs between nodes, by their names.
 func (d *daemon) compare(answers []api.Preflight, allowMixed bool) []api.Cause {
-	return prepare.CompareNamed(answers, allowMixed, d.shortNameOf)
+	return prepare.Compare(answers, allowMixed, d.shortNameOf)
 }
 
 // shimOf finds the shim of a rank of this node.
@@ -311,17 +306,15 @@ func (d *daemon) mayFetch(from api.NodeID, id api.JobID, epoch uint64) (folder, 
 	case !spec.Program.Sync:
 		return "", "", api.NewError(api.ReasonNotYourJob, string(id))
 	}
-	for _, attempt := range current.Attempts {
-		if attempt.Attempt == current.Attempt && attempt.Plan != nil &&
-			slices.ContainsFunc(attempt.Plan.Ranks, func(r api.PlanRank) bool { return r.Node == from }) {
-			account, reason := lendingNow{d}.Allows(spec.Principal)
-			if reason != "" {
-				return "", "", api.NewError(reason, spec.Principal.User)
-			}
-			return spec.Program.Directory, account, nil
-		}
+	plan := planOf(current)
+	if plan == nil || !slices.ContainsFunc(plan.Ranks, func(r api.PlanRank) bool { return r.Node == from }) {
+		return "", "", api.NewError(api.ReasonNotYourJob, string(id))
 	}
-	return "", "", api.NewError(api.ReasonNotYourJob, string(id))
+	account, reason := lendingNow{d}.Allows(spec.Principal)
+	if reason != "" {
+		return "", "", api.NewError(reason, spec.Principal.User)
+	}
+	return spec.Program.Directory, account, nil
 }
 
 // forgetJob ends and forgets what this node has of a job that was deleted.

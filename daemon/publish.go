@@ -96,11 +96,11 @@ func (p *published) check(ports []api.Publish) error {
 	return p.Check(slices.DeleteFunc(slices.Clone(ports), func(port api.Publish) bool { return taken[port.Port] }))
 }
 
-// specOf is the spec of a job as its submitter's node has signed it: a port is
-// opened on nobody else's word.
+// specOf is the spec of a job; of one that publishes ports as its submitter's node
+// has signed it: a port is opened on nobody else's word.
 func (p *published) specOf(id api.JobID) (spec api.JobSpec, job api.Job, found bool) {
-	if job, found = p.daemon.jobOf(id); !found {
-		return spec, job, false
+	if spec, job, found = p.daemon.specOf(id); !found || len(spec.Publish) == 0 {
+		return spec, job, found // whoever signed it
 	}
 	key, isMember := p.daemon.publicKey(job.Principal.Node)
 	if !isMember {
@@ -162,9 +162,6 @@ func (p *published) see(records []*ledger.Record) {
 
 // settle opens or closes the ports of a job of this node's people.
 func (p *published) settle(id api.JobID) {
-	if spec, _, found := p.daemon.specOf(id); found && len(spec.Publish) == 0 {
-		return // whoever signed it
-	}
 	spec, job, found := p.specOf(id)
 	if found && (spec.Principal.Node != p.daemon.identity.Node || len(spec.Publish) == 0) {
 		return
@@ -257,7 +254,7 @@ func (p *published) of(id api.JobID) []api.PublishedPort {
 	if problem := p.closed[id]; problem != nil {
 		spec, _, _ := p.daemon.specOf(id)
 		for _, port := range spec.Publish {
-			cause := causeOf(problem)
+			cause := problem.Cause()
 			all = append(all, api.PublishedPort{Port: port.Port, LAN: port.LAN, Problem: &cause})
 		}
 	}

@@ -36,3 +36,17 @@ func WithTimeout(ctx context.Context, clock Clock, d time.Duration, waitingFor s
 		cancel(context.Canceled)
 	}
 }
+
+// Pause waits until d has passed on the clock, sleep included. It reports false
+// where ctx ended before.
+func Pause(ctx context.Context, clock Clock, d time.Duration) bool {
+	passed := make(chan struct{})
+	timer := clock.AfterFunc(d, func() { close(passed) })
+	defer timer.Stop()
+	select {
+	case <-passed:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -6,6 +6,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/job/phase"
+	"fulmen/native"
 )
 
 // carry does what the phase machine wants, in its order. What does not come to
@@ -117,17 +118,7 @@ func smaller(job api.Job) api.Job {
 }
 
 // pause waits; false at the end of everything.
-func (a *actor) pause(d time.Duration) bool {
-	due := make(chan struct{})
-	t := a.j.cfg.Clock.AfterFunc(d, func() { close(due) })
-	defer t.Stop()
-	select {
-	case <-due:
-		return true
-	case <-a.j.ctx.Done():
-		return false
-	}
-}
+func (a *actor) pause(d time.Duration) bool { return native.Pause(a.j.ctx, a.j.cfg.Clock, d) }
 
 // forwardStop tells the new home of a wish that the former one has taken.
 func (a *actor) forwardStop(e phase.ForwardStop) {

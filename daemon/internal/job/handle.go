@@ -7,12 +7,13 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/job/phase"
+	"fulmen/daemon/internal/peer"
 )
 
 // handleJob answers peer.job: a job that is handed over, or a wish about one.
 func (j *Jobs) handleJob(ctx context.Context, from api.NodeID, raw json.RawMessage) (any, error) {
 	var p api.PeerJobParams
-	if err := decode(raw, &p); err != nil {
+	if err := peer.Params(raw, &p); err != nil {
 		return nil, err
 	}
 	if !p.Job.Valid() {

@@ -7,6 +7,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/job/phase"
+	"fulmen/daemon/internal/peer"
 )
 
 // holding is which members were asked to hold the document of an attempt.
@@ -87,7 +88,7 @@ func (j *Jobs) foreign(id api.JobID, d api.Document) (api.Job, bool) {
 // the other the second learns of the first.
 func (j *Jobs) handleHold(ctx context.Context, from api.NodeID, raw json.RawMessage) (any, error) {
 	var p api.PeerHoldParams
-	if err := decode(raw, &p); err != nil {
+	if err := peer.Params(raw, &p); err != nil {
 		return nil, err
 	}
 	if err := j.wait(ctx); err != nil {
@@ -114,17 +115,6 @@ func (j *Jobs) handleHold(ctx context.Context, from api.NodeID, raw json.RawMess
 		}
 	}
 	return result, nil
-}
-
-// decode reads the parameters of a call.
-func decode(raw json.RawMessage, into any) error {
-	if err := json.Unmarshal(raw, into); err != nil {
-		if e := api.AsError(err); e.Code != api.CodeInternal {
-			return e
-		}
-		return api.Errorf(api.ReasonMalformedMessage, "params", "The parameters cannot be read: %v", err)
-	}
-	return nil
 }
 
 // knows lists the nodes that have something of a job: homes, nodes of attempts

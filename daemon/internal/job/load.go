@@ -6,6 +6,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/ledger"
+	"fulmen/native"
 )
 
 // watchJobs begins to read what is said of jobs and ranks, deletions too.
@@ -154,12 +155,7 @@ func (j *Jobs) callUntilThere(ctx context.Context, node api.NodeID, method strin
 		if api.AsError(err) == nil || api.AsError(err).Code != api.CodeUnreachable {
 			return err
 		}
-		again := make(chan struct{})
-		timer := j.cfg.Clock.AfterFunc(callAgain, func() { close(again) })
-		select {
-		case <-again:
-		case <-ctx.Done():
-			timer.Stop()
+		if !native.Pause(ctx, j.cfg.Clock, callAgain) {
 			return err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/job/phase"
+	"fulmen/native"
 )
 
 // Stop ends a job, wherever its home is. It returns once the home has the wish on
@@ -45,12 +46,7 @@ func (j *Jobs) stop(ctx context.Context, p api.PeerJobParams) error {
 		if err == nil || !errors.Is(err, api.ReasonStaleEpoch) && !errors.Is(err, api.ReasonNoSuchJob) || j.cfg.Clock.Boot() >= until {
 			return err
 		}
-		due := make(chan struct{})
-		t := j.cfg.Clock.AfterFunc(100*time.Millisecond, func() { close(due) })
-		select {
-		case <-due:
-		case <-ctx.Done():
-			t.Stop()
+		if !native.Pause(ctx, j.cfg.Clock, 100*time.Millisecond) {
 			return context.Cause(ctx)
 		}
 	}

@@ -5,14 +5,15 @@ import (
 	"encoding/json"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/peer"
 )
 
 // serve makes a handler of a method whose parameters are P.
 func serve[P any](r *Ranks, do func(ctx context.Context, from api.NodeID, params P) (any, error)) func(context.Context, api.NodeID, json.RawMessage) (any, error) {
 	return func(ctx context.Context, from api.NodeID, raw json.RawMessage) (any, error) {
 		var params P
-		if err := json.Unmarshal(raw, &params); err != nil {
-			return nil, api.Errorf(api.ReasonMalformedMessage, "", "The parameters cannot be read: %v.", err)
+		if err := peer.Params(raw, &params); err != nil {
+			return nil, err
 		}
 		select {
 		case <-r.ready:

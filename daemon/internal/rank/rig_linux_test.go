@@ -20,7 +20,7 @@ import (
 	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/peer/peertest"
 	"fulmen/daemon/internal/rank/prepare"
-	"fulmen/daemon/internal/rank/shim"
+	"fulmen/daemon/internal/rank/shim/shimtest"
 	"fulmen/native"
 	"fulmen/native/linux"
 )
@@ -31,21 +31,7 @@ const (
 	cluster  = api.ClusterID("0123456789abcdef0123456789abcdef")
 )
 
-// TestMain makes this program a shim when it is called as one.
-func TestMain(m *testing.M) {
-	if len(os.Args) == 3 && os.Args[1] == "shim" {
-		clock, err := native.SystemClock()
-		if err == nil {
-			err = shim.Run(os.Args[2], clock, os.Stderr)
-		}
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { shimtest.Main(m) }
 
 // mac is a node with its disk, its supervisor and its documents, which outlive
 // the daemons on it.

@@ -237,13 +237,8 @@ const settleFor = 20 * time.Millisecond
 
 // settle waits for what follows from one hint, and is false where ctx ends.
 func (n *Node) settle(ctx context.Context) bool {
-	over := make(chan struct{})
-	timer := n.options.Platform.Clock.AfterFunc(settleFor, func() { close(over) })
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
+	if !native.Pause(ctx, n.options.Platform.Clock, settleFor) {
 		return false
-	case <-over:
 	}
 	select {
 	case <-n.wake:

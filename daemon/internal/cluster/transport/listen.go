@@ -13,6 +13,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/cluster"
+	"fulmen/native"
 )
 
 // portsTried is how many ports after a taken one are tried.
@@ -91,17 +92,7 @@ func (t *Transport) accept(iface string, l net.Listener) {
 }
 
 // pause waits, and is false where the transport ends before.
-func (t *Transport) pause(d time.Duration) bool {
-	due := make(chan struct{})
-	timer := t.options.Clock.AfterFunc(d, func() { close(due) })
-	defer timer.Stop()
-	select {
-	case <-due:
-		return true
-	case <-t.ctx.Done():
-		return false
-	}
-}
+func (t *Transport) pause(d time.Duration) bool { return native.Pause(t.ctx, t.options.Clock, d) }
 
 // greet finds out who has connected and for what.
 func (t *Transport) greet(iface string, raw net.Conn) {

@@ -120,8 +120,8 @@ func (s *Server) forget(old *session) {
 
 func (s *Server) resize(ctx context.Context, from api.NodeID, raw json.RawMessage) (any, error) {
 	var p api.PeerResizeParams
-	if err := json.Unmarshal(raw, &p); err != nil {
-		return nil, api.NewError(api.ReasonMalformedMessage, MethodResize)
+	if err := peer.Params(raw, &p); err != nil {
+		return nil, err
 	}
 	shim, err := s.admit(from, p.By, p.Rank)
 	if err != nil {

@@ -11,13 +11,8 @@ import (
 
 // Compare says what keeps a program from running on all the nodes that answered:
 // their problems, those that are alike in one sentence, and then, unless
-// allowMixed, what is not the same everywhere. Nodes are named by their ids.
-func Compare(answers []api.Preflight, allowMixed bool) []api.Cause {
-	return CompareNamed(answers, allowMixed, func(id api.NodeID) string { return string(id) })
-}
-
-// CompareNamed is [Compare] with names for people.
-func CompareNamed(answers []api.Preflight, allowMixed bool, name func(api.NodeID) string) []api.Cause {
+// allowMixed, what is not the same everywhere. name is what people call a node.
+func Compare(answers []api.Preflight, allowMixed bool, name func(api.NodeID) string) []api.Cause {
 	out := shared(answers, name)
 	if allowMixed {
 		return out

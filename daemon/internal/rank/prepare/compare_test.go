@@ -52,10 +52,12 @@ func TestCompare(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			is := is.New(t)
-			is.Equal(Compare(test.answers, test.mixed), test.want)
+			is.Equal(Compare(test.answers, test.mixed, byID), test.want)
 		})
 	}
 	is := is.New(t)
-	named := CompareNamed([]api.Preflight{answer("a", "", gone)}, false, func(id api.NodeID) string { return "mac-" + string(id) })
+	named := Compare([]api.Preflight{answer("a", "", gone)}, false, func(id api.NodeID) string { return "mac-" + string(id) })
 	is.Equal(named[0].Message, "mac-a: /w/train.py is not there.")
 }
+
+func byID(id api.NodeID) string { return string(id) }
