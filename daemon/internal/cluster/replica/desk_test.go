@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"fulmen/daemon/api"
@@ -187,7 +188,12 @@ func (d *desk) joinAll() {
 }
 
 // wait lets time pass.
-func (d *desk) wait(t time.Duration) { pause(context.Background(), t) }
+//
+// What the nodes did until then has happened before what follows.
+func (d *desk) wait(t time.Duration) {
+	pause(context.Background(), t)
+	synctest.Wait()
+}
 
 // put writes a document with a number as its value.
 func (m *member) put(kind api.Kind, name string, n int) {
