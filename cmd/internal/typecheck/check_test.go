@@ -1,0 +1,146 @@
+package typecheck
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/matryer/is"
+)
+
+// kit stands for a module that binds Apple's frameworks: cgo in Objective-C that
+// no compiler here knows, behind an interface in Go.
+const kit = `// Package kit binds.
+package kit
+
+/*
+#cgo CFLAGS: -x objective-c
+#cgo LDFLAGS: -framework AppKit
+#include <AppKit/AppKit.h>
+void *kit_bar(void);
+*/
+import "C"
+
+import "unsafe"
+
+// Bar is a bar.
+type Bar struct{ native unsafe.Pointer }
+
+// StatusBar gives it.
+func StatusBar() Bar { return Bar{C.kit_bar()} }
+
+// Item adds one.
+func (b Bar) Item(length float64, titles ...string) int { return int(C.kit_add(b.native, C.double(length))) }
+
+type refuser[T any] interface{ Refuse(T) error }
+
+// Ask asks.
+func Ask[T any](r refuser[T], v T) error { return r.Refuse(v) }
+`
+
+// module writes a module with the kit, and gives its folder.
+func module(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	all := map[string]string{"go.mod": "module small\n\ngo 1.26\n", "kit/kit.go": kit}
+	for name, text := range files {
+		all[name] = text
+	}
+	for name, text := range all {
+		to := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(to, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func TestFaultsAreFound(t *testing.T) {
+	const head = "package a\n\nimport \"small/kit\"\n\n"
+	tests := []struct {
+		name  string
+		files map[string]string
+		tags  []string
+		want  []string
+	}{
+		{name: "all is well", files: map[string]string{
+			"a_darwin.go":      head + "func add() int { return kit.StatusBar().Item(1.5, \"a\") }\n",
+			"a_darwin_test.go": "package a\n\nimport \"testing\"\n\nfunc TestAdd(t *testing.T) { _ = add() }\n",
+		}},
+		{name: "a function that is not there", files: map[string]string{
+			"a_darwin.go": head + "var bar = kit.StatusBarr()\n",
+		}, want: []string{"a_darwin.go:5: undefined: kit.StatusBarr"}},
+		{name: "a method that is not there", files: map[string]string{
+			"a_darwin.go": head + "func add() { kit.StatusBar().Itme(1) }\n",
+		}, want: []string{"a_darwin.go:5: kit.StatusBar().Itme undefined (type kit.Bar has no field or method Itme)"}},
+		{name: "too many arguments", files: map[string]string{
+			"a_darwin.go": "package a\n\nimport \"small/kit\"\n\nfunc bar() { kit.StatusBar(7) }\n",
+		}, want: []string{"a_darwin.go:5: too many arguments in call to kit.StatusBar\n\thave (number)\n\twant ()"}},
+		{name: "an argument of another type", files: map[string]string{
+			"a_darwin.go": head + "func add() { kit.StatusBar().Item(\"wide\") }\n",
+		}, want: []string{"a_darwin.go:5: cannot use \"wide\" (untyped string constant) as float64 value in argument to kit.StatusBar().Item"}},
+		{name: "an interface that is not met", files: map[string]string{
+			"a_darwin.go": head + "var err = kit.Ask[int](nil, \"x\")\n",
+		}, want: []string{"a_darwin.go:5: cannot use \"x\" (untyped string constant) as int value in argument to kit.Ask[int]"}},
+		{name: "own cgo: Go beside it is checked, names in C are not", files: map[string]string{
+			"a_darwin.go": "package a\n\n// int f(void);\nimport \"C\"\n\nfunc f() string { C.no_such_name(); var n int = len(C.GoString(nil)); return n }\n",
+		}, want: []string{"a_darwin.go:6: cannot use n (variable of type int) as string value in return statement"}},
+		{name: "its own tests", files: map[string]string{
+			"a_darwin.go":      "package a\n\nfunc add() {}\n",
+			"a_darwin_test.go": "package a\n\nfunc tested() { add(1) }\n",
+			"x_darwin_test.go": "package a_test\n\nimport \"small\"\n\nfunc tested() { a.Add() }\n",
+		}, want: []string{
+			"a_darwin_test.go:3: too many arguments in call to add\n\thave (number)\n\twant ()",
+			"x_darwin_test.go:5: undefined: a.Add",
+		}},
+		{name: "a test of what imports the package back", files: map[string]string{
+			"a.go":      "package a\n\nfunc Add() {}\n",
+			"b/b.go":    "package b\n\nimport \"small\"\n\nfunc Twice() { a.Add(); a.Add() }\n",
+			"a_test.go": "package a\n\nimport \"testing\"\n\nfunc TestAdd(t *testing.T) { _ = one }\n\nconst one = 1\n",
+			"x_test.go": "package a_test\n\nimport (\n\t\"small\"\n\t\"small/b\"\n)\n\nfunc tested() { a.Add(); b.Twice(); b.Thrice() }\n",
+		}, want: []string{"x_test.go:8: undefined: b.Thrice"}},
+		{name: "another platform's files are not looked at", files: map[string]string{
+			"a_linux.go": "package a\n\nvar x int = \"\"\n", "a.go": "package a\n",
+		}},
+		{name: "behind a tag", tags: []string{"objc"}, files: map[string]string{
+			"a.go": "//go:build darwin && objc\n\npackage a\n\nvar x int = \"\"\n",
+		}, want: []string{"a.go:5: cannot use \"\" (untyped string constant) as int value in variable declaration"}},
+		{name: "what cannot be read", files: map[string]string{
+			"a_darwin.go": "package a\n\nvar x = 1 +\n",
+		}, want: []string{"a_darwin.go:3: expected ';', found 'EOF'", "a_darwin.go:3: expected operand, found 'EOF'"}},
+		{name: "a module that is not there", files: map[string]string{
+			"a_darwin.go": "package a\n\nimport _ \"example.org/gone\"\n",
+		}, want: []string{
+			"a_darwin.go:3: could not import example.org/gone (package example.org/gone is not in the build)",
+			"a_darwin.go:3: no required module provides package example.org/gone; to add it:\n\tgo get example.org/gone",
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			is := is.New(t)
+			dir := module(t, tt.files)
+			found, err := Check(Build{Dir: dir, GOOS: "darwin", GOARCH: "arm64", Tags: tt.tags, Patterns: []string{"./..."}})
+			is.NoErr(err)
+			var got []string
+			for _, f := range found {
+				if f.File != "" {
+					f.File = filepath.Base(f.File)
+				}
+				got = append(got, f.String())
+			}
+			is.Equal(got, tt.want)
+		})
+	}
+}
+
+func TestWhatCannotBeCheckedIsAnError(t *testing.T) {
+	is := is.New(t)
+	found, err := Check(Build{Dir: module(t, nil), GOOS: "darwin", GOARCH: "arm64", Patterns: []string{"./gone/..."}})
+	is.True(err != nil || len(found) > 0) // nothing was looked at
+	_, err = Check(Build{Dir: module(t, nil), GOOS: "darwin", GOARCH: "abacus", Patterns: []string{"./..."}})
+	is.True(err != nil)
+}
