@@ -32,6 +32,11 @@ type Job struct {
 	WaitingFor string `json:"waiting_for,omitempty"`
 	// Attempt is the number of the current attempt, from 1; 0 before the first.
 	Attempt int `json:"attempt"`
+	// CountedAttempts are those that failed before every rank had joined and count
+	// against the spec's MaxAttempts.
+	CountedAttempts int `json:"counted_attempts,omitempty"`
+	// Retried are those that failed after that and count against the spec's Retries.
+	Retried int `json:"retried,omitempty"`
 	// NextAttemptAt is when the next attempt is due; in backoff only.
 	NextAttemptAt Time `json:"next_attempt_at,omitzero"`
 	// Attempts are all attempts, the oldest first.

@@ -82,6 +82,10 @@ type JobSummary struct {
 	MemoryBytes int64 `json:"memory_bytes,omitempty"`
 	// Attempt is the number of the current attempt.
 	Attempt int `json:"attempt"`
+	// CountedAttempts are those that failed before every rank had joined and count.
+	CountedAttempts int `json:"counted_attempts,omitempty"`
+	// MaxAttempts is how many of these there may be.
+	MaxAttempts int `json:"max_attempts,omitempty"`
 	// Joined counts the ranks that have joined; in handshake.
 	Joined int `json:"joined,omitempty"`
 	// Ranks counts the ranks.

@@ -1,6 +1,9 @@
 package api
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"net/netip"
+)
 
 // Plan is where a job's attempt runs and over what its ranks talk. The same
 // state gives the same plan on every node.
@@ -42,6 +45,9 @@ type PlanRank struct {
 	GPU GPUShare `json:"gpu"`
 	// Receptacles are those whose RDMA device it is granted.
 	Receptacles []Receptacle `json:"receptacles,omitempty"`
+	// Addresses are the node's own at which the rank before finds it, in the order of
+	// Hosts; of a ring only. The host file of a simulated node has others.
+	Addresses []netip.Addr `json:"addresses,omitempty"`
 }
 
 // PlanLink is one connection between two ranks.

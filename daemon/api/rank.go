@@ -45,6 +45,9 @@ type Handshake struct {
 	State HandshakeState `json:"state"`
 	// Missing are the ranks that rank 0 still waits for; on rank 0 only.
 	Missing []int `json:"missing,omitempty"`
+	// Severed says that the side channel was closed on the rank before the rank closed
+	// it: what it complains of then came of another rank's end, or of the network's.
+	Severed bool `json:"severed,omitempty"`
 	// CarriedBytes is what its side channel has carried.
 	CarriedBytes int64 `json:"carried_bytes"`
 }

@@ -51,7 +51,7 @@ func rankReasons() []ReasonInfo {
 	return []ReasonInfo{
 		{Reason: ReasonNeverJoined, Code: CodePrecondition,
 			Text:   "The rank ended without having joined the group.",
-			Remedy: "Call mx.distributed.init() in every rank, or pass --allow-solo."},
+			Remedy: "Its output is in the logs. Every rank has to call mx.distributed.init(); --allow-solo permits one that does not."},
 		{Reason: ReasonHandshakeTimeout, Code: CodeDeadline,
 			Text:   "Not every rank joined in time.",
 			Remedy: "The message names who is missing."},

@@ -1378,6 +1378,8 @@ export interface Handshake {
   state: HandshakeState;
   /** The ranks that rank 0 still waits for; on rank 0 only. */
   missing?: number[];
+  /** Says that the side channel was closed on the rank before the rank closed it: what it complains of then came of another rank's end, or of the network's. */
+  severed?: boolean;
   /** What its side channel has carried. Unit: bytes. */
   carried_bytes: number;
 }
@@ -1512,6 +1514,10 @@ export interface Job {
   waiting_for?: string;
   /** The number of the current attempt, from 1; 0 before the first. */
   attempt: number;
+  /** Those that failed before every rank had joined and count against the spec's MaxAttempts. */
+  counted_attempts?: number;
+  /** Those that failed after that and count against the spec's Retries. */
+  retried?: number;
   /** When the next attempt is due; in backoff only. */
   next_attempt_at?: Time;
   /** All attempts, the oldest first. */
@@ -1808,6 +1814,10 @@ export interface JobSummary {
   memory_bytes?: number;
   /** The number of the current attempt. */
   attempt: number;
+  /** Those that failed before every rank had joined and count. */
+  counted_attempts?: number;
+  /** How many of these there may be. */
+  max_attempts?: number;
   /** Counts the ranks that have joined; in handshake. */
   joined?: number;
   /** Counts the ranks. */
@@ -2709,6 +2719,8 @@ export interface PlanRank {
   gpu: GPUShare;
   /** Those whose RDMA device it is granted. */
   receptacles?: Receptacle[];
+  /** The node's own at which the rank before finds it, in the order of Hosts; of a ring only. The host file of a simulated node has others. */
+  addresses?: IPAddress[];
 }
 
 /** PlanRejection is a set of nodes that cannot run a job, and the first thing that stops it. */
