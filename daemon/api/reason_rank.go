@@ -38,6 +38,8 @@ const (
 	ReasonDuplicateRank Reason = "duplicate_rank"
 	// ReasonSideChannelLimit: the side channel carried more than an initialisation needs.
 	ReasonSideChannelLimit Reason = "side_channel_limit"
+	// ReasonSideChannelLost: the side channel of a rank broke before it had joined.
+	ReasonSideChannelLost Reason = "side_channel_lost"
 	// ReasonPortTaken: the port is held by another program.
 	ReasonPortTaken Reason = "port_taken"
 	// ReasonSpawnFailed: the system could not start the program.
@@ -91,6 +93,8 @@ func rankReasons() []ReasonInfo {
 			Text: "The rank connected twice."},
 		{Reason: ReasonSideChannelLimit, Code: CodeExhausted,
 			Text: "The side channel carried more than an initialisation needs."},
+		{Reason: ReasonSideChannelLost, Code: CodeUnreachable,
+			Text: "The side channel of a rank broke before it had joined."},
 		{Reason: ReasonPortTaken, Code: CodeConflict,
 			Text: "The port is held by another program."},
 		{Reason: ReasonSpawnFailed, Code: CodeInternal,

@@ -89,11 +89,14 @@ func (r *Ranks) checkPlan(w wanted) (api.PlanRank, error) {
 	if planned.Rank != w.ref.Rank || planned.Node != r.cfg.Node {
 		return bad("The plan puts rank %d on %s, and not on this node.", planned.Rank, planned.Node)
 	}
-	if w.plan.Backend.RDMA() {
-		return api.PlanRank{}, api.Errorf(api.ReasonBackendUnsupported, string(w.plan.Backend), "This version cannot start ranks of the backend %s.", w.plan.Backend)
-	}
 	if len(w.plan.Ranks) < 2 {
 		return planned, nil
+	}
+	if w.plan.Backend.RDMA() {
+		if r.cfg.Channels == nil {
+			return api.PlanRank{}, api.Errorf(api.ReasonBackendUnsupported, string(w.plan.Backend), "This node cannot start ranks of the backend %s.", w.plan.Backend)
+		}
+		return planned, checkDevices(w.plan)
 	}
 	if len(w.plan.Hosts) != len(w.plan.Ranks) {
 		return bad("The plan has addresses of %d ranks, and not of %d.", len(w.plan.Hosts), len(w.plan.Ranks))
@@ -109,6 +112,42 @@ func (r *Ranks) checkPlan(w wanted) (api.PlanRank, error) {
 		}
 	}
 	return planned, nil
+}
+
+// checkDevices checks that JACCL takes the plan's matrix of devices: a row and a
+// column for each rank, none on the diagonal, and every rank joined to every other
+// or, in a ring, to both neighbours by as many cables.
+func checkDevices(plan api.Plan) error {
+	size := len(plan.Ranks)
+	bad := func(format string, args ...any) error {
+		return api.Errorf(api.ReasonBadValue, "plan", format, args...)
+	}
+	if len(plan.Devices) != size {
+		return bad("The plan has the devices of %d ranks, and not of %d.", len(plan.Devices), size)
+	}
+	for i, row := range plan.Devices {
+		if len(row) != size {
+			return bad("The plan has devices of rank %d for %d ranks, and not for %d.", i, len(row), size)
+		}
+		for j, names := range row {
+			next := j == (i+1)%size || i == (j+1)%size
+			switch {
+			case i == j && names != nil:
+				return bad("The plan joins rank %d to itself.", i)
+			case i == j:
+			case plan.Shape == api.ShapeMesh && len(names) == 0:
+				return bad("The plan does not join rank %d to rank %d.", i, j)
+			case plan.Shape == api.ShapeRing && next && (len(names) == 0 || len(names) != len(plan.Devices[0][1])):
+				return bad("The plan joins rank %d to rank %d by %d cables, and rank 0 to rank 1 by %d.", i, j, len(names), len(plan.Devices[0][1]))
+			}
+			for _, name := range names {
+				if name == "" {
+					return bad("The plan has a device of rank %d without a name.", i)
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // checkAccount finds the account as which a principal's ranks run here.

@@ -50,6 +50,7 @@ func (r *Ranks) conclude(h *held, tell func(doc *api.Rank)) {
 	if err := r.save(h); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		r.cfg.Log.Error("the end of a rank could not be kept", "rank", h.ref().String(), "err", err)
 	}
+	r.closeChannel(h.ref())
 	r.cfg.Grants.Vacate(h.ref())
 	r.mu.Lock()
 	r.say(h.ref())

@@ -61,6 +61,14 @@ type Config struct {
 	// Grace is between SIGTERM and SIGKILL when a lease runs out, where the spec
 	// does not say; nil = api.DefaultGrace.
 	Grace func() time.Duration
+	// Channels carries the side channels of JACCL.
+	Channels Channels
+	// Handshake bounds the time until all ranks have joined where the spec does not
+	// say; nil = api.DefaultHandshake.
+	Handshake func() time.Duration
+	// FailedGrace is between SIGTERM and SIGKILL of a rank that this node ends for a
+	// reason of its own; nil = api.DefaultFailedGrace.
+	FailedGrace func() time.Duration
 	// Spawned, where set, is told of every program that runs, once.
 	Spawned func(api.RankRef)
 	// Ended, where set, is told of every rank that has ended, once.

@@ -8,10 +8,19 @@ import (
 	"fulmen/daemon/api"
 )
 
+// joint is how a rank's program finds the others of its group: by a ring's host
+// file, or by JACCL's matrix of devices and its side channel.
+type joint struct {
+	hosts       string
+	devices     string
+	coordinator string
+	ring        bool // JACCL is to make a ring of what may be a mesh too
+}
+
 // environment is the program's: what was resolved, without what a launcher
 // sets, and with this rank's own.
-func environment(resolved []string, w wanted, hosts string) []string {
-	env := make([]string, 0, len(resolved)+5)
+func environment(resolved []string, w wanted, by joint) []string {
+	env := make([]string, 0, len(resolved)+8)
 	for _, pair := range resolved {
 		if name, _, _ := strings.Cut(pair, "="); !launchers(name) {
 			env = append(env, pair)
@@ -26,8 +35,15 @@ func environment(resolved []string, w wanted, hosts string) []string {
 		api.EnvJob+"="+string(w.ref.Job), api.EnvRank+"="+number, api.EnvWorldSize+"="+strconv.Itoa(len(w.plan.Ranks)),
 		api.EnvMLXRank+"="+number,
 	)
-	if hosts != "" {
-		env = append(env, api.EnvMLXHostfile+"="+hosts)
+	for _, set := range []struct {
+		name, value string
+	}{{api.EnvMLXHostfile, by.hosts}, {api.EnvMLXDevices, by.devices}, {api.EnvMLXCoordinator, by.coordinator}} {
+		if set.value != "" {
+			env = append(env, set.name+"="+set.value)
+		}
+	}
+	if by.ring { // any value means a ring, so it is set only where one is meant
+		env = append(env, api.EnvMLXRing+"=1")
 	}
 	return env
 }

@@ -36,11 +36,12 @@ type held struct {
 	folder string
 	hidden bool // an attempt after it has started here: its document is gone
 
-	lease  time.Duration      // until when it lives unrenewed, on Boot; 0 = as its shim says
-	order  *order             // that it ends
-	wake   chan struct{}      // something is to be told to the shim
-	giveUp context.CancelFunc // ends what is done before the program starts
-	said   bool               // Config.Spawned was told
+	lease   time.Duration      // until when it lives unrenewed, on Boot; 0 = as its shim says
+	order   *order             // that it ends
+	wake    chan struct{}      // something is to be told to the shim
+	giveUp  context.CancelFunc // ends what is done before the program starts
+	said    bool               // Config.Spawned was told
+	unsaved bool               // the record on the disk is older than what a restarted daemon needs to know
 
 	over    chan struct{} // closed when it has ended
 	cleared chan struct{} // closed when nothing of it is left with the supervisor

@@ -59,6 +59,7 @@ func (r *Ranks) Restore(ctx context.Context) error {
 // resume goes on with a rank that had not ended.
 func (r *Ranks) resume(h *held) {
 	if h.Committed {
+		r.interrupt(h)
 		r.follow(h)
 		return
 	}

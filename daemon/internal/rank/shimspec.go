@@ -16,9 +16,10 @@ import (
 )
 
 const (
-	prepareLog = "prepare.log" // in a rank's folder: what the preparation printed
-	shimLog    = "shim.log"    // in a rank's folder: what the shim has to say itself
-	hostsFile  = "hosts.json"  // in a rank's runtime folder, for its account
+	prepareLog = "prepare.log"  // in a rank's folder: what the preparation printed
+	shimLog    = "shim.log"     // in a rank's folder: what the shim has to say itself
+	hostsFile  = "hosts.json"   // in a rank's runtime folder, for its account
+	deviceFile = "devices.json" // likewise
 
 	prepareLogBytes = 1 << 20
 	// logHeadBytes and logTailBytes are what is kept of each stream.
@@ -38,16 +39,13 @@ func (r *Ranks) shimSpec(h *held, w wanted, resolved prepare.Resolved) (shimprot
 	if err := errors.Join(os.RemoveAll(runtime), makeFolder(runtime)); err != nil {
 		return shimproto.Spec{}, err
 	}
-	hosts := ""
-	if len(w.plan.Ranks) > 1 {
-		hosts = filepath.Join(runtime, hostsFile)
-		if err := writeHosts(hosts, w.plan.Hosts, w.account); err != nil {
-			return shimproto.Spec{}, err
-		}
+	by, err := r.join(w, runtime)
+	if err != nil {
+		return shimproto.Spec{}, err
 	}
 	spec := shimproto.Spec{
 		Ref: shimRef(w.ref), Epoch: int64(w.epoch), SpecHash: w.sha256,
-		Program: resolved.Program, Args: resolved.Args, Env: environment(resolved.Env, w, hosts), Dir: resolved.Dir,
+		Program: resolved.Program, Args: resolved.Args, Env: environment(resolved.Env, w, by), Dir: resolved.Dir,
 		Stdin: shimproto.StdinNone, Socket: h.Socket, Folder: h.folder, GraceS: h.GraceS,
 		LogHeadBytes: logHeadBytes, LogTailBytes: logTailBytes,
 	}
@@ -80,9 +78,31 @@ func shimRef(ref api.RankRef) shimproto.Ref {
 	return shimproto.Ref{Job: string(ref.Job), Attempt: ref.Attempt, Rank: ref.Rank}
 }
 
-// writeHosts writes the ring's host file, for the account's eyes.
-func writeHosts(path string, hosts [][]string, account prepare.Account) error {
-	text, err := json.Marshal(hosts)
+// join makes ready what the program of a rank finds its group by; a rank alone
+// needs nothing. The side channel comes last: its port is found free just before
+// the program is started.
+func (r *Ranks) join(w wanted, runtime string) (by joint, err error) {
+	switch {
+	case joins(w.plan):
+		by.devices = filepath.Join(runtime, deviceFile)
+		if err := writeFor(w.account, by.devices, w.plan.Devices); err != nil {
+			return by, err
+		}
+		coordinator, err := r.openChannel(w)
+		if err != nil {
+			return by, err
+		}
+		by.coordinator, by.ring = coordinator.String(), w.plan.Shape == api.ShapeRing
+	case len(w.plan.Ranks) > 1:
+		by.hosts = filepath.Join(runtime, hostsFile)
+		return by, writeFor(w.account, by.hosts, w.plan.Hosts)
+	}
+	return by, nil
+}
+
+// writeFor writes a file for an account's eyes.
+func writeFor(account prepare.Account, path string, content any) error {
+	text, err := json.Marshal(content)
 	if err != nil {
 		return err
 	}

@@ -90,6 +90,9 @@ func (r *Ranks) accept(w wanted) (*held, error) {
 		Principal: w.spec.Principal, Home: w.home, Account: w.account.Name, Plan: w.rank, Output: w.spec.Output,
 		Label: labelOf(w.ref), Socket: socketIn(r.runtimeFolder(w.ref)), LeaseS: w.leaseS, GraceS: r.cfg.grace(w.spec).Seconds(),
 	}
+	if joins(w.plan) {
+		rec.Doc.Handshake = &api.Handshake{State: api.HandshakeNone}
+	}
 	h := r.add(rec, r.rankFolder(w.ref))
 	h.lease = r.cfg.Clock.Boot() + secondsOf(w.leaseS)
 	ctx, cancel := context.WithCancel(r.ctx)

@@ -45,7 +45,12 @@ func (t *talk) hello() error {
 func (t *talk) tell() error {
 	t.mu.Lock()
 	lease, o, now := t.h.lease, t.h.order, t.cfg.Clock.Boot()
+	unsaved := t.h.unsaved
+	t.h.unsaved = false
 	t.mu.Unlock()
+	if unsaved {
+		t.keep()
+	}
 	if o != nil && (t.order == nil || o.killAt < t.order.killAt) {
 		t.order = o
 		stop := shimproto.Stop{RequestHeader: t.header(), GraceS: max(0, o.killAt-now).Seconds(), Cause: o.cause}
@@ -103,6 +108,10 @@ func (t *talk) status(m shimproto.Status) {
 	}
 	spawned, t.h.said = m.PID != 0 && !t.h.said, t.h.said || m.PID != 0
 	switch {
+	case m.Phase == shimproto.PhaseRunning && joining(doc):
+		if was.May(api.RankHandshake) {
+			t.enter(t.h, api.RankHandshake, "", "")
+		}
 	case m.Phase == shimproto.PhaseRunning && was.May(api.RankRunning):
 		t.enter(t.h, api.RankRunning, "", "")
 	case m.Phase == shimproto.PhaseEnding && was.May(api.RankEnding):
@@ -122,15 +131,19 @@ func (t *talk) status(m shimproto.Status) {
 	moved := doc.Phase != was
 	t.mu.Unlock()
 	if spawned {
-		// For a daemon that finds neither program nor record of its end.
-		if err := t.save(t.h); err != nil {
-			t.cfg.Log.Error("a rank's record could not be kept", "rank", t.h.ref().String(), "err", err)
-		}
+		t.keep() // for a daemon that finds neither program nor record of its end
 		if t.cfg.Spawned != nil {
 			t.cfg.Spawned(t.h.ref())
 		}
 	}
 	if moved {
 		t.changed()
+	}
+}
+
+// keep writes the rank's record.
+func (t *talk) keep() {
+	if err := t.save(t.h); err != nil {
+		t.cfg.Log.Error("a rank's record could not be kept", "rank", t.h.ref().String(), "err", err)
 	}
 }

@@ -1329,19 +1329,25 @@ export interface GPUProfile {
   conditions: MeasureConditions;
   /** The last failure, if it is newer than MeasuredAt. */
   failure?: MeasureFailure;
+  /** Why it is not measured now, though it is due. */
+  waiting?: MeasureWait;
+  /** The best of all results in each number. */
+  best?: GPUResult;
+  /** The middle of all results in each number. */
+  median?: GPUResult;
   /** Earlier results, the newest first, at most HistoryLength. */
   history?: GPUResult[];
 }
 
-/** GPUResult is one earlier measurement of a GPU. */
+/** GPUResult is one earlier measurement of a GPU, or a summary of several. */
 export interface GPUResult {
-  /** When it ended. */
+  /** When it ended; of a summary, when the newest did. */
   measured_at: Time;
   /** As in GPUProfile. Unit: tflops. */
   fp16_tflops: number;
   /** As in GPUProfile. Unit: bytes_per_s. */
   memory_bytes_per_s: number;
-  /** The circumstances. */
+  /** The circumstances; of a summary, those of the newest. */
   conditions: MeasureConditions;
 }
 
@@ -1916,7 +1922,7 @@ export interface LinkGetResult {
 
 /** LinkHistoryParams says of what. */
 export interface LinkHistoryParams {
-  /** The cable; empty where Peer is given. */
+  /** The cable; empty where Peer is given. With neither, it is every path. */
   link?: LinkRef;
   /** The other end of the paths; empty where Link is given. */
   peer?: NodeRef;
@@ -1992,9 +1998,11 @@ export interface LinkProfile {
   conditions: MeasureConditions;
   /** The last failure, if it is newer than MeasuredAt. */
   failure?: MeasureFailure;
+  /** Why it is not measured now, though it is due. */
+  waiting?: MeasureWait;
   /** Says that a person does not want to be warned about the path. */
   muted?: boolean;
-  /** The best earlier result of the path in each number. */
+  /** The best of all results of the path in each number. */
   best?: LinkResult;
   /** The middle of all results of the path in each number. */
   median?: LinkResult;
@@ -2014,9 +2022,16 @@ export interface LinkResult {
   rtt_us?: number;
   /** As in LinkProfile. Unit: us. */
   jitter_us?: number;
+  /** As in LinkProfile. Unit: ratio. */
+  loss_ratio?: number;
+  /** As in LinkProfile: a long measurement moves more than a short one. Unit: bytes. */
+  moved_bytes?: number;
 }
 
-/** LinkRow is a measured path, as tables show it. */
+/**
+ * LinkRow is a measured path, as tables show it. Between two addresses each end
+ * has a row; what only one of them has measured is in both.
+ */
 export interface LinkRow {
   /** The node that measured. */
   from: NodeID;
@@ -2038,6 +2053,8 @@ export interface LinkRow {
   rtt_us?: number;
   /** That of the round trip; screens show half of it. Unit: us. */
   jitter_us?: number;
+  /** The part of the packets that did not come back. Unit: ratio. */
+  loss_ratio?: number;
   /** When. */
   measured_at?: Time;
   /** Says that it is older than its TTL. */
@@ -2046,6 +2063,8 @@ export interface LinkRow {
   verdict: LinkVerdict;
   /** Why the verdict is not good, or why numbers are missing. */
   reasons?: Reason[];
+  /** Why it is not measured now, though it is due. */
+  waiting?: MeasureWait;
   /** Says that the numbers are a scenario's. */
   simulated?: boolean;
 }
@@ -2182,11 +2201,11 @@ export interface MeasureItem {
 
 /** MeasureLinkParams says what to measure. */
 export interface MeasureLinkParams {
-  /** Cables, measured over sockets and, with RDMA, over RDMA. */
+  /** Cables, measured over sockets and, with RDMA, over RDMA. With nothing named, it is all paths of this node. */
   links?: LinkRef[];
   /** Nodes to which all paths are measured. */
   peers?: NodeRef[];
-  /** Means all paths of this node. */
+  /** Means every path between nodes that are reached. */
   all?: boolean;
   /** Measures over RDMA too; never done unasked. */
   rdma?: boolean;
@@ -2212,6 +2231,16 @@ export interface MeasureStarted {
   sub: Subscription;
   /** Its state now. */
   measurement: Measurement;
+}
+
+/** MeasureWait is why something is not measured now that is due. */
+export interface MeasureWait {
+  /** Since when. */
+  since: Time;
+  /** Why. */
+  reason: Reason;
+  /** Says on whom or what it waits, in words. */
+  message?: string;
 }
 
 /** Measurement is one run over one or more subjects. */
@@ -3796,6 +3825,7 @@ export type KnownReason =
   | "malformed_id"
   | "malformed_message"
   | "measure_budget_spent"
+  | "measured_on_request"
   | "measurement_running"
   | "member_of_another_cluster"
   | "memory_pressure"
@@ -3910,6 +3940,7 @@ export type KnownReason =
   | "safety_net_used"
   | "shutting_down"
   | "side_channel_limit"
+  | "side_channel_lost"
   | "silent_too_long"
   | "simulated"
   | "slow_client"

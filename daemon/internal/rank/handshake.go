@@ -1,0 +1,110 @@
+package rank
+
+import (
+	"net/netip"
+	"time"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/rank/shimproto"
+)
+
+// Channels carries JACCL's side channels, over which ranks exchange what they need
+// before RDMA can begin.
+type Channels interface {
+	// Open gives the address at which the program of a rank finds its side channel,
+	// and carries it from then on. How far it comes is told by [Ranks.SetHandshake],
+	// what ends it by [Ranks.Fail].
+	Open(c Channel) (coordinator netip.AddrPort, err error)
+	// Close ends it; one that is not open stays so.
+	Close(rank api.RankRef)
+}
+
+// Channel is the side channel of one rank.
+type Channel struct {
+	// Rank is whose it is.
+	Rank api.RankRef
+	// Epoch is that of the job's home.
+	Epoch uint64
+	// Nodes are the nodes of the attempt's ranks, by rank.
+	Nodes []api.NodeID
+	// Within is how long it carries anything.
+	Within time.Duration
+}
+
+// joins reports whether the ranks of a plan have a handshake that can be watched.
+func joins(plan api.Plan) bool { return plan.Backend.RDMA() && len(plan.Ranks) > 1 }
+
+// joining reports whether a rank has yet to join its group.
+func joining(doc *api.Rank) bool {
+	return doc.Handshake != nil && doc.Handshake.State != api.HandshakeJoined
+}
+
+// SetHandshake says how far a rank has come in joining its group. One that has
+// joined stays so, and of one that has ended nothing is noted.
+func (r *Ranks) SetHandshake(ref api.RankRef, now api.Handshake) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	h := r.held[ref]
+	if h == nil || h.Doc.Phase.Ended() || !joining(&h.Doc) {
+		return
+	}
+	h.Doc.Handshake = &now // never changed in place: published copies share it
+	if now.State == api.HandshakeJoined && h.Doc.Phase == api.RankHandshake {
+		r.enter(h, api.RankRunning, "", "")
+	}
+	if now.State == api.HandshakeJoined {
+		h.unsaved = true
+		h.nudge()
+	}
+	r.say(ref)
+}
+
+// Fail ends a rank of this node for a reason that was found outside of its
+// program. The first reason stays.
+func (r *Ranks) Fail(ref api.RankRef, why *api.Error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if h := r.held[ref]; h != nil && h.order == nil {
+		r.endOne(h, shimproto.Cause{Reason: string(why.Data.Reason), Message: why.Message}, r.cfg.failedGrace())
+	}
+}
+
+func (c *Config) failedGrace() time.Duration {
+	if c.FailedGrace == nil {
+		return api.DefaultFailedGrace
+	}
+	return c.FailedGrace()
+}
+
+// openChannel opens the side channel of a rank whose plan has one.
+func (r *Ranks) openChannel(w wanted) (coordinator netip.AddrPort, err error) {
+	nodes := make([]api.NodeID, len(w.plan.Ranks))
+	for i, planned := range w.plan.Ranks {
+		nodes[i] = planned.Node
+	}
+	return r.cfg.Channels.Open(Channel{
+		Rank: w.ref, Epoch: w.epoch, Nodes: nodes, Within: r.cfg.starting(w.spec) + r.cfg.handshake(w.spec),
+	})
+}
+
+// closeChannel ends what carries for a rank.
+func (r *Ranks) closeChannel(ref api.RankRef) {
+	if r.cfg.Channels != nil {
+		r.cfg.Channels.Close(ref)
+	}
+}
+
+func (c *Config) handshake(spec api.JobSpec) time.Duration {
+	return duration(spec.Deadlines.HandshakeS, c.Handshake, api.DefaultHandshake)
+}
+
+// interrupt ends a rank whose side channel went with the daemon before.
+func (r *Ranks) interrupt(h *held) {
+	r.mu.Lock()
+	broken := joining(&h.Doc)
+	r.mu.Unlock()
+	if broken {
+		r.Fail(h.ref(), api.Errorf(api.ReasonSideChannelLost, h.ref().String(),
+			"The daemon of its node was restarted while rank %d joined its group.", h.ref().Rank))
+	}
+}
