@@ -32,18 +32,24 @@ type GPUProfile struct {
 	Conditions MeasureConditions `json:"conditions"`
 	// Failure is the last failure, if it is newer than MeasuredAt.
 	Failure *MeasureFailure `json:"failure,omitempty"`
+	// Waiting is why it is not measured now, though it is due.
+	Waiting *MeasureWait `json:"waiting,omitempty"`
+	// Best is the best of all results in each number.
+	Best *GPUResult `json:"best,omitempty"`
+	// Median is the middle of all results in each number.
+	Median *GPUResult `json:"median,omitempty"`
 	// History are earlier results, the newest first, at most HistoryLength.
 	History []GPUResult `json:"history,omitempty"`
 }
 
-// GPUResult is one earlier measurement of a GPU.
+// GPUResult is one earlier measurement of a GPU, or a summary of several.
 type GPUResult struct {
-	// MeasuredAt is when it ended.
+	// MeasuredAt is when it ended; of a summary, when the newest did.
 	MeasuredAt Time `json:"measured_at"`
 	// FP16TFLOPS is as in GPUProfile.
 	FP16TFLOPS float64 `json:"fp16_tflops"`
 	// MemoryBytesPerS is as in GPUProfile.
 	MemoryBytesPerS int64 `json:"memory_bytes_per_s"`
-	// Conditions are the circumstances.
+	// Conditions are the circumstances; of a summary, those of the newest.
 	Conditions MeasureConditions `json:"conditions"`
 }

@@ -59,6 +59,8 @@ type KindInfo struct {
 	Persisted bool
 	// Live says that it moves while watched, by subscription and not by gossip.
 	Live bool
+	// Fresh says that it is measured again while somebody watches and it is old.
+	Fresh bool
 }
 
 // Kinds lists every kind this version knows.
@@ -72,8 +74,8 @@ func Kinds() []KindInfo {
 		{Kind: KindRDMA, Value: reflect.TypeFor[RDMA](), Name: NameReceptacle, Replicated: true},
 		{Kind: KindReach, Value: reflect.TypeFor[Reach](), Name: NamePeerAddress, Replicated: true},
 		{Kind: KindSharing, Value: reflect.TypeFor[Sharing](), Name: NameEmpty, Replicated: true, Persisted: true},
-		{Kind: KindGPUProfile, Value: reflect.TypeFor[GPUProfile](), Name: NameEmpty, Replicated: true, Persisted: true},
-		{Kind: KindLinkProfile, Value: reflect.TypeFor[LinkProfile](), Name: NamePath, Replicated: true, Persisted: true},
+		{Kind: KindGPUProfile, Value: reflect.TypeFor[GPUProfile](), Name: NameEmpty, Replicated: true, Persisted: true, Fresh: true},
+		{Kind: KindLinkProfile, Value: reflect.TypeFor[LinkProfile](), Name: NamePath, Replicated: true, Persisted: true, Fresh: true},
 		{Kind: KindJob, Value: reflect.TypeFor[Job](), Name: NameJob, Replicated: true, Persisted: true},
 		{Kind: KindRank, Value: reflect.TypeFor[Rank](), Name: NameRank, Replicated: true, Persisted: true},
 		{Kind: KindGrant, Value: reflect.TypeFor[Grant](), Name: NameHolder, Replicated: true, Persisted: true},

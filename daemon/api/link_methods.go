@@ -72,7 +72,7 @@ type LinkChanged struct {
 
 // LinkHistoryParams says of what.
 type LinkHistoryParams struct {
-	// Link is the cable; empty where Peer is given.
+	// Link is the cable; empty where Peer is given. With neither, it is every path.
 	Link LinkRef `json:"link,omitempty"`
 	// Peer is the other end of the paths; empty where Link is given.
 	Peer NodeRef `json:"peer,omitempty"`

@@ -46,9 +46,11 @@ type LinkProfile struct {
 	Conditions MeasureConditions `json:"conditions"`
 	// Failure is the last failure, if it is newer than MeasuredAt.
 	Failure *MeasureFailure `json:"failure,omitempty"`
+	// Waiting is why it is not measured now, though it is due.
+	Waiting *MeasureWait `json:"waiting,omitempty"`
 	// Muted says that a person does not want to be warned about the path.
 	Muted bool `json:"muted,omitempty"`
-	// Best is the best earlier result of the path in each number.
+	// Best is the best of all results of the path in each number.
 	Best *LinkResult `json:"best,omitempty"`
 	// Median is the middle of all results of the path in each number.
 	Median *LinkResult `json:"median,omitempty"`
@@ -68,6 +70,10 @@ type LinkResult struct {
 	RTTUS *float64 `json:"rtt_us,omitempty"`
 	// JitterUS is as in LinkProfile.
 	JitterUS *float64 `json:"jitter_us,omitempty"`
+	// LossRatio is as in LinkProfile.
+	LossRatio *float64 `json:"loss_ratio,omitempty"`
+	// MovedBytes is as in LinkProfile: a long measurement moves more than a short one.
+	MovedBytes int64 `json:"moved_bytes,omitempty"`
 }
 
 // SizeResult is the result of one message size.

@@ -56,7 +56,8 @@ type LinkRowKey struct {
 	Name string `json:"name"`
 }
 
-// LinkRow is a measured path, as tables show it.
+// LinkRow is a measured path, as tables show it. Between two addresses each end
+// has a row; what only one of them has measured is in both.
 type LinkRow struct {
 	LinkRowKey
 	// Kind is what the path is made of.
@@ -71,6 +72,8 @@ type LinkRow struct {
 	RTTUS *float64 `json:"rtt_us,omitempty"`
 	// JitterUS is that of the round trip; screens show half of it.
 	JitterUS *float64 `json:"jitter_us,omitempty"`
+	// LossRatio is the part of the packets that did not come back.
+	LossRatio *float64 `json:"loss_ratio,omitempty"`
 	// MeasuredAt is when.
 	MeasuredAt Time `json:"measured_at,omitzero"`
 	// Old says that it is older than its TTL.
@@ -79,6 +82,8 @@ type LinkRow struct {
 	Verdict LinkVerdict `json:"verdict"`
 	// Reasons are why the verdict is not good, or why numbers are missing.
 	Reasons []Reason `json:"reasons,omitempty"`
+	// Waiting is why it is not measured now, though it is due.
+	Waiting *MeasureWait `json:"waiting,omitempty"`
 	// Simulated says that the numbers are a scenario's.
 	Simulated bool `json:"simulated,omitempty"`
 }

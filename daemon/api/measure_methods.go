@@ -29,11 +29,11 @@ type MeasureGPUParams struct {
 
 // MeasureLinkParams says what to measure.
 type MeasureLinkParams struct {
-	// Links are cables, measured over sockets and, with RDMA, over RDMA.
+	// Links are cables, measured over sockets and, with RDMA, over RDMA. With nothing named, it is all paths of this node.
 	Links []LinkRef `json:"links,omitempty"`
 	// Peers are nodes to which all paths are measured.
 	Peers []NodeRef `json:"peers,omitempty"`
-	// All means all paths of this node.
+	// All means every path between nodes that are reached.
 	All bool `json:"all,omitempty"`
 	// RDMA measures over RDMA too; never done unasked.
 	RDMA bool `json:"rdma,omitempty"`

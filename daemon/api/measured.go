@@ -27,6 +27,16 @@ type Timing struct {
 	SpreadRatio float64 `json:"spread_ratio"`
 }
 
+// MeasureWait is why something is not measured now that is due.
+type MeasureWait struct {
+	// Since is since when.
+	Since Time `json:"since"`
+	// Reason is why.
+	Reason Reason `json:"reason"`
+	// Message says on whom or what it waits, in words.
+	Message string `json:"message,omitempty"`
+}
+
 // MeasureFailure is the last time a measurement failed or could not start.
 type MeasureFailure struct {
 	// At is when.

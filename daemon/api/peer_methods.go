@@ -20,7 +20,7 @@ func PeerMethods() []MethodInfo {
 		method[PeerRosterParams, PeerRosterResult]("peer.roster", ClassPeer, "",
 			"Entries of the roster that the caller lacks; those that it brings are taken over."),
 		method[PeerWatchParams, PeerWatchResult]("peer.watch", ClassPeer, "peer.changed",
-			"The node's own documents of kinds that move only while watched, until the connection ends."),
+			"The node's own documents of kinds that move, or are kept fresh, only while watched, until the connection ends."),
 		method[PeerUnwatch, Empty]("peer.unwatch", ClassPeer, "",
 			"Ends a subscription."),
 		method[PeerJobParams, Empty]("peer.job", ClassPeer, "",
@@ -45,6 +45,8 @@ func PeerMethods() []MethodInfo {
 			"Tells the pseudo-terminal of a rank its size."),
 		method[PeerMeasureParams, PeerMeasureResult]("peer.measure", ClassPeer, "",
 			"Announces a measurement of a path; the answer has the one-time token for its connections."),
+		method[PeerProfileParams, PeerProfileResult]("peer.profile", ClassPeer, "",
+			"Has the node measure its GPU or a path of its own, if its own rules allow, and tells how far it is."),
 		method[PeerRDMAParams, RDMAChange]("peer.rdma", ClassPeer, "",
 			"One step of a change of a cable at the node's end, if its own policy allows."),
 	}
@@ -184,7 +186,7 @@ type PeerRosterResult struct {
 
 // PeerWatchParams says which kinds.
 type PeerWatchParams struct {
-	// Kinds are the kinds, of those that move only while watched.
+	// Kinds are the kinds, of those that move or are kept fresh only while watched.
 	Kinds []Kind `json:"kinds"`
 }
 

@@ -14,6 +14,8 @@ const (
 	ReasonLowPowerMode Reason = "low_power_mode"
 	// ReasonExpensiveNetwork: the network is a tunnel or costs money; it is measured on request only.
 	ReasonExpensiveNetwork Reason = "expensive_network"
+	// ReasonMeasuredOnRequest: paths over Wi-Fi are measured on request only.
+	ReasonMeasuredOnRequest Reason = "measured_on_request"
 	// ReasonMeasureBudgetSpent: the peer measured enough for now.
 	ReasonMeasureBudgetSpent Reason = "measure_budget_spent"
 	// ReasonPeerStalled: the peer stopped in the middle of the transfer.
@@ -55,6 +57,9 @@ func measureReasons() []ReasonInfo {
 			Text: "Low Power Mode is on."},
 		{Reason: ReasonExpensiveNetwork, Code: CodePrecondition,
 			Text: "The network is a tunnel or costs money; it is measured on request only."},
+		{Reason: ReasonMeasuredOnRequest, Unknown: true,
+			Text:   "The path is measured on request only, since others share the network.",
+			Remedy: "Measure it with `fulmen measure link`."},
 		{Reason: ReasonMeasureBudgetSpent, Code: CodeExhausted,
 			Text: "The peer measured enough for now."},
 		{Reason: ReasonPeerStalled, Code: CodeDeadline,

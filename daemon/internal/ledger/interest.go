@@ -2,14 +2,16 @@ package ledger
 
 import (
 	"slices"
+	"sync"
 
 	"fulmen/daemon/api"
 )
 
-// Interest is one live thing that somebody watches. Kinds that move by
-// themselves do not count: nobody starts or stops anything for them.
+// Interest is one thing that somebody watches and that moves, or is measured
+// again, only meanwhile. Kinds that move by themselves do not count: nobody starts
+// or stops anything for them.
 type Interest struct {
-	// Kind is the live kind; empty = every kind.
+	// Kind is the live or fresh kind; empty = every kind.
 	Kind api.Kind
 	// Node is the node; empty = every node.
 	Node api.NodeID
@@ -21,11 +23,11 @@ type interestSet struct {
 	waiting []*InterestWatcher
 }
 
-// each visits every live thing that the filter asks for.
+// each visits everything of interest that the filter asks for.
 func (f *Filter) each(visit func(Interest)) {
 	kinds, nodes := []api.Kind{""}, f.Nodes
 	if len(f.Kinds) > 0 {
-		kinds = slices.DeleteFunc(slices.Clone(f.Kinds), func(k api.Kind) bool { return !isLive(k) })
+		kinds = slices.DeleteFunc(slices.Clone(f.Kinds), func(k api.Kind) bool { return !isInteresting(k) })
 	}
 	if len(nodes) == 0 {
 		nodes = []api.NodeID{""}
@@ -73,7 +75,22 @@ func (s *interestSet) signal() {
 	}
 }
 
-// Interested reports whether somebody watches documents of the node of a live kind.
+// Want counts as a watcher of what the filter covers, until done is called: for
+// whoever looks at something that is derived of documents.
+func (l *Ledger) Want(f Filter) (done func()) {
+	f = f.clean()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.interest.add(&f)
+	return sync.OnceFunc(func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.interest.remove(&f)
+	})
+}
+
+// Interested reports whether somebody watches documents of the node of a live or
+// fresh kind.
 func (l *Ledger) Interested(kind api.Kind, node api.NodeID) bool {
 	l.mu.RLock()
 	defer l.mu.RUnlock()

@@ -65,3 +65,26 @@ func TestInterestEdges(t *testing.T) {
 	defer late.Close()
 	is.True(!hinted(hints))
 }
+
+// What is measured while somebody watches counts as what moves does, also for
+// whoever watches something derived of it.
+func TestInterestInFreshKinds(t *testing.T) {
+	is := is.New(t)
+	r := newRig(t)
+	hints := r.WatchInterest()
+	defer hints.Close()
+	is.True(hinted(hints))
+	done := r.Want(Filter{Kinds: []api.Kind{api.KindLinkProfile, api.KindReach}})
+	is.True(hinted(hints))
+	is.True(r.Interested(api.KindLinkProfile, testNode(1)))
+	is.True(!r.Interested(api.KindGPUProfile, testNode(1)))
+	is.True(!r.Interested(api.KindReach, testNode(1)))
+	_, w := r.Watch(WatchOptions{Filter: Filter{Kinds: []api.Kind{api.KindGPUProfile}, Nodes: []api.NodeID{testNode(2)}}})
+	is.True(hinted(hints))
+	is.True(r.Interested(api.KindGPUProfile, testNode(2)) && !r.Interested(api.KindGPUProfile, testNode(1)))
+	w.Close()
+	done()
+	done()
+	is.True(hinted(hints))
+	is.Equal(len(r.Interests()), 0)
+}

@@ -69,6 +69,12 @@ func isLive(k api.Kind) bool {
 	return info.Live
 }
 
+// isInteresting reports whether something begins or ends with the watching of a kind.
+func isInteresting(k api.Kind) bool {
+	info, _ := api.LookupKind(k)
+	return info.Live || info.Fresh
+}
+
 // isPersisted reports whether documents of the kind outlive a restart.
 func isPersisted(k api.Kind) bool {
 	info, _ := api.LookupKind(k)

@@ -123,3 +123,27 @@ func TestLiveKindsAreTakenUpAgain(t *testing.T) {
 		}
 	})
 }
+
+// Of kinds that are kept fresh a node hears that another one watches; their
+// documents travel as they always do.
+func TestFreshKindsAreWanted(t *testing.T) {
+	onDesk(t, 2, func(is *is.I, d *desk) {
+		d.joinAll()
+		d.agreedWithin(time.Second)
+		wanted := func() bool { return d.nodes[0].ledger.Interested(api.KindGPUProfile, d.nodes[0].identity.Node) }
+		is.True(!wanted())
+		done := d.nodes[1].ledger.Want(ledger.Filter{Kinds: []api.Kind{api.KindGPUProfile}})
+		d.wait(20 * time.Millisecond)
+		is.True(wanted())
+		d.net.total()
+		d.nodes[0].put(api.KindGPUProfile, "", 1)
+		d.wait(time.Second)
+		is.Equal(d.nodes[1].value(d.nodes[0], api.KindGPUProfile, ""), `{"n":1}`)
+		is.Equal(d.net.count(methodPut), 1)
+		d.wait(10 * time.Minute) // it is kept up although nothing moves
+		is.True(wanted())
+		done()
+		d.wait(time.Second)
+		is.True(!wanted())
+	})
+}

@@ -27,7 +27,7 @@ func (r *Replica) handleWatch(_ context.Context, from api.NodeID, params json.Ra
 		return nil, err
 	}
 	for _, k := range in.Kinds {
-		if info, _ := api.LookupKind(k); !info.Live {
+		if info, _ := api.LookupKind(k); !info.Live && !info.Fresh {
 			return nil, api.Errorf(api.ReasonBadValue, "kinds", "%q is not a kind that moves only while watched", string(k))
 		}
 	}
@@ -114,10 +114,14 @@ func (r *Replica) endServices(of api.NodeID, only *service) {
 	}
 }
 
-// encoded is records as they go over the wire.
+// encoded is records of live kinds as they go over the wire. Of fresh kinds a
+// subscription only says that somebody watches: their documents go to everybody.
 func encoded(recs []*ledger.Record) ([]json.RawMessage, error) {
 	raws := make([]json.RawMessage, 0, len(recs))
 	for _, rec := range recs {
+		if info, isKnown := api.LookupKind(rec.Key().Kind); isKnown && info.Fresh {
+			continue
+		}
 		raw, err := rec.JSON()
 		if err != nil {
 			return nil, err

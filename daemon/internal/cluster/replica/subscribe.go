@@ -47,7 +47,7 @@ func (r *Replica) followInterest() {
 		for _, p := range near {
 			var wanted []api.Kind
 			for _, info := range api.Kinds() {
-				if info.Live && r.ledger.Interested(info.Kind, p.node) {
+				if (info.Live || info.Fresh) && r.ledger.Interested(info.Kind, p.node) {
 					wanted = append(wanted, info.Kind)
 				}
 			}
