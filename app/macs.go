@@ -1,0 +1,150 @@
+package app
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+
+	apptext "fulmen/app/text"
+	"fulmen/daemon/api"
+)
+
+// macs are the lines of the Macs, this one first.
+func (s *State) macs() []Item {
+	nodes := s.sorted()
+	items := make([]Item, 0, len(nodes))
+	for _, n := range nodes {
+		if n.Liveness != api.LivenessRemoved {
+			items = append(items, s.mac(n))
+		}
+	}
+	return items
+}
+
+// mac is the line of one Mac.
+func (s *State) mac(n Node) Item {
+	id := "node:" + string(n.NodeView.Node)
+	title := cmp.Or(clean(n.ShortName), n.NodeView.Node.Display())
+	if n.Self {
+		title += " (this Mac)"
+	}
+	item := Item{ID: id, Title: strings.TrimSpace(title + "   " + s.macWords(n)), Tooltip: clean(n.Message)}
+	add := func(key, title string) {
+		if title != "" {
+			item.Items = append(item.Items, info(id+":"+key, title))
+		}
+	}
+	if i := n.Identity; i != nil {
+		add("model", clean(strings.Join(nonEmpty(i.ModelName, i.Chip), ", ")))
+		add("system", clean(strings.TrimSpace(i.OSName+" "+i.OSVersion)))
+	}
+	if g := n.GPU; g != nil && g.FP16TFLOPS != nil {
+		line := tflops(*g.FP16TFLOPS)
+		if g.MemoryBytesPerS != nil {
+			line += ", memory " + apptext.BytesPerS(float64(*g.MemoryBytesPerS))
+		}
+		add("gpu", line)
+	}
+	if m := n.Memory; m != nil && m.TotalBytes != nil {
+		add("memory", memory(m.UsedBytes, m.TotalBytes)+" used")
+	}
+	if t := n.System; t != nil && t.GPUTemperatureCelsius != nil {
+		add("temperature", "GPU "+strconv.FormatFloat(*t.GPUTemperatureCelsius, 'f', 0, 64)+" °C")
+	}
+	if len(n.Paths) > 0 && !n.Self {
+		add("path", "Reached over "+kindName(n.Paths[0].Kind))
+	}
+	if n.Simulated {
+		add("simulated", "Simulated: no real hardware behind it")
+	}
+	item.Items = append(item.Items, Item{ID: id + ":show", Title: "Show in Dashboard", Do: &Do{Open: "dashboard:/node/" + string(n.NodeView.Node)}},
+		Item{ID: id + ":measure", Title: "Measure Its GPU", Disabled: n.Liveness != api.LivenessAlive,
+			Do: call("measure.gpu", api.MeasureGPUParams{Nodes: []api.NodeRef{api.NodeRef(n.NodeView.Node)}})})
+	if !n.Self {
+		item.Items = append(item.Items, Item{ID: id + ":remove", Title: "Remove from the Cluster...", Do: &Do{
+			Call: &Call{Method: "cluster.remove", Params: api.ClusterRemoveParams{Nodes: []api.NodeRef{api.NodeRef(n.NodeView.Node)}}, Admin: true},
+			Confirm: &Confirm{Title: "Remove “" + cmp.Or(clean(n.ShortName), n.NodeView.Node.Display()) + "” from the cluster?", Button: "Remove",
+				Text: "Its jobs end everywhere, and it must be added again with a code to come back."}}})
+	}
+	return item
+}
+
+// macWords is how a Mac fares, in a few words.
+func (s *State) macWords(n Node) string {
+	switch n.Liveness {
+	case api.LivenessAlive:
+	case api.LivenessSuspect:
+		return "not answering"
+	case api.LivenessUnreachable:
+		return "not reached for " + since(s.Now, n.Since.Time)
+	case api.LivenessRestarting:
+		return "restarting"
+	case api.LivenessAsleep:
+		return "asleep"
+	case api.LivenessLeft:
+		return "has left"
+	case api.LivenessRemoved:
+		return "removed"
+	default:
+		return string(n.Liveness)
+	}
+	var parts []string
+	if t := n.System; t != nil {
+		if t.GPUUseRatio != nil {
+			parts = append(parts, "GPU "+percent(*t.GPUUseRatio))
+		}
+		if p := cmp.Or(t.SystemPowerWatts, t.PackagePowerWatts); p != nil {
+			parts = append(parts, watts(*p))
+		}
+		switch {
+		case t.PowerSource == api.PowerBattery && t.BatteryRatio != nil:
+			parts = append(parts, "on battery, "+percent(*t.BatteryRatio))
+		case t.PowerSource == api.PowerBattery:
+			parts = append(parts, "on battery")
+		case t.BatteryRatio != nil:
+			parts = append(parts, "on power")
+		}
+		if t.ThermalState == api.ThermalSerious || t.ThermalState == api.ThermalCritical {
+			parts = append(parts, "too hot")
+		}
+	}
+	if len(parts) == 0 && n.Memory != nil && n.Memory.TotalBytes != nil {
+		parts = append(parts, memory(n.Memory.UsedBytes, n.Memory.TotalBytes))
+	}
+	if n.Simulated {
+		parts = append(parts, "simulated")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// nonEmpty are those of some texts that say something.
+func nonEmpty(texts ...string) []string {
+	var all []string
+	for _, t := range texts {
+		if t != "" {
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+// kindName is what a path is made of, for people.
+func kindName(k api.LinkKind) string {
+	switch k {
+	case api.LinkWiFi:
+		return "Wi-Fi"
+	case api.LinkEthernet:
+		return "Ethernet"
+	case api.LinkTB3, api.LinkTB4, api.LinkTB5:
+		return fmt.Sprintf("Thunderbolt %s", strings.TrimPrefix(string(k), "tb"))
+	case api.LinkRDMA:
+		return "RDMA"
+	case api.LinkVPN:
+		return "a VPN"
+	case api.LinkLoopback:
+		return "itself"
+	case api.LinkUnknown:
+	}
+	return "a network"
+}

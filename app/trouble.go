@@ -1,0 +1,172 @@
+package app
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"fulmen/daemon/api"
+)
+
+// mostTrouble is how many problems stand in the menu itself; the rest is one
+// submenu further, so that the Macs stay in sight.
+const mostTrouble = 4
+
+// trouble are the Macs that ask, and what is wrong, the worst first.
+func (s *State) trouble() []Item {
+	var items []Item
+	if s.Code != nil && s.Code.Code != "" {
+		items = append(items, Item{ID: "code", Title: "Code for the other Mac: " + s.Code.Code, Items: []Item{
+			{ID: "code:show", Title: "Show It Large", Do: &Do{Dialog: &Dialog{Kind: DialogShowCode, Title: "Add a Mac",
+				Text: "Type this code on the other Mac."}}},
+			{ID: "code:close", Title: "Stop Adding", Do: adminCall("cluster.pair", api.ClusterPairParams{Close: true})},
+		}})
+	}
+	for _, p := range s.asking() {
+		items = append(items, s.asks(p))
+	}
+	problems := s.shown()
+	for i, c := range problems {
+		if i == mostTrouble && len(problems) > mostTrouble+1 {
+			rest := make([]Item, 0, len(problems)-i)
+			for _, c := range problems[i:] {
+				rest = append(rest, s.problem(c))
+			}
+			return append(items, Item{ID: "trouble:more", Title: plural(len(rest), "more problem"), Items: rest})
+		}
+		items = append(items, s.problem(c))
+	}
+	return items
+}
+
+// asking are the Macs that wait for an answer of this person, the first first.
+func (s *State) asking() []api.Pending {
+	var asking []api.Pending
+	for _, p := range s.Pending {
+		if p.State == api.PendingAsking || p.State == api.PendingProving {
+			asking = append(asking, p)
+		}
+	}
+	slices.SortFunc(asking, func(a, b api.Pending) int {
+		return cmp.Or(a.Since.Compare(b.Since.Time), cmp.Compare(a.Peer, b.Peer))
+	})
+	return asking
+}
+
+// asks is the line of a Mac that asks. Its name is what it claims.
+func (s *State) asks(p api.Pending) Item {
+	id, name := "pending:"+string(p.Peer), clean(p.Name)
+	answer := func(state api.PendingState) *Do {
+		return adminCall("cluster.answer", api.ClusterAnswerParams{Node: p.Peer, State: state})
+	}
+	item := Item{ID: id, Title: "“" + name + "” wants to join", Items: []Item{
+		info(id+":from", cmp.Or(clean(p.ModelName), "A Mac")+", over "+clean(p.Interface)),
+		{ID: id + ":code", Title: "Enter Its Code...", Disabled: p.State == api.PendingProving, Do: &Do{Dialog: &Dialog{
+			Kind: DialogEnterCode, Title: "Add “" + name + "”?", Node: string(p.Peer),
+			Text: "Type the code that it shows. As a member it can run jobs here only as the account that you choose."}}},
+		{ID: id + ":later", Title: "Later", Do: answer(api.PendingLater)},
+		{ID: id + ":ignore", Title: "Ignore", Do: answer(api.PendingIgnored)},
+	}}
+	if p.State == api.PendingProving {
+		item.Title = "Checking the code of “" + name + "”..."
+	}
+	return item
+}
+
+// shown are the problems that a person should see, the worst first, those of
+// one severity in the order in which they began.
+func (s *State) shown() []api.NodeCondition {
+	var shown []api.NodeCondition
+	for _, c := range s.Conditions {
+		if !c.Muted && c.Severity != api.SeverityInfo && !s.explained(c) {
+			shown = append(shown, c)
+		}
+	}
+	worst := func(c api.NodeCondition) int { return slices.Index(api.SeverityInfo.Values(), string(c.Severity)) }
+	slices.SortStableFunc(shown, func(a, b api.NodeCondition) int {
+		return cmp.Or(cmp.Compare(worst(b), worst(a)), a.Since.Compare(b.Since.Time),
+			cmp.Compare(a.Node, b.Node), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Subject, b.Subject))
+	})
+	return shown
+}
+
+// explained reports whether another problem of the same subject says why.
+func (s *State) explained(c api.NodeCondition) bool {
+	return slices.ContainsFunc(s.Conditions, func(o api.NodeCondition) bool {
+		return o.Node == c.Node && o.Subject == c.Subject && slices.Contains(c.DependsOn, o.Code)
+	})
+}
+
+// hasWarning reports whether the icon should say that something is wrong.
+func (s *State) hasWarning() bool { return len(s.shown()) > 0 || len(s.asking()) > 0 }
+
+// problem is the line of a problem, with its remedy and the one thing to do.
+func (s *State) problem(c api.NodeCondition) Item {
+	id := "condition:" + string(c.Node) + ":" + string(c.Code) + ":" + c.Subject
+	item := Item{ID: id, Title: "! " + clean(s.where(c)+c.Text), Tooltip: both(c.Text, c.Remedy)}
+	if c.Remedy != "" {
+		item.Items = append(item.Items, info(id+":remedy", clean(c.Remedy)))
+	}
+	if do := s.action(c.Action); do != nil {
+		item.Items = append(item.Items, Item{ID: id + ":action", Title: clean(c.Action.Label), Do: do})
+	}
+	if link, isLink := cableOf(c.Subject); isLink {
+		item.Items = append(item.Items, Item{ID: id + ":port", Title: "Show Me the Port", Do: &Do{Open: "dashboard:/link/" + string(link)}})
+		if c.Action == nil || c.Action.Target != "measure.link" {
+			item.Items = append(item.Items, Item{ID: id + ":measure", Title: "Measure Again",
+				Do: call("measure.link", api.MeasureLinkParams{Links: []api.LinkRef{link}})})
+		}
+		item.Items = append(item.Items, Item{ID: id + ":mute", Title: "Mute This Cable",
+			Do: call("link.mute", api.LinkMute{Link: link, Muted: true})})
+	}
+	if len(item.Items) == 0 {
+		item.Do = &Do{Open: "dashboard:/conditions"}
+	}
+	return item
+}
+
+// where names the Mac of a problem, unless it is this one or the text does.
+func (s *State) where(c api.NodeCondition) string {
+	if n := s.self(); n != nil && n.NodeView.Node == c.Node {
+		return ""
+	}
+	if name := s.name(c.Node); !strings.Contains(c.Text, name) {
+		return name + ": "
+	}
+	return ""
+}
+
+// both joins a sentence and its remedy.
+func both(sentence, remedy string) string { return strings.TrimSpace(sentence + " " + remedy) }
+
+// action is what the button of a problem does. Parameters of a method are text,
+// which the API takes as it takes what a person types.
+func (s *State) action(a *api.Action) *Do {
+	switch {
+	case a == nil:
+		return nil
+	case a.Kind == api.ActionMethod:
+		do := call(a.Target, nil)
+		if len(a.Params) > 0 {
+			do.Call.Params = a.Params
+		}
+		info, known := api.LookupMethod(a.Target)
+		do.Call.Admin = known && info.Class == api.ClassAdmin
+		return do
+	case a.Kind == api.ActionCommand:
+		return &Do{Copy: a.Target}
+	}
+	return &Do{Open: a.Target} // a pane of the settings, or a page
+}
+
+// cableOf reads the cable that a problem is about.
+func cableOf(subject string) (api.LinkRef, bool) {
+	var link api.LinkID
+	if link.UnmarshalText([]byte(subject)) == nil && link.Valid() {
+		return api.LinkRef(link.String()), true
+	}
+	if end, err := api.ParseLinkEnd(subject); err == nil && end.Valid() {
+		return api.LinkRef(end.String()), true
+	}
+	return "", false
+}

@@ -1,0 +1,114 @@
+package app
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"fulmen/daemon/api"
+)
+
+// lately is how long the person's own job is shown after it ended.
+const lately = 10 * time.Minute
+
+// work are the jobs: one's own, then those of others, each in the order in
+// which they were submitted. One's own have a submenu.
+func (s *State) work() []Item {
+	jobs := slices.SortedFunc(slices.Values(s.Jobs), func(a, b api.JobSummary) int {
+		if a.Mine != b.Mine {
+			if a.Mine {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Or(a.SubmittedAt.Compare(b.SubmittedAt.Time), cmp.Compare(a.Job, b.Job))
+	})
+	var items []Item
+	for _, j := range jobs {
+		switch {
+		case !j.Phase.Ended() && j.Mine:
+			items = append(items, s.ownJob(j))
+		case !j.Phase.Ended():
+			items = append(items, info("job:"+string(j.Job), s.jobName(j)+"   "+s.jobWords(j)+" for "+clean(j.Principal.User)))
+		case j.Mine && s.Now.Sub(j.EndedAt.Time) < lately:
+			items = append(items, s.endedJob(j))
+		}
+	}
+	return items
+}
+
+// jobName is what a job is called.
+func (s *State) jobName(j api.JobSummary) string {
+	return shorten(cmp.Or(clean(j.Name), string(j.Job)), 32)
+}
+
+// jobWords is how a job fares.
+func (s *State) jobWords(j api.JobSummary) string {
+	macs := plural(len(j.Nodes), "Mac")
+	switch j.Phase {
+	case api.JobQueued:
+		return "queued"
+	case api.JobPlacing:
+		return "waiting for Macs, " + since(s.Now, j.SubmittedAt.Time)
+	case api.JobStarting:
+		return "starting on " + macs
+	case api.JobHandshake:
+		return fmt.Sprintf("%d of %d joined", j.Joined, j.Ranks)
+	case api.JobRunning:
+		return macs + ", " + since(s.Now, j.SubmittedAt.Time)
+	case api.JobEnding:
+		return "ending"
+	case api.JobBackoff:
+		return fmt.Sprintf("attempt %d failed, trying again", j.Attempt)
+	case api.JobHomeLost:
+		return "the Mac that drives it is gone"
+	case api.JobSucceeded:
+		return "done"
+	case api.JobStopped:
+		return "stopped"
+	case api.JobFailed:
+		return "failed"
+	}
+	return string(j.Phase)
+}
+
+// ownJob is the line of a job that can be stopped.
+func (s *State) ownJob(j api.JobSummary) Item {
+	id := "job:" + string(j.Job)
+	item := Item{ID: id, Title: s.jobName(j) + "   " + s.jobWords(j)}
+	if j.Message != "" {
+		item.Tooltip = j.Message
+		item.Items = append(item.Items, info(id+":message", clean(j.Message)))
+	}
+	for rank, node := range j.Nodes {
+		item.Items = append(item.Items, info(fmt.Sprintf("%s:rank:%d", id, rank), fmt.Sprintf("Rank %d on %s", rank, s.name(node))))
+	}
+	item.Items = append(item.Items, Item{ID: id + ":logs", Title: "Logs", Do: &Do{Open: "dashboard:/job/" + string(j.Job)}})
+	if j.Phase == api.JobHomeLost {
+		item.Items = append(item.Items, Item{ID: id + ":take_over", Title: "Drive It from This Mac", Do: &Do{
+			Call: &Call{Method: "job.take_over", Params: api.JobSelect{Job: j.Job}},
+			Confirm: &Confirm{Title: "Drive “" + s.jobName(j) + "” from this Mac?", Button: "Take Over",
+				Text: "Its ranks are ended and it starts again. Do this only if the other Mac is really gone."}}})
+	}
+	item.Items = append(item.Items, Item{ID: id + ":stop", Title: "Stop...", Disabled: j.Phase == api.JobEnding, Do: &Do{
+		Call: &Call{Method: "job.stop", Params: api.JobStopParams{Job: j.Job}},
+		Confirm: &Confirm{Title: "Stop “" + s.jobName(j) + "”?", Button: "Stop",
+			Text: "It gets 10 seconds to end. What it printed is kept."}}})
+	return item
+}
+
+// endedJob is the line of one's own job that ended a short while ago.
+func (s *State) endedJob(j api.JobSummary) Item {
+	id := "job:" + string(j.Job)
+	item := Item{ID: id, Title: s.jobName(j) + "   " + s.jobWords(j) + " " + since(s.Now, j.EndedAt.Time) + " ago"}
+	if j.Message != "" {
+		item.Tooltip = j.Message
+		item.Items = append(item.Items, info(id+":message", clean(j.Message)))
+	}
+	item.Items = append(item.Items, Item{ID: id + ":logs", Title: "Logs", Do: &Do{Open: "dashboard:/job/" + string(j.Job)}})
+	if j.Phase != api.JobSucceeded {
+		item.Items = append(item.Items, Item{ID: id + ":retry", Title: "Run It Again", Do: call("job.retry", api.JobSelect{Job: j.Job})})
+	}
+	return item
+}
