@@ -17,7 +17,7 @@ func (s *State) cables() []Item {
 	if len(cables) == 0 {
 		return nil
 	}
-	slices.SortFunc(cables, func(a, b api.Cable) int { 
+	slices.SortFunc(cables, func(a, b api.Cable) int {
 		return cmp.Or(cmp.Compare(s.cableName(a), s.cableName(b)), cmp.Compare(s.cableKey(a), s.cableKey(b)))
 	})
 	ready, canEnable := 0, 0
