@@ -1,0 +1,5 @@
+// Package live follows a daemon and keeps the state of package app up to date,
+// over the public API alone: it reconnects, takes new snapshots, and says when
+// the daemon is gone. What moves only while somebody watches is watched only
+// while the menu is read, or while a number of it stands beside the icon.
+package live

@@ -1,0 +1,191 @@
+package live
+
+import (
+	"context"
+	"errors"
+
+	"fulmen/app"
+	"fulmen/daemon/api"
+	"fulmen/daemon/client"
+)
+
+// followDocuments keeps the documents that move by themselves, and asks for the
+// lists that are made of them when one changed.
+func (f *Follower) followDocuments(ctx context.Context) {
+	kinds := []api.Kind{api.KindIdentity, api.KindGPUProfile, api.KindSharing, api.KindPending, api.KindCondition, api.KindJob, api.KindRank}
+	for event, err := range f.opts.Client.Watch(ctx, api.StateSelect{Kinds: kinds}) {
+		if err != nil {
+			f.interrupted(err)
+			continue
+		}
+		f.mu.Lock()
+		f.view.Apply(event)
+		f.mu.Unlock()
+		put(f.changed)
+		if event.Snapshot {
+			f.Refresh()
+			continue
+		}
+		touch := func(kind api.Kind) {
+			switch kind {
+			case api.KindJob, api.KindRank:
+				put(f.jobs)
+			case api.KindCondition:
+				put(f.conditions)
+			}
+		}
+		for _, d := range event.Put {
+			touch(d.Kind)
+		}
+		for _, k := range event.Del {
+			touch(k.Kind)
+		}
+	}
+}
+
+// followLive watches memory and load while somebody looks at them.
+func (f *Follower) followLive(ctx context.Context) {
+	for {
+		sel, wanted := f.wanted()
+		if !wanted {
+			f.mu.Lock()
+			f.live = client.View{} // old numbers are no numbers
+			f.mu.Unlock()
+			if !take(ctx, f.attention) {
+				return
+			}
+			continue
+		}
+		during, stop := context.WithCancel(ctx)
+		over := make(chan struct{})
+		go func() {
+			defer close(over)
+			for event, err := range f.opts.Client.Watch(during, sel) {
+				if err != nil {
+					continue
+				}
+				f.mu.Lock()
+				f.live.Apply(event)
+				f.mu.Unlock()
+				put(f.changed)
+			}
+		}()
+		goesOn := take(ctx, f.attention)
+		stop()
+		<-over
+		if !goesOn {
+			return
+		}
+	}
+}
+
+// wanted is what is looked at: all Macs while the menu is read, else what stands
+// beside the icon.
+func (f *Follower) wanted() (sel api.StateSelect, wanted bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case f.looking:
+		return api.StateSelect{Kinds: []api.Kind{api.KindMemory, api.KindSystem}}, true
+	case f.title == app.TitlePower:
+		return api.StateSelect{Kinds: []api.Kind{api.KindSystem}}, true
+	case f.title == app.TitleMemory:
+		return api.StateSelect{Kinds: []api.Kind{api.KindMemory}}, true
+	case f.title == app.TitleGPU:
+		for id, n := range f.nodes {
+			if n.Self {
+				return api.StateSelect{Kinds: []api.Kind{api.KindSystem}, Nodes: []api.NodeRef{api.NodeRef(id)}}, true
+			}
+		}
+	}
+	return api.StateSelect{}, false
+}
+
+// macs joins what is derived of each Mac with its documents.
+func (f *Follower) macs() []app.Node {
+	macs := make([]app.Node, 0, len(f.nodes))
+	for id, n := range f.nodes {
+		macs = append(macs, app.Node{
+			NodeView: n, Identity: value[api.Identity](&f.view, id, api.KindIdentity), GPU: value[api.GPUProfile](&f.view, id, api.KindGPUProfile),
+			Memory: value[api.Memory](&f.live, id, api.KindMemory), System: value[api.System](&f.live, id, api.KindSystem),
+		})
+	}
+	return macs
+}
+
+// value is what a document says; nil where there is none that can be read.
+func value[T any](v *client.View, node api.NodeID, kind api.Kind) *T {
+	doc, found := v.Get(api.Key{Node: node, Kind: kind})
+	if !found {
+		return nil
+	}
+	into := new(T)
+	if doc.Decode(into) != nil {
+		return nil
+	}
+	return into
+}
+
+// asking are the Macs that ask to be added.
+func (f *Follower) asking() []api.Pending {
+	var all []api.Pending
+	for _, d := range f.view.Docs() {
+		var p api.Pending
+		if d.Kind == api.KindPending && d.Decode(&p) == nil {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// sharing is what this Mac lends.
+func (f *Follower) sharing() *api.Sharing {
+	for id, n := range f.nodes {
+		if n.Self {
+			return value[api.Sharing](&f.view, id, api.KindSharing)
+		}
+	}
+	return nil
+}
+
+func (f *Follower) askJobs(ctx context.Context) error {
+	running, err := client.Call[api.JobListResult](ctx, f.opts.Client, "job.list", api.JobListParams{})
+	if err != nil {
+		return err
+	}
+	mine, err := client.Call[api.JobListResult](ctx, f.opts.Client, "job.list", api.JobListParams{Ended: true, Mine: true})
+	if err != nil {
+		return err
+	}
+	jobs := running.Jobs
+	for _, j := range mine.Jobs {
+		if j.Phase.Ended() {
+			jobs = append(jobs, j)
+		}
+	}
+	f.change(func(s *app.State) { s.Jobs = jobs })
+	return nil
+}
+
+func (f *Follower) askConditions(ctx context.Context) error {
+	result, err := client.Call[api.NodeConditionsResult](ctx, f.opts.Client, "node.conditions", api.NodeConditionsParams{})
+	if err != nil {
+		return err
+	}
+	f.change(func(s *app.State) { s.Conditions = result.Conditions })
+	return nil
+}
+
+// askRDMA asks for the readiness of the cables; a daemon that does not tell it
+// leaves the verdicts of the graph.
+func (f *Follower) askRDMA(ctx context.Context) error {
+	result, err := client.Call[api.RDMAListResult](ctx, f.opts.Client, "rdma.list", api.Empty{})
+	switch {
+	case errors.Is(err, api.ReasonNotBuiltYet):
+		return nil
+	case err != nil:
+		return err
+	}
+	f.change(func(s *app.State) { s.RDMA, s.Errands = result.Links, result.Errands })
+	return nil
+}

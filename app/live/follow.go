@@ -1,0 +1,191 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"fulmen/app"
+	"fulmen/daemon/api"
+	"fulmen/daemon/client"
+)
+
+// Options say how to follow.
+type Options struct {
+	// Client talks to the daemon.
+	Client *client.Client
+	// Version is the app's own version.
+	Version string
+	// Changed is told, from any goroutine and never twice at once, that State gives
+	// something new; at most once in Pace.
+	Changed func()
+	// Pace is the shortest time between two calls of Changed; 0 = half a second.
+	Pace time.Duration
+}
+
+// pace is how often the menu may change.
+const pace = 500 * time.Millisecond
+
+// Follower follows one daemon.
+type Follower struct {
+	opts Options
+	// wakes hold a token for each part that is to be asked for again.
+	changed, jobs, conditions, cables chan struct{}
+	// attention has a token when who watches what changed.
+	attention chan struct{}
+
+	mu      sync.Mutex
+	state   app.State
+	view    client.View
+	live    client.View // memory and system, while they are watched
+	nodes   map[api.NodeID]api.NodeView
+	looking bool
+	title   app.TitleChoice
+}
+
+// New makes a follower, which follows nothing before Run.
+func New(o Options) *Follower {
+	if o.Pace == 0 {
+		o.Pace = pace
+	}
+	token := func() chan struct{} { return make(chan struct{}, 1) }
+	return &Follower{opts: o, changed: token(), jobs: token(), conditions: token(), cables: token(), attention: token(),
+		nodes: map[api.NodeID]api.NodeView{}, state: app.State{Version: o.Version}}
+}
+
+// State is what is known now. The caller fills in what the daemon does not know:
+// setup and preferences.
+func (f *Follower) State(now time.Time) app.State {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s := f.state
+	s.Now = now
+	if s.Code != nil && !s.Code.ExpiresAt.IsZero() && now.After(s.Code.ExpiresAt.Time) {
+		s.Code = nil
+	}
+	s.Nodes = f.macs()
+	s.Pending, s.Sharing = f.asking(), f.sharing()
+	return s
+}
+
+// Look says whether somebody reads the menu, and what stands beside the icon.
+func (f *Follower) Look(reading bool, title app.TitleChoice) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.looking != reading || f.title != title {
+		f.looking, f.title = reading, title
+		put(f.attention)
+	}
+}
+
+// ShowCode is the code that Add a Mac has drawn, or nil where it was closed.
+func (f *Follower) ShowCode(code *api.ClusterPairResult) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if code != nil && code.Code == "" {
+		code = nil
+	}
+	f.state.Code = code
+	put(f.changed)
+}
+
+// Measuring is how far a measurement has come that a click began.
+func (f *Follower) Measuring(m api.Measurement) {
+	f.change(func(s *app.State) {
+		s.Measuring = slices.DeleteFunc(slices.Clone(s.Measuring), func(o api.Measurement) bool { return o.ID == m.ID })
+		if m.State == api.MeasureWaiting || m.State == api.MeasureRunning {
+			s.Measuring = append(s.Measuring, m)
+		}
+	})
+}
+
+// Refresh asks again for what a click may have changed.
+func (f *Follower) Refresh() {
+	put(f.jobs)
+	put(f.conditions)
+	put(f.cables)
+}
+
+// Run follows until ctx ends.
+func (f *Follower) Run(ctx context.Context) {
+	var all sync.WaitGroup
+	for _, part := range []func(context.Context){f.tell, f.followNodes, f.followCables, f.followDocuments, f.followLive,
+		f.asks(f.jobs, f.askJobs), f.asks(f.conditions, f.askConditions), f.asks(f.cables, f.askRDMA)} {
+		all.Go(func() { part(ctx) })
+	}
+	all.Wait()
+}
+
+// tell calls Changed, at most once in the pace.
+func (f *Follower) tell(ctx context.Context) {
+	for take(ctx, f.changed) {
+		f.opts.Changed()
+		if !pause(ctx, f.opts.Pace) {
+			return
+		}
+	}
+}
+
+// asks gives a part that asks for something whenever its token is there.
+func (f *Follower) asks(wake chan struct{}, ask func(context.Context) error) func(context.Context) {
+	return func(ctx context.Context) {
+		for take(ctx, wake) {
+			err := ask(ctx)
+			if err != nil && ctx.Err() == nil && mends(err) {
+				put(wake) // the watches find out that the daemon is gone
+			}
+			if !pause(ctx, f.opts.Pace) {
+				return
+			}
+		}
+	}
+}
+
+// change changes the state and says so.
+func (f *Follower) change(by func(*app.State)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	by(&f.state)
+	put(f.changed)
+}
+
+// put leaves a token, unless there is one.
+func put(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// take waits for a token; false when ctx ended.
+func take(ctx context.Context, c chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// pause waits; false when ctx ended.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// mends reports whether asking again may help.
+func mends(err error) bool {
+	switch api.AsError(err).Code {
+	case api.CodeUnreachable, api.CodeDeadline, api.CodeExhausted:
+		return true
+	}
+	return errors.Is(err, api.ReasonLagged)
+}
