@@ -9,7 +9,7 @@ import (
 // fail ends what is going on for a cause. The first cause is kept.
 func (m *step) fail(f Failure) {
 	if m.Cause == nil {
-		m.Cause = &f
+		m.Cause, m.causeHeard = &f, m.at
 		if a := m.attempt(); a != nil && m.open {
 			a.Reason, a.Message = f.Reason, f.Message
 			if f.Rank >= 0 {
@@ -106,10 +106,8 @@ func (m *step) finishIfEnded() {
 		m.end(api.JobStopped)
 	case failure == nil:
 		m.end(api.JobSucceeded)
-	case m.mayRetry(*failure):
-		m.wait(failure.Cause)
 	default:
-		m.end(api.JobFailed)
+		m.retry(*failure)
 	}
 }
 
@@ -139,38 +137,6 @@ func (m *step) closeAttempt() {
 	m.attempt().EndedAt = m.at
 	m.open, m.taken = false, false
 	m.dirty = true
-}
-
-// mayRetry counts a failure and reports whether another attempt may follow.
-func (m *step) mayRetry(f Failure) bool {
-	a := m.attempt()
-	m.failedRuns++
-	switch {
-	case f.Final:
-		return false
-	case m.ran:
-		m.retried++
-		return m.retried <= m.Rules.Retries
-	case len(a.Joined) == 0 && f.Exit == nil && m.free < api.MaxFreeRestarts:
-		// What failed is not the program: its own end would have told.
-		if m.free == 0 {
-			m.start(TimerFree, api.FreeRestartWindow)
-		}
-		m.free++
-		a.Uncounted = true
-		return true
-	}
-	m.counted++
-	return m.counted < m.Rules.MaxAttempts
-}
-
-// wait is the back-off before the next look for nodes.
-func (m *step) wait(why Cause) {
-	m.Cause = nil
-	d := m.Rules.backoff(m.failedRuns)
-	m.enter(api.JobBackoff, why)
-	m.Job.NextAttemptAt = api.TimeOf(m.at.Add(d))
-	m.start(TimerBackoff, d)
 }
 
 // end is a job's last step.

@@ -61,6 +61,8 @@ type GrantRefused struct {
 type RankAt struct {
 	Attempt, Rank int
 	Phase         api.RankPhase
+	// Handshake is how far it has come in joining; empty where that is not told.
+	Handshake api.HandshakeState
 }
 
 // RankEnded is a rank of which its node knows that it has ended, or that it was
@@ -78,18 +80,24 @@ type RankEnded struct {
 	Message string
 	// Final says that another attempt cannot help.
 	Final bool
+	// Handshake is how far it had come in joining; empty where that is not told.
+	Handshake api.HandshakeState
+	// Severed says that its side channel was closed on it before it ended.
+	Severed bool
 }
 
 // RankFailing is a rank whose program has ended badly, and of which something may
 // live for a moment: its [RankEnded] follows. The others need not wait for that.
 type RankFailing struct {
 	Attempt, Rank int
-	// Exit, At, Reason, Message and Final are as in [RankEnded].
-	Exit    *api.Exit
-	At      api.Time
-	Reason  api.Reason
-	Message string
-	Final   bool
+	// The rest is as in [RankEnded].
+	Exit      *api.Exit
+	At        api.Time
+	Reason    api.Reason
+	Message   string
+	Final     bool
+	Handshake api.HandshakeState
+	Severed   bool
 }
 
 // EndAccepted answers [EndRanks]: the node has taken the order, and refuses every
@@ -108,10 +116,19 @@ type Renewed struct {
 // Stale says that some node knows a home of a higher epoch.
 type Stale struct{ Epoch uint64 }
 
-// NodeLost says that a node does not answer any more.
+// NodeLost says that a node does not answer any more, or is about to.
 type NodeLost struct {
 	Node  api.NodeID
 	Cause Cause
+	// Since is when it answered last, by this node's clock; zero where that is not known.
+	Since api.Time
+}
+
+// LinkLost says that something over which the attempt's ranks talk is gone, or is
+// not what it was when the attempt began.
+type LinkLost struct {
+	Attempt int
+	Cause   Cause
 }
 
 // NodeBack says that it answers again.
@@ -166,6 +183,7 @@ func (EndAccepted) event()      {}
 func (Renewed) event()          {}
 func (Stale) event()            {}
 func (NodeLost) event()         {}
+func (LinkLost) event()         {}
 func (NodeBack) event()         {}
 func (Printed) event()          {}
 func (StopAsked) event()        {}

@@ -30,6 +30,7 @@ func (m *step) foreign(job api.Job) {
 	}
 	m.Job.Attempts = append(slices.DeleteFunc(m.Job.Attempts, func(a api.Attempt) bool { return a.Attempt >= job.Attempt }), job.Attempts[i])
 	m.Job.Attempt = job.Attempt
+	m.Job.CountedAttempts, m.Job.Retried = max(m.Job.CountedAttempts, job.CountedAttempts), max(m.Job.Retried, job.Retried)
 	m.stopTimers()
 	m.enter(api.JobHomeLost, Cause{Reason: api.ReasonHomeLost})
 	m.endInherited(false)

@@ -43,7 +43,7 @@ func event(s State, kind byte, a int, b byte) Event {
 	attempt, rank := s.Job.Attempt-a/200, int(b%4)-1
 	node := nodeID(int(b % 4))
 	cause := Cause{Reason: api.ReasonNodeLost, Final: b > 250}
-	switch kind % 22 {
+	switch kind % 23 {
 	case 0:
 		return Planned{planOn([]api.Backend{api.BackendRing, api.BackendJACCL}[a%2], nodeIDs(int(b%3), int(b%3)+1)...)}
 	case 1:
@@ -58,23 +58,25 @@ func event(s State, kind byte, a int, b byte) Event {
 		return Granted{attempt, rank, node}
 	case 7:
 		phases := api.RankPhase("").Values()
-		return RankAt{attempt, rank, api.RankPhase(phases[int(b>>4)%len(phases)])}
+		return RankAt{Attempt: attempt, Rank: rank, Phase: api.RankPhase(phases[int(b>>4)%len(phases)])}
 	case 8:
 		return GrantRefused{attempt, rank, b < 128, cause}
 	case 9, 10:
 		if b > 200 {
 			return RankEnded{Attempt: attempt, Rank: rank}
 		}
+		states := api.HandshakeState("").Values()
+		state := api.HandshakeState(states[a%len(states)])
 		if b&0x20 != 0 {
-			return RankFailing{Attempt: attempt, Rank: rank, Exit: exit(int(b >> 6))}
+			return RankFailing{Attempt: attempt, Rank: rank, Exit: exit(int(b >> 6)), At: at(a % 3), Handshake: state, Severed: a%7 == 0}
 		}
-		return RankEnded{Attempt: attempt, Rank: rank, Exit: exit(int(b >> 6))}
+		return RankEnded{Attempt: attempt, Rank: rank, Exit: exit(int(b >> 6)), At: at(a % 3), Handshake: state, Severed: a%5 == 0}
 	case 11:
 		return Renewed{attempt, node}
 	case 12:
 		return Stale{uint64(b)}
 	case 13:
-		return NodeLost{node, cause}
+		return NodeLost{Node: node, Cause: cause}
 	case 14:
 		return NodeBack{node}
 	case 15:
@@ -91,6 +93,8 @@ func event(s State, kind byte, a int, b byte) Event {
 		return TakeOver{}
 	case 20:
 		return HandOverRefused{node, cause}
+	case 21:
+		return LinkLost{attempt, cause}
 	}
 	if len(s.Timers) > 0 {
 		return TimerFired{s.Timers[a%len(s.Timers)]}

@@ -91,18 +91,10 @@ func (m *step) recall() {
 			return p.Attempt == attempt && p.Phase == api.JobRunning
 		})
 	}
-	m.counted, m.retried, m.failedRuns = 0, 0, 0
+	m.failedRuns = 0
 	for _, a := range m.Job.Attempts {
-		if a.EndedAt.IsZero() {
-			continue
-		}
-		m.failedRuns++
-		switch {
-		case a.Uncounted || a.StartedAt.IsZero():
-		case ran(a.Attempt):
-			m.retried++
-		default:
-			m.counted++
+		if !a.EndedAt.IsZero() {
+			m.failedRuns++
 		}
 	}
 	a := m.attempt()

@@ -9,16 +9,27 @@ import (
 // rankAt moves a rank on; a phase that cannot follow is news that came late.
 func (m *step) rankAt(e RankAt) {
 	r := m.rank(e.Attempt, e.Rank)
-	if r == nil || !r.Started || e.Phase.Ended() || !later(r.Phase, e.Phase) {
+	if r == nil || !r.Started || r.Phase.Ended() || e.Phase.Ended() {
 		return
 	}
-	r.Phase = e.Phase
-	if a := m.attempt(); r.Phase == api.RankRunning && a.Plan != nil && a.Plan.Backend.RDMA() && !slices.Contains(a.Joined, e.Rank) {
-		a.Joined = append(slices.Clone(a.Joined), e.Rank)
+	m.handshake(e.Rank, e.Phase, e.Handshake)
+	if later(r.Phase, e.Phase) {
+		r.Phase = e.Phase
+		m.advance()
+	}
+}
+
+// handshake notes how far a rank has come in joining.
+func (m *step) handshake(rank int, p api.RankPhase, state api.HandshakeState) {
+	if state.Valid() {
+		m.Ranks[rank].Handshake = state
+	}
+	if m.handshakes() && (p == api.RankRunning || state == api.HandshakeJoined) && !m.hasJoined(rank) {
+		a := m.attempt()
+		a.Joined = append(slices.Clone(a.Joined), rank)
 		slices.Sort(a.Joined)
 		m.dirty = true
 	}
-	m.advance()
 }
 
 // later reports whether a rank can get from one phase to another.
@@ -58,31 +69,23 @@ func (m *step) rankEnded(e RankEnded) {
 	if r == nil || !r.Started || r.Phase.Ended() {
 		return
 	}
-	joined := r.Phase == api.RankRunning || r.Phase == api.RankEnding
+	m.handshake(e.Rank, "", e.Handshake)
 	r.Phase, r.Exit = api.RankExited, e.Exit
 	if e.Exit == nil {
 		r.Phase = api.RankLost
 	}
-	f := Failure{Cause: Cause{Reason: e.Reason, Message: e.Message, Final: e.Final}, Rank: e.Rank, Exit: e.Exit}
+	f := m.failureOf(e.Rank, Cause{Reason: e.Reason, Message: e.Message, Final: e.Final}, e.Exit, e.Handshake, e.Severed)
 	if m.Job.Phase == api.JobEnding {
 		m.wasFirst(f, e.At)
 		m.finishIfEnded()
 		return
 	}
 	m.failedAt(e.At)
-	switch {
-	case e.Exit != nil && e.Exit.Status() == 0:
-		// A ring is not watched: it may be through before its start was reported.
-		if !joined && m.attempt().Plan.Backend.RDMA() && len(m.Ranks) > 1 && !m.Rules.AllowSolo {
-			f.Reason = api.ReasonNeverJoined
-			m.fail(f)
-			return
-		}
+	// A ring is not watched: it may be through before its start was reported.
+	if e.Exit != nil && e.Exit.Status() == 0 && f.Reason != api.ReasonNeverJoined {
 		m.advance()
 		m.finishIfEnded()
 		return
-	case f.Reason == "":
-		f.Reason = reasonOf(e.Exit)
 	}
 	m.fail(f)
 }
@@ -90,13 +93,14 @@ func (m *step) rankEnded(e RankEnded) {
 // rankFailing ends the group as soon as one of its programs has ended badly.
 func (m *step) rankFailing(e RankFailing) {
 	r := m.rank(e.Attempt, e.Rank)
-	if r == nil || !r.MayLive() || e.Exit == nil || e.Exit.Status() == 0 || !live(m.Job.Phase) {
+	if r == nil || !r.MayLive() || e.Exit == nil || !live(m.Job.Phase) {
 		return
 	}
-	if e.Reason == "" {
-		e.Reason = reasonOf(e.Exit)
+	m.handshake(e.Rank, "", e.Handshake)
+	f := m.failureOf(e.Rank, Cause{Reason: e.Reason, Message: e.Message, Final: e.Final}, e.Exit, e.Handshake, e.Severed)
+	if e.Exit.Status() == 0 && f.Reason != api.ReasonNeverJoined {
+		return
 	}
-	f := Failure{Cause: Cause{Reason: e.Reason, Message: e.Message, Final: e.Final}, Rank: e.Rank, Exit: e.Exit}
 	if m.Job.Phase == api.JobEnding {
 		m.wasFirst(f, e.At)
 		return
@@ -104,48 +108,6 @@ func (m *step) rankFailing(e RankFailing) {
 	m.failedAt(e.At)
 	m.fail(f)
 }
-
-// failedAt notes when the program ended whose failure is told next.
-func (m *step) failedAt(at api.Time) {
-	if m.Cause == nil {
-		m.causeAt = at
-	}
-}
-
-// wasFirst makes a rank the first cause whose program had ended badly by itself
-// before that of the rank which was heard of first: news of a rank next door come
-// sooner. Both times are their nodes' own, which may differ by a little.
-func (m *step) wasFirst(f Failure, at api.Time) {
-	if m.Cause == nil || m.Cause.Rank < 0 || m.Cause.Rank == f.Rank || f.Exit == nil || f.Exit.Status() == 0 ||
-		at.IsZero() || m.causeAt.IsZero() || !at.Before(m.causeAt.Time) {
-		return
-	}
-	if f.Reason == "" {
-		f.Reason = reasonOf(f.Exit)
-	}
-	m.Cause, m.causeAt = nil, at
-	m.fail(f)
-	m.enter(m.Job.Phase, m.Cause.Cause)
-}
-
-// reasonOf names the end of a process.
-func reasonOf(e *api.Exit) api.Reason {
-	switch {
-	case e == nil:
-		return api.ReasonRankLost
-	case e.OutOfMemory:
-		return api.ReasonRankOutOfMemory
-	case e.Signal != 0 && slices.Contains(crashes(), e.Signal):
-		return api.ReasonRankCrashed
-	case e.Signal != 0:
-		return api.ReasonRankKilled
-	}
-	return api.ReasonRankFailed
-}
-
-// crashes are the signals that a program brings on itself and that have the same
-// number on macOS and Linux: SIGILL, SIGTRAP, SIGABRT, SIGFPE, SIGSEGV.
-func crashes() []int { return []int{4, 5, 6, 8, 11} }
 
 // renew renews all leases, unless some node did not answer the last time: then
 // none is renewed, and the ranks end on all sides.
@@ -155,7 +117,7 @@ func (m *step) renew() {
 	}
 	for _, n := range m.Nodes {
 		if n.asked || n.Lost {
-			m.nodeLost(NodeLost{n.ID, Cause{Reason: api.ReasonNodeLost}})
+			m.nodeLost(NodeLost{Node: n.ID, Cause: Cause{Reason: api.ReasonNodeLost}})
 			return
 		}
 	}
@@ -184,10 +146,21 @@ func (m *step) nodeLost(e NodeLost) {
 		e.Cause.Reason = api.ReasonNodeLost
 	}
 	if e.Cause.WaitingFor == "" {
-		e.Cause.WaitingFor = "node " + string(e.Node)
+		e.Cause.WaitingFor = "node " + m.Rules.name(e.Node)
 	}
-	rank := slices.IndexFunc(m.Ranks, func(r Rank) bool { return r.Node == e.Node })
-	m.fail(Failure{Cause: e.Cause, Rank: rank})
+	f := Failure{Cause: e.Cause, Rank: slices.IndexFunc(m.Ranks, func(r Rank) bool { return r.Node == e.Node })}
+	m.lay(f, e.Since)
+	m.fail(f)
+}
+
+// linkLost ends the group whose ranks cannot talk any more: they would not notice.
+func (m *step) linkLost(e LinkLost) {
+	if !m.current(e.Attempt) {
+		return
+	}
+	f := Failure{Cause: e.Cause, Rank: -1}
+	m.lay(f, api.Time{})
+	m.fail(f)
 }
 
 func (m *step) nodeBack(id api.NodeID) {

@@ -2,7 +2,6 @@ package phase
 
 import (
 	"slices"
-	"strconv"
 	"time"
 
 	"fulmen/daemon/api"
@@ -100,6 +99,8 @@ func (m *step) home(e Event) {
 		}
 	case NodeLost:
 		m.nodeLost(e)
+	case LinkLost:
+		m.linkLost(e)
 	case NodeBack:
 		m.nodeBack(e.Node)
 	case Printed:
@@ -131,16 +132,6 @@ func (m *step) home(e Event) {
 
 // due acts on a deadline of the home's.
 func (m *step) due(k TimerKind) {
-	late := func(r api.Reason, missing api.RankPhase) {
-		f := Failure{Cause: Cause{Reason: r}, Rank: -1}
-		for i, rank := range m.Ranks {
-			if !rank.Phase.Ended() && rank.Phase != missing && rank.Phase != api.RankRunning {
-				f.Rank, f.WaitingFor = i, "rank "+strconv.Itoa(i)+" on "+string(rank.Node)
-				break
-			}
-		}
-		m.fail(f)
-	}
 	switch k {
 	case TimerPlacing:
 		if m.handing != "" {
@@ -154,13 +145,13 @@ func (m *step) due(k TimerKind) {
 	case TimerHandOver:
 		m.sendHandOver()
 	case TimerStarting:
-		late(api.ReasonStartingTimeout, api.RankHandshake)
+		m.late(api.ReasonStartingTimeout, "Not every rank was started within "+seconds(m.Rules.Starting), m.unstarted())
 	case TimerHandshake:
-		late(api.ReasonHandshakeTimeout, "")
+		m.late(api.ReasonHandshakeTimeout, "Not every rank joined within "+seconds(m.Rules.Handshake), m.missing())
 	case TimerRun:
-		m.fail(Failure{Cause: Cause{Reason: api.ReasonRunTooLong}, Rank: -1})
+		m.late(api.ReasonRunTooLong, "The job ran longer than "+seconds(m.Rules.Run), nil)
 	case TimerSilence:
-		m.fail(Failure{Cause: Cause{Reason: api.ReasonSilentTooLong}, Rank: -1})
+		m.late(api.ReasonSilentTooLong, "No rank printed anything for "+seconds(m.Rules.Silence), nil)
 	case TimerRenew:
 		m.renew()
 	case TimerLease:

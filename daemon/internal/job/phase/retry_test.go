@@ -1,6 +1,7 @@
 package phase
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -9,19 +10,26 @@ import (
 	"fulmen/daemon/api"
 )
 
-// again takes a job in backoff to its next start.
+// again takes a job in backoff, or that looks for nodes already, to its next start.
 func (g *rig) again(b api.Backend) *rig {
 	g.t.Helper()
-	return g.fire(TimerBackoff).started(b, nodeIDs(0, 1)...)
+	if g.s.Job.Phase == api.JobBackoff {
+		g.fire(TimerBackoff)
+	}
+	return g.started(b, nodeIDs(0, 1)...)
 }
 
-func TestAProgramThatFailsBeforeTheHandshakeIsTriedThreeTimes(t *testing.T) {
+// A program that fails before it has dialled anybody does not get better by being
+// repeated quickly.
+func TestAProgramThatFailsBeforeItJoinsIsTriedThreeTimes(t *testing.T) {
 	is := is.New(t)
 	g := newRig(t, rules()).started(api.BackendJACCL, nodeIDs(0, 1)...)
 	for n := 1; n <= 3; n++ {
 		is.Equal(g.s.Job.Attempt, n)
-		g.ended(1, exit(7)).ended(0, &api.Exit{Signal: 15})
+		g.next(RankEnded{Attempt: n, Rank: 1, Exit: exit(7), Message: "Rank 1 ended with status 7.", Handshake: api.HandshakeNone}).ended(0, &api.Exit{Signal: 15})
 		is.True(!g.s.Job.Attempts[n-1].Uncounted)
+		is.Equal(g.s.Job.CountedAttempts, n)
+		is.Equal(g.s.Job.Attempts[n-1].Message, "Rank 1 ended with status 7, before it had joined the group.")
 		if n < 3 {
 			is.Equal(g.s.Job.Phase, api.JobBackoff)
 			is.True(g.s.Job.NextAttemptAt.After(at(g.clock).Time))
@@ -29,28 +37,113 @@ func TestAProgramThatFailsBeforeTheHandshakeIsTriedThreeTimes(t *testing.T) {
 		}
 	}
 	is.Equal(g.s.Job.Phase, api.JobFailed)
+	is.Equal(g.s.Job.Reason, api.ReasonNeverJoined)
 	is.Equal(*g.s.Job.ExitCode, 7)
 }
 
-func TestWhatNobodyJoinedIsRepeatedFreely(t *testing.T) {
+// A start that fails before anybody has joined is repeated at once, and does not
+// count, eight times within the window; then attempts count.
+func TestAStartThatNobodyJoinedIsRepeatedAtOnce(t *testing.T) {
+	for name, fail := range map[string]func(g *rig){
+		"a node is lost": func(g *rig) { g.next(NodeLost{Node: nodeID(1)}).ended(0, &api.Exit{Signal: 15}).ended(1, nil) },
+		"a cable is pulled": func(g *rig) {
+			g.next(LinkLost{g.s.Job.Attempt, Cause{Reason: api.ReasonLinkGone}}).ended(0, nil).ended(1, nil)
+		},
+		"a program gives up": func(g *rig) { g.next(dialled(g, 1, exit(1))).ended(0, &api.Exit{Signal: 15}) },
+		"a program is killed": func(g *rig) {
+			g.next(RankEnded{Attempt: g.s.Job.Attempt, Rank: 1, Exit: &api.Exit{Signal: 9}, Handshake: api.HandshakeNone}).ended(0, nil)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			g := newRig(t, rules()).started(api.BackendJACCL, nodeIDs(0, 1)...)
+			attempts := 0
+			for g.s.Job.Phase != api.JobFailed {
+				attempts++
+				fail(g)
+				free := attempts <= api.MaxFreeRestarts
+				is.Equal(g.s.Job.Attempts[len(g.s.Job.Attempts)-1].Uncounted, free)
+				switch g.s.Job.Phase {
+				case api.JobPlacing:
+					is.True(free) // at once
+					is.Equal(g.did(), "release "+ref(g, 0)+", release "+ref(g, 1)+", AskPlan")
+					g.again(api.BackendJACCL)
+				case api.JobBackoff:
+					is.True(!free)
+					g.again(api.BackendJACCL)
+				}
+			}
+			is.Equal(attempts, api.MaxFreeRestarts+3)
+
+			g = newRig(t, rules()).started(api.BackendJACCL, nodeIDs(0, 1)...)
+			for range 2 * api.MaxFreeRestarts { // once a window is over, they are free again
+				fail(g)
+				g.fire(TimerFree).again(api.BackendJACCL)
+			}
+			is.Equal(g.s.Job.Phase, api.JobStarting)
+		})
+	}
+}
+
+func ref(g *rig, rank int) string { return fmt.Sprintf("%d/%d", g.s.Job.Attempt, rank) }
+
+// dialled is the end of a rank that had begun to join.
+func dialled(g *rig, rank int, e *api.Exit) RankEnded {
+	return RankEnded{Attempt: g.s.Job.Attempt, Rank: rank, Exit: e, Handshake: api.HandshakeConnected}
+}
+
+// Once one rank has joined, attempts count; and so do those that took all the time
+// they had: a program that never joins must not be started for ever.
+func TestWhatCounts(t *testing.T) {
+	for name, fail := range map[string]func(g *rig){
+		"one has joined": func(g *rig) {
+			g.next(RankAt{Attempt: g.s.Job.Attempt, Rank: 0, Phase: api.RankRunning}, dialled(g, 1, exit(1))).ended(0, nil)
+		},
+		"one has joined, which its end tells": func(g *rig) {
+			g.next(RankEnded{Attempt: g.s.Job.Attempt, Rank: 1, Exit: exit(1), Handshake: api.HandshakeJoined}).ended(0, nil)
+		},
+		"the handshake took too long": func(g *rig) { g.ranks(api.RankHandshake).fire(TimerHandshake).ended(0, nil).ended(1, nil) },
+		"the start took too long":     func(g *rig) { g.fire(TimerStarting).ended(0, nil).ended(1, nil) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			g := newRig(t, rules()).started(api.BackendJACCL, nodeIDs(0, 1)...)
+			fail(g)
+			is.Equal(g.s.Job.Phase, api.JobBackoff)
+			is.Equal(g.s.Job.CountedAttempts, 1)
+			g.again(api.BackendJACCL)
+			fail(g)
+			g.again(api.BackendJACCL)
+			fail(g)
+			is.Equal(g.s.Job.Phase, api.JobFailed)
+		})
+	}
+}
+
+// All ranks had joined, though nobody saw the job run: nothing is repeated.
+func TestAnEndThatTellsThatAllHadJoined(t *testing.T) {
 	is := is.New(t)
 	g := newRig(t, rules()).started(api.BackendJACCL, nodeIDs(0, 1)...)
-	attempts := 0
-	for g.s.Job.Phase != api.JobFailed {
-		attempts++
-		g.next(NodeLost{Node: nodeID(1)}).ended(0, &api.Exit{Signal: 15}).ended(1, nil)
-		is.Equal(g.s.Job.Attempts[len(g.s.Job.Attempts)-1].Uncounted, attempts <= api.MaxFreeRestarts)
-		if g.s.Job.Phase == api.JobBackoff {
-			g.again(api.BackendJACCL)
-		}
-	}
-	is.Equal(attempts, api.MaxFreeRestarts+3) // then they count
+	g.next(RankEnded{Attempt: 1, Rank: 1, Exit: exit(3), Handshake: api.HandshakeJoined})
+	g.next(RankEnded{Attempt: 1, Rank: 0, Exit: &api.Exit{Signal: 15}, Handshake: api.HandshakeJoined})
+	is.Equal(g.s.Job.Phase, api.JobFailed)
+	is.Equal(g.s.Job.Reason, api.ReasonRankFailed)
+	is.Equal(g.s.Job.Attempts[0].Joined, []int{0, 1})
+	is.Equal(g.s.Job.Retried, 1)
+}
 
-	g = newRig(t, rules()).started(api.BackendJACCL, nodeIDs(0, 1)...)
-	for range 2 * api.MaxFreeRestarts { // once a window is over, they are free again
-		g.next(NodeLost{Node: nodeID(1)}).ended(0, nil).ended(1, nil).fire(TimerFree).again(api.BackendJACCL)
+// The wait between attempts differs by job, and never by how often it is computed.
+func TestBackoffHasJitter(t *testing.T) {
+	is := is.New(t)
+	waits := map[time.Duration]bool{}
+	for i := range 20 {
+		m := &step{State: State{Rules: rules(), Job: api.Job{SpecSHA256: fmt.Sprint(i)}, failedRuns: 1}}
+		d := m.jittered(m.Rules.backoff(1))
+		is.Equal(d, m.jittered(m.Rules.backoff(1)))
+		is.True(d >= 500*time.Millisecond && d < 625*time.Millisecond)
+		waits[d] = true
 	}
-	is.Equal(g.s.Job.Phase, api.JobStarting)
+	is.True(len(waits) > 10)
 }
 
 func TestRetriesAfterTheStartAreThoseAskedFor(t *testing.T) {
@@ -81,15 +174,27 @@ func TestEndingWellWithoutJoining(t *testing.T) {
 	for _, solo := range []bool{false, true} {
 		is := is.New(t)
 		r := rules()
-		r.AllowSolo, r.MaxAttempts = solo, 1
-		g := newRig(t, r).started(api.BackendJACCL, nodeIDs(0, 1)...).ended(1, exit(0)).ended(0, exit(0))
+		r.AllowSolo = solo
+		g := newRig(t, r).started(api.BackendJACCL, nodeIDs(0, 1)...)
+		g.next(RankEnded{Attempt: 1, Rank: 1, Exit: exit(0), Handshake: api.HandshakeNone}).ended(0, exit(0))
 		if solo {
 			is.Equal(g.s.Job.Phase, api.JobSucceeded)
-		} else {
+		} else { // it never tried, and never will
+			is.Equal(g.s.Job.Phase, api.JobFailed)
 			is.Equal(g.s.Job.Reason, api.ReasonNeverJoined)
+			is.Equal(*g.s.Job.Attempts[0].FirstFailed, 1)
 			is.Equal(*g.s.Job.ExitCode, api.ExitNotStarted) // not 0: the job failed
 		}
 	}
+	is := is.New(t)
+	g := newRig(t, rules()).started(api.BackendJACCL, nodeIDs(0, 1)...).next(dialled(&rig{s: State{Job: api.Job{Attempt: 1}}}, 1, exit(0)))
+	is.Equal(g.s.Job.Phase, api.JobEnding) // the others wait for it in vain
+	g.ended(0, &api.Exit{Signal: 15})
+	is.Equal(g.s.Job.Phase, api.JobPlacing) // and it may join the next time
+	is.Equal(g.s.Job.Attempts[0].Reason, api.ReasonNeverJoined)
+
+	g = newRig(t, rules()).started(api.BackendJACCL, nodeID(0)).ended(0, exit(0))
+	is.Equal(g.s.Job.Phase, api.JobSucceeded) // one alone has nobody to join
 }
 
 func TestStandingInLineHoldsInOrderOfNodes(t *testing.T) {

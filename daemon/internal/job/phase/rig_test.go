@@ -84,7 +84,7 @@ func (g *rig) started(b api.Backend, nodes ...api.NodeID) *rig {
 func (g *rig) ranks(p api.RankPhase) *rig {
 	g.t.Helper()
 	for i := range g.s.Ranks {
-		g.next(RankAt{g.s.Job.Attempt, i, p})
+		g.next(RankAt{Attempt: g.s.Job.Attempt, Rank: i, Phase: p})
 	}
 	return g
 }

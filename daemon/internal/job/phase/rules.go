@@ -43,6 +43,15 @@ type Rules struct {
 	AllowSolo bool
 	// Placing, Run and Silence bound these times; 0 = no bound.
 	Placing, Run, Silence time.Duration
+	// Name is what people call a node, for sentences; nil = its id. No rule rests on it.
+	Name func(api.NodeID) string
+}
+
+func (r Rules) name(n api.NodeID) string {
+	if r.Name == nil {
+		return string(n)
+	}
+	return r.Name(n)
 }
 
 // RulesOf makes the rules of a spec. What the spec leaves out is as configured.

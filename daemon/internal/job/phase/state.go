@@ -41,6 +41,7 @@ type State struct {
 	Timers []TimerID
 
 	causeAt    api.Time     // when the program of Cause's rank ended; zero where that is not known
+	causeHeard api.Time     // when Cause was heard of
 	serial     uint64       // of timers
 	open       bool         // the current attempt has asked for grants and is not closed
 	preflight  bool         // passed
@@ -57,8 +58,6 @@ type State struct {
 	blocked    bool         // waits for a majority before anything starts
 	taken      bool         // taken over with ranks that may live; no witness yet
 	lostLong   bool         // the home has been gone long enough to be replaced
-	counted    int          // attempts that failed before all had joined, and count
-	retried    int          // those after that
 	free       int          // repeated uncounted within the window
 	failedRuns int          // all of them, for the back-off
 	maxEpoch   uint64       // the highest epoch heard of
@@ -79,6 +78,8 @@ type Rank struct {
 	Started bool
 	// Exit is how it ended, where known.
 	Exit *api.Exit
+	// Handshake is how far it has come in joining; empty where that is not told.
+	Handshake api.HandshakeState
 
 	busy bool // the first request found others in line
 }
@@ -103,6 +104,10 @@ type Failure struct {
 	Rank int
 	// Exit is how it ended, where known.
 	Exit *api.Exit
+
+	severed  bool // its side channel was closed on it: it is the consequence of another failure
+	outside  bool // its program ended by itself and had not begun to join
+	deadline bool // something took all the time it had
 }
 
 // Phase is where the job is as this node sees it: a follower that does not see

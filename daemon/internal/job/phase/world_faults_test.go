@@ -153,6 +153,18 @@ func (w *world) split() {
 	w.changed()
 }
 
+// pull pulls a cable that the job's ranks talk over, as far as anybody believes to
+// be its home.
+func (w *world) pull() {
+	for _, m := range w.nodes {
+		w.say("%s hears that a cable is gone", m.id)
+		m.tell(LinkLost{m.s.Job.Attempt, Cause{Reason: api.ReasonLinkGone}})
+	}
+}
+
+// handshakesNow reports whether the current attempt's ranks have one to be watched.
+func (s State) handshakesNow() bool { return (&step{State: s}).handshakes() }
+
 // TestRandomSchedules lets jobs live through crashes and splits. What must hold
 // is checked at every step; at the end all is healed, and the job must end.
 func TestRandomSchedules(t *testing.T) {
@@ -173,10 +185,13 @@ func TestRandomSchedules(t *testing.T) {
 		home.look()
 		for i := range w.rng.IntN(6) {
 			w.after(time.Duration(i*30+w.rng.IntN(60))*time.Second, func() {
-				if w.rng.IntN(2) == 0 {
+				switch w.rng.IntN(5) {
+				case 0, 1:
 					w.split()
-				} else {
+				case 2, 3:
 					w.nodes[w.rng.IntN(len(w.nodes))].crash()
+				default:
+					w.pull()
 				}
 			})
 		}

@@ -57,6 +57,9 @@ type process struct {
 	lease, death  time.Duration // death: -1 while not decided
 	exit          *api.Exit
 	dead          bool
+	handshake     api.HandshakeState
+	severed       bool
+	end           api.Time // when it ended, by itself
 }
 
 func newWorld(t testing.TB, seed uint64, n int, r Rules) *world {
@@ -273,11 +276,32 @@ func (m *machine) startRank(from *machine, e StartRank) {
 	w.procs = append(w.procs, p)
 	w.starts[e.Attempt] = true
 	w.say("%s runs %d/%d", m.id, e.Attempt, e.Rank)
-	m.answer(from, RankAt{e.Attempt, e.Rank, api.RankRunning})
+	p.join(from, from.s.handshakesNow())
 	if w.rng.IntN(4) > 0 {
 		w.after(time.Duration(w.rng.IntN(90))*time.Second, func() { p.die(exit(w.rng.IntN(3) / 2)) })
 	}
 	p.watch()
+}
+
+// join reports the process's way into its group: at once where nobody watches it,
+// else by steps, of which the last may never come.
+func (p *process) join(home *machine, watched bool) {
+	if !watched {
+		p.on.answer(home, RankAt{Attempt: p.attempt, Rank: p.rank, Phase: api.RankRunning})
+		return
+	}
+	p.at(home, api.RankHandshake, api.HandshakeNone)
+	p.on.w.after(p.on.w.delay(), func() { p.at(home, api.RankHandshake, api.HandshakeConnected) })
+	if p.on.w.rng.IntN(6) > 0 {
+		p.on.w.after(time.Duration(p.on.w.rng.IntN(3000))*time.Millisecond, func() { p.at(home, api.RankRunning, api.HandshakeJoined) })
+	}
+}
+
+func (p *process) at(home *machine, phase api.RankPhase, state api.HandshakeState) {
+	if !p.dead {
+		p.handshake = state
+		p.on.answer(home, RankAt{Attempt: p.attempt, Rank: p.rank, Phase: phase, Handshake: state})
+	}
 }
 
 // watch ends a process whose lease ran out, after its grace.
@@ -299,13 +323,16 @@ func (p *process) die(e *api.Exit) {
 		return
 	}
 	w := p.on.w
-	p.dead, p.exit = true, e
+	p.dead, p.exit, p.severed = true, e, w.rng.IntN(4) == 0
+	if e.Signal == 0 {
+		p.end = api.TimeOf(time.Unix(0, 0).Add(w.now + time.Duration(w.rng.IntN(20))*time.Millisecond)) // clocks differ
+	}
 	p.on.ended[p.attempt] = true
 	w.say("%s ended %d/%d %d", p.on.id, p.attempt, p.rank, e.Status())
 	p.report(p.on.masters)
 }
 
 func (p *process) report(to api.NodeID) {
-	p.on.answer(p.on.w.node(to), RankFailing{Attempt: p.attempt, Rank: p.rank, Exit: p.exit}) // may come at any time, or never
-	p.on.answer(p.on.w.node(to), RankEnded{Attempt: p.attempt, Rank: p.rank, Exit: p.exit})
+	p.on.answer(p.on.w.node(to), RankFailing{Attempt: p.attempt, Rank: p.rank, Exit: p.exit, At: p.end, Handshake: p.handshake, Severed: p.severed}) // may come at any time, or never
+	p.on.answer(p.on.w.node(to), RankEnded{Attempt: p.attempt, Rank: p.rank, Exit: p.exit, At: p.end, Handshake: p.handshake, Severed: p.severed})
 }

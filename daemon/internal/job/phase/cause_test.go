@@ -1,0 +1,135 @@
+package phase
+
+import (
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+)
+
+// ms is a moment of the nodes' clocks.
+func ms(n int) api.Time {
+	return api.TimeOf(time.Date(2026, 11, 21, 12, 0, 0, n*1e6, time.UTC))
+}
+
+// TestTheFirstCause goes through ends of which one brings the others about, in the
+// orders in which a home may hear of them.
+func TestTheFirstCause(t *testing.T) {
+	failing := func(rank, when int, e *api.Exit, severed bool) RankFailing {
+		return RankFailing{Attempt: 1, Rank: rank, Exit: e, At: ms(when), Handshake: api.HandshakeConnected, Severed: severed}
+	}
+	pulled := LinkLost{1, Cause{Reason: api.ReasonLinkGone, Message: "The cable is gone."}}
+	for _, c := range []struct {
+		name   string
+		events []Event
+		reason api.Reason
+		rank   int
+	}{
+		{"the one that only complains is heard first",
+			[]Event{failing(0, 1, exit(1), true), failing(1, 40, exit(1), false)}, api.ReasonNeverJoined, 1},
+		{"the one that only complains is heard last, with an earlier clock",
+			[]Event{failing(1, 40, exit(1), false), failing(0, 1, exit(1), true)}, api.ReasonNeverJoined, 1},
+		{"only complaints: the earlier",
+			[]Event{failing(0, 9, exit(1), true), failing(1, 2, exit(1), true)}, api.ReasonNeverJoined, 1},
+		{"a crash cannot be a complaint, whatever the clocks say",
+			[]Event{failing(0, 1, exit(1), false), failing(1, 300, &api.Exit{Signal: 11}, false)}, api.ReasonRankCrashed, 1},
+		{"a kill is heard first, with a later clock",
+			[]Event{failing(1, 300, &api.Exit{Signal: 9}, false), failing(0, 1, exit(1), false)}, api.ReasonRankKilled, 1},
+		{"far apart the clocks decide",
+			[]Event{failing(1, 3000, &api.Exit{Signal: 9}, false), failing(0, 1, exit(1), false)}, api.ReasonNeverJoined, 0},
+		{"an abort may be an error that nobody caught",
+			[]Event{failing(1, 30, &api.Exit{Signal: 6}, false), failing(0, 1, exit(1), false)}, api.ReasonNeverJoined, 0},
+		{"a pulled cable crashes the programs at its ends",
+			[]Event{failing(1, 3, &api.Exit{Signal: 11}, false), failing(0, 2, &api.Exit{Signal: 11}, false), pulled}, api.ReasonLinkGone, -1},
+		{"a cable is pulled, then they complain",
+			[]Event{pulled, failing(1, 3, exit(1), false)}, api.ReasonLinkGone, -1},
+		{"a complaint, and the node that was silent before",
+			[]Event{failing(0, 2, exit(1), true), NodeLost{Node: nodeID(1), Since: at(0)}}, api.ReasonNodeLost, 1},
+		{"a failure after its node's silence began",
+			[]Event{failing(0, 2, exit(1), false), NodeLost{Node: nodeID(1), Since: at(0)}}, api.ReasonNodeLost, 1},
+		{"a failure, and then a node is lost",
+			[]Event{failing(0, 2, exit(1), false), NodeLost{Node: nodeID(1), Since: at(900)}}, api.ReasonNeverJoined, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			is := is.New(t)
+			g := newRig(t, rules()).started(api.BackendJACCL, nodeIDs(0, 1)...).ranks(api.RankHandshake)
+			g.clock-- // all happens within one second
+			for _, e := range c.events {
+				g.clock = 100
+				g.next(e)
+			}
+			is.Equal(g.s.Job.Phase, api.JobEnding)
+			is.Equal(g.s.Job.Reason, c.reason)
+			a := g.s.Job.Attempts[0]
+			is.Equal(a.Reason, c.reason)
+			if c.rank < 0 {
+				is.Equal(a.FirstFailed, nil)
+				is.Equal(a.ExitCode, nil)
+			} else {
+				is.Equal(*a.FirstFailed, c.rank)
+			}
+		})
+	}
+}
+
+// A cable that is pulled long after a rank failed has not brought that about.
+func TestALaterPullIsNotTheCause(t *testing.T) {
+	is := is.New(t)
+	g := newRig(t, rules()).started(api.BackendJACCL, nodeIDs(0, 1)...).ranks(api.RankRunning)
+	g.next(RankFailing{Attempt: 1, Rank: 1, Exit: exit(4), At: ms(1)})
+	g.clock += 5
+	g.next(LinkLost{1, Cause{Reason: api.ReasonLinkGone}})
+	is.Equal(g.s.Job.Reason, api.ReasonRankFailed)
+	g.ended(0, nil).ended(1, exit(4))
+	is.Equal(*g.s.Job.ExitCode, 4)
+}
+
+func TestALostLinkEndsTheGroup(t *testing.T) {
+	is := is.New(t)
+	gone := Cause{Reason: api.ReasonLinkGone, Message: "The cable is gone."}
+	g := newRig(t, rules()).started(api.BackendJACCL, nodeIDs(0, 1)...).ranks(api.RankRunning)
+	g.next(LinkLost{2, gone})
+	is.Equal(g.s.Job.Phase, api.JobRunning) // of another attempt
+	g.next(LinkLost{1, gone})
+	is.Equal(g.did(), "end 1 on node0 link_gone 2s, end 1 on node1 link_gone 2s")
+	g.ended(0, &api.Exit{Signal: 15}).ended(1, &api.Exit{Signal: 15})
+	is.Equal(g.s.Job.Phase, api.JobFailed) // after the handshake nothing is retried unasked
+	is.Equal(g.s.Job.Message, "The cable is gone.")
+	is.Equal(*g.s.Job.ExitCode, api.ExitNotStarted)
+
+	g = newRig(t, rules()).next(Planned{planOn(api.BackendJACCL, nodeIDs(0, 1)...)}, LinkLost{1, gone})
+	is.Equal(g.s.Job.Phase, api.JobBackoff) // before anything was started
+	is.True(g.s.Job.Attempts[0].Uncounted)
+
+	r := rules()
+	r.Retries = 1
+	g = newRig(t, r).started(api.BackendJACCL, nodeIDs(0, 1)...).ranks(api.RankRunning)
+	g.next(LinkLost{1, gone}).ended(0, nil).ended(1, nil)
+	is.Equal(g.s.Job.Phase, api.JobBackoff)
+	g.again(api.BackendJACCL)
+	is.Equal(g.s.Job.Phase, api.JobStarting)
+}
+
+// A deadline names all for whom the others waited: those that have not dialled
+// where there are any.
+func TestADeadlineNamesWhoIsMissing(t *testing.T) {
+	is := is.New(t)
+	r := rules()
+	r.Name = func(n api.NodeID) string { return "mac-" + string(n) }
+	g := newRig(t, r).started(api.BackendJACCL, nodeIDs(0, 1, 2)...)
+	for i, s := range []api.HandshakeState{api.HandshakeListening, api.HandshakeNone, api.HandshakeConnected} {
+		g.next(RankAt{Attempt: 1, Rank: i, Phase: api.RankHandshake, Handshake: s})
+	}
+	g.fire(TimerHandshake)
+	is.Equal(g.s.Job.Message, "Not every rank joined within 60 s: it waited for rank 1 on mac-node1.")
+
+	g = newRig(t, r).started(api.BackendJACCL, nodeIDs(0, 1, 2)...).ranks(api.RankHandshake)
+	g.next(RankAt{Attempt: 1, Rank: 1, Phase: api.RankRunning}).fire(TimerHandshake)
+	is.Equal(g.s.Job.WaitingFor, "rank 0 on mac-node0, rank 2 on mac-node2")
+
+	g = newRig(t, r).started(api.BackendJACCL, nodeIDs(0, 1)...).next(RankAt{Attempt: 1, Rank: 0, Phase: api.RankHandshake})
+	g.fire(TimerStarting)
+	is.Equal(g.s.Job.Message, "Not every rank was started within 60 s: it waited for rank 1 on mac-node1.")
+}
