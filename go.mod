@@ -3,11 +3,13 @@ module fulmen
 go 1.26.0
 
 require (
+	fyne.io/systray v1.12.2
 	github.com/BurntSushi/toml v1.6.0
 	github.com/coder/websocket v1.8.15
 	github.com/creachadair/jrpc2 v1.3.6
 	github.com/creack/pty v1.1.24
 	github.com/fsnotify/fsnotify v1.10.1
+	github.com/godbus/dbus/v5 v5.1.0
 	github.com/gtank/ristretto255 v0.1.2
 	github.com/hashicorp/memberlist v0.7.0
 	github.com/matryer/is v1.4.1
