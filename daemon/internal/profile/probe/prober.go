@@ -2,16 +2,25 @@ package probe
 
 import (
 	"context"
-	"encoding/json"
 	"log/slog"
+	"sync"
 
 	"fulmen/daemon/api"
+	"fulmen/native"
 )
 
 // Prober measures paths from this node, and lets other nodes measure theirs to
 // it. It may be used by several goroutines.
 type Prober struct {
-	cfg Config
+	cfg    Config
+	base   context.Context
+	stop   context.CancelCauseFunc // ends every visit
+	visits sync.WaitGroup
+	place  chan struct{} // has one in it while another node measures, or asks for leave
+
+	mu      sync.Mutex
+	closed  bool
+	budgets budgets
 }
 
 // New makes a prober, which answers peer.measure from now on.
@@ -22,22 +31,57 @@ func New(cfg Config) *Prober {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	p := &Prober{cfg: cfg}
+	p := &Prober{cfg: cfg, place: make(chan struct{}, 1), budgets: budgets{limit: cfg.Budget, used: map[api.NodeID]spent{}}}
+	p.base, p.stop = context.WithCancelCause(context.Background())
 	cfg.Peers.HandleCall("peer.measure", p.announced)
 	return p
 }
 
-// Measure measures a path. The caller holds this node's grants until it
-// returns, which it does within a minute, and soon after ctx ends. progress, which may
-// be nil, is told what is being done and which part of all is behind. The error
-// is an *api.Error; beside it, the result has what was measured before.
-func (p *Prober) Measure(ctx context.Context, id api.MeasureID, path Path, amount Amount, progress func(step string, done float64)) (Result, error) {
-	return Result{}, api.NewError(api.ReasonUnreachable, string(path.Peer))
+// Close ends the measurements of others, and waits until nothing of them is
+// left. Nobody may measure after it.
+func (p *Prober) Close() {
+	p.mu.Lock()
+	p.closed = true
+	p.mu.Unlock()
+	p.stop(api.NewError(api.ReasonStopping, ""))
+	p.visits.Wait()
 }
 
-// Close ends the measurements of others and waits until nothing of them is left.
-func (p *Prober) Close() {}
+// publicKey is a member's.
+func (p *Prober) publicKey(node api.NodeID) ([]byte, bool) {
+	key, ok := p.cfg.Members(node)
+	return key, ok && len(key) == keyBytes
+}
 
-func (p *Prober) announced(ctx context.Context, from api.NodeID, params json.RawMessage) (any, error) {
-	return nil, api.NewError(api.ReasonUnreachable, "")
+// Measure measures a path. The caller holds this node's grants until it
+// returns, which it does within half a minute, and soon after ctx ends.
+// progress, which may be nil, is told what is being done and which part of all
+// is behind. The error is an *api.Error; beside it, the result has what was
+// measured before.
+func (p *Prober) Measure(ctx context.Context, id api.MeasureID, path Path, amount Amount, progress func(step string, done float64)) (Result, error) {
+	if progress == nil {
+		progress = func(string, float64) {}
+	}
+	path.Sink = path.Sink.WithZone("")
+	path.Source = path.Source.WithZone("")
+	key, ok := p.publicKey(path.Peer)
+	if !ok {
+		return Result{}, api.NewError(api.ReasonNoSuchNode, path.Peer.Display())
+	}
+	within := briefWithin
+	if amount == AmountFull {
+		within = fullWithin
+	}
+	ctx, stop := native.WithTimeout(ctx, p.cfg.Clock, leaveWithin+within, "the measurement of the path to "+path.Peer.Display())
+	defer stop()
+	m := &asking{prober: p, id: id, path: path, amount: amount, key: key, tell: progress}
+	m.ctx, m.cancel = context.WithCancelCause(ctx)
+	defer m.cancel(nil)
+	began := p.cfg.Clock.Boot()
+	err := m.fault(m.run(within))
+	m.result.Took = p.cfg.Clock.Boot() - began
+	if err != nil {
+		return m.result, err
+	}
+	return m.result, nil
 }

@@ -1,0 +1,171 @@
+package probe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"sync/atomic"
+)
+
+// transfer is one direction of a measurement, at the measuring end.
+type transfer struct {
+	*asking
+	way     purpose
+	meter   *meter
+	streams streams
+	opened  int
+	paces   chan pace
+	over    chan struct{} // closed when counts are wanted no more
+
+	counter counter      // down: what came
+	written atomic.Int64 // up: what was written
+}
+
+// transfer measures a direction; done is the part of all that was behind before.
+func (m *asking) transfer(way purpose, p plan, done float64) (*int64, error) {
+	t := &transfer{asking: m, way: way, meter: newMeter(p), paces: make(chan pace, 64), over: make(chan struct{})}
+	defer t.streams.close()
+	t.counter.clock, t.counter.tell = m.prober.cfg.Clock, t.came
+	if err := t.use(p.streams, done); err != nil {
+		return nil, err
+	}
+	var listening sync.WaitGroup
+	var total int64
+	var heard error
+	if way == forUp {
+		listening.Go(func() { total, heard = t.listen() })
+	}
+	err := t.measure(done)
+	close(t.over)
+	if err == nil {
+		err = m.control.say(word{Say: sayStop, Way: way})
+	}
+	if err != nil {
+		m.cancel(err) // who listens must end
+	}
+	t.streams.close()
+	if way == forDown && err == nil {
+		total, heard = t.listen()
+	}
+	listening.Wait()
+	moved := t.counter.total.Load() + t.written.Load()
+	m.result.MovedBytes += moved
+	if err = either(err, heard); err != nil {
+		return nil, err
+	}
+	why := ""
+	switch {
+	case way == forDown:
+		why = sent(total, moved, t.opened)
+	case total > moved:
+		why = fmt.Sprintf("it says it has %d bytes, and %d were sent", total, moved)
+	}
+	if why != "" {
+		return nil, m.implausible(why)
+	}
+	m.result.Streams = max(m.result.Streams, t.meter.streams)
+	result := t.meter.result()
+	return &result, nil
+}
+
+// use brings the number of connections up to n.
+func (t *transfer) use(n int, done float64) error {
+	t.tell(fmt.Sprintf("%s, %s", t.way, connections(n)), done)
+	for t.opened < n {
+		conn, err := t.open(t.way, t.opened)
+		if err != nil {
+			return err
+		}
+		t.opened++
+		work := drain(func(n int) {
+			t.seen.Add(1)
+			t.counter.add(n)
+		})
+		if t.way == forUp {
+			work = fill(t.noise, func(n int) { t.written.Add(int64(n)) })
+		}
+		t.streams.run(conn, work, func(err error) { t.cancel(either(context.Cause(t.ctx), t.fault(err))) })
+	}
+	return nil
+}
+
+// connections is their number in words.
+func connections(n int) string {
+	if n == 1 {
+		return "1 connection"
+	}
+	return fmt.Sprintf("%d connections", n)
+}
+
+// came is told what was received here.
+func (t *transfer) came(c count) { t.pass(pace{count: c, arrived: c.at, written: c.bytes}) }
+
+// pass gives a count to measure.
+func (t *transfer) pass(p pace) {
+	select {
+	case t.paces <- p:
+	case <-t.over:
+	case <-t.ctx.Done():
+	}
+}
+
+// listen hears the peer's counts until its total.
+func (t *transfer) listen() (total int64, err error) {
+	for {
+		w, err := t.control.hear()
+		if err != nil {
+			if !errors.Is(err, net.ErrClosed) {
+				t.cancel(t.fault(err))
+			}
+			return 0, err
+		}
+		switch {
+		case w.Say == sayTotal:
+			return w.Bytes, nil
+		case w.Say == sayCount && t.way == forUp:
+			t.pass(pace{count: w.count(), arrived: t.prober.cfg.Clock.Boot(), written: t.written.Load()})
+		default:
+			t.cancel(t.fault(errFrame))
+			return 0, errFrame
+		}
+	}
+}
+
+// measure follows the counts until the meter has its result.
+func (t *transfer) measure(done float64) error {
+	var first, before, from pace
+	for n := 0; ; n++ {
+		var p pace
+		select {
+		case <-t.ctx.Done():
+			return context.Cause(t.ctx)
+		case p = <-t.paces:
+		}
+		if n == 0 {
+			first, before = p, p
+		}
+		if why := p.follows(first, before); why != "" {
+			return t.implausible(why)
+		}
+		before = p
+		next := t.meter.add(p.count)
+		if p.count == t.meter.from {
+			from = p
+		}
+		switch next {
+		case stepMore:
+			if err := t.use(t.meter.streams, done); err != nil {
+				return err
+			}
+		case stepFewer:
+			t.streams.keep(t.meter.streams)
+		case stepDone:
+			if why := agrees(from, p, t.opened); why != "" {
+				return t.implausible(why)
+			}
+			return nil
+		}
+	}
+}
