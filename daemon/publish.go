@@ -36,7 +36,7 @@ func (d *daemon) openRelay() {
 	secret.Write([]byte(publishContext))
 	p.Relay = relay.New(relay.Config{
 		Peers: d.peers, Target: p.target, LAN: d.networks, Secret: secret.Sum(nil), Loopback: d.loopback(),
-		Clock: d.platform.Clock, Log: d.logs.part("relay"),
+		Processes: d.platform.Processes, Clock: d.platform.Clock, Log: d.logs.part("relay"),
 	})
 	d.published = p
 	d.onClose(func() error { p.Shut(); return nil })

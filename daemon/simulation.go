@@ -89,7 +89,7 @@ func (s *Simulation) platform(units string) (native.Platform, error) {
 	if err != nil {
 		return native.Platform{}, errors.Join(err, mac.Close())
 	}
-	mac.Supervisor = host.Supervisor
+	mac.Supervisor, mac.Processes = host.Supervisor, host.Processes
 	mac.Closers = append(mac.Closers, host.Close)
 	return mac, nil
 }

@@ -18,6 +18,7 @@ type Platform struct {
 	Power      Power
 	Network    NetworkActions
 	Sockets    Sockets
+	Processes  Processes
 
 	// Closers are run in order by Close, which releases threads, descriptors
 	// and assertions.
@@ -50,6 +51,9 @@ func (p Platform) Complete() (Platform, error) {
 	}
 	if p.Sockets == nil {
 		p.Sockets = NoSockets{Reason: notPart}
+	}
+	if p.Processes == nil {
+		p.Processes = NoProcesses{Reason: notPart}
 	}
 	return p, nil
 }

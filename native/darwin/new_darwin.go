@@ -10,6 +10,7 @@ import (
 
 	"fulmen/native"
 	"fulmen/native/bound"
+	"fulmen/native/procsockets"
 )
 
 // New returns this Mac as a platform.
@@ -27,7 +28,7 @@ func Open(options Options) (native.Platform, error) {
 		return native.Platform{}, err // root has no need of one
 	}
 	return native.Platform{
-		Name: platformName, Clock: clock, Facts: m, Sockets: bound.Sockets{},
+		Name: platformName, Clock: clock, Facts: m, Sockets: bound.Sockets{}, Processes: procsockets.Processes{},
 		Supervisor: newSupervisor(options, os.Geteuid(), home, runLaunchctl), Closers: []func() error{m.close},
 	}.Complete()
 }

@@ -5,6 +5,7 @@ import (
 
 	"fulmen/native"
 	"fulmen/native/bound"
+	"fulmen/native/procsockets"
 )
 
 // New returns this machine as a platform. It holds no descriptor and no
@@ -18,7 +19,8 @@ func New(options Options) (native.Platform, error) {
 	d := &discovery{machine: m}
 	return native.Platform{
 		Name: platformName, Facts: m, Clock: o.Clock, Discovery: d, Sockets: bound.Sockets{}, Supervisor: newSupervisor(o),
-		Closers: []func() error{d.close, m.close},
+		Processes: procsockets.Processes{},
+		Closers:   []func() error{d.close, m.close},
 	}.Complete()
 }
 

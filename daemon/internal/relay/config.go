@@ -26,6 +26,8 @@ type Config struct {
 	// Secret is what the keys of jobs are derived from, so that a restarted daemon
 	// gives the same; nil = a key is drawn and lost with the process.
 	Secret []byte
+	// Processes tells who listens at a port.
+	Processes native.Processes
 	// Clock is what deadlines run on.
 	Clock native.Clock
 	// Log takes what a maintainer may want to know.

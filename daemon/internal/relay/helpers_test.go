@@ -12,6 +12,7 @@ import (
 	"fulmen/daemon/internal/peer/peertest"
 	"fulmen/daemon/internal/relay"
 	"fulmen/native"
+	"fulmen/native/procsockets"
 )
 
 const (
@@ -48,7 +49,7 @@ func newPair(t testing.TB) *pair {
 	}
 	p.port = p.program.Addr().(*net.TCPAddr).Port
 	config := relay.Config{
-		Clock: clock, Log: slog.New(slog.DiscardHandler), Loopback: []netip.Addr{published},
+		Clock: clock, Processes: procsockets.Processes{}, Log: slog.New(slog.DiscardHandler), Loopback: []netip.Addr{published},
 		LAN:    func() []netip.Addr { return []netip.Addr{lan} },
 		Secret: []byte("a secret of the node"),
 		Target: func(from api.NodeID, rank api.RankRef, port int) bool { return from == laptop && rank == rank0 },

@@ -73,9 +73,19 @@ func (s *served) check() {
 	}
 	now := before
 	if missing := slices.DeleteFunc(slices.Clone(s.ports), func(p int) bool { return slices.Contains(before, p) }); len(missing) > 0 {
-		now = slices.Sorted(slices.Values(append(slices.Clone(before), listening(s.group, missing)...)))
+		now = slices.Sorted(slices.Values(append(slices.Clone(before), s.listening(missing)...)))
 	}
 	s.settle(before, now)
+}
+
+// listening gives those of the ports on which a process of the group listens.
+func (s *served) listening(ports []int) (open []int) {
+	for _, port := range ports {
+		if l, err := s.relay.cfg.Processes.Listens(s.group, port); err == nil && l.Group {
+			open = append(open, port)
+		}
+	}
+	return open
 }
 
 // settle notes what is open and tells it. The caller holds telling.

@@ -1,0 +1,43 @@
+package native
+
+import "net/netip"
+
+// FeatureProcesses is the name under which NoProcesses refuses.
+const FeatureProcesses Feature = "processes"
+
+// Processes tells which processes of this machine hold its TCP sockets. Nothing
+// is connected to in order to find out: there are programs that take every
+// connection for one of their own group. A group is the number of a process group
+// or of a session; both count, since a program may make groups of its own within
+// its session.
+type Processes interface {
+	// Listens tells who listens at a TCP port of this machine, of whatever address.
+	Listens(group, port int) (Listening, error)
+	// Holds reports whether a process of the group holds the end local of the TCP
+	// connection with remote.
+	Holds(group int, local, remote netip.AddrPort) (bool, error)
+}
+
+// Listening is who listens at a port.
+type Listening struct {
+	// Group says that a process of the group does.
+	Group bool
+	// Others says that another process does, or that the system does not tell which.
+	Others bool
+	// Waiting counts the connections that the listener has not accepted yet; 0 where
+	// the system does not tell.
+	Waiting int
+}
+
+// NoProcesses refuses everything with its reason.
+type NoProcesses struct{ Reason Reason }
+
+// Listens is refused.
+func (n NoProcesses) Listens(int, int) (Listening, error) {
+	return Listening{}, Unsupported(FeatureProcesses, n.Reason)
+}
+
+// Holds is refused.
+func (n NoProcesses) Holds(int, netip.AddrPort, netip.AddrPort) (bool, error) {
+	return false, Unsupported(FeatureProcesses, n.Reason)
+}

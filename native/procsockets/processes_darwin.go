@@ -1,0 +1,112 @@
+//go:build darwin && cgo
+
+package procsockets
+
+/*
+#include "procsockets_darwin.h"
+*/
+import "C"
+
+import (
+	"net/netip"
+	"syscall"
+	"unsafe"
+
+	"fulmen/native"
+)
+
+// Listens tells who listens at a port. Processes other than the group's are looked
+// at only once one of the group listens: until then they change nothing.
+func (Processes) Listens(group, port int) (native.Listening, error) {
+	var l native.Listening
+	all, err := processes()
+	if err != nil {
+		return l, err
+	}
+	listens := func(pid int32) bool {
+		for _, s := range sockets(pid) {
+			if s.listens != 0 && int(s.local_port) == port {
+				return true
+			}
+		}
+		return false
+	}
+	var others []int32
+	for _, pid := range all {
+		if C.fulmen_in_group(C.int32_t(pid), C.int32_t(group)) == 0 {
+			others = append(others, pid)
+			continue
+		}
+		l.Group = l.Group || listens(pid)
+	}
+	if !l.Group {
+		return l, nil
+	}
+	for _, pid := range others {
+		l.Others = l.Others || listens(pid)
+	}
+	return l, nil
+}
+
+// Holds reports whether a process of the group holds one end of a connection.
+func (Processes) Holds(group int, local, remote netip.AddrPort) (bool, error) {
+	all, err := processes()
+	if err != nil {
+		return false, err
+	}
+	for _, pid := range all {
+		if C.fulmen_in_group(C.int32_t(pid), C.int32_t(group)) == 0 {
+			continue
+		}
+		for _, s := range sockets(pid) {
+			if s.listens == 0 && address(s.is_v6, s.local, s.local_port) == unmapped(local) && address(s.is_v6, s.remote, s.remote_port) == unmapped(remote) {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
+
+func unmapped(a netip.AddrPort) netip.AddrPort {
+	return netip.AddrPortFrom(a.Addr().Unmap(), a.Port())
+}
+
+func address(isV6 C.int32_t, raw [16]C.uint8_t, port C.int32_t) netip.AddrPort {
+	bytes := *(*[16]byte)(unsafe.Pointer(&raw))
+	a := netip.AddrFrom16(bytes).Unmap()
+	if isV6 == 0 {
+		a = netip.AddrFrom4([4]byte(bytes[:4]))
+	}
+	return netip.AddrPortFrom(a, uint16(port))
+}
+
+// processes lists the ids of all processes.
+func processes() ([]int32, error) {
+	return list(1024, func(out *int32, room int) int {
+		return int(C.fulmen_processes((*C.int32_t)(out), C.int(room)))
+	})
+}
+
+// sockets lists the TCP sockets of a process; none where it is gone, or not ours
+// to look at.
+func sockets(pid int32) []C.fulmen_socket {
+	all, _ := list(64, func(out *C.fulmen_socket, room int) int {
+		return int(C.fulmen_sockets(C.int32_t(pid), out, C.int(room)))
+	})
+	return all
+}
+
+// list has a buffer filled that is large enough.
+func list[T any](room int, fill func(out *T, room int) int) ([]T, error) {
+	for {
+		buffer := make([]T, room)
+		switch n := fill(&buffer[0], room); {
+		case n < 0:
+			return nil, syscall.Errno(-n)
+		case n <= room:
+			return buffer[:n], nil
+		default:
+			room = n + n/4 // more may come meanwhile
+		}
+	}
+}

@@ -1,0 +1,115 @@
+package procsockets
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"fulmen/native"
+)
+
+// tables are the kernel's, of IPv4 and IPv6; a kernel may have no IPv6.
+func tables() []string { return []string{"/proc/net/tcp", "/proc/net/tcp6"} }
+
+// read gives the rows of both tables that are wanted.
+func read(wants func(state, localPort []byte) bool) ([]row, error) {
+	var all []row
+	for _, path := range tables() {
+		text, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, parseTable(text, wants)...)
+	}
+	return all, nil
+}
+
+// Listens tells who listens at a port. Where nobody does, which is what is asked
+// most often, that costs a question to the kernel alone. The table in /proc holds
+// the same, and takes milliseconds where the kernel's is large, full or not: it is
+// for kernels that answer no questions.
+func (Processes) Listens(group, port int) (native.Listening, error) {
+	wanted := fmt.Sprintf("%04X", port)
+	rows, err := askListening(port)
+	if err != nil {
+		rows, err = read(func(state, localPort []byte) bool { return string(state) == stateListen && string(localPort) == wanted })
+	}
+	if err != nil || len(rows) == 0 {
+		return native.Listening{}, err
+	}
+	held := holders(group, rows)
+	var l native.Listening
+	for _, r := range rows {
+		if !held[r.inode] {
+			l.Others = true
+			continue
+		}
+		l.Group = true
+		l.Waiting += r.waiting
+	}
+	return l, nil
+}
+
+// Holds reports whether a process of the group holds one end of a connection.
+func (Processes) Holds(group int, local, remote netip.AddrPort) (bool, error) {
+	local, remote = unmap(local), unmap(remote)
+	wanted := fmt.Sprintf("%04X", local.Port())
+	rows, err := askConnected(local, remote)
+	if err != nil {
+		rows, err = read(func(_, localPort []byte) bool { return string(localPort) == wanted })
+	}
+	if err != nil {
+		return false, err
+	}
+	for _, r := range rows {
+		// The kernel's own, such as a connection that nobody has any more, have inode 0.
+		if r.local == local && r.remote == remote && r.inode != "0" {
+			return holders(group, []row{r})[r.inode], nil
+		}
+	}
+	return false, nil
+}
+
+func unmap(a netip.AddrPort) netip.AddrPort { return netip.AddrPortFrom(a.Addr().Unmap(), a.Port()) }
+
+// holders tells which of the sockets a process of the group has open. The group's
+// leader is looked at first: it is most often the one, and to look at every
+// process of a machine takes milliseconds.
+func holders(group int, rows []row) map[string]bool {
+	wanted := map[string]string{} // what a descriptor links to, to the inode
+	for _, r := range rows {
+		wanted["socket:["+r.inode+"]"] = r.inode
+	}
+	found := map[string]bool{}
+	look := func(process string) (complete bool) {
+		stat, err := os.ReadFile(process + "/stat")
+		if err != nil || !inGroup(stat, group) {
+			return false
+		}
+		links, _ := os.ReadDir(process + "/fd")
+		for _, link := range links {
+			if target, err := os.Readlink(process + "/fd/" + link.Name()); err == nil && wanted[target] != "" {
+				found[wanted[target]] = true
+			}
+		}
+		return len(found) == len(wanted)
+	}
+	leader := "/proc/" + strconv.Itoa(group)
+	if look(leader) {
+		return found
+	}
+	processes, _ := filepath.Glob("/proc/[0-9]*")
+	for _, process := range processes {
+		if process != leader && look(process) {
+			break
+		}
+	}
+	return found
+}

@@ -1,0 +1,127 @@
+package procsockets
+
+import (
+	"net"
+	"net/netip"
+	"os"
+	"os/exec"
+	"testing"
+
+	"github.com/matryer/is"
+	"golang.org/x/sys/unix"
+)
+
+// sleeper is another group of processes than this one.
+func sleeper(t *testing.T) (group int) {
+	t.Helper()
+	c := exec.Command("sleep", "60")
+	c.SysProcAttr = &unix.SysProcAttr{Setpgid: true}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = c.Process.Kill()
+		_ = c.Wait()
+	})
+	return c.Process.Pid
+}
+
+func ownGroup(t *testing.T) int {
+	t.Helper()
+	group, err := unix.Getpgid(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return group
+}
+
+// Who listens is told of every address, and whoever waits at the door is counted.
+func TestWhoListens(t *testing.T) {
+	t.Parallel()
+	for _, address := range []string{"127.0.0.1:0", "[::1]:0", "0.0.0.0:0"} {
+		t.Run(address, func(t *testing.T) {
+			is := is.New(t)
+			l, err := net.Listen("tcp", address)
+			if err != nil {
+				t.Skip(err)
+			}
+			defer l.Close()
+			port := l.Addr().(*net.TCPAddr).Port
+			own, err := Processes{}.Listens(ownGroup(t), port)
+			is.NoErr(err)
+			is.True(own.Group && !own.Others)
+			is.Equal(own.Waiting, 0)
+			other, err := Processes{}.Listens(sleeper(t), port)
+			is.NoErr(err)
+			is.True(!other.Group && other.Others)
+
+			conn, err := net.Dial("tcp", l.Addr().String())
+			is.NoErr(err)
+			defer conn.Close()
+			own, err = Processes{}.Listens(ownGroup(t), port)
+			is.NoErr(err)
+			is.Equal(own.Waiting, 1)
+
+			is.NoErr(l.Close())
+			none, err := Processes{}.Listens(ownGroup(t), port)
+			is.NoErr(err)
+			is.True(!none.Group && !none.Others)
+		})
+	}
+}
+
+// A connection belongs to whoever has its near end, and to nobody once that is
+// closed.
+func TestWhoHoldsAConnection(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	is.NoErr(err)
+	defer l.Close()
+	near, err := net.Dial("tcp", l.Addr().String())
+	is.NoErr(err)
+	far, err := l.Accept()
+	is.NoErr(err)
+	defer far.Close()
+	local, remote := near.LocalAddr().(*net.TCPAddr).AddrPort(), near.RemoteAddr().(*net.TCPAddr).AddrPort()
+	for _, c := range []struct {
+		what          string
+		group         int
+		local, remote netip.AddrPort
+		want          bool
+	}{
+		{"one's own", ownGroup(t), local, remote, true},
+		{"as another address of the same", ownGroup(t), netip.AddrPortFrom(netip.AddrFrom16(local.Addr().As16()), local.Port()), remote, true},
+		{"another's", sleeper(t), local, remote, false},
+		{"with somebody else", ownGroup(t), local, netip.AddrPortFrom(remote.Addr(), 1), false},
+	} {
+		got, err := Processes{}.Holds(c.group, c.local, c.remote)
+		is.NoErr(err)
+		if got != c.want {
+			t.Errorf("%s: %t", c.what, got)
+		}
+	}
+	is.NoErr(near.Close())
+	got, err := Processes{}.Holds(ownGroup(t), local, remote)
+	is.NoErr(err)
+	is.True(!got)
+}
+
+func BenchmarkNobodyListens(b *testing.B) {
+	for b.Loop() {
+		if _, err := (Processes{}).Listens(os.Getpid(), 1); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// listen listens at a port of the loopback until the test ends.
+func listen(t *testing.T) (port int) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return l.Addr().(*net.TCPAddr).Port
+}

@@ -1,0 +1,19 @@
+//go:build !linux && !(darwin && cgo)
+
+package procsockets
+
+import (
+	"net/netip"
+
+	"fulmen/native"
+)
+
+// Listens is refused: nothing here tells whose a socket is.
+func (Processes) Listens(int, int) (native.Listening, error) {
+	return native.Listening{}, native.Unsupported(native.FeatureProcesses, native.ReasonNoPlatform.With("no table of sockets"))
+}
+
+// Holds is refused likewise.
+func (Processes) Holds(int, netip.AddrPort, netip.AddrPort) (bool, error) {
+	return false, native.Unsupported(native.FeatureProcesses, native.ReasonNoPlatform.With("no table of sockets"))
+}
