@@ -87,7 +87,7 @@ func (d *daemon) openJobs() error {
 	d.peers.HandleCall("peer.preflight", d.peerPreflight)
 	d.jobs = job.New(job.Config{
 		Node: d.identity.Node, Key: d.identity.Key(), Cluster: d.roster.Cluster, PublicKey: d.publicKey, Clock: d.platform.Clock,
-		Peers: d.peers, Ledger: d.ledger, Documents: d.owner("job", api.KindJob), Sight: sight{d}, Access: access{d}, Beats: beats{d},
+		Peers: d.peers, Ledger: d.ledger, Documents: d.owner("job", api.KindJob), Settle: d.behind.Flush, Sight: sight{d}, Access: access{d}, Beats: beats{d},
 		Planner: planner{d}, Compare: d.compare, Name: d.shortNameOf, Find: d.find, Forget: d.forgetJob, Times: times,
 		BeatTimes: func() beat.Times {
 			current := d.live.Current().Times

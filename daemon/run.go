@@ -82,6 +82,7 @@ type daemon struct {
 	restart  func()
 	ledger   *ledger.Ledger
 	writer   *ledger.Writer
+	behind   *behind
 	health   *health.Health
 	facts    *facts.Owner
 	profiler *profile.Profiler
@@ -230,9 +231,10 @@ func (d *daemon) openState(ctx context.Context) error {
 // openLedger opens the ledger on what is stored.
 func (d *daemon) openLedger(context.Context) error {
 	var err error
-	records := storage{d.database}
+	d.behind = newBehind(storage{d.database}, d.identity.Node, d.platform.Clock, d.logs.part("ledger"))
+	d.onClose(d.behind.Close)
 	d.ledger, d.writer, err = ledger.Open(ledger.Options{
-		Key: d.identity.Key(), Cluster: d.roster.Cluster(), Counter: records, Store: records, Members: d.roster,
+		Key: d.identity.Key(), Cluster: d.roster.Cluster(), Counter: d.behind, Store: d.behind, Members: d.roster,
 	})
 	if err != nil {
 		return err

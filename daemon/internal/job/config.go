@@ -72,6 +72,9 @@ type Config struct {
 	// Ledger is where documents are read, Documents where this node's are written.
 	Ledger    *ledger.Ledger
 	Documents Documents
+	// Settle has on disk when it returns what the ledger took over of other nodes;
+	// nil = that is there at once.
+	Settle func() error
 	// Sight is who is there.
 	Sight Sight
 	// Access says who may act for whom.

@@ -99,6 +99,11 @@ func (j *Jobs) handleHold(ctx context.Context, from api.NodeID, raw json.RawMess
 		return nil, api.Errorf(api.ReasonBadValue, "doc", "The document is not a job's by the calling node.")
 	}
 	_, ok := j.foreign(id, p.Doc)
+	if j.cfg.Settle != nil {
+		if err := j.cfg.Settle(); err != nil {
+			return nil, err
+		}
+	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	k := j.jobs[id]

@@ -7,7 +7,8 @@ type Store interface {
 	// Load gives everything that was saved and not forgotten, in any order.
 	Load() ([]api.Document, error)
 	// Save keeps documents, each instead of an earlier one with its key, and
-	// forgets others, all in one step that is on disk when it returns.
+	// forgets others, all in one step that is on disk when it returns, but for
+	// documents that come again after a crash, which may be there soon after.
 	Save(put []api.Document, forget []api.Key) error
 }
 

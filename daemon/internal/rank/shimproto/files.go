@@ -18,12 +18,13 @@ const (
 // maxFile is the longest spec or exit record that is read.
 const maxFile = 4 << 20
 
-// WriteSpec writes spec.json into the folder, for its owner's eyes only.
+// WriteSpec writes spec.json into the folder, for its owner's eyes only. It is not
+// synced: a power cut that loses it has ended whoever would read it.
 func WriteSpec(folder string, s Spec) error {
 	if err := s.Check(); err != nil {
 		return err
 	}
-	return writeFile(filepath.Join(folder, SpecFile), s, s.Extra, 0o600)
+	return writeFile(filepath.Join(folder, SpecFile), s, s.Extra, false)
 }
 
 // ReadSpec reads spec.json.
@@ -35,12 +36,12 @@ func ReadSpec(folder string) (s Spec, err error) {
 	return s, err
 }
 
-// WriteExit writes exit.json into the folder.
+// WriteExit writes exit.json into the folder. It is on disk when WriteExit returns.
 func WriteExit(folder string, r ExitRecord) error {
 	if err := r.Check(); err != nil {
 		return err
 	}
-	return writeFile(filepath.Join(folder, ExitFile), r, r.Extra, 0o600)
+	return writeFile(filepath.Join(folder, ExitFile), r, r.Extra, true)
 }
 
 // ReadExit reads exit.json. fs.ErrNotExist means that the rank has not ended,
@@ -78,7 +79,7 @@ func readFile(path string, target any) (map[string]json.RawMessage, error) {
 
 // writeFile replaces the file in one step, so that a crash at any moment leaves
 // the old one or the new one.
-func writeFile(path string, v any, extra map[string]json.RawMessage, mode os.FileMode) (err error) {
+func writeFile(path string, v any, extra map[string]json.RawMessage, sync bool) (err error) {
 	data, err := encodeObject("", v, extra)
 	if err != nil {
 		return err
@@ -95,12 +96,14 @@ func writeFile(path string, v any, extra map[string]json.RawMessage, mode os.Fil
 			err = errors.Join(err, os.Remove(temp.Name()))
 		}
 	}()
-	_, err = temp.Write(append(data, '\n'))
-	err = errors.Join(err, temp.Chmod(mode), temp.Sync(), temp.Close())
-	if err != nil {
+	_, err = temp.Write(append(data, '\n')) // for its owner alone, as CreateTemp makes it
+	if sync {
+		err = errors.Join(err, temp.Sync())
+	}
+	if err = errors.Join(err, temp.Close()); err != nil {
 		return err
 	}
-	if err = os.Rename(temp.Name(), path); err != nil {
+	if err = os.Rename(temp.Name(), path); err != nil || !sync {
 		return err
 	}
 	// The file is in place; a folder that cannot be synced (some file systems)

@@ -1,0 +1,85 @@
+package daemon
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"log/slog"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/store"
+	"fulmen/native/nativetest"
+)
+
+// TestWhatComesAgainIsWrittenLate: what somebody relies on is on disk at once, and
+// takes with it what may wait; the rest comes a moment later.
+func TestWhatComesAgainIsWrittenLate(t *testing.T) {
+	is := is.New(t)
+	db, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "state.db"), store.Options{Buckets: buckets()})
+	is.NoErr(err)
+	clock := nativetest.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
+	self, other := api.NodeIDFromKey(make(ed25519.PublicKey, ed25519.PublicKeySize)), api.NodeIDFromKey(bytes.Repeat([]byte{1}, ed25519.PublicKeySize))
+	b := newBehind(storage{db}, self, clock, slog.New(slog.NewTextHandler(t.Output(), nil)))
+	doc := func(node api.NodeID, kind api.Kind, seq uint64) api.Document {
+		d := api.Document{Node: node, Kind: kind, Name: "j4k2m9xq7"}
+		d.SetVersion(api.Version{Inc: 1, Seq: seq})
+		return d
+	}
+	stored := func() map[api.Key]uint64 {
+		t.Helper()
+		all, err := b.Load()
+		is.NoErr(err)
+		found := map[api.Key]uint64{}
+		for _, d := range all {
+			found[d.Key()] = d.Version().Seq
+		}
+		return found
+	}
+	save := func(d api.Document) { t.Helper(); is.NoErr(b.Save([]api.Document{d}, nil)) }
+	foreign, rank, grant, job := doc(other, api.KindJob, 1), doc(self, api.KindRank, 2), doc(self, api.KindGrant, 3), doc(self, api.KindJob, 4)
+
+	for _, d := range []api.Document{foreign, rank, grant} {
+		save(d)
+	}
+	is.Equal(len(stored()), 0)
+	clock.Advance(behindFor)
+	is.Equal(stored(), map[api.Key]uint64{foreign.Key(): 1, rank.Key(): 2, grant.Key(): 3})
+
+	save(doc(other, api.KindJob, 5))
+	save(doc(other, api.KindJob, 6))
+	is.Equal(stored()[foreign.Key()], uint64(1))
+	save(job) // at once, and with it what waits
+	is.Equal(stored(), map[api.Key]uint64{foreign.Key(): 6, rank.Key(): 2, grant.Key(): 3, job.Key(): 4})
+
+	save(doc(other, api.KindJob, 7))
+	is.NoErr(b.Flush())
+	is.Equal(stored()[foreign.Key()], uint64(7))
+	save(doc(other, api.KindJob, 8))
+	is.NoErr(b.Save(nil, []api.Key{foreign.Key()})) // a member that was removed stays removed
+	clock.Advance(time.Minute)
+	_, isThere := stored()[foreign.Key()]
+	is.True(!isThere)
+
+	// What cannot be written is tried again, and what is newer meanwhile wins.
+	is.NoErr(db.Close())
+	save(doc(self, api.KindRank, 9))
+	save(foreign)
+	clock.Advance(behindFor)
+	is.True(b.Save([]api.Document{job}, nil) != nil)
+	save(doc(self, api.KindRank, 10))
+	b.db, err = store.Open(t.Context(), db.Path(), store.Options{Buckets: buckets()})
+	is.NoErr(err)
+	clock.Advance(behindAgain)
+	is.Equal(stored(), map[api.Key]uint64{foreign.Key(): 1, rank.Key(): 10, grant.Key(): 3, job.Key(): 4})
+
+	save(doc(self, api.KindRank, 11))
+	is.NoErr(b.Close())
+	is.Equal(stored()[rank.Key()], uint64(11))
+	save(doc(self, api.KindRank, 12)) // nothing waits any more
+	is.Equal(stored()[rank.Key()], uint64(12))
+	is.NoErr(b.db.Close())
+}
