@@ -32,6 +32,9 @@ type graph struct {
 	expired func() (socket, rdma time.Duration)
 	// stale reports whether a node's documents may be old.
 	stale func(api.NodeID) bool
+	// drawn is told of every graph that was drawn anew; nil = nobody. It is set
+	// before the graph is followed.
+	drawn func()
 
 	watchers watchers
 
@@ -126,6 +129,9 @@ func (g *graph) draw() {
 	g.list = list
 	g.mu.Unlock()
 	g.watchers.wake()
+	if g.drawn != nil {
+		g.drawn() // ranks that cannot talk any more are ended before anything else is looked at
+	}
 	g.cables.Drawn(list, g.name)
 }
 

@@ -21,6 +21,7 @@ import (
 	"fulmen/daemon/internal/job/beat"
 	"fulmen/daemon/internal/job/phase"
 	"fulmen/daemon/internal/peer"
+	"fulmen/daemon/internal/placement"
 	"fulmen/daemon/internal/rank"
 	"fulmen/daemon/internal/rank/files"
 	"fulmen/daemon/internal/rank/input"
@@ -88,13 +89,18 @@ func (d *daemon) openJobs() error {
 	d.jobs = job.New(job.Config{
 		Node: d.identity.Node, Key: d.identity.Key(), Cluster: d.roster.Cluster, PublicKey: d.publicKey, Clock: d.platform.Clock,
 		Peers: d.peers, Ledger: d.ledger, Documents: d.owner("job", api.KindJob), Settle: d.behind.Flush, Sight: sight{d}, Access: access{d}, Beats: beats{d},
-		Planner: planner{d}, Compare: d.compare, Name: d.shortNameOf, Find: d.find, Forget: d.forgetJob, Times: times,
+		Planner: planner{d}, Cables: func() []api.Cable { return d.graph.build().List().Cables },
+		Unfit: func(plan api.Plan, mlx map[api.NodeID]string) []api.Cause {
+			return placement.Unfit(plan, mlx, d.shortNameOf)
+		},
+		Compare: d.compare, Name: d.shortNameOf, Find: d.find, Forget: d.forgetJob, Times: times,
 		BeatTimes: func() beat.Times {
 			current := d.live.Current().Times
 			return beat.Times{Every: current.Beat, Lost: current.BeatLost}
 		},
 		PreflightWithin: func() time.Duration { return d.live.Current().Times.Preflight }, Log: d.logs.part("job"),
 	})
+	d.graph.drawn = d.jobs.LinksChanged
 	d.roster.OnChange(d.membersChanged)
 	d.attach = attach.New(attach.Config{
 		Clock: d.platform.Clock, Peers: d.peers, Ledger: d.ledger, May: access{d}.May, Lost: d.inputLost, Log: d.logs.part("job"),

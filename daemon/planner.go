@@ -13,8 +13,8 @@ import (
 type planner struct{ d *daemon }
 
 // Plan is where a job would run now.
-func (p planner) Plan(ctx context.Context, spec api.JobSpec) (api.Plan, error) {
-	result, err := p.place(ctx, spec)
+func (p planner) Plan(ctx context.Context, spec api.JobSpec, mlx map[api.NodeID]string) (api.Plan, error) {
+	result, err := p.place(ctx, spec, mlx, true)
 	if err != nil {
 		return api.Plan{}, err
 	}
@@ -29,14 +29,16 @@ func (p planner) Plan(ctx context.Context, spec api.JobSpec) (api.Plan, error) {
 
 // Explain is the same in full, with what stands in the way.
 func (p planner) Explain(ctx context.Context, spec api.JobSpec) (api.JobPlanResult, error) {
-	result, err := p.place(ctx, spec)
+	result, err := p.place(ctx, spec, nil, false)
 	if err != nil {
 		return api.JobPlanResult{}, err
 	}
 	return result.Wire(), nil
 }
 
-func (p planner) place(ctx context.Context, spec api.JobSpec) (placement.Result, error) {
+// place plans. Brief leaves out what would help, which is most of the work where
+// there is no place, and which nobody is told of a job that waits for one.
+func (p planner) place(ctx context.Context, spec api.JobSpec, mlx map[api.NodeID]string, brief bool) (placement.Result, error) {
 	d := p.d
 	d.node.FetchLive(ctx, []api.Kind{api.KindMemory})
 	raw, err := json.Marshal(spec)
@@ -50,6 +52,7 @@ func (p planner) place(ctx context.Context, spec api.JobSpec) (placement.Result,
 	current := d.live.Current()
 	in, _ := placement.InputOf(placement.Source{
 		Spec: spec, SpecSHA256: api.SpecSHA256(raw), Self: d.identity.Node, Documents: docs, Stale: d.nodes.isStale,
+		Programs: mlx, Brief: brief,
 		Trusted: current.Network.Trusted, At: api.TimeOf(d.platform.Clock.Now()),
 		SocketTTL: current.Measure.SocketTTL, RDMATTL: current.Measure.RDMATTL,
 	})

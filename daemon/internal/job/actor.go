@@ -44,7 +44,9 @@ type actor struct {
 	delay    time.Duration
 	holding  holding
 	beaten   []api.NodeID
-	told     atomic.Int64 // when Printed was passed on last, on Boot
+	told     atomic.Int64          // when Printed was passed on last, on Boot
+	noted    *noted                // what the attempt's ranks talk over
+	mlx      map[api.NodeID]string // versions that the last preflight found
 }
 
 type nodeAttempt struct {
@@ -162,6 +164,8 @@ func (a *actor) take(item any) {
 		a.rankSaid(it)
 	case hint:
 		a.hinted()
+	case inspect:
+		a.inspect()
 	case came:
 		a.pending--
 		if it.after != nil {
@@ -196,7 +200,13 @@ func (a *actor) event(e phase.Event) {
 func (a *actor) see(s phase.Sight) { a.event(s) }
 
 // rules are those of the job, with the times of now.
-func (a *actor) rules() phase.Rules { return phase.RulesOf(a.spec, a.j.cfg.Times()) }
+func (a *actor) rules() phase.Rules { return a.j.rulesOf(a.spec) }
+
+func (j *Jobs) rulesOf(spec api.JobSpec) phase.Rules {
+	r := phase.RulesOf(spec, j.cfg.Times())
+	r.Name = j.name
+	return r
+}
 
 // begin makes the state: of the home that this node was before, or of a follower.
 func (a *actor) begin(b begin) {
@@ -249,8 +259,9 @@ func (a *actor) heard(h heard) {
 		a.event(phase.NodeBack{Node: h.node})
 		return
 	}
-	a.event(phase.NodeLost{Node: h.node, Cause: phase.Cause{Reason: api.ReasonNodeLost, WaitingFor: "node " + string(h.node),
-		Message: a.j.name(h.node) + " was not heard for " + h.silent.Round(100*time.Millisecond).String() + "."}})
+	a.event(phase.NodeLost{Node: h.node, Since: api.TimeOf(a.j.cfg.Clock.Now().Add(-h.silent)),
+		Cause: phase.Cause{Reason: api.ReasonNodeLost, WaitingFor: a.j.name(h.node),
+			Message: a.j.name(h.node) + " was not heard for " + h.silent.Round(100*time.Millisecond).String() + "."}})
 }
 
 // async makes a call aside; what it comes to is put into the queue.

@@ -14,6 +14,7 @@ func (a *actor) after() {
 		return
 	}
 	a.hold()
+	a.noteLinks()
 	a.show()
 	a.unplaced.Store(a.unplaced.Load() && a.state.Waits())
 	a.finish()

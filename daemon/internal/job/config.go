@@ -49,9 +49,10 @@ type Access interface {
 
 // Planner finds nodes for jobs.
 type Planner interface {
-	// Plan is where a job would run now. Hosts hold addresses without ports. An
-	// error that is an *api.Error says why nowhere; code invalid = never.
-	Plan(ctx context.Context, spec api.JobSpec) (api.Plan, error)
+	// Plan is where a job would run now. mlx are the versions of MLX that a preflight
+	// found for it; nil before the first. Hosts hold addresses without ports. An error
+	// that is an *api.Error says why nowhere; code invalid = never.
+	Plan(ctx context.Context, spec api.JobSpec, mlx map[api.NodeID]string) (api.Plan, error)
 	// Explain is the same in full, with what stands in the way.
 	Explain(ctx context.Context, spec api.JobSpec) (api.JobPlanResult, error)
 }
@@ -83,6 +84,12 @@ type Config struct {
 	Beats beat.Link
 	// Planner finds nodes.
 	Planner Planner
+	// Cables are those of the cluster's graph as it is now; nil = none is known.
+	// [Jobs.LinksChanged] says when to look again.
+	Cables func() []api.Cable
+	// Unfit says which versions of MLX, as a preflight found them, do not fit a plan;
+	// nil = all do.
+	Unfit func(plan api.Plan, mlx map[api.NodeID]string) []api.Cause
 	// Compare says what is in the way on nodes that answered a preflight, and what
 	// differs between them.
 	Compare func(answers []api.Preflight, allowMixed bool) []api.Cause

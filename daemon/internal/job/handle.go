@@ -115,7 +115,7 @@ func (j *Jobs) accept(ctx context.Context, id api.JobID, spec api.JobSpec, job a
 		clear(a.timers)
 		a.spec, a.begun, a.trial = spec, true, true
 		var out []phase.Effect
-		a.state, out = phase.Accept(j.cfg.Node, job, phase.RulesOf(spec, j.cfg.Times()), j.now())
+		a.state, out = phase.Accept(j.cfg.Node, job, j.rulesOf(spec), j.now())
 		a.carry(out)
 		if refused = a.failure; refused != nil {
 			a.state, a.begun = before, begun

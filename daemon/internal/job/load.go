@@ -3,6 +3,7 @@ package job
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/ledger"
@@ -113,10 +114,13 @@ func (j *Jobs) drop(id api.JobID, k *known) {
 // a plan can rest on. Grants count: what another job gives back is there to take.
 func (j *Jobs) hints(w *ledger.Watcher) {
 	for {
-		_, err := w.Next(j.ctx)
+		change, err := w.Next(j.ctx)
 		if j.ctx.Err() != nil {
 			w.Close()
 			return
+		}
+		if slices.ContainsFunc(change.Put, func(r *ledger.Record) bool { return r.Key().Kind == api.KindNodeState }) || err != nil {
+			j.LinksChanged()
 		}
 		if err != nil {
 			w.Close()

@@ -17,9 +17,9 @@ func (a *actor) plan() {
 	}
 	a.planning, a.again = true, false
 	a.unplaced.Store(false)
-	job, spec, before := a.state.Job, a.spec, a.j.changes.Load()
+	job, spec, mlx, before := a.state.Job, a.spec, a.mlx, a.j.changes.Load()
 	a.async(func() came {
-		event, spoiled := a.j.place(a.id, job, spec)
+		event, spoiled := a.j.place(a.id, job, spec, mlx)
 		return came{after: func() { a.planned(event, spoiled, before) }}
 	})
 }
@@ -64,7 +64,7 @@ func (a *actor) hinted() {
 
 // place finds where a job runs. Spoiled says that a call failed that may succeed
 // soon, without anything that would hint at it.
-func (j *Jobs) place(id api.JobID, job api.Job, spec api.JobSpec) (event phase.Event, spoiled bool) {
+func (j *Jobs) place(id api.JobID, job api.Job, spec api.JobSpec, mlx map[api.NodeID]string) (event phase.Event, spoiled bool) {
 	if _, err := j.checkSpec(id, job); err != nil { // its signer may have been removed since
 		c := causeOf(err, job.Principal.Node)
 		c.Final = true
@@ -72,7 +72,7 @@ func (j *Jobs) place(id api.JobID, job api.Job, spec api.JobSpec) (event phase.E
 	}
 	ctx, cancel := timeout{planWithin, "a plan of the job " + id.String()}.of(j.ctx, j.cfg.Clock)
 	defer cancel()
-	plan, err := j.cfg.Planner.Plan(ctx, spec)
+	plan, err := j.cfg.Planner.Plan(ctx, spec, mlx)
 	if err != nil {
 		e := api.AsError(err)
 		if e.Code == api.CodeInternal {

@@ -45,12 +45,42 @@ func (a *actor) preflight(e phase.Preflight) {
 			first.Message = "Not every node looked for the program in time: " + first.WaitingFor + "."
 			return events(phase.PreflightFailed{Attempt: e.Attempt, Cause: first})
 		}
-		faults := a.j.cfg.Compare(answers, spec.AllowMixed)
-		if len(faults) == 0 {
-			return events(phase.Preflighted{Attempt: e.Attempt})
+		if faults := a.j.cfg.Compare(answers, spec.AllowMixed); len(faults) > 0 {
+			return events(phase.PreflightFailed{Attempt: e.Attempt, Cause: together(faults)})
 		}
-		return events(phase.PreflightFailed{Attempt: e.Attempt, Cause: together(faults)})
+		mlx := mlxOf(answers)
+		keep := func() { a.mlx = mlx }
+		if faults := a.j.unfit(e.Plan, mlx); len(faults) > 0 {
+			cause := together(faults)
+			// Another backend may do: it is planned anew with what is known now.
+			cause.Final = spec.Placement.Backend != api.BackendAuto
+			c := events(phase.PreflightFailed{Attempt: e.Attempt, Cause: cause})
+			c.after = keep
+			return c
+		}
+		c := events(phase.Preflighted{Attempt: e.Attempt})
+		c.after = keep
+		return c
 	})
+}
+
+// mlxOf are the versions of MLX that nodes have for the program.
+func mlxOf(answers []api.Preflight) map[api.NodeID]string {
+	out := map[api.NodeID]string{}
+	for _, answer := range answers {
+		if v := answer.Versions["mlx"]; v != "" {
+			out[answer.Node] = v
+		}
+	}
+	return out
+}
+
+// unfit says which versions of MLX do not fit a plan.
+func (j *Jobs) unfit(plan api.Plan, mlx map[api.NodeID]string) []api.Cause {
+	if j.cfg.Unfit == nil {
+		return nil
+	}
+	return j.cfg.Unfit(plan, mlx)
 }
 
 // missing reports whether the values of variables are needed and not here.

@@ -1,7 +1,9 @@
 package job
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"fulmen/daemon/api"
@@ -137,11 +139,19 @@ func (a *actor) rankSaid(d rankDoc) {
 	if r.Epoch < s.Job.Epoch && !s.Inherited(r.Attempt) {
 		return // of an attempt of the same number that a former home made
 	}
+	if r.Reason == api.ReasonNodeAsleep || r.Reason == api.ReasonRestarting || r.Reason == api.ReasonShuttingDown {
+		a.inspect() // its node ended it before it goes, and has said so
+	}
+	message, state, severed := a.sentence(d), api.HandshakeState(""), false
+	if r.Handshake != nil {
+		state, severed = r.Handshake.State, r.Handshake.Severed
+	}
 	switch r.Phase {
 	case api.RankExited:
-		a.event(phase.RankEnded{Attempt: r.Attempt, Rank: r.Rank, Exit: r.Exit, At: endedByItself(r), Reason: r.Reason, Message: r.Message, Final: final(r.Reason)})
+		a.event(phase.RankEnded{Attempt: r.Attempt, Rank: r.Rank, Exit: r.Exit, At: endedByItself(r), Reason: r.Reason, Message: message,
+			Final: final(r.Reason), Handshake: state, Severed: severed})
 	case api.RankLost:
-		e := phase.RankEnded{Attempt: r.Attempt, Rank: r.Rank, Reason: r.Reason, Message: r.Message}
+		e := phase.RankEnded{Attempt: r.Attempt, Rank: r.Rank, Reason: r.Reason, Message: message, Handshake: state}
 		if e.Reason == "" {
 			e.Reason = api.ReasonRankLost
 		}
@@ -149,17 +159,31 @@ func (a *actor) rankSaid(d rankDoc) {
 	default:
 		a.acked[nodeAttempt{d.record.Key().Node, r.Attempt}] = true
 		if r.Phase == api.RankEnding && r.Exit != nil && r.Exit.Status() != 0 {
-			a.event(phase.RankFailing{Attempt: r.Attempt, Rank: r.Rank, Exit: r.Exit, At: endedByItself(r), Reason: r.Reason, Message: r.Message, Final: final(r.Reason)})
+			a.event(phase.RankFailing{Attempt: r.Attempt, Rank: r.Rank, Exit: r.Exit, At: endedByItself(r), Reason: r.Reason, Message: message,
+				Final: final(r.Reason), Handshake: state, Severed: severed})
 			return
 		}
-		a.event(phase.RankAt{Attempt: r.Attempt, Rank: r.Rank, Phase: r.Phase})
+		a.event(phase.RankAt{Attempt: r.Attempt, Rank: r.Rank, Phase: r.Phase, Handshake: state})
 	}
+}
+
+// sentence is what a node says of a rank, with the node.
+func (a *actor) sentence(d rankDoc) string {
+	r, name := d.rank, a.j.name(d.record.Key().Node)
+	if r.Message == "" && r.Reason == "" && r.Exit != nil && r.Exit.Code != nil {
+		return fmt.Sprintf("Rank %d on %s ended with exit code %d.", r.Rank, name, *r.Exit.Code)
+	}
+	alone := fmt.Sprintf("Rank %d ", r.Rank)
+	if rest, found := strings.CutPrefix(r.Message, alone); found && !strings.HasPrefix(rest, "on ") {
+		return alone + "on " + name + " " + rest
+	}
+	return r.Message
 }
 
 // endedByItself is when a rank's program ended, where nobody ended it.
 func endedByItself(r api.Rank) api.Time {
 	switch r.Reason {
-	case api.ReasonRankFailed, api.ReasonRankKilled, api.ReasonRankCrashed, api.ReasonRankOutOfMemory:
+	case "", api.ReasonRankFailed, api.ReasonRankKilled, api.ReasonRankCrashed, api.ReasonRankOutOfMemory:
 		return r.EndedAt
 	}
 	return api.Time{}

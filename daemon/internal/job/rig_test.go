@@ -331,7 +331,7 @@ func (d docs) Put(kind api.Kind, name string, value any, unknown map[string]api.
 func (d docs) Delete(kind api.Kind, name string) error { return d.m.writer.Delete(kind, name) }
 
 // Plan places ranks on the named nodes, or the first in sight.
-func (p planner) Plan(_ context.Context, spec api.JobSpec) (api.Plan, error) {
+func (p planner) Plan(_ context.Context, spec api.JobSpec, _ map[api.NodeID]string) (api.Plan, error) {
 	m := p.m
 	reached, nodes := m.Reached(), spec.Placement.Nodes
 	if slow := m.w.slow; slow > 0 { // what it read is old when it answers
@@ -361,7 +361,7 @@ func (p planner) Plan(_ context.Context, spec api.JobSpec) (api.Plan, error) {
 }
 
 func (p planner) Explain(ctx context.Context, spec api.JobSpec) (api.JobPlanResult, error) {
-	plan, err := p.Plan(ctx, spec)
+	plan, err := p.Plan(ctx, spec, nil)
 	if err != nil {
 		return api.JobPlanResult{Remedies: []api.Cause{api.AsError(err).Cause()}}, nil
 	}

@@ -2,6 +2,7 @@ package placement
 
 import (
 	"cmp"
+	"net/netip"
 	"slices"
 
 	"fulmen/daemon/api"
@@ -95,9 +96,9 @@ func (w *writer) connect(a, b int) {
 			w.device(b, a, c.devices[atB], c.receptacles[atB])
 			continue
 		}
-		w.host(b, c.addresses[atB].String())
+		w.host(b, c.addresses[atB])
 		if len(w.order) == 2 {
-			w.host(a, c.addresses[atA].String())
+			w.host(a, c.addresses[atA])
 		}
 		if c.network != "" {
 			w.plan.Unencrypted = true
@@ -137,11 +138,12 @@ func (w *writer) device(at, to int, name string, receptacle api.Receptacle) {
 }
 
 // host enters an address at which the rank before finds a rank.
-func (w *writer) host(rank int, address string) {
+func (w *writer) host(rank int, address netip.Addr) {
 	if w.plan.Hosts == nil {
 		w.plan.Hosts = make([][]string, len(w.order))
 	}
-	w.plan.Hosts[rank] = append(w.plan.Hosts[rank], address)
+	w.plan.Hosts[rank] = append(w.plan.Hosts[rank], address.String())
+	w.plan.Ranks[rank].Addresses = append(w.plan.Ranks[rank].Addresses, address)
 }
 
 // finish puts links and notes in order and names the documents.

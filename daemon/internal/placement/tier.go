@@ -96,7 +96,7 @@ func (s *state) stopIn(i int, t tier) *api.Cause {
 		return &c
 	}
 	if t.backend == api.BackendJACCLRing && t.shape == api.ShapeRing && n.MLXVersion != "" && olderThan(n.MLXVersion, ringAllGather) {
-		c := causeOf(api.ReasonMLXTooOld, string(n.ID), "%s has MLX %s, whose all_gather over jaccl-ring is wrong before %s", n.name(), n.MLXVersion, ringAllGather)
+		c := tooOld(n.ID, n.name(), n.MLXVersion)
 		return &c
 	}
 	return nil

@@ -1,0 +1,115 @@
+package job
+
+import (
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/job/links"
+	"fulmen/daemon/internal/job/phase"
+)
+
+// inspect has a home look whether its ranks can still talk, and whether their
+// nodes stay.
+type inspect struct{}
+
+// noted is what an attempt's ranks talked over when it began.
+type noted struct {
+	epoch   uint64
+	attempt int
+	links   links.State
+}
+
+// LinksChanged says that cables, addresses or the states of nodes may not be what
+// they were. It may be called as often as that happens, and returns at once.
+func (j *Jobs) LinksChanged() {
+	for _, a := range j.actors() {
+		if s := a.shown.Load(); s.role == phase.RoleHome && s.try > 0 {
+			a.post(inspect{})
+		}
+	}
+}
+
+// facts are what there is now.
+func (j *Jobs) facts() links.Facts {
+	now := links.Facts{Name: j.name, Network: func(n api.NodeID) *api.Network {
+		var network api.Network
+		if !j.says(n, api.KindNetwork, &network) {
+			return nil
+		}
+		return &network
+	}}
+	if j.cfg.Cables != nil {
+		now.Cables = j.cfg.Cables()
+	}
+	return now
+}
+
+// says reads what a node says in the one document that it has of a kind.
+func (j *Jobs) says(n api.NodeID, kind api.Kind, value any) bool {
+	record, ok := j.cfg.Ledger.Get(api.Key{Node: n, Kind: kind})
+	return ok && record.Decode(value) == nil
+}
+
+// noteLinks notes what the ranks of a new attempt talk over, and looks at once
+// whether it is still what was planned with.
+func (a *actor) noteLinks() {
+	at := open(a.state.Job)
+	if a.state.Role != phase.RoleHome || at == nil || at.Plan == nil {
+		a.noted = nil
+		return
+	}
+	if n := a.noted; n != nil && n.epoch == a.state.Job.Epoch && n.attempt == at.Attempt {
+		return
+	}
+	n := &noted{epoch: a.state.Job.Epoch, attempt: at.Attempt}
+	if a.state.Job.Phase == api.JobPlacing {
+		n.links = links.Begin(*at.Plan, a.j.facts())
+	} else {
+		n.links = links.Resume(*at.Plan, a.j.facts())
+	}
+	a.noted = n
+	a.post(inspect{})
+}
+
+// inspect tells the phase machine what is not as it was.
+func (a *actor) inspect() {
+	at := open(a.state.Job)
+	if a.noted == nil || at == nil || at.Plan == nil || at.Attempt != a.noted.attempt {
+		return
+	}
+	now := a.j.facts()
+	if c := a.noted.links.Broken(*at.Plan, now); c != nil {
+		a.event(phase.LinkLost{Attempt: at.Attempt, Cause: phase.Cause{Reason: c.Reason, Message: c.Message}})
+	} else {
+		a.noted.links.Learn(*at.Plan, now)
+	}
+	for _, r := range at.Plan.Ranks {
+		if a.state.Role != phase.RoleHome {
+			return
+		}
+		if why := a.j.leaving(r.Node); why.Reason != "" {
+			a.event(phase.NodeLost{Node: r.Node, Cause: why, Since: a.j.now()})
+		}
+	}
+}
+
+// leaving is why a node is about to go away with what runs on it; no reason where
+// it stays. A daemon that ends leaves its ranks running.
+func (j *Jobs) leaving(n api.NodeID) phase.Cause {
+	var state api.NodeState
+	if !j.says(n, api.KindNodeState, &state) {
+		return phase.Cause{}
+	}
+	because := func(reason api.Reason, words string) phase.Cause {
+		return phase.Cause{Reason: reason, Message: j.name(n) + ": " + words + ".", WaitingFor: j.name(n)}
+	}
+	switch {
+	case state.State == api.SelfAsleep && state.Reason == api.ReasonLidClosed:
+		return because(api.ReasonNodeAsleep, "lid closed")
+	case state.State == api.SelfAsleep:
+		return because(api.ReasonNodeAsleep, "it goes to sleep")
+	case state.State == api.SelfRestarting && state.Reason == api.ReasonShuttingDown:
+		return because(api.ReasonShuttingDown, "it is switched off")
+	case state.State == api.SelfRestarting:
+		return because(api.ReasonRestarting, "it restarts")
+	}
+	return phase.Cause{}
+}

@@ -1,0 +1,148 @@
+package links
+
+import (
+	"net/netip"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+)
+
+var (
+	studio  = api.NodeIDFromKey(make([]byte, 32))
+	mbp     = api.NodeIDFromKey(append(make([]byte, 31), 1))
+	cableID = link(api.LinkEnd{Node: studio, Receptacle: 3}, api.LinkEnd{Node: mbp, Receptacle: 1})
+	address = netip.MustParseAddr("169.254.3.2")
+)
+
+func link(a, b api.LinkEnd) api.LinkID {
+	id, err := api.NewLinkID(a, b)
+	if err != nil {
+		panic(err)
+	}
+	return id
+}
+
+func bits(gigabits int64) *int64 { n := gigabits * 1e9; return &n }
+
+// desk is two Macs that one cable joins.
+type desk struct {
+	cables  []api.Cable
+	network map[api.NodeID]*api.Network
+}
+
+func newDesk() *desk {
+	network := func(a string) *api.Network {
+		return &api.Network{Interfaces: []api.Interface{{Name: "en3", Up: true, Addresses: []api.InterfaceAddress{{Address: netip.MustParsePrefix(a)}}}}}
+	}
+	return &desk{
+		cables: []api.Cable{{
+			Link: cableID, RDMA: api.RDMAReady, Verdict: api.VerdictGood, ForwardBitsPerS: bits(80), BackwardBitsPerS: bits(80),
+			Ends: []api.CableEnd{{End: cableID.Low, Interface: "en3", Device: "rdma_en3"}, {End: cableID.High, Interface: "en3", Device: "rdma_en3"}},
+		}},
+		network: map[api.NodeID]*api.Network{studio: network("169.254.3.1/30"), mbp: network("169.254.3.2/30")},
+	}
+}
+
+func (d *desk) facts() Facts {
+	return Facts{Cables: d.cables, Network: func(n api.NodeID) *api.Network { return d.network[n] }, Name: func(n api.NodeID) string {
+		return map[api.NodeID]string{studio: "mac-studio", mbp: "mbp"}[n]
+	}}
+}
+
+func (d *desk) plan(b api.Backend) api.Plan {
+	p := api.Plan{Backend: b, Ranks: []api.PlanRank{{Node: studio}, {Rank: 1, Node: mbp}}, Links: []api.PlanLink{{To: 1, Link: cableID}}}
+	if b == api.BackendRing {
+		p.Ranks[1].Addresses = []netip.Addr{address}
+	}
+	return p
+}
+
+func TestBroken(t *testing.T) {
+	no := false
+	for _, c := range []struct {
+		name    string
+		backend api.Backend
+		change  func(d *desk)
+		reason  api.Reason
+		message string
+	}{
+		{"nothing", api.BackendJACCL, func(*desk) {}, "", ""},
+		{"pulled", api.BackendJACCL, func(d *desk) { d.cables = nil }, api.ReasonLinkGone, "The cable mac-studio:3 - mbp:1 was pulled."},
+		{"pulled, as the first end tells", api.BackendRing, func(d *desk) { d.cables[0].OneSided = true }, api.ReasonLinkGone, "The cable mac-studio:3 - mbp:1 was pulled."},
+		{"down", api.BackendRing, func(d *desk) { d.cables[0].Verdict = api.VerdictDown }, api.ReasonLinkDown, "The cable mac-studio:3 - mbp:1 is down."},
+		{"slower", api.BackendJACCL, func(d *desk) { d.cables[0].BackwardBitsPerS = bits(40) }, api.ReasonLinkChanged,
+			"The cable mac-studio:3 - mbp:1 negotiated anew: 80/40 Gb/s, where it had 80 Gb/s."},
+		{"its speed is not told any more", api.BackendJACCL, func(d *desk) { d.cables[0].ForwardBitsPerS = nil }, "", ""},
+		{"a bad verdict is no break", api.BackendJACCL, func(d *desk) { d.cables[0].Verdict = api.VerdictSlow }, "", ""},
+		{"RDMA is not told any more", api.BackendJACCL, func(d *desk) { d.cables[0].RDMA = api.RDMAUnknown }, "", ""},
+		{"RDMA is not ready", api.BackendJACCL, func(d *desk) { d.cables[0].RDMA = api.RDMACanEnable }, api.ReasonRDMANotReady,
+			"RDMA is not ready any more over the cable mac-studio:3 - mbp:1."},
+		{"RDMA does not matter to a ring", api.BackendRing, func(d *desk) { d.cables[0].RDMA = api.RDMACanEnable; d.cables[0].Ends[0].Device = "" }, "", ""},
+		{"RDMA lost its address", api.BackendJACCL, func(d *desk) { d.cables[0].RDMA = api.RDMACanEnable; d.network[mbp].Interfaces[0].Addresses = nil },
+			api.ReasonAddressLost, "mbp lost the address of en3, which RDMA over the cable mac-studio:3 - mbp:1 needs."},
+		{"its device", api.BackendJACCL, func(d *desk) { d.cables[0].Ends[1].Device = "" }, api.ReasonLinkChanged,
+			"The RDMA device rdma_en3 of mbp at the cable mac-studio:3 - mbp:1 is gone."},
+		{"a ring's address", api.BackendRing, func(d *desk) { d.network[mbp].Interfaces[0].Addresses = nil }, api.ReasonAddressLost,
+			"mbp lost the address 169.254.3.2, over which its rank talks."},
+		{"a ring's address of another rank", api.BackendRing, func(d *desk) { d.network[studio].Interfaces[0].Addresses = nil }, "", ""},
+		{"a ring's interface", api.BackendRing, func(d *desk) { d.network[mbp].Interfaces[0].Link = &no }, api.ReasonLinkDown,
+			"The link of en3 of mbp, over which its rank talks, is down."},
+		{"a node of which nothing is known", api.BackendRing, func(d *desk) { d.network = nil }, "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			is := is.New(t)
+			d := newDesk()
+			plan := d.plan(c.backend)
+			before := Begin(plan, d.facts())
+			d.cables = append([]api.Cable(nil), d.cables...)
+			d.cables[0].Ends = append([]api.CableEnd(nil), d.cables[0].Ends...)
+			c.change(d)
+			got := before.Broken(plan, d.facts())
+			if c.reason == "" {
+				is.Equal(got, nil)
+				return
+			}
+			is.True(got != nil)
+			is.Equal(got.Reason, c.reason)
+			is.Equal(got.Message, c.message)
+		})
+	}
+}
+
+// An attempt may begin just when its cable goes.
+func TestBrokenFromTheBeginning(t *testing.T) {
+	is := is.New(t)
+	d := newDesk()
+	plan, cable := d.plan(api.BackendJACCL), d.cables
+	d.cables = nil
+	before := Begin(plan, d.facts())
+	is.Equal(before.Broken(plan, d.facts()).Reason, api.ReasonLinkGone)
+
+	d.cables = cable
+	d.cables[0].RDMA = api.RDMANeedsPerson
+	before = Begin(plan, d.facts())
+	is.Equal(before.Broken(plan, d.facts()).Reason, api.ReasonRDMANotReady)
+}
+
+// A daemon that was started again learns of the cables one after the other, from
+// each end and from each source, while the ranks run on.
+func TestResumeLearns(t *testing.T) {
+	is := is.New(t)
+	d := newDesk()
+	plan, whole := d.plan(api.BackendJACCL), d.cables[0]
+	d.cables = nil
+	before := Resume(plan, d.facts())
+	half := whole
+	half.OneSided, half.RDMA, half.ForwardBitsPerS = true, api.RDMANeedsPerson, nil
+	half.Ends = []api.CableEnd{{End: cableID.Low}, {End: cableID.High}}
+	for _, c := range []api.Cable{half, whole} {
+		is.Equal(before.Broken(plan, d.facts()), nil)
+		d.cables = []api.Cable{c}
+		is.Equal(before.Broken(plan, d.facts()), nil)
+		before.Learn(plan, d.facts())
+	}
+	d.cables = []api.Cable{half} // now it was known better
+	is.Equal(before.Broken(plan, d.facts()).Reason, api.ReasonLinkGone)
+}

@@ -1,0 +1,116 @@
+package links
+
+import (
+	"net/netip"
+	"slices"
+
+	"fulmen/daemon/api"
+)
+
+// Facts are what there is now.
+type Facts struct {
+	// Cables are those of the graph.
+	Cables []api.Cable
+	// Network is a node's network document; nil where none is known. It is asked of
+	// the nodes of a plan only.
+	Network func(api.NodeID) *api.Network
+	// Name is what people call a node.
+	Name func(api.NodeID) string
+}
+
+// State is what a plan's ranks talk over, as it was when their attempt began.
+type State struct {
+	cables map[api.LinkID]api.Cable
+	// whole says that the plan was made of what was noted, so that nothing of it can
+	// have been missing.
+	whole bool
+}
+
+// Begin notes what the ranks of a new attempt will talk over.
+func Begin(plan api.Plan, now Facts) State {
+	s := State{cables: map[api.LinkID]api.Cable{}, whole: true}
+	s.Learn(plan, now)
+	return s
+}
+
+// Resume notes what the ranks of an attempt talk over that began before this
+// daemon did. What it does not know yet is no change: see [State.Learn].
+func Resume(plan api.Plan, now Facts) State {
+	s := Begin(plan, now)
+	s.whole = false
+	return s
+}
+
+// Learn notes what was not known before.
+func (s State) Learn(plan api.Plan, now Facts) {
+	for _, l := range plan.Links {
+		i := find(now.Cables, l.Link)
+		if i < 0 {
+			continue
+		}
+		if was, known := s.cables[l.Link]; !known || tellsMore(now.Cables[i], was) {
+			s.cables[l.Link] = now.Cables[i]
+		}
+	}
+}
+
+// tellsMore reports whether a cable is known better than it was.
+func tellsMore(is, was api.Cable) bool {
+	return was.OneSided && !is.OneSided || was.RDMA != api.RDMAReady && is.RDMA == api.RDMAReady ||
+		was.ForwardBitsPerS == nil && is.ForwardBitsPerS != nil || was.BackwardBitsPerS == nil && is.BackwardBitsPerS != nil
+}
+
+func find(all []api.Cable, link api.LinkID) int {
+	if !link.Valid() {
+		return -1
+	}
+	return slices.IndexFunc(all, func(c api.Cable) bool { return c.Link == link })
+}
+
+// Broken is the first thing that keeps a plan's ranks from talking as they did,
+// in the order of the plan; nil where nothing does. What only cannot be told any
+// more is no change.
+func (s State) Broken(plan api.Plan, now Facts) *api.Cause {
+	for _, l := range plan.Links {
+		if !l.Link.Valid() {
+			continue
+		}
+		was, known := s.cables[l.Link]
+		var c *api.Cause
+		switch i := find(now.Cables, l.Link); {
+		case i < 0 && (known || s.whole):
+			c = cause(api.ReasonLinkGone, l.Link.String(), "The cable %s was pulled.", linkName(l.Link, now.Name))
+		case i >= 0 && known:
+			c = s.changed(was, now.Cables[i], plan.Backend.RDMA(), now)
+		}
+		if c != nil {
+			return c
+		}
+	}
+	for _, r := range plan.Ranks {
+		for _, a := range r.Addresses {
+			if c := lost(r.Node, a, now); c != nil {
+				return c
+			}
+		}
+	}
+	return nil
+}
+
+// lost says that a node has an address no more, or nothing behind it.
+func lost(node api.NodeID, address netip.Addr, now Facts) *api.Cause {
+	network := now.Network(node)
+	if network == nil {
+		return nil
+	}
+	for _, i := range network.Interfaces {
+		if !slices.ContainsFunc(i.Addresses, func(a api.InterfaceAddress) bool { return a.Address.Addr().Unmap() == address }) {
+			continue
+		}
+		if i.Up && (i.Link == nil || *i.Link) {
+			return nil
+		}
+		return cause(api.ReasonLinkDown, string(node), "The link of %s of %s, over which its rank talks, is down.", i.Name, now.Name(node))
+	}
+	return cause(api.ReasonAddressLost, string(node), "%s lost the address %s, over which its rank talks.", now.Name(node), address)
+}
