@@ -54,6 +54,9 @@ func handlers() map[method]handler {
 			}
 			return empty{}, s.world.Apply(op)
 		}),
+		methodRecorded: plain(func(_ context.Context, s *session, p recordedParams) (any, error) {
+			return s.world.Recorded(p.Mac)
+		}),
 		methodLeave: plain(func(_ context.Context, s *session, _ empty) (any, error) {
 			s.leave()
 			return empty{}, nil

@@ -10,11 +10,12 @@ import (
 // method is what a request asks for.
 type method string
 
-// The methods. All but the first three are a Mac's.
+// The methods. All but the first four are a Mac's.
 const (
-	methodHello method = "hello" // the first of a connection
-	methodEnd   method = "end"   // of a request, or of what it began
-	methodApply method = "apply"
+	methodHello    method = "hello" // the first of a connection
+	methodEnd      method = "end"   // of a request, or of what it began
+	methodApply    method = "apply"
+	methodRecorded method = "recorded"
 
 	methodLeave        method = "leave" // the Mac's process is done with it
 	methodSnapshot     method = "snapshot"
@@ -50,6 +51,10 @@ type endParams struct {
 
 type applyParams struct {
 	Line string `json:"line"`
+}
+
+type recordedParams struct {
+	Mac string `json:"mac"`
 }
 
 type snapshotParams struct {

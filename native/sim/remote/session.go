@@ -112,7 +112,7 @@ func (s *session) hello(raw json.RawMessage) (helloResult, error) {
 // begin starts the work of a request. An error ends the connection.
 func (s *session) begin(m message) error {
 	handle := s.table[m.Method]
-	if handle == nil || s.platform == nil && m.Method != methodApply && m.Method != methodEnd {
+	if handle == nil || s.platform == nil && m.Method != methodApply && m.Method != methodRecorded && m.Method != methodEnd {
 		return fmt.Errorf("no method %.40q here", m.Method)
 	}
 	ctx, cancel := context.WithCancel(s.ctx)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"fulmen/native"
+	"fulmen/native/sim"
 	"fulmen/native/sim/loopback"
 	"fulmen/native/sim/scenario"
 )
@@ -77,6 +78,13 @@ func (w *World) Macs() []string { return slices.Clone(w.hello.Macs) }
 // Apply makes one change, as [fulmen/native/sim.World.Apply] does.
 func (w *World) Apply(op scenario.Op) error {
 	return w.link.call(context.Background(), methodApply, applyParams{op.String()}, nil)
+}
+
+// Recorded returns what is recorded of a Mac, as [fulmen/native/sim.World.Recorded] does.
+func (w *World) Recorded(mac string) (sim.Recorded, error) {
+	var r sim.Recorded
+	err := w.link.call(context.Background(), methodRecorded, recordedParams{mac}, &r)
+	return r, err
 }
 
 // Play does nothing: who hosts a world plays its time line.
