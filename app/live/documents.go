@@ -13,7 +13,7 @@ import (
 // lists that are made of them when one changed.
 func (f *Follower) followDocuments(ctx context.Context) {
 	kinds := []api.Kind{api.KindIdentity, api.KindGPUProfile, api.KindSharing, api.KindPending, api.KindCondition, api.KindJob, api.KindRank}
-	for event, err := range f.opts.Client.Watch(ctx, api.StateSelect{Kinds: kinds}) {
+	for event, err := range f.client.Watch(ctx, api.StateSelect{Kinds: kinds}) {
 		if err != nil {
 			f.interrupted(err)
 			continue
@@ -60,7 +60,7 @@ func (f *Follower) followLive(ctx context.Context) {
 		over := make(chan struct{})
 		go func() {
 			defer close(over)
-			for event, err := range f.opts.Client.Watch(during, sel) {
+			for event, err := range f.client.Watch(during, sel) {
 				if err != nil {
 					continue
 				}
@@ -149,11 +149,11 @@ func (f *Follower) sharing() *api.Sharing {
 }
 
 func (f *Follower) askJobs(ctx context.Context) error {
-	running, err := client.Call[api.JobListResult](ctx, f.opts.Client, "job.list", api.JobListParams{})
+	running, err := client.Call[api.JobListResult](ctx, f.client, "job.list", api.JobListParams{})
 	if err != nil {
 		return err
 	}
-	mine, err := client.Call[api.JobListResult](ctx, f.opts.Client, "job.list", api.JobListParams{Ended: true, Mine: true})
+	mine, err := client.Call[api.JobListResult](ctx, f.client, "job.list", api.JobListParams{Ended: true, Mine: true})
 	if err != nil {
 		return err
 	}
@@ -168,7 +168,7 @@ func (f *Follower) askJobs(ctx context.Context) error {
 }
 
 func (f *Follower) askConditions(ctx context.Context) error {
-	result, err := client.Call[api.NodeConditionsResult](ctx, f.opts.Client, "node.conditions", api.NodeConditionsParams{})
+	result, err := client.Call[api.NodeConditionsResult](ctx, f.client, "node.conditions", api.NodeConditionsParams{})
 	if err != nil {
 		return err
 	}
@@ -179,7 +179,7 @@ func (f *Follower) askConditions(ctx context.Context) error {
 // askRDMA asks for the readiness of the cables; a daemon that does not tell it
 // leaves the verdicts of the graph.
 func (f *Follower) askRDMA(ctx context.Context) error {
-	result, err := client.Call[api.RDMAListResult](ctx, f.opts.Client, "rdma.list", api.Empty{})
+	result, err := client.Call[api.RDMAListResult](ctx, f.client, "rdma.list", api.Empty{})
 	switch {
 	case errors.Is(err, api.ReasonNotBuiltYet):
 		return nil

@@ -14,8 +14,9 @@ import (
 
 // Options say how to follow.
 type Options struct {
-	// Client talks to the daemon.
-	Client *client.Client
+	// Dial finds the daemon. It is called until it succeeds; after that the client
+	// connects again by itself.
+	Dial func(ctx context.Context) (*client.Client, error)
 	// Version is the app's own version.
 	Version string
 	// Changed is told, from any goroutine and never twice at once, that State gives
@@ -37,6 +38,7 @@ type Follower struct {
 	attention chan struct{}
 
 	mu      sync.Mutex
+	client  *client.Client
 	state   app.State
 	view    client.View
 	live    client.View // memory and system, while they are watched
@@ -108,14 +110,45 @@ func (f *Follower) Refresh() {
 	put(f.cables)
 }
 
+// Client is the client of the daemon, once there is one.
+func (f *Follower) Client() (*client.Client, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.client == nil {
+		return nil, api.NewError(api.ReasonNoDaemon, "")
+	}
+	return f.client, nil
+}
+
+// dial finds the daemon; false when ctx ended before.
+func (f *Follower) dial(ctx context.Context) bool {
+	f.again(ctx, func(ctx context.Context) error {
+		c, err := f.opts.Dial(ctx)
+		if err != nil {
+			return err
+		}
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.client = c
+		return errFound
+	})
+	return ctx.Err() == nil
+}
+
 // Run follows until ctx ends.
 func (f *Follower) Run(ctx context.Context) {
 	var all sync.WaitGroup
-	for _, part := range []func(context.Context){f.tell, f.followNodes, f.followCables, f.followDocuments, f.followLive,
+	defer all.Wait()
+	all.Go(func() { f.tell(ctx) })
+	if !f.dial(ctx) {
+		return
+	}
+	defer f.client.Close()
+	for _, part := range []func(context.Context){f.followNodes, f.followCables, f.followDocuments, f.followLive,
 		f.asks(f.jobs, f.askJobs), f.asks(f.conditions, f.askConditions), f.asks(f.cables, f.askRDMA)} {
 		all.Go(func() { part(ctx) })
 	}
-	all.Wait()
+	<-ctx.Done()
 }
 
 // tell calls Changed, at most once in the pace.

@@ -15,13 +15,16 @@ import (
 // longest is where the pauses between attempts to follow stop to double.
 const longest = 5 * time.Second
 
+// errFound ends the search for a daemon.
+var errFound = errors.New("found")
+
 // again repeats a stream until ctx ends, with growing pauses while it fails.
 func (f *Follower) again(ctx context.Context, once func(context.Context) error) {
 	wait := f.opts.Pace
 	for {
 		began := time.Now()
 		err := once(ctx)
-		if ctx.Err() != nil {
+		if ctx.Err() != nil || err == errFound {
 			return
 		}
 		f.interrupted(err)
@@ -55,11 +58,11 @@ func (f *Follower) interrupted(err error) {
 // followNodes keeps the Macs and the totals.
 func (f *Follower) followNodes(ctx context.Context) {
 	f.again(ctx, func(ctx context.Context) error {
-		first, changes, err := client.Stream[api.NodeWatchResult, api.NodeChanged](ctx, f.opts.Client, "node.watch", api.Empty{})
+		first, changes, err := client.Stream[api.NodeWatchResult, api.NodeChanged](ctx, f.client, "node.watch", api.Empty{})
 		if err != nil {
 			return err
 		}
-		info, err := client.Call[api.DaemonInfoResult](ctx, f.opts.Client, "daemon.info", nil)
+		info, err := client.Call[api.DaemonInfoResult](ctx, f.client, "daemon.info", nil)
 		if err != nil {
 			return err
 		}
@@ -99,7 +102,7 @@ func (f *Follower) followNodes(ctx context.Context) {
 // followCables keeps the cables.
 func (f *Follower) followCables(ctx context.Context) {
 	f.again(ctx, func(ctx context.Context) error {
-		first, changes, err := client.Stream[api.LinkWatchResult, api.LinkChanged](ctx, f.opts.Client, "link.watch", api.Empty{})
+		first, changes, err := client.Stream[api.LinkWatchResult, api.LinkChanged](ctx, f.client, "link.watch", api.Empty{})
 		if err != nil {
 			return err
 		}

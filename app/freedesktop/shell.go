@@ -1,0 +1,121 @@
+//go:build linux
+
+package freedesktop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/godbus/dbus/v5"
+
+	"fulmen/app"
+)
+
+// Shell asks and tells on a Linux desktop.
+type Shell struct {
+	bus *dbus.Conn
+
+	mu   sync.Mutex
+	told map[string]uint32 // the desktop's number of each notification, by its id
+}
+
+// New makes the shell over the session's bus.
+func New(bus *dbus.Conn) *Shell { return &Shell{bus: bus, told: map[string]uint32{}} }
+
+// Confirm asks a question.
+func (s *Shell) Confirm(ctx context.Context, q app.Confirm) bool {
+	_, err := zenity(ctx, "--question", "--no-markup", "--title=Fulmen", "--ok-label="+q.Button, "--text="+q.Title+"\n\n"+q.Text)
+	return err == nil
+}
+
+// Ask asks for a line of text.
+func (s *Shell) Ask(ctx context.Context, title, text string) (string, bool) {
+	answer, err := zenity(ctx, "--entry", "--title="+title, "--text="+text)
+	return strings.TrimRight(answer, "\r\n"), err == nil
+}
+
+// Show shows a text.
+func (s *Shell) Show(ctx context.Context, title, text string) {
+	_, _ = zenity(ctx, "--info", "--no-markup", "--title="+title, "--text="+text) // put away, or no zenity: nothing to be done
+}
+
+// Failed says that something did not work; without zenity as a notification.
+func (s *Shell) Failed(ctx context.Context, title, text string) {
+	if _, err := zenity(ctx, "--error", "--no-markup", "--title=Fulmen", "--text="+title+"\n\n"+text); errors.Is(err, exec.ErrNotFound) {
+		s.Tell(ctx, app.Notice{ID: "failed", Title: title, Text: text})
+	}
+}
+
+// zenity shows a dialog and gives what was entered; an error where it was put
+// away, or where there is no zenity.
+func zenity(ctx context.Context, args ...string) (string, error) {
+	c := exec.CommandContext(ctx, "zenity", args...)
+	c.WaitDelay = time.Second
+	out, err := c.Output()
+	return string(out), err
+}
+
+// Tell shows a notification; one with the same id replaces the last.
+func (s *Shell) Tell(ctx context.Context, n app.Notice) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var number uint32
+	err := s.bus.Object("org.freedesktop.Notifications", "/org/freedesktop/Notifications").CallWithContext(ctx,
+		"org.freedesktop.Notifications.Notify", 0, "Fulmen", s.told[n.ID], "", n.Title, n.Text, []string{}, map[string]dbus.Variant{}, int32(-1)).Store(&number)
+	if err == nil { // a desktop without notifications shows none
+		s.told[n.ID] = number
+	}
+}
+
+// Open opens an address in the person's browser.
+func (s *Shell) Open(ctx context.Context, address string) error {
+	if !strings.HasPrefix(address, "http://") && !strings.HasPrefix(address, "https://") {
+		return fmt.Errorf("%s is a place in macOS", address)
+	}
+	if out, err := exec.CommandContext(ctx, "xdg-open", address).CombinedOutput(); err != nil {
+		return fmt.Errorf("the browser cannot be opened: %w: %s", err, strings.TrimSpace(string(out)))
+	}
+	return nil
+}
+
+// Copy puts a text on the clipboard.
+func (s *Shell) Copy(ctx context.Context, text string) error {
+	for _, tool := range [][]string{{"wl-copy"}, {"xclip", "-selection", "clipboard"}, {"xsel", "--clipboard", "--input"}} {
+		c := exec.CommandContext(ctx, tool[0], tool[1:]...)
+		c.Stdin = strings.NewReader(text)
+		if err := c.Run(); !errors.Is(err, exec.ErrNotFound) {
+			return err
+		}
+	}
+	return errors.New("nothing here fills the clipboard: install wl-clipboard or xclip")
+}
+
+// Authorize has nothing to show: on Linux root and the group fulmen administer.
+func (s *Shell) Authorize(context.Context) ([]byte, error) {
+	return nil, errors.New("only root and members of the group fulmen may do this: sudo usermod -aG fulmen $USER")
+}
+
+// Do has nothing to do: services are systemd's.
+func (s *Shell) Do(_ context.Context, what app.AppDo) error {
+	switch what {
+	case app.AppStart:
+		return errors.New("start it with: sudo systemctl start fulmen")
+	case app.AppRestart:
+		return errors.New("restart it with: sudo systemctl restart fulmen")
+	}
+	return errors.New("this is done on macOS only")
+}
+
+// Setup is in order: a package manager installs.
+func (s *Shell) Setup() app.Setup { return app.SetupGood }
+
+// LaunchesAtLogin is not managed.
+func (s *Shell) LaunchesAtLogin() bool { return false }
+
+// Changed never has a token.
+func (s *Shell) Changed() <-chan struct{} { return nil }

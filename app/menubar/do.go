@@ -1,0 +1,203 @@
+package menubar
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"fulmen/app"
+	"fulmen/daemon/api"
+	"fulmen/daemon/client"
+)
+
+// do does what a line says, and says so where it does not work.
+func (a *App) do(ctx context.Context, item app.Item) {
+	do := item.Do
+	if do == nil || do.Confirm != nil && !a.opts.Shell.Confirm(ctx, *do.Confirm) {
+		return
+	}
+	var err error
+	switch {
+	case do.Call != nil:
+		err = a.call(ctx, *do.Call)
+	case do.Dialog != nil:
+		err = a.dialog(ctx, *do.Dialog)
+	case do.Open != "":
+		err = a.open(ctx, do.Open)
+	case do.Copy != "":
+		err = a.opts.Shell.Copy(ctx, do.Copy)
+	default:
+		err = a.own(ctx, do.App, do.Value)
+	}
+	if err != nil && ctx.Err() == nil {
+		told := api.AsError(err)
+		a.opts.Shell.Failed(ctx, strings.TrimSuffix(item.Title, "..."), strings.TrimSpace(told.Message+" "+told.Data.Remedy))
+	}
+	a.follow.Refresh()
+	a.wake()
+}
+
+// call calls a method of the API. One for administrators asks for the right
+// where this connection does not have it.
+func (a *App) call(ctx context.Context, c app.Call) error {
+	if strings.HasPrefix(c.Method, "measure.") {
+		return a.measure(ctx, c)
+	}
+	if c.Method == "cluster.pair" {
+		code, err := asAdmin(ctx, a, func(cl *client.Client) (api.ClusterPairResult, error) {
+			return client.Call[api.ClusterPairResult](ctx, cl, c.Method, c.Params)
+		})
+		if err == nil {
+			a.follow.ShowCode(&code)
+		}
+		return err
+	}
+	_, err := asAdmin(ctx, a, func(cl *client.Client) (map[string]any, error) {
+		return client.Call[map[string]any](ctx, cl, c.Method, c.Params)
+	})
+	return err
+}
+
+// asAdmin calls, and if that is for administrators alone, asks for the right and
+// calls once more.
+func asAdmin[R any](ctx context.Context, a *App, call func(*client.Client) (R, error)) (R, error) {
+	var none R
+	cl, err := a.follow.Client()
+	if err != nil {
+		return none, err
+	}
+	result, err := call(cl)
+	if !errors.Is(err, api.ReasonAdminRequired) {
+		return result, err
+	}
+	proof, err := a.opts.Shell.Authorize(ctx)
+	if err != nil {
+		return none, err
+	}
+	if _, err := client.Call[api.Empty](ctx, cl, "daemon.authorize", api.DaemonAuthorizeParams{Authorization: proof}); err != nil {
+		return none, err
+	}
+	return call(cl)
+}
+
+// measure begins a measurement and follows it to its end.
+func (a *App) measure(ctx context.Context, c app.Call) error {
+	cl, err := a.follow.Client()
+	if err != nil {
+		return err
+	}
+	started, changes, err := client.Stream[api.MeasureStarted, api.MeasureChanged](ctx, cl, c.Method, c.Params)
+	if err != nil {
+		return err
+	}
+	last := started.Measurement
+	a.follow.Measuring(last)
+	for change, err := range changes {
+		if err != nil {
+			last.State = api.MeasureFailed
+			a.follow.Measuring(last)
+			return err
+		}
+		last = change.Measurement
+		a.follow.Measuring(last)
+		if change.Terminal {
+			break
+		}
+	}
+	for _, i := range last.Items {
+		if i.Error != nil {
+			return i.Error
+		}
+	}
+	return nil
+}
+
+// dialog asks the person and does what follows from the answer.
+func (a *App) dialog(ctx context.Context, d app.Dialog) error {
+	switch d.Kind {
+	case app.DialogEnterCode:
+		code, given := a.opts.Shell.Ask(ctx, d.Title, d.Text)
+		if code = strings.TrimSpace(code); !given || code == "" {
+			return nil
+		}
+		method, params := "cluster.join", any(api.ClusterJoinParams{Code: code})
+		if d.Node != "" {
+			method, params = "cluster.answer", api.ClusterAnswerParams{Node: api.NodeID(d.Node), Code: code}
+		}
+		return a.call(ctx, app.Call{Method: method, Params: params, Admin: true})
+	case app.DialogShowCode, app.DialogErrand:
+		a.opts.Shell.Show(ctx, d.Title, d.Text+"\n\n"+a.follow.Words(d))
+	}
+	return nil
+}
+
+// open opens an address; one of the dashboard's pages with the secret that lets
+// this person's browser in.
+func (a *App) open(ctx context.Context, address string) error {
+	page, isOurs := strings.CutPrefix(address, "dashboard:")
+	if !isOurs {
+		return a.opts.Shell.Open(ctx, address)
+	}
+	cl, err := a.follow.Client()
+	if err != nil {
+		return err
+	}
+	secret, err := client.Call[api.DaemonBrowserSecretResult](ctx, cl, "daemon.browser_secret", nil)
+	if err != nil {
+		return err
+	}
+	if page != "/" {
+		secret.URL += "&page=" + page
+	}
+	return a.opts.Shell.Open(ctx, secret.URL)
+}
+
+// own does what the app does by itself, or the system.
+func (a *App) own(ctx context.Context, what app.AppDo, value string) error {
+	switch what {
+	case app.AppQuit:
+		a.opts.Quit()
+		return nil
+	case app.AppTitle:
+		return a.prefer(func(p *stored) { p.Title = app.TitleChoice(value) })
+	case app.AppNotifications:
+		return a.prefer(func(p *stored) { p.Notifications = !p.Notifications })
+	case app.AppDiagnostics:
+		return a.opts.Shell.Copy(ctx, a.diagnostics(ctx))
+	case app.AppMove, app.AppRegister, app.AppRestart, app.AppStart, app.AppLaunchAtLogin, app.AppInstallCLI:
+	}
+	return a.opts.Shell.Do(ctx, what)
+}
+
+// prefer changes the app's settings.
+func (a *App) prefer(change func(*stored)) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	next := a.preferences
+	change(&next)
+	if err := next.save(a.opts.PreferencesFile); err != nil {
+		return err
+	}
+	a.preferences = next
+	return nil
+}
+
+// diagnostics is what helps to find a fault: the daemon's report where it gives
+// one, and what the app itself knows.
+func (a *App) diagnostics(ctx context.Context) string {
+	var out strings.Builder
+	out.WriteString("Fulmen " + a.opts.Version + "\n")
+	cl, err := a.follow.Client()
+	if err == nil {
+		var report api.DaemonReportResult
+		if report, err = client.Call[api.DaemonReportResult](ctx, cl, "daemon.report", nil); err == nil {
+			for _, f := range report.Files {
+				out.WriteString("\n== " + f.Name + "\n" + f.Text + "\n")
+			}
+			return out.String()
+		}
+	}
+	out.WriteString("The daemon gives no report: " + err.Error() + "\n\n")
+	out.WriteString(a.follow.Summary())
+	return out.String()
+}

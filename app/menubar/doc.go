@@ -1,0 +1,5 @@
+// Package menubar is the menu-bar app without a screen: it follows the daemon,
+// draws the menu when something changed, does what is clicked, and tells what is
+// worth a notification. What a system offers a person (dialogs, notifications,
+// the clipboard, the login item) is a Shell, and what shows the menu a Screen.
+package menubar
