@@ -11,24 +11,28 @@ import (
 	"fulmen/native/frame"
 )
 
-// accept takes the measurement's connections until it is over.
+// accept takes the measurement's connections until it is over. Where too many
+// are about to prove who they are, the oldest has to go.
 func (v *visit) accept() {
-	strangers := make(chan struct{}, maxStrangers)
+	var strangers []net.Conn // the oldest first; those that proved themselves go unharmed
 	for {
 		conn, err := v.listen.Accept()
 		if err != nil {
 			v.cancel(either(context.Cause(v.ctx), err))
 			return
 		}
-		select {
-		case strangers <- struct{}{}:
-		default:
-			conn.Close()
-			continue
+		strangers = append(strangers, conn)
+		if len(strangers) > maxStrangers {
+			v.mu.Lock()
+			known := v.known[strangers[0]]
+			v.mu.Unlock()
+			if !known {
+				strangers[0].Close()
+			}
+			strangers = strangers[1:]
 		}
 		v.working.Go(func() {
 			place, err := v.prove(conn)
-			<-strangers
 			if err != nil {
 				v.prober.cfg.Log.Debug("refused a connection for a measurement", "remote", conn.RemoteAddr(), "error", err)
 				conn.Close()
@@ -86,20 +90,20 @@ func (v *visit) judge(conn net.Conn) (slot, []byte, error) {
 		return slot{}, nil, api.NewError(api.ReasonWrongIdentity, conn.RemoteAddr().String())
 	}
 	place := slot{h.Purpose, h.Stream}
-	if !v.take(place) {
+	if !v.take(place, conn) {
 		return slot{}, nil, api.NewError(api.ReasonProbeTokenInvalid, string(h.Purpose))
 	}
 	return place, ed25519.Sign(v.prober.cfg.Key, b.answered()), nil
 }
 
 // take takes a place that nobody had.
-func (v *visit) take(place slot) bool {
+func (v *visit) take(place slot, conn net.Conn) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.used[place] || place.purpose != forControl && v.control == nil {
 		return false
 	}
-	v.used[place] = true
+	v.used[place], v.known[conn] = true, true
 	return true
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"math"
+	"net"
 	"time"
 
 	"fulmen/daemon/api"
@@ -44,7 +45,7 @@ func (p *Prober) announced(ctx context.Context, from api.NodeID, raw json.RawMes
 	}
 	v := &visit{
 		prober: p, from: from, key: key, params: params, token: drawn(tokenBytes), began: p.cfg.Clock.Boot(),
-		used: map[slot]bool{}, here: make(chan struct{}),
+		used: map[slot]bool{}, known: map[net.Conn]bool{}, here: make(chan struct{}),
 	}
 	port, err := v.prepare(ctx, iface)
 	if err != nil {

@@ -101,8 +101,17 @@ func either(first, second error) error {
 	return second
 }
 
-// prove shows who this node is, and sees who the other one is.
+// prove shows who this node is, and sees who the other one is. Whoever speaks
+// otherwise is somebody else.
 func (m *asking) prove(conn net.Conn, why purpose, number int) error {
+	err := m.exchange(conn, why, number)
+	if _, ok := errors.AsType[*frame.TooLongError](err); ok || errors.Is(err, errFrame) {
+		return api.NewError(api.ReasonWrongIdentity, m.path.Sink.String())
+	}
+	return err
+}
+
+func (m *asking) exchange(conn net.Conn, why purpose, number int) error {
 	challenge, err := frame.Read(conn, nonceBytes)
 	if err != nil {
 		return err

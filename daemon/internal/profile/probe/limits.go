@@ -16,6 +16,8 @@ const (
 	// stalledAfter is how long nothing at all may arrive or leave. The kernel
 	// sends a lost packet again after 0.2, 0.4 and 0.8 s.
 	stalledAfter = 3 * time.Second
+	// leftAfter is the same at the measured node, which lets the other one notice first.
+	leftAfter = 2 * stalledAfter
 	// fullWithin and briefWithin bound a whole measurement, which take about 5 s
 	// and well under 1 s.
 	fullWithin  = 20 * time.Second

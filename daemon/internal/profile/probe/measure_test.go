@@ -18,8 +18,8 @@ func near[T int64 | float64](got *T, want, part float64) bool {
 }
 
 func TestFull(t *testing.T) {
-	is := is.New(t)
 	in(t, nil, func(r *rig) {
+		is := is.New(r.t)
 		var steps []string
 		last := -1.0
 		result, err := r.laptop.Measure(r.t.Context(), m1, there, AmountFull, func(step string, done float64) {
@@ -48,9 +48,9 @@ func TestFewestConnectionsThatFillThePath(t *testing.T) {
 		rate    float64
 		streams int
 	}{{1e6, 1}, {1e8, 1}, {4e8, 1}, {1e9, 2}, {2e9, 4}, {3e9, 8}} {
-		is := is.New(t)
 		wire := &narrow{rate: c.rate}
 		in(t, at(studio, wire.hand), func(r *rig) {
+			is := is.New(r.t)
 			result, err := r.measure(AmountFull)
 			is.True(err == nil)
 			is.True(near(result.UpBitsPerS, c.rate, 0.02))
@@ -61,9 +61,9 @@ func TestFewestConnectionsThatFillThePath(t *testing.T) {
 }
 
 func TestRefresh(t *testing.T) {
-	is := is.New(t)
 	wire := &narrow{rate: 1e9}
 	in(t, at(studio, wire.hand), func(r *rig) {
+		is := is.New(r.t)
 		path := there
 		path.Streams = 3
 		result, err := r.laptop.Measure(r.t.Context(), m1, path, AmountRefresh, nil)
@@ -78,8 +78,8 @@ func TestRefresh(t *testing.T) {
 }
 
 func TestRoundTripsOnly(t *testing.T) {
-	is := is.New(t)
 	in(t, nil, func(r *rig) {
+		is := is.New(r.t)
 		r.network.SetQuality("cable", memnet.Quality{Delay: time.Millisecond, Jitter: time.Millisecond})
 		result, err := r.measure(AmountRTT)
 		is.True(err == nil)
@@ -95,9 +95,9 @@ func TestRoundTripsOnly(t *testing.T) {
 
 // What people and time servers do to the wall clock changes nothing.
 func TestWallClockJumps(t *testing.T) {
-	is := is.New(t)
 	wire := &narrow{rate: 1e9}
 	in(t, at(studio, wire.hand), func(r *rig) {
+		is := is.New(r.t)
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
@@ -115,8 +115,8 @@ func TestWallClockJumps(t *testing.T) {
 }
 
 func TestCancel(t *testing.T) {
-	is := is.New(t)
 	in(t, nil, func(r *rig) {
+		is := is.New(r.t)
 		ctx, cancel := context.WithCancel(r.t.Context())
 		time.AfterFunc(700*time.Millisecond, cancel)
 		began := time.Now()

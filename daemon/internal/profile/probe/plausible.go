@@ -7,8 +7,8 @@ import (
 
 const (
 	// inFlight is the most that may be between a sender's program and a receiver's
-	// for each connection: what both systems keep for it.
-	inFlight = 32 << 20
+	// for each connection: what both systems keep for it, 10 MiB on Linux.
+	inFlight = 12 << 20
 	// late is by how much a message may be late on a busy machine.
 	late = 150 * time.Millisecond
 )

@@ -109,6 +109,9 @@ func (r *rig) start(node api.NodeID, change func(api.NodeID, *Config)) *Prober {
 	return New(cfg)
 }
 
+// wait waits until nothing happens any more at this time.
+func (r *rig) wait() { synctest.Wait() }
+
 // measure measures from the laptop.
 func (r *rig) measure(amount Amount) (Result, *api.Error) {
 	result, err := r.laptop.Measure(r.t.Context(), m1, there, amount, nil)

@@ -17,12 +17,12 @@ func (m *asking) run(within time.Duration) error {
 		m.cancel(&native.DeadlineError{WaitingFor: "the measurement of the path to " + m.path.Peer.Display(), After: within})
 	})
 	defer end.Stop()
-	go watch(m.ctx, clock, &m.seen, func() { m.cancel(m.stalled()) })
 	m.tell("round trips", 0)
 	conn, err := m.open(forControl, 0)
 	if err != nil {
 		return err
 	}
+	go watch(m.ctx, clock, &m.seen, stalledAfter, func() { m.cancel(m.stalled()) })
 	m.control = newControl(conn, &m.seen)
 	trips, err := m.roundTrips()
 	m.result.RTTUS, m.result.JitterUS, m.result.LossRatio = trips.median(), trips.jitter(), trips.loss()

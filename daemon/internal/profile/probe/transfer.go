@@ -111,6 +111,16 @@ func (t *transfer) pass(p pace) {
 	}
 }
 
+// isOver reports whether counts are wanted no more.
+func (t *transfer) isOver() bool {
+	select {
+	case <-t.over:
+		return true
+	default:
+		return false
+	}
+}
+
 // listen hears the peer's counts until its total.
 func (t *transfer) listen() (total int64, err error) {
 	for {
@@ -122,7 +132,7 @@ func (t *transfer) listen() (total int64, err error) {
 			return 0, err
 		}
 		switch {
-		case w.Say == sayTotal:
+		case w.Say == sayTotal && t.isOver():
 			return w.Bytes, nil
 		case w.Say == sayCount && t.way == forUp:
 			t.pass(pace{count: w.count(), arrived: t.prober.cfg.Clock.Boot(), written: t.written.Load()})
@@ -162,7 +172,7 @@ func (t *transfer) measure(done float64) error {
 		case stepFewer:
 			t.streams.keep(t.meter.streams)
 		case stepDone:
-			if why := agrees(from, p, t.opened); why != "" {
+			if why := agrees(from, p, t.meter.streams); why != "" {
 				return t.implausible(why)
 			}
 			return nil

@@ -35,6 +35,7 @@ type visit struct {
 
 	mu      sync.Mutex
 	used    map[slot]bool // connections that came
+	known   map[net.Conn]bool
 	control *control
 	here    chan struct{} // closed when the control connection has come
 }
@@ -72,7 +73,7 @@ func (v *visit) serve(within time.Duration) {
 	v.noise = noise()
 	v.came.clock, v.came.tell = clock, v.count
 	v.working.Go(v.accept)
-	v.working.Go(func() { watch(ctx, clock, &v.seen, func() { v.cancel(errStalled) }) })
+	v.working.Go(func() { watch(ctx, clock, &v.seen, leftAfter, func() { v.cancel(errStalled) }) })
 	v.working.Go(func() {
 		first, done := native.WithTimeout(ctx, clock, comeWithin, "the first connection of "+v.from.Display())
 		defer done()
