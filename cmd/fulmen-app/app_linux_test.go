@@ -1,0 +1,167 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/client"
+	"fulmen/daemon/e2e/desk"
+)
+
+// rig is the app over a simulated cluster.
+type rig struct {
+	*desk.Desk
+	*menu
+	stage *desk.Stage
+	// answers is a file with what the stand-in for zenity answers, asked one with
+	// what it was asked.
+	answers, asked string
+}
+
+// newRig starts a cluster, a desktop and the app.
+func newRig(t *testing.T, scenario string, macs ...string) *rig {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("a cluster is paired first, and systray does not run under the race detector")
+	}
+	is := is.New(t)
+	stage, err := desk.NewStage(filepath.Join("..", ".."))
+	t.Cleanup(stage.Close)
+	if errors.Is(err, desk.ErrNobody) {
+		t.Skip(err)
+	}
+	is.NoErr(err)
+	out, err := exec.Command("go", "build", "-o", stage.Bin+string(filepath.Separator), "fulmen/cmd/fulmen-app", "fulmen/cmd/fulmend").CombinedOutput()
+	if err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	b := newBus(t)
+	folder := filepath.Join(stage.Folder, "desk")
+	is.NoErr(os.Mkdir(folder, 0o700))
+	is.NoErr(stage.Account.Owns(folder))
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	d, err := desk.Start(ctx, desk.Options{Fulmend: stage.Fulmend, Scenario: scenario, Macs: macs, Folder: folder, Account: stage.Account})
+	t.Cleanup(d.Close)
+	is.NoErr(err)
+
+	r := &rig{Desk: d, stage: stage, answers: filepath.Join(stage.Work, "answers"), asked: filepath.Join(stage.Work, "asked")}
+	// Dialogs need a screen; this one answers from a file, and no where it is empty.
+	tools := t.TempDir()
+	script := "#!/bin/sh\nprintf '%s\\n' \"$*\" >>'" + r.asked + "'\nhead -n 1 '" + r.answers + "' | grep . && sed -i 1d '" + r.answers + "'\n"
+	is.NoErr(os.WriteFile(filepath.Join(tools, "zenity"), []byte(script), 0o755))
+	is.NoErr(os.WriteFile(filepath.Join(tools, "xclip"), []byte("#!/bin/sh\ncat >'"+filepath.Join(stage.Work, "copied")+"'\n"), 0o755))
+	is.NoErr(os.WriteFile(filepath.Join(tools, "wl-copy"), []byte("#!/bin/sh\ncat >'"+filepath.Join(stage.Work, "copied")+"'\n"), 0o755))
+	r.answer()
+	app := exec.Command(filepath.Join(stage.Bin, "fulmen-app"))
+	app.Env = append(os.Environ(), "DBUS_SESSION_BUS_ADDRESS="+b.address, "FULMEN_HOME="+d.Nodes[0].Home, "PATH="+tools+":"+os.Getenv("PATH"))
+	app.Stdout, app.Stderr = os.Stderr, os.Stderr
+	is.NoErr(app.Start())
+	ended := make(chan error, 1)
+	go func() { ended <- app.Wait() }()
+	t.Cleanup(func() {
+		_ = app.Process.Signal(syscall.SIGTERM) // it may have been quit
+		if err := <-ended; err != nil {
+			t.Errorf("the app ended with %v", err)
+		}
+	})
+	r.menu = b.appears(ctx)
+	return r
+}
+
+// answer says what the next dialogs answer.
+func (r *rig) answer(lines ...string) {
+	text := strings.Join(lines, "\n")
+	if text != "" {
+		text += "\n"
+	}
+	if err := os.WriteFile(r.answers, []byte(text), 0o666); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func TestAppShowsAndStopsJobs(t *testing.T) {
+	is := is.New(t)
+	r := newRig(t, "mesh-4", "studio-1", "studio-2")
+	first := r.shows("2 Macs")
+	is.True(strings.HasSuffix(first.title, "SIMULATED"))
+	r.shows("studio-1 (this Mac)")
+	r.shows("studio-2")
+	r.shows("Cables:", "studio-1 ↔ studio-2")
+
+	// A line that is only read does nothing, though a desktop may send the click.
+	is.True(r.shows("studio-2", "Simulated").disabled)
+	r.click("studio-2", "Simulated")
+
+	node := r.Nodes[0]
+	job, err := client.Call[api.JobSubmitResult](t.Context(), node.Client, "job.submit", api.JobSubmitParams{Request: api.JobRequest{
+		Name: "sleeper", Detached: true, Program: api.Program{Command: []string{"sleep", "600"}, Directory: r.stage.Work},
+		Placement: api.Placement{Ranks: 1, Backend: api.BackendRing, GPU: api.GPUShared}}})
+	is.NoErr(err)
+	r.shows("sleeper   1 Mac", "Stop...")
+	r.click("sleeper", "Stop...") // and no: nothing is answered
+	r.answer("yes")
+	r.click("sleeper", "Stop...")
+	r.shows("sleeper   stopped")
+	got, err := client.Call[api.JobGetResult](t.Context(), node.Client, "job.get", api.JobSelect{Job: job.Job})
+	is.NoErr(err)
+	var ended api.Job
+	is.NoErr(got.Job.Decode(&ended))
+	is.Equal(ended.Phase, api.JobStopped)
+	is.Equal(r.shows("sleeper", "Run It Again").disabled, false)
+}
+
+func TestAppOutlivesTheDaemon(t *testing.T) {
+	is := is.New(t)
+	r := newRig(t, "mesh-4", "studio-1", "studio-2")
+	r.shows("2 Macs")
+	r.Nodes[0].End(syscall.SIGKILL)
+	r.shows("Fulmen does not answer")
+	r.lacks("studio-2")
+	is.NoErr(r.Nodes[0].Boot(t.Context()))
+	r.shows("2 Macs")
+	r.shows("studio-2")
+
+	r.Nodes[1].End(syscall.SIGKILL)
+	r.shows("1 of 2 Macs")
+	r.shows("studio-2   not reached")
+	is.NoErr(r.Nodes[1].Boot(t.Context()))
+	r.shows("2 Macs")
+}
+
+func TestAppKeepsItsSettings(t *testing.T) {
+	is := is.New(t)
+	r := newRig(t, "mesh-4", "studio-1", "studio-2")
+	is.True(r.shows("Settings", "Notifications").checked)
+	r.click("Settings", "Notifications")
+	r.awaits("notifications off", func(all []line) bool {
+		l, err := find(all, "Settings", "Notifications")
+		return err == nil && !l.checked
+	})
+	r.click("Settings", "Beside the Icon", "Memory Used")
+	r.awaits("memory chosen", func(all []line) bool {
+		l, err := find(all, "Settings", "Beside the Icon", "Memory Used")
+		return err == nil && l.checked
+	})
+	text, err := os.ReadFile(filepath.Join(r.Nodes[0].Home, "app.toml"))
+	is.NoErr(err)
+	is.Equal(string(text), "title = \"memory\"\nnotifications = false\n")
+
+	r.click("Add a Mac...", "Show a Code on This Mac")
+	code := r.shows("Code for the other Mac: ")
+	is.Equal(len(code.title), len("Code for the other Mac: XXXX-XXXX"))
+	r.click("Code for the other Mac", "Stop Adding")
+	r.lacks("Code for the other Mac")
+
+	r.click("Copy Diagnostics")
+	r.click("Quit")
+}
