@@ -61,7 +61,7 @@ func TestMeter(t *testing.T) {
 		{"refresh of what is fast", planOf(AmountRefresh, 0, 4), steady(4e10), 4e10, 4, 30 * time.Millisecond},
 		{"refresh of what is slow", planOf(AmountRefresh, 0, 1), steady(1e7), 1e7, 1, 100 * time.Millisecond},
 		{"refresh without knowing more", planOf(AmountRefresh, 0, 0), steady(1e9), 1e9, 2, 100 * time.Millisecond},
-		{"refresh after slow start", planOf(AmountRefresh, 8*time.Millisecond, 1), grows(1e9), 1e9, 1, 200 * time.Millisecond},
+		{"refresh after slow start", planOf(AmountRefresh, 8*time.Millisecond, 1), grows(1e9), 1e9, 1, 300 * time.Millisecond},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			is := is.New(t)

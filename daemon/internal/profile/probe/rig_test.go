@@ -59,8 +59,23 @@ type rig struct {
 	gone           atomic.Bool // the laptop's interface
 }
 
+// usualRate is what the cable carries, in bits a second.
+const usualRate = 1e8
+
 // in runs a test in a bubble, over a cable that takes 4 ms each way.
 func in(t *testing.T, change func(node api.NodeID, cfg *Config), test func(r *rig)) {
+	t.Helper()
+	wire := narrow{rate: usualRate}
+	within(t, func(node api.NodeID, cfg *Config) {
+		at(studio, wire.hand)(node, cfg)
+		if change != nil {
+			change(node, cfg)
+		}
+	}, test)
+}
+
+// within is in, over a cable that carries whatever is sent.
+func within(t *testing.T, change func(node api.NodeID, cfg *Config), test func(r *rig)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		r := &rig{t: t, network: memnet.New(1), desk: peertest.NewDesk()}
@@ -103,9 +118,7 @@ func (r *rig) start(node api.NodeID, change func(api.NodeID, *Config)) *Prober {
 			return "", false
 		},
 	}
-	if change != nil {
-		change(node, &cfg)
-	}
+	change(node, &cfg)
 	return New(cfg)
 }
 

@@ -87,11 +87,7 @@ func TestOneAtATime(t *testing.T) {
 }
 
 func TestBudget(t *testing.T) {
-	wire := &narrow{rate: 1e7}
-	in(t, func(node api.NodeID, cfg *Config) {
-		cfg.Budget = 10 * time.Second
-		at(studio, wire.hand)(node, cfg)
-	}, func(r *rig) {
+	in(t, func(_ api.NodeID, cfg *Config) { cfg.Budget = 10 * time.Second }, func(r *rig) {
 		is := is.New(r.t)
 		measured := 0
 		for ; measured < 10; measured++ {
@@ -105,7 +101,7 @@ func TestBudget(t *testing.T) {
 		_, err := r.asks(third, usual)          // has a budget of its own
 		is.True(err == nil)
 		time.Sleep(BudgetPeriod)
-		r.laptop = r.start(laptop, nil)
+		r.laptop = r.start(laptop, func(api.NodeID, *Config) {})
 		_, fault := r.measure(AmountFull)
 		is.True(fault == nil)
 	})
