@@ -38,8 +38,13 @@ type graph struct {
 
 	watchers watchers
 
-	mu   sync.Mutex
-	list api.LinkListResult
+	// redrawn hears of it too, at the very end; it returns at once.
+	redrawn func()
+
+	mu     sync.Mutex
+	list   api.LinkListResult
+	built  topology.Graph
+	number uint64 // of built, from 1
 }
 
 // openGraph makes what follows the cluster's graph.
@@ -48,7 +53,7 @@ func (d *daemon) openGraph() {
 		d.logs.part("health").Error("a condition of a cable could not be published", "error", err)
 	})
 	d.onClose(func() error { cables.Close(); return nil })
-	d.graph = &graph{ledger: d.ledger, cables: cables, now: d.platform.Clock.Now,
+	d.graph = &graph{ledger: d.ledger, cables: cables, now: d.platform.Clock.Now, redrawn: d.recheckMeasurements,
 		stale: func(id api.NodeID) bool { return d.nodes != nil && d.nodes.isStale(id) },
 		expired: func() (socket, rdma time.Duration) {
 			current := d.live.Current().Measure
@@ -124,15 +129,27 @@ func (g *graph) see(change ledger.Change) {
 
 // draw makes the graph anew and wakes who watches it.
 func (g *graph) draw() {
-	list := g.build().List()
+	built := g.build()
+	list := built.List()
 	g.mu.Lock()
-	g.list = list
+	g.list, g.built = list, built
+	g.number++
 	g.mu.Unlock()
 	g.watchers.wake()
 	if g.drawn != nil {
 		g.drawn() // ranks that cannot talk any more are ended before anything else is looked at
 	}
 	g.cables.Drawn(list, g.name)
+	if g.redrawn != nil {
+		g.redrawn()
+	}
+}
+
+// latest is the graph as it was drawn last, and its number.
+func (g *graph) latest() (topology.Graph, uint64) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.built, g.number
 }
 
 // name is what people call a node.
@@ -146,10 +163,11 @@ func (g *graph) name(node api.NodeID) string {
 }
 
 // watch gives the graph and a channel that has a token whenever it may have
-// become another; done ends that.
+// become another; done ends that. Meanwhile its measurements are kept fresh.
 func (g *graph) watch() (list api.LinkListResult, wake <-chan struct{}, done func()) {
-	wake, done = g.watchers.add() // before the graph is read: a change in between wakes
-	return g.current(), wake, done
+	wake, end := g.watchers.add() // before the graph is read: a change in between wakes
+	forget := g.ledger.Want(ledger.Filter{Kinds: []api.Kind{api.KindLinkProfile}})
+	return g.current(), wake, func() { end(); forget() }
 }
 
 // current is the graph as it was drawn last.

@@ -46,18 +46,8 @@ func (d *daemon) handlers(stop context.CancelCauseFunc) server.Handlers {
 		"link.get":        server.Handle(d.linkGet),
 		"link.watch":      server.Handle(d.linkWatch),
 		"link.export":     server.Handle(d.linkExport),
-		"measure.gpu":     server.Handle(d.measureGPU),
-		"measure.watch":   server.Handle(d.measureWatch),
-		"measure.get": server.Handle(func(ctx context.Context, _ *server.Caller, p api.MeasureSelect) (api.Measurement, error) {
-			return d.profiler.Get(ctx, p)
-		}),
-		"measure.list": server.Handle(func(ctx context.Context, _ *server.Caller, p api.Empty) (api.MeasureListResult, error) {
-			return d.profiler.List(ctx, p)
-		}),
-		"measure.cancel": server.Handle(func(ctx context.Context, c *server.Caller, p api.MeasureSelect) (api.Empty, error) {
-			return d.profiler.Cancel(ctx, d.caller(c), p)
-		}),
 	}
+	maps.Copy(all, d.measureHandlers())
 	maps.Copy(all, d.clusterHandlers())
 	maps.Copy(all, d.jobHandlers())
 	return all
@@ -120,36 +110,4 @@ func (d *daemon) setConfig(_ context.Context, c *server.Caller, p api.DaemonSetC
 	}
 	d.logs.part("daemon").Info("configuration changed", "uid", c.UID, "keys", len(changes))
 	return api.Empty{}, nil
-}
-
-func (d *daemon) measureGPU(ctx context.Context, c *server.Caller, p api.MeasureGPUParams) (api.MeasureStarted, error) {
-	watch, err := d.profiler.MeasureGPU(ctx, d.caller(c), p)
-	if err != nil {
-		return api.MeasureStarted{}, err
-	}
-	return d.follow(c, watch)
-}
-
-func (d *daemon) measureWatch(ctx context.Context, c *server.Caller, p api.MeasureSelect) (api.MeasureStarted, error) {
-	watch, err := d.profiler.Watch(ctx, p)
-	if err != nil {
-		return api.MeasureStarted{}, err
-	}
-	return d.follow(c, watch)
-}
-
-// follow sends a client what a measurement comes to, up to its one end.
-func (d *daemon) follow(c *server.Caller, watch *profile.Watch) (api.MeasureStarted, error) {
-	type step struct {
-		now      api.Measurement
-		terminal bool
-	}
-	next := func(ctx context.Context) (s step, err error) {
-		s.now, s.terminal, err = watch.Next(ctx)
-		return s, err
-	}
-	sub, err := deliver(c, "progress", next, func() {}, func(sub api.Subscription, n uint64, s step) any {
-		return api.MeasureChanged{Sub: sub, N: n, Measurement: s.now, Terminal: s.terminal}
-	}, func(s step) bool { return s.terminal })
-	return api.MeasureStarted{Sub: sub, Measurement: watch.Measurement}, err
 }

@@ -40,6 +40,7 @@ func (p planner) Explain(ctx context.Context, spec api.JobSpec) (api.JobPlanResu
 // there is no place, and which nobody is told of a job that waits for one.
 func (p planner) place(ctx context.Context, spec api.JobSpec, mlx map[api.NodeID]string, brief bool) (placement.Result, error) {
 	d := p.d
+	d.asking.ask()
 	d.node.FetchLive(ctx, []api.Kind{api.KindMemory})
 	raw, err := json.Marshal(spec)
 	if err != nil {

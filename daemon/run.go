@@ -86,6 +86,7 @@ type daemon struct {
 	health   *health.Health
 	facts    *facts.Owner
 	profiler *profile.Profiler
+	asking   *asking
 	graph    *graph
 	tokens   *token.Book
 	worker   string
@@ -264,7 +265,6 @@ func (d *daemon) forgetStrangers() error {
 
 // openParts makes the owners of facts and what serves clients.
 func (d *daemon) openParts(ctx context.Context) error {
-	self := d.identity.Node
 	d.health = health.New(d.owner("health", api.KindCondition), time.Now)
 	name, err := storage{d.database}.loadName()
 	if err != nil {
@@ -275,15 +275,6 @@ func (d *daemon) openParts(ctx context.Context) error {
 		PublicKey: d.identity.Public(), FulmenVersion: d.options.Version, Protocol: api.Protocol, StartedAt: api.TimeOf(d.started),
 		FriendlyName: name, ShortName: d.shortName, Platform: d.family(),
 	}, d.logs.part("facts"))
-	d.profiler = profile.New(profile.Config{
-		Node: self, Clock: d.platform.Clock, Documents: d.owner("profile", api.KindGPUProfile), Conditions: d.health,
-		Worker: d.worker, Env: workerEnvironment(os.Environ()), Last: d.lastProfile(), Circumstances: d.circumstances,
-		Turn: func(ctx context.Context, id api.MeasureID, waiting func(on string)) (func(), error) {
-			return d.grants.turn(ctx, id, waiting)
-		},
-		Resolve: d.find, Log: d.logs.part("profile"),
-	})
-	d.onClose(func() error { d.profiler.Close(); return nil })
 	d.openGraph()
 	if err := d.openCluster(); err != nil {
 		return err
@@ -292,6 +283,7 @@ func (d *daemon) openParts(ctx context.Context) error {
 	if err := d.openJobs(); err != nil {
 		return err
 	}
+	d.openMeasurements()
 	d.tokens, err = token.Open(storage{d.database}, d.platform.Clock, d.logs.part("server"))
 	if err != nil {
 		return err
@@ -321,13 +313,4 @@ func (d *daemon) owner(name string, kinds ...api.Kind) documents {
 func (d *daemon) own(kind api.Kind, value any) bool {
 	record, found := d.ledger.Get(api.Key{Node: d.identity.Node, Kind: kind})
 	return found && record.Decode(value) == nil
-}
-
-// lastProfile is the measurement from before a restart.
-func (d *daemon) lastProfile() *api.GPUProfile {
-	var last api.GPUProfile
-	if !d.own(api.KindGPUProfile, &last) {
-		return nil
-	}
-	return &last
 }

@@ -50,6 +50,7 @@ func (d *daemon) serve(ctx context.Context) error {
 	}
 	running.Go(func() { _ = d.facts.Run(ctx) })
 	running.Go(func() { d.followInterest(ctx) })
+	running.Go(func() { _ = d.profiler.Run(ctx) })
 	running.Go(func() { d.learnMLX(ctx) })
 	running.Go(func() { _ = d.self.Run(ctx) })
 	running.Go(func() {
@@ -134,6 +135,7 @@ func (d *daemon) followInterest(ctx context.Context) {
 			return
 		case <-interest.C():
 		}
+		d.profiler.Recheck()
 		for _, kind := range []api.Kind{api.KindMemory, api.KindSystem} {
 			d.facts.Watched(kind, d.ledger.Interested(kind, d.identity.Node))
 		}

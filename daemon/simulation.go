@@ -16,8 +16,9 @@ import (
 )
 
 // Simulation is the simulated Mac that a daemon runs on. Everything that the
-// daemon says of it says that it is simulated; jobs and measurements run on the
-// real machine below.
+// daemon says of it says that it is simulated; jobs run on the real machine below.
+// Its measurements are those that the scenario records, but for one of the
+// loopback interface of the machine below.
 type Simulation struct {
 	// World is the cluster that the Mac belongs to.
 	World World
@@ -90,6 +91,7 @@ func (s *Simulation) platform(units string) (native.Platform, error) {
 		return native.Platform{}, errors.Join(err, mac.Close())
 	}
 	mac.Supervisor, mac.Processes = host.Supervisor, host.Processes
+	mac.Sockets = withLoopback{mac.Sockets}
 	mac.Closers = append(mac.Closers, host.Close)
 	return mac, nil
 }

@@ -24,6 +24,8 @@ type World interface {
 	Apply(op scenario.Op) error
 	// Play lets the scenario's time line run until ctx ends.
 	Play(ctx context.Context) error
+	// Recorded is what its scenario records of one of its Macs.
+	Recorded(mac string) (sim.Recorded, error)
 	// Close leaves it; one of this process ends.
 	Close() error
 }

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -135,4 +136,71 @@ func (w *World) rdmaActive(s socket) bool {
 	own := m.iface(m.port(s.number).Interface)
 	return own != nil && own.present && offersRDMA(m, m.port(s.number)) &&
 		w.device(m, own).PortState == native.RDMAPortActive
+}
+
+// Recorded is what the scenario records of one Mac, as far as it would be measured
+// now.
+type Recorded struct {
+	// GPU is of its GPU; nil where nothing is recorded.
+	GPU *scenario.GPUMeasurement `json:"gpu,omitzero"`
+	// Paths are of its paths to others.
+	Paths []RecordedPath `json:"paths,omitzero"`
+	// Reach is where others answer it.
+	Reach []Reach `json:"reach,omitzero"`
+}
+
+// RecordedPath is a recorded path with the Mac's interfaces that it goes over.
+type RecordedPath struct {
+	// From is the Mac.
+	scenario.LinkMeasurement
+	// Receptacle is the Mac's, and PeerReceptacle the peer's, of a cable; 0 for a network.
+	Receptacle, PeerReceptacle int
+	// Interfaces are the Mac's on that network, or that of the receptacle and the
+	// bridge it is in.
+	Interfaces []string
+}
+
+// Recorded returns what is recorded of a Mac; native.ErrNotFound where there is no
+// such Mac.
+func (w *World) Recorded(mac string) (Recorded, error) {
+	r := Recorded{GPU: w.GPU(mac), Reach: w.Reach(mac)}
+	for _, other := range w.Macs() {
+		for _, transport := range []string{scenario.TransportSocket, scenario.TransportRDMA} {
+			for _, l := range w.Links(mac, other, transport) {
+				r.Paths = append(r.Paths, RecordedPath{LinkMeasurement: l})
+			}
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	m := w.mac(mac)
+	if m == nil {
+		return Recorded{}, fmt.Errorf("the Mac %q: %w", mac, native.ErrNotFound)
+	}
+	for i := range r.Paths {
+		w.place(m, &r.Paths[i])
+	}
+	return r, nil
+}
+
+// place finds the interfaces of a recorded path; the caller holds mu.
+func (w *World) place(m *mac, r *RecordedPath) {
+	if n := w.network(r.Over); n != nil {
+		for _, own := range m.ifaces {
+			if own.spec.Network == n.spec.Name {
+				r.Interfaces = append(r.Interfaces, own.spec.Name)
+			}
+		}
+		return
+	}
+	p := w.measured(r.LinkMeasurement)
+	if p == nil {
+		return
+	}
+	r.Receptacle, r.PeerReceptacle = p.near.number, p.far.number
+	name := m.port(p.near.number).Interface
+	r.Interfaces = append(r.Interfaces, name)
+	if b := m.bridgeOf(name); b != nil {
+		r.Interfaces = append(r.Interfaces, b.name)
+	}
 }

@@ -2,6 +2,7 @@ package profile
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 	"time"
 
@@ -15,6 +16,8 @@ type Documents interface {
 	// Put publishes a document of this node. unknown tells, by field, why
 	// fields of the value are absent.
 	Put(kind api.Kind, name string, value any, unknown map[string]api.Reason) error
+	// Delete ends one; one that is not there stays so.
+	Delete(kind api.Kind, name string) error
 }
 
 // Conditions is where a measurement tells what is wrong with this node.
@@ -33,7 +36,15 @@ type Launcher func(ctx context.Context, c proc.Command) proc.Record
 // worker's to tell.
 type Circumstances func(ctx context.Context) (api.MeasureConditions, map[string]api.Reason)
 
-// Config is what a [Profiler] needs.
+// Peers calls other nodes and answers their calls.
+type Peers interface {
+	// Call calls a method of a node. Errors are *api.Error.
+	Call(ctx context.Context, node api.NodeID, method string, params, result any) error
+	// HandleCall sets who answers a method here.
+	HandleCall(method string, h func(ctx context.Context, from api.NodeID, params json.RawMessage) (any, error))
+}
+
+// Config is what a [Profiler] needs. Readers return at once and do not call back.
 type Config struct {
 	// Node is this node.
 	Node api.NodeID
@@ -60,10 +71,37 @@ type Config struct {
 	Duration time.Duration
 	// Silence is as in proc.Command.
 	Silence time.Duration
-	// Last is the profile from before the daemon started, if there is one.
-	Last *api.GPUProfile
+	// Last is the profile from before the daemon started, if there is one, and
+	// LastPaths are those of paths, by name.
+	Last      *api.GPUProfile
+	LastPaths map[string]api.LinkProfile
 	// Log may be nil.
 	Log *slog.Logger
+
+	// Peers may be nil: then only this node's subjects can be measured.
+	Peers Peers
+	// Reached lists the nodes in sight; this one alone where nil.
+	Reached func() []api.NodeID
+	// Paths lists the ways that this node measures, as they are now; nil = none.
+	Paths func() []Path
+	// Subjects finds the paths that a person means; nil = none.
+	Subjects func(api.MeasureLinkParams) ([]api.Key, error)
+	// Probe measures a path over sockets.
+	Probe Probe
+	// Scenario, where set, gives what a simulation records in place of measuring.
+	Scenario Scenario
+	// Wanted reports whether somebody watches this node's documents of a kind;
+	// nobody does where it is nil.
+	Wanted func(api.Kind) bool
+	// Obstacle says why nothing should be measured on this node now; nil = nothing
+	// speaks against it. It may be nil, and may take a moment.
+	Obstacle func(context.Context) *api.Error
+	// System tells which system and which MLX there are now; empty where not known.
+	System func() (osBuild, mlx string)
+	// TTL tells how old results may be; the defaults where nil.
+	TTL func() (gpu, socket time.Duration)
+	// Name is what people call a node; its id where nil.
+	Name func(api.NodeID) string
 }
 
 const (
@@ -76,4 +114,43 @@ const (
 	// startUp is what a worker may take beside measuring: loading MLX and
 	// compiling kernels the first time, on a busy machine.
 	startUp = 2 * time.Minute
+	// turnWithin is how long something that somebody asked for waits in all for its
+	// turn; what is measured unasked waits as long as it is wanted.
+	turnWithin = 10 * time.Minute
 )
+
+// withDefaults fills in what was left out.
+func (c Config) withDefaults() Config {
+	if c.Duration <= 0 {
+		c.Duration = DefaultDuration
+	}
+	if c.Launch == nil {
+		clock := c.Clock
+		c.Launch = func(ctx context.Context, command proc.Command) proc.Record { return proc.Run(ctx, clock, command) }
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Paths == nil {
+		c.Paths = func() []Path { return nil }
+	}
+	if c.Wanted == nil {
+		c.Wanted = func(api.Kind) bool { return false }
+	}
+	if c.Obstacle == nil {
+		c.Obstacle = func(context.Context) *api.Error { return nil }
+	}
+	if c.System == nil {
+		c.System = func() (string, string) { return "", "" }
+	}
+	if c.TTL == nil {
+		c.TTL = func() (gpu, socket time.Duration) { return api.DefaultGPUTTL, api.DefaultSocketTTL }
+	}
+	if c.Reached == nil {
+		c.Reached = func() []api.NodeID { return []api.NodeID{c.Node} }
+	}
+	if c.Name == nil {
+		c.Name = api.NodeID.Display
+	}
+	return c
+}

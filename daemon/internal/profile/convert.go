@@ -128,16 +128,3 @@ func absent(v api.GPUProfile, unknown map[string]api.Reason) map[string]api.Reas
 	}
 	return out
 }
-
-// history is the earlier results of a profile that gets a new one, the newest
-// first.
-func history(before api.GPUProfile) []api.GPUResult {
-	list := slices.Clone(before.History)
-	if before.FP16TFLOPS != nil && before.MemoryBytesPerS != nil {
-		list = slices.Insert(list, 0, api.GPUResult{
-			MeasuredAt: before.MeasuredAt, FP16TFLOPS: *before.FP16TFLOPS, MemoryBytesPerS: *before.MemoryBytesPerS,
-			Conditions: before.Conditions,
-		})
-	}
-	return list[:min(len(list), api.HistoryLength)]
-}

@@ -56,16 +56,6 @@ func TestWorstHeatCounts(t *testing.T) {
 	is.Equal(state("").with(state("")).value.ThermalState, api.ThermalState(""))
 }
 
-func TestHistoryIsBounded(t *testing.T) {
-	is := is.New(t)
-	value := fromWorker(sampleGPU(), api.MeasureConditions{})
-	for range 2 * api.HistoryLength {
-		value.History = history(value)
-	}
-	is.Equal(len(value.History), api.HistoryLength)
-	is.Equal(len(history(api.GPUProfile{})), 0) // what was never measured is no history
-}
-
 // FuzzResult reads any result of a worker: what passes makes a document.
 func FuzzResult(f *testing.F) {
 	good, err := json.Marshal(sampleGPU())

@@ -1,11 +1,19 @@
-// Package profile owns this node's gpu-profile document: what its GPU was
-// measured to give, and why the last measurement failed if it did.
+// Package profile owns this node's gpu-profile and link-profile documents: what
+// its GPU and the paths to its peers were measured to give, what they gave
+// earlier, and why something is not measured now.
 //
-// [Profiler] measures on request, in a worker process under supervision, and
-// never twice at once: who asks while a measurement runs joins it. Its methods
-// are the handlers of the API's measure.* methods as far as they are about
-// GPUs. It reads the circumstances of a measurement, publishes the document,
-// raises and clears the conditions that the worker's end tells of, and lets
-// any number of watchers follow; whatever pace they have, each sees exactly
-// one end.
+// [Profiler.Run] measures what is due by itself, as package pace says: what
+// somebody watches and is old, and what has become another. It takes the grants of
+// this node for each measurement, of a path also the peer's, and never more than
+// one at once. What people ask for goes the same way; who asks for what is being
+// measured joins it. A subject of another node is that node's to measure: it is
+// asked to (peer.profile), and its answers are passed on.
+//
+// A measurement has a watcher for each client; whatever pace they have, each
+// sees exactly one end. GPUs are measured by a worker process under supervision,
+// paths by the function Probe of the configuration. A simulated Mac's numbers are
+// its scenario's.
+//
+// Packages history and pace hold the rules, package probe the measurement of a path
+// over sockets.
 package profile

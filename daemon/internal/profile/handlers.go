@@ -20,49 +20,105 @@ type Caller struct {
 // or, where the caller accepts an earlier result and there is one, gives a
 // measurement that is done. It goes on when ctx ends.
 func (p *Profiler) MeasureGPU(ctx context.Context, by Caller, params api.MeasureGPUParams) (*Watch, error) {
-	if err := p.check(params); err != nil {
+	if err := checkAge(params.MaxAgeS); err != nil {
 		return nil, err
 	}
+	var nodes []api.NodeID
+	if params.All {
+		nodes = p.cfg.Reached()
+	}
+	for _, ref := range params.Nodes {
+		node, err := p.resolve(ref)
+		if err != nil {
+			return nil, err
+		}
+		nodes = append(nodes, node)
+	}
+	if len(nodes) == 0 {
+		nodes = []api.NodeID{p.cfg.Node}
+	}
+	var keys []api.Key
+	for _, node := range nodes {
+		keys = append(keys, api.Key{Node: node, Kind: api.KindGPUProfile})
+	}
+	return p.measure(ctx, order{by: by.Principal, asked: true, maxAgeS: params.MaxAgeS, keys: keys})
+}
+
+// MeasureLink is measure.link. It goes on when ctx ends.
+func (p *Profiler) MeasureLink(ctx context.Context, by Caller, params api.MeasureLinkParams) (*Watch, error) {
+	if err := checkAge(params.MaxAgeS); err != nil {
+		return nil, err
+	}
+	if p.cfg.Subjects == nil {
+		return nil, api.NewError(api.ReasonNotSupportedByPlatform, "")
+	}
+	keys, err := p.cfg.Subjects(params)
+	if err != nil {
+		return nil, err
+	}
+	if len(keys) == 0 {
+		e := api.Errorf(api.ReasonNoSuchLink, "", "There is no path to measure.")
+		e.Data.Remedy = "See which nodes are reached, and how, with: fulmen peers"
+		return nil, e
+	}
+	return p.measure(ctx, order{by: by.Principal, asked: true, maxAgeS: params.MaxAgeS, keys: keys})
+}
+
+// measure begins what is ordered, or joins the same.
+func (p *Profiler) measure(ctx context.Context, o order) (*Watch, error) {
+	slices.SortFunc(o.keys, api.Key.Compare)
+	o.keys = slices.Compact(o.keys)
+	for _, key := range o.keys {
+		if key.Node != p.cfg.Node && p.cfg.Peers == nil {
+			e := api.Errorf(api.ReasonNotSupportedByPlatform, string(key.Node), "%s cannot be asked from here.", p.cfg.Name(key.Node))
+			e.Data.Remedy = "Ask the daemon of that node."
+			return nil, e
+		}
+	}
 	now := p.conditions(ctx)
-	if err := p.awaitEnding(ctx); err != nil {
+	if err := p.awaitEnding(ctx, o.keys); err != nil {
 		return nil, err
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	switch {
-	case p.closed:
+	if p.closed {
 		return nil, api.NewError(api.ReasonStopping, "")
-	case p.fresh(params.MaxAgeS, now.value):
-		r := p.add(by, api.MeasureDone)
-		r.ended = p.cfg.Clock.Boot()
-		r.cancel(nil)
-		return p.watch(r), nil
-	case p.running == nil:
-		r := p.add(by, api.MeasureRunning)
-		p.running = r
-		p.runs.Go(func() { p.measure(r, now) })
 	}
-	return p.watch(p.running), nil
+	for _, key := range o.keys {
+		o.areFresh = append(o.areFresh, p.fresh(key, o.maxAgeS, now.value))
+	}
+	if !slices.Contains(o.areFresh, true) {
+		for _, r := range p.all {
+			if !r.over() && r.asked && r.why == nil && r.isOf(o.keys) {
+				return p.watch(r), nil
+			}
+		}
+	}
+	o.id = api.NewMeasureID()
+	return p.watch(p.begin(o)), nil
 }
 
-// awaitEnding waits until a measurement that was cancelled has ended, which takes
-// a few seconds at most: whoever asks now wants a result, and not to join it.
-func (p *Profiler) awaitEnding(ctx context.Context) error {
-	for {
-		p.mu.Lock()
-		r := p.running
-		if p.closed || r == nil || r.ctx.Err() == nil {
+// awaitEnding waits until what was cancelled has ended, which takes a few seconds
+// at most: whoever asks now wants a result, and not to join it.
+func (p *Profiler) awaitEnding(ctx context.Context, keys []api.Key) error {
+	for _, key := range keys {
+		for {
+			p.mu.Lock()
+			t := p.tasks[key]
+			if p.closed || t == nil || t.ctx.Err() == nil {
+				p.mu.Unlock()
+				break
+			}
+			done := t.done
 			p.mu.Unlock()
-			return nil
-		}
-		changed := r.changed
-		p.mu.Unlock()
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return api.Errorf(api.ReasonMeasurementRunning, string(r.state.ID), "The measurement before was cancelled and has not ended yet.")
+			select {
+			case <-done:
+			case <-ctx.Done():
+				return api.Errorf(api.ReasonMeasurementRunning, string(t.id), "The measurement before was cancelled and has not ended yet.")
+			}
 		}
 	}
+	return nil
 }
 
 // Get is measure.get.
@@ -116,25 +172,13 @@ func (p *Profiler) Cancel(_ context.Context, by Caller, params api.MeasureSelect
 		return api.Empty{}, api.Errorf(api.ReasonAdminRequired, string(r.state.ID),
 			"%s began this measurement: only it or an administrator may end it.", whose)
 	}
-	r.cancel(api.NewError(api.ReasonCancelled, ""))
+	p.abandon(r, api.NewError(api.ReasonCancelled, ""))
 	return api.Empty{}, nil
 }
 
-// check refuses what cannot be measured from here.
-func (p *Profiler) check(params api.MeasureGPUParams) error {
-	if age := params.MaxAgeS; math.IsNaN(age) || age < 0 {
+func checkAge(age float64) error {
+	if math.IsNaN(age) || age < 0 {
 		return api.Errorf(api.ReasonBadValue, "max_age_s", "max_age_s is %v: it must be 0 or more.", age)
-	}
-	for _, ref := range params.Nodes {
-		node, err := p.resolve(ref)
-		if err != nil {
-			return err
-		}
-		if node != p.cfg.Node {
-			e := api.Errorf(api.ReasonNotSupportedByPlatform, string(node), "%s: this version measures its own node only.", ref)
-			e.Data.Remedy = "Ask the daemon of that node."
-			return e
-		}
 	}
 	return nil
 }
@@ -153,27 +197,24 @@ func (p *Profiler) resolve(ref api.NodeRef) (api.NodeID, error) {
 }
 
 // fresh reports whether there is a result of at most that age, taken on the
-// same system. The age is the wall clock's, since a result may be older than
-// this boot; one from the future is not accepted.
-func (p *Profiler) fresh(maxAgeS float64, now api.MeasureConditions) bool {
-	if maxAgeS <= 0 || p.last.MeasuredAt.IsZero() || p.last.Conditions.OSBuild != now.OSBuild {
+// same system. A result may be older than this boot; one from the future is not
+// accepted. The caller holds mu.
+func (p *Profiler) fresh(key api.Key, maxAgeS float64, now api.MeasureConditions) bool {
+	if maxAgeS <= 0 || key.Node != p.cfg.Node {
 		return false
 	}
-	age := p.cfg.Clock.Now().Sub(p.last.MeasuredAt.Time).Seconds()
+	at := p.last.MeasuredAt
+	if key.Kind == api.KindLinkProfile {
+		at = p.paths[key.Name].MeasuredAt
+	} else if p.last.Conditions.OSBuild != now.OSBuild {
+		return false
+	}
+	if at.IsZero() {
+		return false
+	}
 	// A result is dated to the millisecond below.
+	age := p.cfg.Clock.Now().Sub(at.Time).Seconds()
 	return age >= -0.001 && age <= maxAgeS
-}
-
-// add notes a measurement that begins.
-func (p *Profiler) add(by Caller, state api.MeasureState) *run {
-	p.forget()
-	r := &run{changed: make(chan struct{}), state: api.Measurement{
-		ID: api.NewMeasureID(), By: by.Principal, State: state, StartedAt: p.now(),
-		Items: []api.MeasureItem{{Document: api.Key{Node: p.cfg.Node, Kind: api.KindGPUProfile}, State: state}},
-	}}
-	r.ctx, r.cancel = context.WithCancelCause(p.base)
-	p.all = append(p.all, r)
-	return r
 }
 
 // find gives a measurement that is still known.
@@ -187,14 +228,19 @@ func (p *Profiler) find(params api.MeasureSelect) (*run, error) {
 	return nil, api.NewError(api.ReasonNoSuchMeasurement, string(params.Measurement))
 }
 
-// forget drops what ended too long ago, and of too many the oldest.
+// forget drops what ended too long ago, and of too many the oldest: first of those
+// that nobody asked for.
 func (p *Profiler) forget() {
-	now, extra := p.cfg.Clock.Boot(), len(p.all)-maxKept
-	p.all = slices.DeleteFunc(p.all, func(r *run) bool {
-		gone := r.over() && (now-r.ended > Kept || extra > 0)
-		if gone {
-			extra--
-		}
-		return gone
-	})
+	now := p.cfg.Clock.Boot()
+	p.all = slices.DeleteFunc(p.all, func(r *run) bool { return r.over() && now-r.ended > Kept })
+	for _, asked := range []bool{false, true} {
+		extra := len(p.all) - maxKept
+		p.all = slices.DeleteFunc(p.all, func(r *run) bool {
+			gone := extra > 0 && r.over() && r.asked == asked
+			if gone {
+				extra--
+			}
+			return gone
+		})
+	}
 }

@@ -2,47 +2,54 @@ package profile
 
 import (
 	"context"
-	"log/slog"
+	"maps"
 	"sync"
+	"time"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/proc"
 )
 
-// Profiler measures this node's GPU. It may be used by several goroutines.
+// Profiler measures this node's GPU and the paths to its peers. It may be used by
+// several goroutines.
 type Profiler struct {
 	cfg  Config
-	stop context.CancelCauseFunc // ends every run
+	stop context.CancelCauseFunc // ends every task
 	base context.Context
 	runs sync.WaitGroup
+	wake chan struct{}
 
-	mu      sync.Mutex
-	closed  bool
-	last    api.GPUProfile // the value of the document
-	running *run           // nil while nothing is measured
-	all     []*run         // in the order of their start
+	mu     sync.Mutex
+	closed bool
+	last   api.GPUProfile             // the value of the document
+	paths  map[string]api.LinkProfile // the values of the documents, by name
+	stamps map[api.Key]stamp
+	tasks  map[api.Key]*task // what is being measured
+	all    []*run            // in the order of their start
+	wishes map[wishKey]*wish // of other nodes
+	seen   plugged
+	held   map[api.Key]time.Duration // until when something unasked is not tried again, on the clock's Boot
+	raised map[string]bool           // conditions of paths that hold, by subject
+	counts map[Count]uint64
 }
 
-// New makes a profiler, which measures nothing by itself.
+// New makes a profiler, which measures nothing by itself before Run.
 func New(cfg Config) *Profiler {
-	if cfg.Duration <= 0 {
-		cfg.Duration = DefaultDuration
+	p := &Profiler{
+		cfg: cfg.withDefaults(), wake: make(chan struct{}, 1), paths: map[string]api.LinkProfile{}, stamps: map[api.Key]stamp{},
+		tasks: map[api.Key]*task{}, wishes: map[wishKey]*wish{}, raised: map[string]bool{}, held: map[api.Key]time.Duration{}, counts: map[Count]uint64{},
 	}
-	if cfg.Launch == nil {
-		cfg.Launch = func(ctx context.Context, c proc.Command) proc.Record { return proc.Run(ctx, cfg.Clock, c) }
-	}
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
-	p := &Profiler{cfg: cfg}
 	if cfg.Last != nil {
 		p.last = *cfg.Last
 	}
+	maps.Copy(p.paths, cfg.LastPaths)
 	p.base, p.stop = context.WithCancelCause(context.Background())
+	if cfg.Peers != nil {
+		cfg.Peers.HandleCall(methodProfile, p.handleProfile)
+	}
 	return p
 }
 
-// Close ends a measurement that runs and waits until its worker is gone, which
+// Close ends what is being measured and waits until its worker is gone, which
 // takes a few seconds at most. Nothing is measured after it.
 func (p *Profiler) Close() {
 	p.mu.Lock()
@@ -52,5 +59,22 @@ func (p *Profiler) Close() {
 	p.runs.Wait()
 }
 
+// Recheck has Run look again at what is due, after something became another:
+// who watches, the graph, the circumstances. Calling it for nothing is harmless.
+func (p *Profiler) Recheck() {
+	select {
+	case p.wake <- struct{}{}:
+	default:
+	}
+}
+
 // now is the wall-clock time, for people.
 func (p *Profiler) now() api.Time { return api.TimeOf(p.cfg.Clock.Now()) }
+
+// gpuKey is the document of this node's GPU.
+func (p *Profiler) gpuKey() api.Key { return api.Key{Node: p.cfg.Node, Kind: api.KindGPUProfile} }
+
+// pathKey is the document of a path of this node.
+func (p *Profiler) pathKey(name string) api.Key {
+	return api.Key{Node: p.cfg.Node, Kind: api.KindLinkProfile, Name: name}
+}

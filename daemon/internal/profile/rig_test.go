@@ -100,6 +100,7 @@ type rig struct {
 	mu      sync.Mutex
 	now     api.MeasureConditions
 	docs    []api.GPUProfile
+	paths   map[string]api.LinkProfile
 	unknown map[string]api.Reason
 	holds   map[api.Reason]string // conditions, with their details
 	putErr  error
@@ -118,7 +119,7 @@ const testNode api.NodeID = "cpv0cwypxp44qw0p"
 func newRig(t *testing.T, change ...func(*Config)) *rig {
 	t.Helper()
 	r := &rig{
-		t: t, clock: nativetest.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)), holds: map[api.Reason]string{},
+		t: t, clock: nativetest.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)), holds: map[api.Reason]string{}, paths: map[string]api.LinkProfile{},
 		ends: make(chan proc.Record), started: make(chan proc.Command, 64), now: api.MeasureConditions{OSBuild: "25C56"},
 	}
 	cfg := Config{
@@ -163,10 +164,21 @@ func (r *rig) Put(kind api.Kind, name string, value any, unknown map[string]api.
 	if r.putErr != nil {
 		return r.putErr
 	}
+	if kind == api.KindLinkProfile {
+		r.paths[name] = value.(api.LinkProfile)
+		return nil
+	}
 	if kind != api.KindGPUProfile || name != "" {
 		return fmt.Errorf("%s %q is not the profile", kind, name)
 	}
 	r.docs, r.unknown = append(r.docs, value.(api.GPUProfile)), unknown
+	return nil
+}
+
+func (r *rig) Delete(kind api.Kind, name string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.paths, name)
 	return nil
 }
 

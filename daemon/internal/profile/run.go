@@ -9,28 +9,50 @@ import (
 	"fulmen/daemon/api"
 )
 
-// run is one measurement and who may follow it. All but its context is guarded
-// by the profiler's mu.
+// run is one measurement of one or more subjects, and who may follow it. All of it
+// is guarded by the profiler's mu.
 type run struct {
 	state   api.Measurement
-	version int           // grows with every change of state
+	version uint64        // grows with every change of state
 	changed chan struct{} // closed at the next change
 	ended   time.Duration // when it ended, on the clock's Boot
-	ctx     context.Context
-	cancel  context.CancelCauseFunc
+	why     *api.Error    // why it was cancelled; nil where it was not
+	asked   bool          // somebody asked for it
+}
+
+// isOver reports whether a state is an end.
+func isOver(s api.MeasureState) bool {
+	return s == api.MeasureDone || s == api.MeasureFailed || s == api.MeasureCancelled
 }
 
 // over reports whether it has ended.
-func (r *run) over() bool {
-	switch r.state.State {
-	case api.MeasureDone, api.MeasureFailed, api.MeasureCancelled:
-		return true
+func (r *run) over() bool { return isOver(r.state.State) }
+
+// set takes the new state of a subject over, and tells the watchers.
+func (r *run) set(i int, item api.MeasureItem, now time.Duration) {
+	if r.over() || isOver(r.state.Items[i].State) {
+		return
 	}
-	return false
+	r.state.Items[i] = item
+	if r.state.State = sumUp(r.state.Items); r.over() {
+		r.ended = now
+	}
+	r.touch()
 }
 
-// item is its only subject.
-func (r *run) item() *api.MeasureItem { return &r.state.Items[0] }
+// sumUp is the state of a measurement with such subjects.
+func sumUp(items []api.MeasureItem) api.MeasureState {
+	has := map[api.MeasureState]bool{}
+	for _, item := range items {
+		has[item.State] = true
+	}
+	for _, s := range []api.MeasureState{api.MeasureRunning, api.MeasureWaiting, api.MeasureFailed, api.MeasureCancelled} {
+		if has[s] {
+			return s
+		}
+	}
+	return api.MeasureDone
+}
 
 // touch tells the watchers that the state has changed.
 func (r *run) touch() {
@@ -46,11 +68,16 @@ func (r *run) copied() api.Measurement {
 	return m
 }
 
+// isOf reports whether it is about the same subjects, in the same order.
+func (r *run) isOf(keys []api.Key) bool {
+	return slices.EqualFunc(r.state.Items, keys, func(i api.MeasureItem, k api.Key) bool { return i.Document == k })
+}
+
 // Watch follows one measurement. It is used by one goroutine.
 type Watch struct {
 	profiler *Profiler
 	run      *run
-	seen     int
+	seen     uint64
 	done     bool
 	// Measurement is its state when the watch began.
 	Measurement api.Measurement

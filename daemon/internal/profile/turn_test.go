@@ -12,20 +12,20 @@ import (
 // A measurement waits for its turn, says on whom, and gives it back.
 func TestTurn(t *testing.T) {
 	is := is.New(t)
-	ask, turn, back := make(chan func(string)), make(chan bool), make(chan bool, 1)
+	ask, turn, back := make(chan func(api.Reason, string)), make(chan bool), make(chan bool, 1)
 	r := newRig(t, func(c *Config) {
-		c.Turn = func(ctx context.Context, id api.MeasureID, waiting func(string)) (func(), error) {
+		c.Turn = func(wait, hold context.Context, id api.MeasureID, waiting func(api.Reason, string)) (context.Context, func(), error) {
 			ask <- waiting
 			select {
 			case <-turn:
-				return func() { back <- true }, nil
-			case <-ctx.Done():
-				return nil, context.Cause(ctx)
+				return hold, func() { back <- true }, nil
+			case <-wait.Done():
+				return nil, nil, context.Cause(wait)
 			}
 		}
 	})
 	w := r.begin(caller("ada"))
-	(<-ask)("job j4k2m9xq7 of bob")
+	(<-ask)(api.ReasonJobHasNode, "job j4k2m9xq7 of bob")
 	m, _, err := w.Next(t.Context())
 	is.NoErr(err)
 	is.Equal(m.State, api.MeasureWaiting)

@@ -77,7 +77,7 @@ func (n *Node) add(d *api.Document) error {
 	case api.KindLinkProfile:
 		var v *api.LinkProfile
 		if v, err = decoded[api.LinkProfile](d); err == nil {
-			n.Profiles = append(n.Profiles, Profile{Name: d.Name, LinkProfile: *v})
+			n.Profiles = append(n.Profiles, Profile{Name: d.Name, LinkProfile: *v, Simulated: d.Simulated})
 		}
 	}
 	return err

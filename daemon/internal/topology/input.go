@@ -55,6 +55,8 @@ type Profile struct {
 	// Name is the document's: a peer's address, or a cable.
 	Name string
 	api.LinkProfile
+	// Simulated says that the numbers are a scenario's.
+	Simulated bool
 }
 
 // displayName is what people call a node.

@@ -28,6 +28,8 @@ type Path struct {
 	State api.PathState
 	// Reason is why it is not used, as From says.
 	Reason api.Reason
+	// Expensive says that an end counts the network's traffic as costly.
+	Expensive bool
 	// Trusted says that both ends trust the network for unencrypted job traffic.
 	Trusted bool
 	// Stale says that an end cannot be reached now.
@@ -128,6 +130,7 @@ func (x *index) verify(from *node, r *api.Reach, k *kinds) (Path, bool) {
 		p.PeerInterface = far.Name
 	}
 	p.Trusted = near != nil && far != nil && near.Trusted && far.Trusted
+	p.Expensive = isExpensive(near) || isExpensive(far)
 	p.KindNow, p.Link = k.of(from, near, to, far)
 	p.Kind = p.KindNow
 	if p.Kind == api.LinkUnknown && r.Kind.Valid() {
@@ -135,6 +138,8 @@ func (x *index) verify(from *node, r *api.Reach, k *kinds) (Path, bool) {
 	}
 	return p, true
 }
+
+func isExpensive(i *api.Interface) bool { return i != nil && i.Expensive != nil && *i.Expensive }
 
 // nameOf is what people call a node, known or not.
 func (x *index) nameOf(id api.NodeID) string {

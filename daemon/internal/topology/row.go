@@ -30,13 +30,19 @@ func rowsOf(x *index, g *Graph, in Input) []api.LinkRow {
 		}
 	}
 	rows := make([]api.LinkRow, 0, len(g.Paths))
-	profiles := m.profiles()
+	profiles, twins := m.profiles(), newTwins(g.Paths)
 	for i := range g.Paths {
 		p := &g.Paths[i]
 		key := profileKey{from: p.From, name: p.target().String()}
 		row := api.LinkRowKey{From: p.From, To: p.To, Transport: api.TransportSocket, Name: key.name}
-		rows = append(rows, m.row(row, p, profiles[key]))
-		delete(profiles, key)
+		profile := profiles[key]
+		if twin := twins.of(p); twin != nil {
+			profile = newerOf(profile, profiles[profileKey{from: twin.From, name: twin.target().String()}], p)
+		}
+		rows = append(rows, m.row(row, p, profile))
+	}
+	for i := range g.Paths {
+		delete(profiles, profileKey{from: g.Paths[i].From, name: g.Paths[i].target().String()})
 	}
 	for key, profile := range profiles {
 		row := api.LinkRowKey{From: key.from, To: profile.Peer, Transport: profile.Transport, Name: key.name}
@@ -135,8 +141,9 @@ func (m *rowMaker) row(key api.LinkRowKey, path *Path, profile *Profile) api.Lin
 	row.Simulated = m.index.byID[key.From].Simulated
 	m.describe(&row, path, profile)
 	if profile == nil || profile.MeasuredAt.IsZero() {
-		worsen(&row, api.VerdictUnknown, api.ReasonNotMeasured)
+		worsen(&row, api.VerdictUnknown, m.whyNot(&row, path))
 	} else {
+		row.LossRatio, row.Simulated = profile.LossRatio, profile.Simulated
 		row.UpBitsPerS, row.DownBitsPerS = profile.UpBitsPerS, profile.DownBitsPerS
 		row.RTTUS, row.JitterUS, row.MeasuredAt = profile.RTTUS, profile.JitterUS, profile.MeasuredAt
 		row.Old = m.old(profile)
@@ -145,8 +152,24 @@ func (m *rowMaker) row(key api.LinkRowKey, path *Path, profile *Profile) api.Lin
 	if profile != nil && profile.Failure != nil && profile.Failure.Reason != "" {
 		worsen(&row, api.VerdictUnknown, profile.Failure.Reason)
 	}
+	if profile != nil {
+		row.Waiting = profile.Waiting
+	}
 	m.carried(&row, path)
 	return row
+}
+
+// whyNot is why a path has no numbers.
+func (m *rowMaker) whyNot(row *api.LinkRow, path *Path) api.Reason {
+	switch {
+	case row.Simulated:
+		return api.ReasonNotInScenario
+	case row.Kind == api.LinkVPN, path != nil && path.Expensive:
+		return api.ReasonExpensiveNetwork
+	case row.Kind == api.LinkWiFi:
+		return api.ReasonMeasuredOnRequest
+	}
+	return api.ReasonNotMeasured
 }
 
 // describe fills in what the path is made of.

@@ -3,13 +3,13 @@ package profile
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/api/worker"
 	"fulmen/daemon/internal/proc"
+	"fulmen/daemon/internal/profile/history"
 )
 
 // grace is how much sooner the worker's own deadline comes: it can say in what
@@ -27,16 +27,20 @@ func workerConditions() []api.Reason {
 	}
 }
 
-// measure does a measurement from beginning to end.
-func (p *Profiler) measure(r *run, before conditions) {
-	release, fault := p.await(r)
-	if fault != nil {
-		p.end(r, fault)
-		return
+// measureGPU measures the GPU, or takes what the scenario records of it.
+func (p *Profiler) measureGPU(t *task) *api.Error {
+	if p.cfg.Scenario != nil {
+		return p.recordedGPU(t)
 	}
-	record := p.cfg.Launch(r.ctx, p.command(r))
+	held, release, fault := p.await(t)
+	if fault != nil {
+		return fault
+	}
+	before := p.conditions(held)
+	record := p.cfg.Launch(held, p.command(t))
+	preempted := context.Cause(held)
 	release()
-	after := p.conditions(context.WithoutCancel(r.ctx))
+	after := p.conditions(context.WithoutCancel(t.ctx))
 	for _, l := range record.Logs {
 		p.cfg.Log.Info("worker", "level", string(l.Level), "text", l.Text)
 	}
@@ -45,33 +49,31 @@ func (p *Profiler) measure(r *run, before conditions) {
 	if fault == nil {
 		fault = decode(record, &gpu)
 	}
-	var err error
 	switch {
 	case fault == nil:
-		err = p.succeeded(gpu, before.with(after))
-	case fault.Code == api.CodeCancelled:
-		if why, ok := errors.AsType[*api.Error](context.Cause(r.ctx)); ok {
-			fault = why
+		if err := p.gpuMeasured(gpu, before.with(after)); err != nil {
+			return api.AsError(err)
 		}
+	case fault.Code == api.CodeCancelled && t.ctx.Err() == nil && preempted != nil:
+		return api.AsError(preempted)
+	case fault.Code == api.CodeCancelled:
+		return t.causeOf(fault)
 	default:
 		p.cfg.Log.Error("measurement failed", "reason", string(fault.Data.Reason), "what", record.Sentence,
 			"status", record.ExitCode, "signal", record.Signal, "max_rss_bytes", record.MaxRSSBytes, "stderr", record.Stderr.String())
-		p.failed(fault, record)
+		p.gpuFailed(fault, record)
 	}
-	if err != nil {
-		fault = api.AsError(err)
-	}
-	p.end(r, fault)
+	return fault
 }
 
 // command is the worker to run.
-func (p *Profiler) command(r *run) proc.Command {
+func (p *Profiler) command(t *task) proc.Command {
 	deadline := startUp + 3*p.cfg.Duration
 	c := proc.Command{
 		Who: who, Path: p.cfg.Worker, Env: p.cfg.Env,
 		Args:     []string{string(worker.CommandGPU), "-time", p.cfg.Duration.String(), "-deadline", (deadline - grace).String()},
 		Deadline: deadline, Silence: p.cfg.Silence,
-		Progress: func(done worker.Progress) { p.progress(r, done) },
+		Progress: func(done worker.Progress) { p.progress(t, done.Stage, done.DoneRatio) },
 	}
 	if p.cfg.Device != "" {
 		c.Args = append(c.Args, "-device", p.cfg.Device)
@@ -79,66 +81,27 @@ func (p *Profiler) command(r *run) proc.Command {
 	return c
 }
 
-// progress tells the watchers how far it is.
-func (p *Profiler) progress(r *run, done worker.Progress) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	item, ratio := r.item(), done.DoneRatio
-	if item.DoneRatio != nil {
-		ratio = max(ratio, *item.DoneRatio)
-	}
-	item.Step, item.DoneRatio = done.Stage, &ratio
-	r.touch()
-}
-
-// end is the last change of a measurement. The document and the conditions are
-// published by now, so whoever sees the end sees them too; and whoever asks
-// again at the end begins anew.
-func (p *Profiler) end(r *run, fault *api.Error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	state := api.MeasureDone
-	switch {
-	case fault == nil:
-		one := 1.0
-		r.item().DoneRatio = &one
-	case fault.Data.Reason == api.ReasonCancelled || fault.Data.Reason == api.ReasonStopping:
-		state = api.MeasureCancelled
-	default:
-		state = api.MeasureFailed
-	}
-	r.state.State, r.item().State, r.item().Error = state, state, fault
-	r.item().Step, r.item().WaitingFor = "", ""
-	r.ended = p.cfg.Clock.Boot()
-	p.running = nil
-	r.cancel(nil)
-	r.touch()
-}
-
-// succeeded publishes a result.
-func (p *Profiler) succeeded(gpu worker.GPU, now conditions) error {
+// gpuMeasured publishes a result.
+func (p *Profiler) gpuMeasured(gpu worker.GPU, now conditions) error {
 	p.mu.Lock()
 	value := fromWorker(gpu, now.value)
-	value.MeasuredAt = p.now()
-	value.History = history(p.last)
+	value.MeasuredAt = p.date(p.gpuKey())
+	value = history.AddGPU(value, p.last)
 	p.last = value
 	p.mu.Unlock()
 	for _, code := range workerConditions() {
-		p.condition(code, false, "")
+		p.condition(code, "", false, "")
 	}
-	p.condition(api.ReasonBLASSlow, gpu.BLAS != nil && gpu.BLAS.Name == "reference", "")
-	p.condition(api.ReasonResultUnstable, unstable(value), "")
+	p.condition(api.ReasonBLASSlow, "", gpu.BLAS != nil && gpu.BLAS.Name == "reference", "")
+	p.condition(api.ReasonResultUnstable, "", unstable(value), "")
 	return p.cfg.Documents.Put(api.KindGPUProfile, "", value, absent(value, now.unknown))
 }
 
-// failed publishes why there is no result. What was measured before stays.
-func (p *Profiler) failed(fault *api.Error, record proc.Record) {
+// gpuFailed publishes why there is no result. What was measured before stays.
+func (p *Profiler) gpuFailed(fault *api.Error, record proc.Record) {
 	p.mu.Lock()
-	f := api.MeasureFailure{At: p.now(), Reason: fault.Data.Reason, Message: fault.Message, Retries: 1}
-	if p.last.Failure != nil {
-		f.Retries += p.last.Failure.Retries
-	}
-	p.last.Failure = &f
+	p.last.Failure = p.failure(p.gpuKey(), fault, p.last.Failure)
+	p.last.Waiting = nil
 	value := p.last
 	p.mu.Unlock()
 	detail := record.Sentence
@@ -147,21 +110,35 @@ func (p *Profiler) failed(fault *api.Error, record proc.Record) {
 		detail = "it" + strings.TrimPrefix(detail, who)
 	}
 	for _, code := range workerConditions() {
-		p.condition(code, code == fault.Data.Reason, detail)
+		p.condition(code, "", code == fault.Data.Reason, detail)
 	}
 	if err := p.cfg.Documents.Put(api.KindGPUProfile, "", value, absent(value, nil)); err != nil {
 		p.cfg.Log.Error("the failure could not be published", "error", err)
 	}
 }
 
+// failure is the next failure of a document; the caller holds mu.
+func (p *Profiler) failure(key api.Key, fault *api.Error, before *api.MeasureFailure) *api.MeasureFailure {
+	f := api.MeasureFailure{At: p.now(), Reason: fault.Data.Reason, Message: fault.Message, Retries: 1}
+	if before != nil {
+		f.Retries += before.Retries
+	}
+	key.Name = failedPrefix + key.Name
+	p.stamps[key] = stamp{f.At, p.cfg.Clock.Boot()}
+	return &f
+}
+
+// failedPrefix tells the stamp of a failure from that of a result.
+const failedPrefix = "failed "
+
 // condition raises or clears one. Where that fails there is nothing more to do
 // than to say so: the measurement itself is not concerned.
-func (p *Profiler) condition(code api.Reason, holds bool, detail string) {
+func (p *Profiler) condition(code api.Reason, subject string, holds bool, detail string) {
 	var err error
 	if holds {
-		err = p.cfg.Conditions.Raise(code, "", detail)
+		err = p.cfg.Conditions.Raise(code, subject, detail)
 	} else {
-		err = p.cfg.Conditions.Clear(code, "")
+		err = p.cfg.Conditions.Clear(code, subject)
 	}
 	if err != nil {
 		p.cfg.Log.Error("a condition could not be published", "condition", string(code), "error", err)

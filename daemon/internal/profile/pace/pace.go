@@ -1,0 +1,71 @@
+package pace
+
+import "time"
+
+// Subject is a GPU or a path, as far as it matters here.
+type Subject struct {
+	// IsWanted says that somebody watches it, or that a job is to be placed.
+	IsWanted bool
+	// IsMeasured says that there is a result; Age is how old it is, negative where
+	// it is dated in the future.
+	IsMeasured bool
+	Age        time.Duration
+	// IsChanged says that the result is of something that has become another: the
+	// cable, the address, the system or MLX.
+	IsChanged bool
+	// IsLow says that the last result was clearly below what is usual.
+	IsLow bool
+	// TTL is from which age on a result is old.
+	TTL time.Duration
+	// Failures counts the failures in a row since, FailedAgo is how long ago the
+	// last one was.
+	Failures  int
+	FailedAgo time.Duration
+}
+
+// Verdict is what to do.
+type Verdict struct {
+	// IsDue says that it is to be measured now.
+	IsDue bool
+	// In is after how long it may be due without anything else happening; 0 where
+	// only something else makes it due.
+	In time.Duration
+	// IsFull says that it takes the long measurement: at first sight, after a
+	// change, and to see whether a low result was chance.
+	IsFull bool
+}
+
+// Judge says whether a subject is to be measured now. Nothing is measured that
+// nobody watches, but for what was measured and has become another.
+func Judge(s Subject) Verdict {
+	v := Verdict{IsFull: !s.IsMeasured || s.IsChanged || s.IsLow}
+	isStale := !s.IsMeasured || s.Age < 0 || s.Age >= s.TTL || s.IsChanged
+	switch wait := BackOff(s.Failures) - max(s.FailedAgo, 0); {
+	case !s.IsWanted && !(s.IsMeasured && s.IsChanged):
+	case s.Failures > 0 && wait > 0:
+		v.In = wait
+		if !isStale {
+			v.In = max(wait, s.TTL-s.Age)
+		}
+	case isStale:
+		v.IsDue = true
+	default:
+		v.In = s.TTL - s.Age
+	}
+	return v
+}
+
+const (
+	// backOffFirst is how long after a failure the next try comes; each one doubles
+	// it, up to backOffMost.
+	backOffFirst = 15 * time.Second
+	backOffMost  = time.Hour
+)
+
+// BackOff is how long after so many failures in a row the next try comes.
+func BackOff(failures int) time.Duration {
+	if failures <= 0 {
+		return 0
+	}
+	return min(backOffFirst<<min(failures-1, 10), backOffMost)
+}

@@ -1,0 +1,32 @@
+package daemon
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"strconv"
+
+	"fulmen/native"
+)
+
+// withLoopback is a simulated Mac's sockets with the loopback interface of the
+// machine below, which no simulated Mac has.
+type withLoopback struct{ native.Sockets }
+
+// Listen is [native.Sockets]'s.
+func (s withLoopback) Listen(ctx context.Context, iface string, port int) (net.Listener, error) {
+	if iface != loopbackInterface {
+		return s.Sockets.Listen(ctx, iface, port)
+	}
+	var c net.ListenConfig
+	return c.Listen(ctx, "tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+}
+
+// Dial is [native.Sockets]'s.
+func (s withLoopback) Dial(ctx context.Context, iface string, source netip.Addr, to netip.AddrPort) (net.Conn, error) {
+	if iface != loopbackInterface {
+		return s.Sockets.Dial(ctx, iface, source, to)
+	}
+	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: source.AsSlice()}}
+	return d.DialContext(ctx, "tcp", to.String())
+}
