@@ -41,6 +41,9 @@ func (m *machine) serve(p *peer.Peers) {
 		answer := api.Preflight{Node: m.id}
 		m.w.mu.Lock()
 		defer m.w.mu.Unlock()
+		if m.w.mlx != "" {
+			answer.Versions = map[string]string{"mlx": m.w.mlx}
+		}
 		if c, ok := m.w.lack[in.Program.Command[0]]; ok {
 			answer.Problems = []api.Cause{c}
 		}
@@ -183,7 +186,7 @@ func (m *machine) spawn1(in api.PeerStartParams) error {
 	if _, err := job.VerifySpec(cluster, key); err != nil {
 		return err
 	}
-	if in.Plan.Hosts[in.Rank.Rank][0] == "" || len(in.Plan.Ranks) > 1 && !strings.HasSuffix(in.Plan.Hosts[in.Rank.Rank][0], ":4242") {
+	if in.Plan.Backend == api.BackendRing && (in.Plan.Hosts[in.Rank.Rank][0] == "" || len(in.Plan.Ranks) > 1 && !strings.HasSuffix(in.Plan.Hosts[in.Rank.Rank][0], ":4242")) {
 		m.w.breaks("a rank was started without ports: %v", in.Plan.Hosts)
 	}
 	m.mu.Lock()
@@ -203,8 +206,12 @@ func (m *machine) spawn1(in api.PeerStartParams) error {
 	p.lease = time.AfterFunc(time.Duration(in.LeaseS*float64(time.Second)), func() {
 		time.AfterFunc(m.w.times.FailedGrace, func() { p.end(api.Exit{Signal: 9}, api.ReasonLeaseExpired) })
 	})
-	m.tell(p)
 	words := spec.Program.Command
+	if in.Plan.Backend.RDMA() {
+		p.begins(words)
+		return nil
+	}
+	m.tell(p)
 	after := func(text string, code int) {
 		d, err := time.ParseDuration(text)
 		if err != nil {

@@ -41,7 +41,9 @@ type world struct {
 	friend          api.Principal        // may act for everybody
 	calls           map[string]int       // answered, by method
 	starts          int
-	prints, printed int64 // bytes between two renewals, and in all
+	cables          []api.Cable
+	mlx             string // version that preflights find
+	prints, printed int64  // bytes between two renewals, and in all
 	alive           map[api.RankRef]api.NodeID
 }
 
@@ -145,6 +147,7 @@ func (m *machine) start() {
 		Node: m.id, Key: m.key, Cluster: func() api.ClusterID { return cluster },
 		PublicKey: func(id api.NodeID) (ed25519.PublicKey, bool) { k, ok := m.w.PublicKey(id); return k, ok },
 		Clock:     m.clock(), Peers: peers, Ledger: l, Documents: docs{m}, Sight: eyes{m}, Access: m, Beats: air{m}, Planner: planner{m},
+		Cables: m.w.cablesNow, Name: m.w.nameOf, Unfit: unfit,
 		Compare: func(all []api.Preflight, mixed bool) (out []api.Cause) {
 			for _, one := range all {
 				out = append(out, one.Problems...)
@@ -331,7 +334,7 @@ func (d docs) Put(kind api.Kind, name string, value any, unknown map[string]api.
 func (d docs) Delete(kind api.Kind, name string) error { return d.m.writer.Delete(kind, name) }
 
 // Plan places ranks on the named nodes, or the first in sight.
-func (p planner) Plan(_ context.Context, spec api.JobSpec, _ map[api.NodeID]string) (api.Plan, error) {
+func (p planner) Plan(_ context.Context, spec api.JobSpec, mlx map[api.NodeID]string) (api.Plan, error) {
 	m := p.m
 	reached, nodes := m.Reached(), spec.Placement.Nodes
 	if slow := m.w.slow; slow > 0 { // what it read is old when it answers
@@ -353,6 +356,11 @@ func (p planner) Plan(_ context.Context, spec api.JobSpec, _ map[api.NodeID]stri
 		return api.Plan{}, api.NewError(api.ReasonNotEnoughNodes, "")
 	}
 	plan := api.Plan{Backend: api.BackendRing, Shape: api.ShapeRing}
+	if backend := spec.Placement.Backend; backend.RDMA() {
+		return m.w.jaccl(backend, nodes)
+	} else if backend == api.BackendAuto && mlx[nodes[0]] != "0.32.2" {
+		return m.w.jaccl(api.BackendJACCLRing, nodes)
+	}
 	for i, n := range nodes {
 		plan.Ranks = append(plan.Ranks, api.PlanRank{Rank: i, Node: n, GPU: api.GPUExclusive})
 		plan.Hosts = append(plan.Hosts, []string{fmt.Sprintf("10.0.0.%d", i+1)})
