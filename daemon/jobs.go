@@ -55,10 +55,12 @@ func (d *daemon) openJobs() error {
 	d.peers = peer.New(d.identity.Node, d.node)
 	d.openGrants()
 	d.openRelay()
+	d.openChannels()
 	d.preparer = prepare.New(prepare.Config{
 		Self: runByAnybody(self), Worker: d.worker, State: d.folders.State, OwnUID: uint32(os.Getuid()),
 		Clock: d.platform.Clock, Log: d.logs.part("rank"),
 	})
+	d.onClose(d.preparer.Close)
 	d.files = files.New(files.Config{
 		Self: runByAnybody(self), Peers: d.peers, Allowed: d.mayFetch, Account: d.preparer.Account,
 		Clock: d.platform.Clock, Log: d.logs.part("rank"),
@@ -76,7 +78,9 @@ func (d *daemon) openJobs() error {
 		Policy: lendingNow{d}, Preparer: d.preparer, Fetch: d.fetch, Supervisor: d.platform.Supervisor, ShimAsAccount: shimsAreAccounts,
 		Program: self, Folder: d.folders.JobsFolder(), Runtime: ranks, Listen: d.listenFor(),
 		Starting: func() time.Duration { return times().Starting }, Grace: func() time.Duration { return times().Grace },
-		Spawned: d.published.spawned, Ended: d.published.ended, Log: d.logs.part("rank"),
+		Channels: channels{d.channels}, Handshake: func() time.Duration { return times().Handshake },
+		FailedGrace: func() time.Duration { return times().FailedGrace },
+		Spawned:     d.spawned, Ended: d.published.ended, Log: d.logs.part("rank"),
 	})
 	d.onClose(func() error { d.ranks.Close(); return nil })
 	printed := output.New(output.Config{Peers: d.peers, Clock: d.platform.Clock, Folder: func(ref api.RankRef) (string, bool) {
@@ -108,6 +112,12 @@ func (d *daemon) openJobs() error {
 	d.onClose(func() error { d.attach.Close(); return nil })
 	d.attended = newAttended(d.platform.Clock, d.clientGone)
 	return nil
+}
+
+// spawned hears of a rank's program that runs.
+func (d *daemon) spawned(ref api.RankRef) {
+	d.channels.Spawned(ref)
+	d.published.spawned(ref)
 }
 
 // membersChanged ends what nodes have here that are no members any more: the jobs

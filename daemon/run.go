@@ -26,6 +26,7 @@ import (
 	"fulmen/daemon/internal/rank"
 	"fulmen/daemon/internal/rank/files"
 	"fulmen/daemon/internal/rank/prepare"
+	"fulmen/daemon/internal/relay/sidechannel"
 	"fulmen/daemon/internal/server"
 	"fulmen/daemon/internal/server/token"
 	"fulmen/daemon/internal/store"
@@ -78,6 +79,7 @@ type daemon struct {
 	attach    *attach.Attach
 	attended  *attended
 	published *published
+	channels  *sidechannel.Channels
 	// restart has the daemon begin anew, once everything that runs has ended.
 	restart  func()
 	ledger   *ledger.Ledger

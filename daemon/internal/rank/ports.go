@@ -1,7 +1,10 @@
 package rank
 
 import (
+	"math"
+	"net/netip"
 	"slices"
+	"time"
 
 	"fulmen/daemon/api"
 )
@@ -18,6 +21,28 @@ func (r *Ranks) SetPorts(ref api.RankRef, ports []int) {
 	h.Doc.Ports = slices.Clone(ports)
 	r.say(ref)
 }
+
+// TakePort takes an address out of the node's table of ports, unless somebody has
+// it or has had it lately.
+func (r *Ranks) TakePort(a netip.AddrPort) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if until, known := r.ports[a]; known && until > r.cfg.Clock.Boot() {
+		return false
+	}
+	r.ports[a] = forGood
+	return true
+}
+
+// ReturnPort gives it back.
+func (r *Ranks) ReturnPort(a netip.AddrPort) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ports[a] = r.cfg.Clock.Boot() + portRest
+}
+
+// forGood is a time that does not come.
+const forGood = time.Duration(math.MaxInt64)
 
 // PID is the process id of a rank's program, which is its process group too; 0
 // where none runs here.

@@ -1,0 +1,111 @@
+// Standin takes the place of a program that uses JACCL in tests: it joins its
+// group, works and ends, or dies, hangs and comes late where it is told to.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"fulmen/daemon/e2e/jaccl"
+)
+
+// Exit codes that tests look for.
+const (
+	exitMixed  = 9  // of several groups
+	exitToldTo = 23 // told to die
+)
+
+func main() { os.Exit(run()) }
+
+func run() int {
+	die := flag.String("die", "", "the step at which a rank dies, as RANK:STEP, and how: exit (default), kill, well (with 0) or stop (it hangs), as RANK:STEP:HOW")
+	late := flag.String("late", "", "how late a rank begins, as RANK:DURATION")
+	work := flag.Duration("work", 0, "how long to work once joined; negative: for ever")
+	stubborn := flag.Bool("stubborn", false, "take no notice of SIGTERM, as Python does when it hangs in JACCL")
+	again := flag.String("again", "", "a file that is made when a rank dies: where it is there, nobody dies")
+	flag.Parse()
+	if *stubborn {
+		signal.Ignore(syscall.SIGTERM)
+	}
+	o, err := jaccl.FromEnvironment(os.Environ())
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "no group:", err)
+		return 2
+	}
+	if rank, after, found := strings.Cut(*late, ":"); found && rank == strconv.Itoa(o.Rank) {
+		d, err := time.ParseDuration(after)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 2
+		}
+		time.Sleep(d)
+	}
+	o.Tried = func(attempt int, wait time.Duration) {
+		fmt.Fprintf(os.Stderr, "attempt %d to connect failed, waiting %v\n", attempt, wait)
+	}
+	o.At = func(s jaccl.Step) {
+		fmt.Println("step", s)
+		dieAt(*die, *again, o.Rank, s)
+	}
+	began := time.Now()
+	g, err := jaccl.Join(context.Background(), o)
+	switch {
+	case errors.Is(err, jaccl.ErrMixed):
+		fmt.Fprintln(os.Stderr, err)
+		return exitMixed
+	case err != nil:
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer g.Close()
+	fmt.Printf("joined rank %d of %d in %.3f s\n", o.Rank, len(o.Devices), time.Since(began).Seconds())
+	if *work < 0 {
+		forever() // nobody tells a rank that another one is dead
+	}
+	time.Sleep(*work)
+	return 0
+}
+
+func forever() {
+	for {
+		time.Sleep(time.Hour)
+	}
+}
+
+// dieAt ends this process where that was asked for, once per file.
+func dieAt(wish, again string, rank int, at jaccl.Step) {
+	parts := strings.Split(wish, ":")
+	if len(parts) < 2 || parts[0] != strconv.Itoa(rank) || parts[1] != string(at) {
+		return
+	}
+	if again != "" {
+		file, err := os.OpenFile(again, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		if err != nil {
+			return
+		}
+		file.Close()
+	}
+	how := "exit"
+	if len(parts) > 2 {
+		how = parts[2]
+	}
+	fmt.Fprintln(os.Stderr, "told to die")
+	switch how {
+	case "kill":
+		syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		forever()
+	case "stop":
+		forever()
+	case "well":
+		os.Exit(0)
+	}
+	os.Exit(exitToldTo)
+}

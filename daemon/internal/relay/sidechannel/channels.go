@@ -1,0 +1,165 @@
+package sidechannel
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"sync"
+
+	"fulmen/daemon/api"
+	"fulmen/native"
+)
+
+// Channels are the side channels of the ranks on this node.
+type Channels struct {
+	cfg Config
+
+	mu     sync.Mutex
+	roots  map[api.RankRef]*root
+	leaves map[api.RankRef]*leaf
+	early  early
+	closed bool
+}
+
+// New makes them and answers the nodes whose ranks look for a rank 0 here.
+func New(cfg Config) *Channels {
+	c := &Channels{cfg: cfg, roots: map[api.RankRef]*root{}, leaves: map[api.RankRef]*leaf{}, early: early{}}
+	cfg.Peers.HandleStream(api.ConnSideChannel, c.accept)
+	return c
+}
+
+// Open gives the address at which the program of a rank finds its side channel,
+// and carries it until Close. Opening one again gives the same.
+func (c *Channels) Open(ch Channel) (coordinator netip.AddrPort, err error) {
+	if !ch.Rank.Valid() || ch.Rank.Rank >= len(ch.Nodes) || len(ch.Nodes) < 2 {
+		return netip.AddrPort{}, api.Errorf(api.ReasonBadValue, ch.Rank.String(), "There is no group of %d ranks with rank %d.", len(ch.Nodes), ch.Rank.Rank)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return netip.AddrPort{}, net.ErrClosed
+	}
+	if r := c.roots[ch.Rank]; r != nil {
+		return coordinatorAt(r.port), nil
+	}
+	if l := c.leaves[ch.Rank]; l != nil {
+		return coordinatorAt(l.port), nil
+	}
+	port, listener, err := c.choosePort()
+	if err != nil {
+		return netip.AddrPort{}, err
+	}
+	if ch.Rank.Rank > 0 {
+		c.leaves[ch.Rank] = newLeaf(c, ch, port, listener)
+		return coordinatorAt(port), nil
+	}
+	// Rank 0's program binds it by itself, and shares it with nobody: the port is out
+	// of the table, and outside of the range that systems give away by themselves.
+	_ = listener.Close()
+	r := newRoot(c, ch, port)
+	c.roots[ch.Rank] = r
+	for _, j := range c.early.take(ch.Rank) {
+		r.attach(j)
+	}
+	return coordinatorAt(port), nil
+}
+
+// Spawned says that the program of a rank runs now.
+func (c *Channels) Spawned(ref api.RankRef) {
+	c.mu.Lock()
+	r, l := c.roots[ref], c.leaves[ref]
+	c.mu.Unlock()
+	if r != nil {
+		r.nudge()
+	}
+	if l != nil {
+		l.once.Do(func() { close(l.spawned) })
+	}
+}
+
+// Close ends a rank's channel; one that is not open stays so.
+func (c *Channels) Close(ref api.RankRef) {
+	c.mu.Lock()
+	r, l := c.roots[ref], c.leaves[ref]
+	delete(c.roots, ref)
+	delete(c.leaves, ref)
+	c.mu.Unlock()
+	if r != nil {
+		r.close()
+	}
+	if l != nil {
+		l.close()
+	}
+}
+
+// Shut closes all, and opens none any more.
+func (c *Channels) Shut() {
+	c.mu.Lock()
+	c.closed = true
+	var all []api.RankRef
+	for ref := range c.roots {
+		all = append(all, ref)
+	}
+	for ref := range c.leaves {
+		all = append(all, ref)
+	}
+	waiting := c.early.all()
+	c.mu.Unlock()
+	for _, ref := range all {
+		c.Close(ref)
+	}
+	for _, j := range waiting {
+		j.conn.Close()
+	}
+}
+
+// accept serves a stream of a node, one of whose ranks looks for rank 0.
+func (c *Channels) accept(ctx context.Context, from api.NodeID, first api.PeerConn, conn net.Conn) {
+	defer conn.Close()
+	stop := context.AfterFunc(ctx, func() { conn.Close() })
+	defer stop()
+	j := newJoiner(c, from, first, conn)
+	if !c.admit(j) {
+		return
+	}
+	var writing sync.WaitGroup
+	writing.Go(func() { j.out.drain(conn) })
+	j.read()
+	c.leave(j)
+	j.out.close()
+	conn.Close()
+	writing.Wait()
+}
+
+// admit takes a stream to the rank 0 that it is for. One that comes before that
+// rank is started here waits for it.
+func (c *Channels) admit(j *joiner) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed || !j.ref.Valid() || j.ref.Rank == 0 {
+		return false
+	}
+	if r := c.roots[rootOf(j.ref)]; r != nil {
+		return r.attach(j)
+	}
+	j.expiry = c.cfg.Clock.AfterFunc(earlyWithin, func() { j.conn.Close() })
+	return c.early.add(j)
+}
+
+func (c *Channels) leave(j *joiner) {
+	c.mu.Lock()
+	c.early.remove(j)
+	c.mu.Unlock()
+	j.lost()
+}
+
+func coordinatorAt(port int) netip.AddrPort {
+	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(port))
+}
+
+// stopTimer stops a timer that may not be there.
+func stopTimer(t native.Timer) {
+	if t != nil {
+		t.Stop()
+	}
+}

@@ -1,0 +1,70 @@
+package sidechannel
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"time"
+
+	"fulmen/daemon/api"
+	"fulmen/native"
+)
+
+// Config is what side channels need.
+type Config struct {
+	// Peers are the nodes.
+	Peers Peers
+	// Machine is the loopback of this machine.
+	Machine Machine
+	// Take takes a port out of the node's one table, unless somebody has it, and
+	// Return puts it back.
+	Take   func(port int) bool
+	Return func(port int)
+	// Group is the process group of a rank's program; 0 while none runs.
+	Group func(api.RankRef) int
+	// Tell is told how far a rank of this node has come, each time that changes.
+	// Calls for one rank come one at a time.
+	Tell func(api.RankRef, api.Handshake)
+	// Fail is told why a rank of this node has to end, once.
+	Fail func(api.RankRef, *api.Error)
+	// Name is what people call a node.
+	Name func(api.NodeID) string
+	// Clock is what deadlines run on.
+	Clock native.Clock
+	// Log takes what a maintainer may want to know.
+	Log *slog.Logger
+}
+
+// Peers is what of the nodes is needed.
+type Peers interface {
+	// Stream opens a connection to a node, this one among them.
+	Stream(ctx context.Context, node api.NodeID, first api.PeerConn) (net.Conn, error)
+	// HandleStream sets who serves connections of a kind.
+	HandleStream(kind api.PeerConnKind, h func(ctx context.Context, from api.NodeID, first api.PeerConn, conn net.Conn))
+}
+
+// Machine is the loopback of a machine, 127.0.0.1: JACCL knows no IPv6.
+type Machine interface {
+	native.Processes
+	// Listen listens at a port that nobody else may have, nor listen at beside.
+	Listen(port int) (net.Listener, error)
+	// Dial connects to a port.
+	Dial(ctx context.Context, port int) (net.Conn, error)
+}
+
+// Channel is the side channel of one rank of this node.
+type Channel struct {
+	// Rank is whose it is.
+	Rank api.RankRef
+	// Epoch is that of the job's home.
+	Epoch uint64
+	// Nodes are the nodes of the attempt's ranks, by rank; two at least.
+	Nodes []api.NodeID
+	// Within is how long it carries anything.
+	Within time.Duration
+}
+
+// root is the name of the rank 0 that a rank's group gathers around.
+func (c Channel) root() api.RankRef { return rootOf(c.Rank) }
+
+func rootOf(ref api.RankRef) api.RankRef { return api.RankRef{Job: ref.Job, Attempt: ref.Attempt} }

@@ -1,0 +1,115 @@
+package sidechannel_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/e2e/jaccl"
+)
+
+// A caller that dies while it is held never reaches rank 0; the one that takes its
+// place does.
+func TestAHeldCallerThatDiesIsDropped(t *testing.T) {
+	bubble(t, 3, func(t *testing.T, d *desk) {
+		is := is.New(t)
+		at := d.open(ref(1))
+		first := d.run(ref(1), at, nil)
+		other := d.start(ref(2))
+		time.Sleep(tick)
+		is.Equal(d.handshake(ref(1)).State, api.HandshakeHeld)
+		first.kill()
+		is.True(first.result(t).err != nil)
+		is.Equal(d.handshake(ref(1)).State, api.HandshakeNone)
+
+		root := d.start(ref(0))
+		time.Sleep(time.Second)
+		is.Equal(d.handshake(ref(0)).Missing, []int{1})
+		is.Equal(d.handshake(ref(0)).State, api.HandshakeListening)
+		again := d.run(ref(1), at, nil)
+		time.Sleep(tick)
+		for _, p := range []*program{root, other, again} {
+			p.joins(t)
+		}
+		is.Equal(d.failure(ref(0)), api.Reason(""))
+	})
+}
+
+// Wherever a rank dies: no other one is taken for joined that is not, and what the
+// others complain of is known to have come from elsewhere.
+func TestDeathsAtEachStep(t *testing.T) {
+	for _, step := range jaccl.Steps() {
+		for victim := range 3 {
+			t.Run(fmt.Sprintf("rank %d at %s", victim, step), func(t *testing.T) {
+				bubble(t, 3, func(t *testing.T, d *desk) {
+					is := is.New(t)
+					programs := make([]*program, 3)
+					for rank := range programs {
+						at := func(p *program, s jaccl.Step) {
+							if s == step && rank == victim {
+								p.kill()
+							}
+						}
+						programs[rank] = d.run(ref(rank), d.open(ref(rank)), at)
+					}
+					time.Sleep(time.Minute)
+					for rank, p := range programs {
+						h := d.handshake(ref(rank))
+						is.Equal(d.failure(ref(rank)), api.Reason(""))
+						switch isThrough := step == jaccl.StepJoined || step == jaccl.StepWaited; {
+						case rank == victim:
+							is.True(!h.Severed)
+						case isThrough:
+							// The first wait brought all through, as far as can be seen.
+							is.Equal(h.State, api.HandshakeJoined)
+						case len(p.ended) == 0:
+							// It hangs, and the job's home ends it: the dead one was never let through.
+							is.True(d.handshake(ref(victim)).State == api.HandshakeNone)
+							is.True(h.State != api.HandshakeJoined && !h.Severed)
+						default:
+							is.True((<-p.ended).err != nil)
+							is.True(h.Severed)
+							is.True(h.State != api.HandshakeJoined)
+						}
+					}
+				})
+			})
+		}
+	}
+}
+
+// Once a group is joined its side channel stays open and idle, and its end at one
+// rank is its end at rank 0, for a JACCL that looks.
+func TestTheChannelLivesAsLongAsTheGroup(t *testing.T) {
+	bubble(t, 2, func(t *testing.T, d *desk) {
+		is := is.New(t)
+		root, other := d.start(ref(0)), d.start(ref(1))
+		time.Sleep(24 * time.Hour)
+		root.joins(t)
+		other.joins(t)
+		is.True(root.isOpen(t) && other.isOpen(t))
+		other.kill()
+		time.Sleep(tick)
+		is.True(!root.isOpen(t))
+		is.Equal(d.handshake(ref(0)).State, api.HandshakeJoined)
+		is.Equal(d.failure(ref(0)), api.Reason(""))
+	})
+}
+
+// A node whose daemon is gone takes nothing from a group that has joined.
+func TestAJoinedGroupOutlivesTheDaemonOfARank(t *testing.T) {
+	bubble(t, 2, func(t *testing.T, d *desk) {
+		is := is.New(t)
+		root, other := d.start(ref(0)), d.start(ref(1))
+		time.Sleep(tick)
+		root.joins(t)
+		other.joins(t)
+		d.nodes[1].channels.Shut()
+		time.Sleep(time.Minute)
+		is.True(root.isOpen(t))
+		is.Equal(d.failure(ref(0)), api.Reason(""))
+	})
+}

@@ -1,0 +1,282 @@
+package sidechannel
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"net"
+	"sync"
+
+	"fulmen/daemon/api"
+	"fulmen/native"
+)
+
+// joiner is the stream of one rank at rank 0's node.
+type joiner struct {
+	c      *Channels
+	from   api.NodeID
+	ref    api.RankRef
+	epoch  uint64
+	conn   net.Conn
+	out    *outbox      // to the rank's node
+	expiry native.Timer // while there is no rank 0 here; guarded by Channels.mu
+
+	mu      sync.Mutex
+	root    *root
+	here    bool     // the rank's program has called
+	through bool     // it was passed on
+	program net.Conn // to rank 0's program, once it is
+	inbox   *outbox  // what rank 0's program is sent
+	ended   bool     // one of both programs has closed its end
+	flow    flow
+	joined  bool
+}
+
+func newJoiner(c *Channels, from api.NodeID, first api.PeerConn, conn net.Conn) *joiner {
+	return &joiner{c: c, from: from, ref: first.Rank, epoch: first.Epoch, conn: conn, out: newOutbox(), inbox: newOutbox()}
+}
+
+// adopt gives the stream its rank 0. The caller holds the root's mu.
+func (j *joiner) adopt(r *root) {
+	stopTimer(j.expiry)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.root = r
+	j.flow.size = len(r.ch.Nodes)
+}
+
+func (j *joiner) isThrough() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.through
+}
+
+func (j *joiner) isConnected() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.program != nil
+}
+
+// isHere reports whether the rank's program has called and waits.
+func (j *joiner) isHere() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.here && !j.through
+}
+
+func (j *joiner) progress() (here, joined bool, bytes int64) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.here || j.through, j.joined, j.flow.bytes
+}
+
+// read reads what the rank's node says until the stream ends.
+func (j *joiner) read() {
+	buffer := make([]byte, maxData)
+	for {
+		kind, data, err := readFrame(j.conn, buffer)
+		if err != nil {
+			return
+		}
+		j.mu.Lock()
+		r, through := j.root, j.through
+		if kind == frameHere || kind == frameGone {
+			j.here = kind == frameHere
+		}
+		j.mu.Unlock()
+		switch kind {
+		case frameData:
+			switch {
+			case through:
+				j.forward(r, data)
+			case r == nil || !j.pass(r, data):
+				return
+			}
+		case frameEnd:
+			j.sever(r)
+		}
+		if r != nil {
+			r.nudge()
+			r.tell()
+		}
+	}
+}
+
+// pass connects the rank to rank 0. What it says first is looked at here as well:
+// its node is another machine, and a wrong number would bring rank 0 down.
+func (j *joiner) pass(r *root, data []byte) bool {
+	if len(data) < numberBytes || int(int32(binary.LittleEndian.Uint32(data))) != j.ref.Rank {
+		j.c.cfg.Log.Warn("a node's side channel begins with the number of another rank", "rank", j.ref.String(), "from", j.from)
+		return false
+	}
+	j.mu.Lock()
+	j.through = true
+	j.mu.Unlock()
+	program, err := r.connect()
+	if errors.Is(err, errStray) {
+		r.stray()
+	}
+	if err != nil {
+		j.c.cfg.Log.Info("a rank could not be connected to rank 0", "rank", j.ref.String(), "err", err)
+		return false
+	}
+	j.mu.Lock()
+	if r.ctx.Err() != nil {
+		j.mu.Unlock()
+		program.Close()
+		return false
+	}
+	j.program = program
+	j.mu.Unlock()
+	stop := onDone(r.ctx, program)
+	r.work.Go(func() {
+		j.inbox.drain(program)
+		j.mu.Lock()
+		ended := j.ended
+		j.mu.Unlock()
+		if ended { // all that came before the end is said
+			program.Close()
+		}
+	})
+	r.work.Go(func() {
+		defer stop()
+		j.hear(r, program)
+	})
+	j.out.frame(frameConnected, nil)
+	j.forward(r, data)
+	return true
+}
+
+// forward passes on what the rank says.
+func (j *joiner) forward(r *root, data []byte) {
+	if !j.carry(r, len(data)) {
+		return
+	}
+	j.mu.Lock()
+	if j.flow.bytes == int64(len(data)) {
+		j.flow.sent(data[numberBytes:]) // the first, after the number
+	} else {
+		j.flow.sent(data)
+	}
+	j.mu.Unlock()
+	j.inbox.raw(data)
+}
+
+// hear passes on what rank 0's program says to the rank, until it ends.
+func (j *joiner) hear(r *root, program net.Conn) {
+	buffer := make([]byte, maxData)
+	for {
+		n, err := program.Read(buffer)
+		if n > 0 && j.carry(r, n) {
+			j.mu.Lock()
+			j.flow.got(buffer[:n])
+			j.out.frame(frameData, buffer[:n])
+			j.flowed(r)
+			j.mu.Unlock()
+			r.tell()
+		}
+		if err != nil {
+			break
+		}
+	}
+	j.mu.Lock()
+	over := j.ended
+	j.ended = true
+	j.flow.stop()
+	j.mu.Unlock()
+	j.inbox.close()
+	if !over {
+		j.out.frame(frameEnd, nil)
+	}
+	program.Close()
+}
+
+// flowed looks how far the rank has come. The caller holds mu.
+func (j *joiner) flowed(r *root) {
+	if j.joined = j.joined || j.flow.joined; j.joined {
+		j.flow.stop()
+		return
+	}
+	if j.ended {
+		return
+	}
+	j.flow.settle(j.c.cfg.Clock, &j.mu, func() {
+		j.mu.Lock()
+		j.joined = true
+		j.mu.Unlock()
+		r.tell()
+	})
+}
+
+// carry counts bytes and reports whether they may be carried still.
+func (j *joiner) carry(r *root, n int) bool {
+	r.mu.Lock()
+	silent := r.isSilent
+	r.mu.Unlock()
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if silent || j.flow.bytes > api.MaxSideChannelBytes {
+		return false
+	}
+	if j.flow.bytes += int64(n); j.flow.bytes <= api.MaxSideChannelBytes {
+		return true
+	}
+	if !j.joined {
+		go r.fail(tooMuch(j.ref))
+	}
+	return false
+}
+
+// sever passes on that the rank's program has closed its end.
+func (j *joiner) sever(r *root) {
+	if r == nil {
+		return
+	}
+	j.mu.Lock()
+	first := !j.ended && j.program != nil
+	j.ended = true
+	j.flow.stop()
+	joined := j.joined
+	j.mu.Unlock()
+	if first && !joined {
+		r.mu.Lock()
+		r.severed = true
+		r.mu.Unlock()
+		r.tell() // before rank 0 complains
+	}
+	j.inbox.close()
+}
+
+// lost says what the end of the stream means. A rank that was held has lost
+// nothing; one that was joining cannot any more, and rank 0 would hang or fail.
+func (j *joiner) lost() {
+	j.mu.Lock()
+	r, joining := j.root, j.through && !j.joined && !j.ended
+	j.here = j.here && j.through
+	j.mu.Unlock()
+	if r == nil {
+		return
+	}
+	if joining && r.ctx.Err() == nil {
+		r.fail(api.Errorf(api.ReasonSideChannelLost, j.ref.String(), "The connection to %s, on which rank %d joined the group, broke.", j.c.cfg.Name(j.from), j.ref.Rank))
+	}
+	r.nudge()
+	r.tell()
+}
+
+// hangUp lets go of rank 0's program.
+func (j *joiner) hangUp() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.ended = true
+	j.flow.stop()
+	j.inbox.close()
+	if j.program != nil {
+		j.program.Close()
+	}
+}
+
+// onDone closes a connection when ctx ends, until stop is called.
+func onDone(ctx context.Context, conn net.Conn) (stop func() bool) {
+	return context.AfterFunc(ctx, func() { conn.Close() })
+}

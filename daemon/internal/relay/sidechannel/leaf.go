@@ -1,0 +1,269 @@
+package sidechannel
+
+import (
+	"context"
+	"net"
+	"sync"
+	"time"
+
+	"fulmen/daemon/api"
+	"fulmen/native"
+)
+
+// leaf is the channel of a rank from 1 on, at its own node.
+type leaf struct {
+	c        *Channels
+	ch       Channel
+	port     int
+	listener net.Listener
+	spawned  chan struct{} // closed when the rank's program runs
+	once     sync.Once
+	ctx      context.Context
+	cancel   context.CancelFunc
+	work     sync.WaitGroup
+	silence  native.Timer
+
+	mu       sync.Mutex
+	out      *outbox // of the stream to rank 0's node; nil while there is none
+	listens  bool    // rank 0 does, as the stream said
+	caller   *caller
+	calling  int  // callers that have not said their number yet
+	through  bool // a caller was passed on: there is no other
+	severed  bool
+	state    api.HandshakeState
+	flow     flow
+	failed   bool
+	isSilent bool
+
+	telling sync.Mutex
+	told    api.Handshake
+}
+
+// caller is the rank's program, as it has connected.
+type caller struct {
+	conn net.Conn
+	out  *outbox
+	held []byte // what it has said, while it is held
+}
+
+const (
+	// streamWithin bounds the opening of a stream to rank 0's node, and streamAgain
+	// is the pause before the next, which grows up to streamLate.
+	streamWithin = 15 * time.Second
+	streamAgain  = 50 * time.Millisecond
+	streamLate   = time.Second
+	// numberWithin is how long a caller may take to say its number. JACCL says it at
+	// once.
+	numberWithin = 10 * time.Second
+	// maxCalling is how many may be about to.
+	maxCalling = 16
+)
+
+func newLeaf(c *Channels, ch Channel, port int, listener net.Listener) *leaf {
+	l := &leaf{c: c, ch: ch, port: port, listener: listener, state: api.HandshakeNone, told: api.Handshake{State: api.HandshakeNone}}
+	l.flow.size, l.spawned = len(ch.Nodes), make(chan struct{})
+	l.ctx, l.cancel = context.WithCancel(context.Background())
+	l.silence = c.cfg.Clock.AfterFunc(ch.Within, l.hush)
+	l.work.Go(l.listen)
+	l.work.Go(l.keepStream)
+	return l
+}
+
+func (l *leaf) close() {
+	l.cancel()
+	l.silence.Stop()
+	l.listener.Close()
+	l.mu.Lock()
+	l.failed = true // whatever breaks from here on breaks because of this
+	l.flow.stop()
+	l.mu.Unlock()
+	l.work.Wait()
+	l.c.cfg.Return(l.port)
+}
+
+// hush ends the time in which anything is carried.
+func (l *leaf) hush() {
+	l.mu.Lock()
+	l.isSilent = true
+	l.mu.Unlock()
+}
+
+// keepStream keeps a stream to rank 0's node, which is there before it is needed.
+// One that breaks while nothing hangs on it is opened again.
+func (l *leaf) keepStream() {
+	pause := streamAgain
+	for l.ctx.Err() == nil {
+		conn, err := l.openStream()
+		if err == nil {
+			began := l.c.cfg.Clock.Boot()
+			err = l.serve(conn)
+			if l.c.cfg.Clock.Boot()-began > streamLate {
+				pause = streamAgain
+			}
+		}
+		l.mu.Lock()
+		over := l.through
+		l.mu.Unlock()
+		if over {
+			return
+		}
+		l.c.cfg.Log.Debug("a side channel's stream has to be opened again", "rank", l.ch.Rank.String(), "err", err)
+		if !native.Pause(l.ctx, l.c.cfg.Clock, pause) {
+			return
+		}
+		pause = min(2*pause, streamLate)
+	}
+}
+
+func (l *leaf) openStream() (net.Conn, error) {
+	node := l.ch.Nodes[0]
+	ctx, cancel := native.WithTimeout(l.ctx, l.c.cfg.Clock, streamWithin, "a side channel to "+l.c.cfg.Name(node))
+	defer cancel()
+	return l.c.cfg.Peers.Stream(ctx, node, api.PeerConn{Carries: api.ConnSideChannel, Rank: l.ch.Rank, Epoch: l.ch.Epoch})
+}
+
+// serve reads a stream until it ends, and says then what that means.
+func (l *leaf) serve(conn net.Conn) error {
+	out := newOutbox()
+	stop := context.AfterFunc(l.ctx, func() { conn.Close() })
+	l.work.Go(func() { out.drain(conn) })
+	l.mu.Lock()
+	l.out, l.listens = out, false
+	if l.caller != nil && !l.through {
+		out.frame(frameHere, nil)
+	}
+	l.mu.Unlock()
+	buffer := make([]byte, maxData)
+	var err error
+	for err == nil {
+		var kind byte
+		var data []byte
+		if kind, data, err = readFrame(conn, buffer); err == nil {
+			l.heard(kind, data)
+		}
+	}
+	stop()
+	out.close()
+	conn.Close()
+	l.broken()
+	return err
+}
+
+// heard takes a frame of rank 0's node.
+func (l *leaf) heard(kind byte, data []byte) {
+	defer l.tell()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch kind {
+	case frameListens:
+		l.listens = true
+		l.passOn()
+	case frameConnected:
+		if l.state == api.HandshakeHeld {
+			l.state = api.HandshakeConnected
+		}
+	case frameData:
+		if l.caller != nil && l.carry(len(data)) {
+			l.flow.got(data)
+			l.caller.out.raw(data)
+			l.flowed()
+		}
+	case frameEnd:
+		l.severed = l.severed || l.caller != nil && l.state != api.HandshakeJoined
+		l.hangUp()
+	}
+}
+
+// hangUp lets go of the program, which hears the end once all that came before is
+// said. The caller holds mu.
+func (l *leaf) hangUp() {
+	l.flow.stop()
+	if who := l.caller; who != nil {
+		l.caller = nil
+		who.out.close()
+	}
+}
+
+// passOn passes the held program on to rank 0, once that listens. The caller holds mu.
+func (l *leaf) passOn() {
+	if l.caller == nil || l.through || !l.listens || l.out == nil {
+		return
+	}
+	l.through = true
+	l.out.frame(frameData, l.caller.held)
+	l.caller.held = nil
+}
+
+// broken says what the end of a stream means: nothing to a program that is held,
+// and the end of a rank that was joining by it. One that has joined keeps its end.
+func (l *leaf) broken() {
+	l.mu.Lock()
+	l.out, l.listens = nil, false
+	joining := l.through && l.caller != nil && l.state != api.HandshakeJoined
+	l.mu.Unlock()
+	if joining {
+		l.fail(api.Errorf(api.ReasonSideChannelLost, l.ch.Rank.String(), "The connection to %s, on which rank %d joined its group, broke.",
+			l.c.cfg.Name(l.ch.Nodes[0]), l.ch.Rank.Rank))
+	}
+}
+
+// carry counts bytes and reports whether they may be carried still. The caller
+// holds mu.
+func (l *leaf) carry(n int) bool {
+	if l.isSilent {
+		return false
+	}
+	if l.flow.bytes += int64(n); l.flow.bytes <= api.MaxSideChannelBytes {
+		return true
+	}
+	l.isSilent = true
+	if l.state != api.HandshakeJoined {
+		go l.fail(tooMuch(l.ch.Rank))
+	}
+	return false
+}
+
+func tooMuch(ref api.RankRef) *api.Error {
+	return api.Errorf(api.ReasonSideChannelLimit, ref.String(), "Rank %d sent or was sent more than %d KiB before it had joined its group.", ref.Rank, api.MaxSideChannelBytes>>10)
+}
+
+// flowed looks how far the rank has come. The caller holds mu.
+func (l *leaf) flowed() {
+	joined := func() {
+		l.mu.Lock()
+		l.state = api.HandshakeJoined
+		l.mu.Unlock()
+		l.tell()
+	}
+	if l.state != api.HandshakeJoined && l.flow.joined {
+		l.state = api.HandshakeJoined
+	}
+	if l.state != api.HandshakeJoined {
+		l.flow.settle(l.c.cfg.Clock, &l.mu, joined)
+	}
+}
+
+// fail ends the rank, once.
+func (l *leaf) fail(why *api.Error) {
+	l.mu.Lock()
+	over := l.failed
+	l.failed = true
+	l.mu.Unlock()
+	if !over {
+		l.c.cfg.Fail(l.ch.Rank, why)
+	}
+}
+
+// tell says how far the rank is, if that is news.
+func (l *leaf) tell() {
+	l.telling.Lock()
+	defer l.telling.Unlock()
+	l.mu.Lock()
+	now := api.Handshake{State: l.state, Severed: l.severed, CarriedBytes: l.flow.bytes}
+	l.mu.Unlock()
+	if now.State == l.told.State && now.Severed == l.told.Severed || l.told.State == api.HandshakeJoined || l.ctx.Err() != nil {
+		return
+	}
+	l.told = now
+	l.c.cfg.Tell(l.ch.Rank, now)
+}

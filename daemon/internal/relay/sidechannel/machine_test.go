@@ -1,0 +1,208 @@
+package sidechannel_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/netip"
+	"slices"
+	"sync"
+	"syscall"
+
+	"fulmen/native"
+	"fulmen/native/memnet"
+)
+
+// machine is the loopback of a node: ports with their listeners, and whose each
+// connection is. Nobody's group is 0, and the daemon's.
+type machine struct {
+	line *memnet.Line
+
+	mu        sync.Mutex
+	listeners []*listener
+	owners    map[netip.AddrPort]int // of near ends of connections
+	port      int                    // given out last to a caller
+	groups    int
+	crowded   bool // somebody was called who had a caller waiting
+	blind     error
+}
+
+func newMachine() *machine {
+	return &machine{line: memnet.NewLine(1, memnet.Quality{}), owners: map[netip.AddrPort]int{}, port: 40000}
+}
+
+// listener is one at a port.
+type listener struct {
+	m      *machine
+	group  int
+	port   int
+	queue  chan net.Conn
+	once   sync.Once
+	closed chan struct{}
+}
+
+func (m *machine) listen(group, port int, shared bool) (net.Listener, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !shared && slices.ContainsFunc(m.listeners, func(l *listener) bool { return l.port == port }) {
+		return nil, syscall.EADDRINUSE
+	}
+	l := &listener{m: m, group: group, port: port, queue: make(chan net.Conn, 64), closed: make(chan struct{})}
+	m.listeners = append(m.listeners, l)
+	return l, nil
+}
+
+// Listen is the daemon's.
+func (m *machine) Listen(port int) (net.Listener, error) { return m.listen(0, port, false) }
+
+// Dial is the daemon's.
+func (m *machine) Dial(_ context.Context, port int) (net.Conn, error) { return m.dial(0, port) }
+
+func (m *machine) dial(group, port int) (net.Conn, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	i := slices.IndexFunc(m.listeners, func(l *listener) bool { return l.port == port })
+	if i < 0 {
+		return nil, syscall.ECONNREFUSED
+	}
+	l := m.listeners[i]
+	m.crowded = m.crowded || group == 0 && len(l.queue) > 0
+	m.port++
+	near, far := m.line.Pipe(loopback(m.port), loopback(port))
+	m.owners[near.LocalAddr().(*net.TCPAddr).AddrPort()] = group
+	l.queue <- far
+	return near, nil
+}
+
+// Listens tells who listens at a port.
+func (m *machine) Listens(group, port int) (native.Listening, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var out native.Listening
+	for _, l := range m.listeners {
+		switch {
+		case l.port != port:
+		case l.group == group:
+			out.Group = true
+			out.Waiting += len(l.queue)
+		default:
+			out.Others = true
+		}
+	}
+	return out, m.blind
+}
+
+// Holds tells whose a connection is.
+func (m *machine) Holds(group int, local, _ netip.AddrPort) (bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	owner, known := m.owners[local]
+	return known && owner == group, nil
+}
+
+func (l *listener) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.queue:
+		return c, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (l *listener) Close() error {
+	l.once.Do(func() {
+		close(l.closed)
+		l.m.mu.Lock()
+		defer l.m.mu.Unlock()
+		l.m.listeners = slices.DeleteFunc(l.m.listeners, func(o *listener) bool { return o == l })
+		for {
+			select {
+			case c := <-l.queue:
+				c.Close()
+			default:
+				return
+			}
+		}
+	})
+	return nil
+}
+
+func (l *listener) Addr() net.Addr { return loopback(l.port) }
+
+// network is the loopback as one program has it, which can be killed.
+type network struct {
+	*machine
+	ctx    context.Context
+	cancel context.CancelFunc
+	number int
+
+	own    sync.Mutex
+	opened []interface{ Close() error }
+	dead   bool
+}
+
+func (m *machine) network() *network {
+	m.mu.Lock()
+	m.groups++
+	n := &network{machine: m, number: m.groups}
+	m.mu.Unlock()
+	n.ctx, n.cancel = context.WithCancel(context.Background())
+	return n
+}
+
+// Listen is JACCL's: it shares its port.
+func (n *network) Listen(address string) (net.Listener, error) {
+	l, err := n.listen(n.number, portOf(address), true)
+	if err != nil {
+		return nil, err
+	}
+	tracked := &trackedListener{l, n}
+	return tracked, n.track(l)
+}
+
+// Dial is JACCL's.
+func (n *network) Dial(_ context.Context, address string) (net.Conn, error) {
+	conn, err := n.dial(n.number, portOf(address))
+	if err != nil {
+		return nil, err
+	}
+	return conn, n.track(conn)
+}
+
+func portOf(address string) int { return int(netip.MustParseAddrPort(address).Port()) }
+
+// track closes what a program has open when it is killed.
+func (n *network) track(c interface{ Close() error }) error {
+	n.own.Lock()
+	defer n.own.Unlock()
+	if n.dead {
+		c.Close()
+		return errors.New("the program is dead")
+	}
+	n.opened = append(n.opened, c)
+	return nil
+}
+
+// kill ends the program: everything that it has open is closed.
+func (n *network) kill() {
+	n.cancel()
+	n.own.Lock()
+	defer n.own.Unlock()
+	n.dead = true
+	for _, c := range n.opened {
+		c.Close()
+	}
+}
+
+type trackedListener struct {
+	net.Listener
+	n *network
+}
+
+func (l *trackedListener) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return conn, l.n.track(conn)
+}

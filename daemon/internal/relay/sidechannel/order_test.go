@@ -1,0 +1,94 @@
+package sidechannel_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+)
+
+// numberBytes is what a rank says first.
+const numberBytes = 4
+
+// permutations of the numbers below n.
+func permutations(n int) [][]int {
+	if n == 0 {
+		return [][]int{nil}
+	}
+	var all [][]int
+	for _, p := range permutations(n - 1) {
+		for at := range n {
+			one := append(append(append([]int{}, p[:at]...), n-1), p[at:]...)
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+// Whatever the order in which ranks are started, and however late each is, all
+// join as soon as the last is there, and none had to connect twice.
+func TestEveryOrder(t *testing.T) {
+	for _, order := range permutations(4) {
+		t.Run(fmt.Sprint(order), func(t *testing.T) {
+			bubble(t, 4, func(t *testing.T, d *desk) {
+				is := is.New(t)
+				programs := make([]*program, 4)
+				for i, rank := range order {
+					if i > 0 {
+						time.Sleep(20 * time.Second)
+					}
+					programs[rank] = d.start(ref(rank))
+				}
+				last := d.clock.Boot()
+				time.Sleep(tick)
+				for rank, p := range programs {
+					is.True(p.joins(t).after-last < tick) // the relay costs nothing but the wait
+					is.Equal(p.tried, 0)
+					h := d.handshake(ref(rank))
+					is.Equal(h.State, api.HandshakeJoined)
+					is.Equal(len(h.Missing), 0)
+					is.True(!h.Severed)
+					is.Equal(d.failure(ref(rank)), api.Reason(""))
+				}
+				// Lengths, four descriptions and one wait, there and for four ranks back; the number.
+				const one = 4 + 4*28 + 4
+				is.Equal(d.handshake(ref(1)).CarriedBytes, int64(numberBytes+one+4*one))
+				is.True(d.handshake(ref(0)).CarriedBytes >= 3*d.handshake(ref(1)).CarriedBytes)
+			})
+		})
+	}
+}
+
+// Who is missing, and how far each is, is known at every moment.
+func TestProgressIsTold(t *testing.T) {
+	bubble(t, 3, func(t *testing.T, d *desk) {
+		is := is.New(t)
+		d.start(ref(1))
+		time.Sleep(tick)
+		is.Equal(d.handshake(ref(1)).State, api.HandshakeHeld)
+
+		at := d.open(ref(0))
+		time.Sleep(tick)
+		is.Equal(d.handshake(ref(0)), api.Handshake{State: api.HandshakeNone, Missing: []int{2}})
+
+		d.run(ref(0), at, nil)
+		time.Sleep(tick)
+		is.Equal(d.handshake(ref(0)).State, api.HandshakeListening)
+		is.Equal(d.handshake(ref(0)).Missing, []int{2})
+		is.Equal(d.handshake(ref(1)).State, api.HandshakeConnected)
+
+		d.start(ref(2))
+		time.Sleep(tick)
+		var states []api.HandshakeState
+		for _, h := range d.nodes[2].told[ref(2)] {
+			states = append(states, h.State)
+		}
+		is.Equal(states[len(states)-1], api.HandshakeJoined)
+		for rank := range 3 {
+			is.Equal(d.handshake(ref(rank)).State, api.HandshakeJoined)
+		}
+	})
+}

@@ -1,0 +1,302 @@
+package sidechannel
+
+import (
+	"context"
+	"errors"
+	"net"
+	"slices"
+	"sync"
+	"time"
+
+	"fulmen/daemon/api"
+	"fulmen/native"
+)
+
+// root is the channel of rank 0 at its node, where those of all others end.
+type root struct {
+	c       *Channels
+	ch      Channel
+	port    int
+	ctx     context.Context
+	cancel  context.CancelFunc
+	work    sync.WaitGroup
+	woken   chan struct{}
+	silence native.Timer
+
+	mu       sync.Mutex
+	joiners  []*joiner // by rank
+	listens  bool
+	severed  bool
+	failed   bool
+	isSilent bool
+
+	connecting sync.Mutex // one connection at a time waits at rank 0's door
+
+	telling sync.Mutex
+	told    api.Handshake
+}
+
+// How often it is looked whether rank 0 listens: no system announces that. While
+// others wait for it that costs them time, and a start takes most often less than
+// lookHasten. A look takes some 50 us on Linux.
+const (
+	lookSoon   = time.Millisecond
+	lookLater  = 10 * time.Millisecond
+	lookIdle   = 50 * time.Millisecond
+	lookHasten = 3 * time.Second
+	// watchEvery is between two looks whether rank 0 listens still, while ranks are
+	// missing, and strayAfter how long it must not.
+	watchEvery = 250 * time.Millisecond
+	strayAfter = 4
+	// doorAgain is between two looks whether rank 0 has accepted a connection.
+	doorAgain  = 200 * time.Microsecond
+	doorWithin = 30 * time.Second
+)
+
+func newRoot(c *Channels, ch Channel, port int) *root {
+	r := &root{c: c, ch: ch, port: port, joiners: make([]*joiner, len(ch.Nodes)), woken: make(chan struct{}, 1), told: api.Handshake{State: api.HandshakeNone}}
+	r.ctx, r.cancel = context.WithCancel(context.Background())
+	r.silence = c.cfg.Clock.AfterFunc(ch.Within, r.hush)
+	r.work.Go(r.watch)
+	return r
+}
+
+func (r *root) close() {
+	r.cancel()
+	r.silence.Stop()
+	r.mu.Lock()
+	r.failed = true
+	all := slices.Clone(r.joiners)
+	r.mu.Unlock()
+	for _, j := range all {
+		if j != nil {
+			j.conn.Close()
+			j.hangUp()
+		}
+	}
+	r.work.Wait()
+	r.c.cfg.Return(r.port)
+}
+
+func (r *root) hush() {
+	r.mu.Lock()
+	r.isSilent = true
+	r.mu.Unlock()
+}
+
+// nudge has it looked at once whether rank 0 listens.
+func (r *root) nudge() {
+	select {
+	case r.woken <- struct{}{}:
+	default:
+	}
+}
+
+// attach takes the stream of a rank, in place of one that nothing hangs on.
+func (r *root) attach(j *joiner) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n := j.ref.Rank
+	why := ""
+	switch {
+	case j.epoch != r.ch.Epoch:
+		why = "another epoch of the job"
+	case n >= len(r.ch.Nodes) || r.ch.Nodes[n] != j.from:
+		why = "the plan has the rank on another node"
+	case r.joiners[n] != nil && r.joiners[n].isThrough():
+		why = "the rank has connected before"
+	}
+	if why != "" || r.ctx.Err() != nil {
+		r.c.cfg.Log.Warn("a node's side channel was refused", "rank", j.ref.String(), "from", j.from, "why", why)
+		j.conn.Close()
+		return false
+	}
+	if old := r.joiners[n]; old != nil {
+		old.conn.Close()
+	}
+	j.adopt(r)
+	r.joiners[n] = j
+	if r.listens {
+		j.out.frame(frameListens, nil)
+	}
+	r.nudge()
+	return true
+}
+
+// awaits reports whether somebody is held for rank 0.
+func (r *root) awaits() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.ContainsFunc(r.joiners, func(j *joiner) bool { return j != nil && j.isHere() })
+}
+
+// watch looks for rank 0's listener, and then whether it stays until all are in.
+func (r *root) watch() {
+	r.tell() // on whom it waits
+	began := time.Duration(-1)
+	gone := 0
+	for r.ctx.Err() == nil {
+		group := r.c.cfg.Group(r.ch.Rank)
+		if group == 0 {
+			r.pause(lookIdle)
+			continue
+		}
+		if began < 0 {
+			began = r.c.cfg.Clock.Boot()
+		}
+		l, err := r.c.cfg.Machine.Listens(group, r.port)
+		r.mu.Lock()
+		listens, whole := r.listens, r.isWhole()
+		r.mu.Unlock()
+		switch {
+		case err != nil:
+			r.fail(api.Errorf(api.ReasonInternal, r.ch.Rank.String(), "Whether rank 0 listens cannot be found out: %v.", err))
+			return
+		case whole:
+			return
+		case l.Others:
+			r.fail(api.Errorf(api.ReasonPortTaken, r.ch.Rank.String(), "Another program listens at port %d, which rank 0 was given.", r.port))
+			return
+		case !listens && l.Group:
+			r.opened()
+		case listens && !l.Group:
+			// It closes its listener when as many are in as there are other ranks.
+			if gone++; gone >= strayAfter {
+				r.stray()
+				return
+			}
+		case listens:
+			gone = 0
+		}
+		isNew := r.c.cfg.Clock.Boot()-began < lookHasten
+		switch awaited := r.awaits(); {
+		case listens || l.Group:
+			native.Pause(r.ctx, r.c.cfg.Clock, watchEvery)
+		case isNew && awaited:
+			r.pause(lookSoon)
+		case isNew || awaited:
+			r.pause(lookLater)
+		default:
+			r.pause(lookIdle)
+		}
+	}
+}
+
+// stray says that something took the place of a rank with rank 0.
+func (r *root) stray() {
+	r.fail(api.Errorf(api.ReasonStrayConnection, r.ch.Rank.String(), "Something that is no rank of the job connected to rank 0."))
+}
+
+// pause waits, or less when somebody comes.
+func (r *root) pause(d time.Duration) {
+	passed := make(chan struct{})
+	timer := r.c.cfg.Clock.AfterFunc(d, func() { close(passed) })
+	defer timer.Stop()
+	select {
+	case <-passed:
+	case <-r.woken:
+	case <-r.ctx.Done():
+	}
+}
+
+// opened says to all that rank 0 listens.
+func (r *root) opened() {
+	r.mu.Lock()
+	r.listens = true
+	for _, j := range r.joiners {
+		if j != nil {
+			j.out.frame(frameListens, nil)
+		}
+	}
+	r.mu.Unlock()
+	r.tell()
+}
+
+// errStray is a rank 0 that takes no connection though one is due.
+var errStray = errors.New("rank 0 listens no more")
+
+// connect connects to rank 0's program, one at a time: JACCL has room for one
+// connection that it has not accepted yet, and Linux lets others wait for a second.
+func (r *root) connect() (net.Conn, error) {
+	r.connecting.Lock()
+	defer r.connecting.Unlock()
+	ctx, cancel := native.WithTimeout(r.ctx, r.c.cfg.Clock, doorWithin, "rank 0 to accept a connection")
+	defer cancel()
+	for gone := 0; ; {
+		l, err := r.c.cfg.Machine.Listens(r.c.cfg.Group(r.ch.Rank), r.port)
+		again := doorAgain
+		switch {
+		case err != nil:
+			return nil, err
+		case l.Others:
+			return nil, errors.New("another program listens as well") // watch says so
+		case !l.Group:
+			// Or its program is about to end, which is told by then.
+			if again, gone = watchEvery, gone+1; gone >= strayAfter {
+				return nil, errStray
+			}
+		case l.Waiting == 0:
+			return r.c.cfg.Machine.Dial(ctx, r.port)
+		}
+		if !native.Pause(ctx, r.c.cfg.Clock, again) {
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// isWhole reports whether every rank is connected. The caller holds mu.
+func (r *root) isWhole() bool {
+	return !slices.ContainsFunc(r.joiners[1:], func(j *joiner) bool { return j == nil || !j.isConnected() })
+}
+
+// fail ends rank 0, once.
+func (r *root) fail(why *api.Error) {
+	r.mu.Lock()
+	over := r.failed
+	r.failed = true
+	r.mu.Unlock()
+	if !over {
+		r.c.cfg.Fail(r.ch.Rank, why)
+	}
+}
+
+// tell says how far rank 0 is, and on whom it waits, if that is news.
+func (r *root) tell() {
+	r.telling.Lock()
+	defer r.telling.Unlock()
+	now := r.handshake()
+	same := now.State == r.told.State && now.Severed == r.told.Severed && slices.Equal(now.Missing, r.told.Missing)
+	if same || r.told.State == api.HandshakeJoined || r.ctx.Err() != nil {
+		return
+	}
+	r.told = now
+	r.c.cfg.Tell(r.ch.Rank, now)
+}
+
+func (r *root) handshake() api.Handshake {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	h := api.Handshake{State: api.HandshakeNone, Severed: r.severed}
+	joined := true
+	for n, j := range r.joiners[1:] {
+		if j == nil {
+			h.Missing, joined = append(h.Missing, n+1), false
+			continue
+		}
+		here, hasJoined, bytes := j.progress()
+		h.CarriedBytes += bytes
+		if !here {
+			h.Missing = append(h.Missing, n+1)
+		}
+		joined = joined && hasJoined
+	}
+	switch {
+	case joined:
+		h.State = api.HandshakeJoined
+	case r.isWhole():
+		h.State = api.HandshakeConnected
+	case r.listens:
+		h.State = api.HandshakeListening
+	}
+	return h
+}
