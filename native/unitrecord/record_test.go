@@ -61,6 +61,9 @@ func TestCheck(t *testing.T) {
 	}{
 		{"good", func(*native.Unit) {}, ""},
 		{"label", func(u *native.Unit) { u.Label = "a/b" }, "label"},
+		{"long", func(u *native.Unit) { u.Label = strings.Repeat("a", 201) }, "label"},
+		{"not ASCII", func(u *native.Unit) { u.Label = "a\u00e4" }, "label"},
+		{"empty", func(u *native.Unit) { u.Label = "" }, "label"},
 		{"option", func(u *native.Unit) { u.Label = "--user" }, "label"},
 		{"program", func(u *native.Unit) { u.Program = "p" }, "program"},
 		{"directory", func(u *native.Unit) { u.Dir = "." }, "directory"},

@@ -46,17 +46,23 @@ type Preparer struct {
 	lately  lately
 }
 
-// New makes a Preparer. It starts nothing.
+// New makes a Preparer. It starts nothing; Close ends what it keeps.
 func New(c Config) *Preparer {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	return &Preparer{
 		config: c,
-		runner: asuser.Runner{Self: c.Self, OwnUID: c.OwnUID, Clock: c.Clock},
+		runner: asuser.Runner{Self: c.Self, OwnUID: c.OwnUID, Clock: c.Clock, Stay: &asuser.Stay{}},
 		logins: map[string]*login{}, pythons: map[uint32][]look.Python{},
 		places: map[preparedPlace]chan struct{}{}, done: map[preparedPlace]string{}, lately: lately{},
 	}
+}
+
+// Close ends the processes that wait for another look.
+func (p *Preparer) Close() error {
+	p.runner.Stay.Close(p.config.Clock)
+	return nil
 }
 
 // Account finds a local account by its name. Root, by whatever name, is refused

@@ -30,6 +30,7 @@ func newRig(t testing.TB, shell string, files map[string]string) *rig {
 	r := &rig{ada: preparetest.Account(t, shell)}
 	r.config = prepare.Config{Self: preparetest.Self(t), Worker: "/bin/true", State: t.TempDir(), OwnUID: uint32(os.Getuid()), Clock: clock}
 	r.Preparer = prepare.New(r.config)
+	t.Cleanup(func() { _ = r.Preparer.Close() })
 	r.write(t, map[string]string{".profile": "PATH=$HOME/bin:$PATH\nexport PATH\necho read >>$HOME/reads\n"})
 	r.write(t, files)
 	return r

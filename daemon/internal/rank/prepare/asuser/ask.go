@@ -38,6 +38,8 @@ type Runner struct {
 	OwnUID uint32
 	// Clock counts sleep.
 	Clock native.Clock
+	// Stay keeps processes for further looks; nil = each is started anew.
+	Stay *Stay
 }
 
 // Ask has a process of the account answer a request, within the request's
@@ -48,6 +50,7 @@ func (r Runner) Ask(ctx context.Context, a account.Account, request look.Request
 	if err := request.Check(); err != nil {
 		return look.Answer{}, err
 	}
+	request.Stay = r.Stay != nil && request.Op == look.OpFind && log == nil
 	line, err := json.Marshal(request)
 	if err != nil {
 		return look.Answer{}, err
@@ -59,6 +62,9 @@ func (r Runner) Ask(ctx context.Context, a account.Account, request look.Request
 	defer cancel()
 	if ctx.Err() != nil {
 		return look.Answer{}, context.Cause(ctx)
+	}
+	if request.Stay {
+		return r.askStaying(ctx, a, append(line, '\n'))
 	}
 	p, err := r.start(a)
 	if err != nil {
@@ -129,16 +135,7 @@ func (p *process) talk(ctx context.Context, clock native.Clock, line []byte, log
 			await(clock, afterHint, outDone)
 		}
 	}
-	// Not reaped yet, so that the group's number is certainly its own. What it
-	// started and left running is killed with it; an answer is complete by now.
-	_ = syscall.Kill(-p.Process.Pid, syscall.SIGKILL)
-	reaped := make(chan struct{})
-	go func() {
-		_ = p.Wait()
-		close(reaped)
-	}()
-	gone := await(clock, afterKill, reaped)
-	await(clock, afterKill, errDone) // the last words are in the pipe
+	gone := p.reap(clock, errDone)
 	closeAll([]*os.File{p.in, p.out, p.err})
 	<-outDone
 	<-errDone
@@ -150,6 +147,21 @@ func (p *process) talk(ctx context.Context, clock native.Clock, line []byte, log
 		return look.Answer{}, fmt.Errorf("fulmend look: %s: %s", p.ProcessState, strings.TrimSpace(complaints.String()))
 	}
 	return answer, err
+}
+
+// reap ends the process and reports whether it is gone. Not reaped yet, its group's
+// number is certainly its own. What it started and left running is killed with it;
+// an answer is complete by now.
+func (p *process) reap(clock native.Clock, said <-chan struct{}) (gone bool) {
+	_ = syscall.Kill(-p.Process.Pid, syscall.SIGKILL)
+	reaped := make(chan struct{})
+	go func() {
+		_ = p.Wait()
+		close(reaped)
+	}()
+	gone = await(clock, afterKill, reaped)
+	await(clock, afterKill, said) // the last words are in the pipe
+	return gone
 }
 
 // await waits until done is closed, at most for d.

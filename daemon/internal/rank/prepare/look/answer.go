@@ -44,6 +44,8 @@ type Answer struct {
 	Digest string `json:"digest,omitempty"`
 	// Status is how the command that prepares ended: its exit code, or 128 and its signal.
 	Status *int `json:"status,omitempty"`
+	// Started says that other programs were started, which may have left some.
+	Started bool `json:"started,omitempty"`
 	// Problems are what keeps the program from starting.
 	Problems []api.Cause `json:"problems,omitempty"`
 }

@@ -85,7 +85,8 @@ func (f *finder) findVersions() {
 	if f.Interpreter == "" && !isPython(path) {
 		return
 	}
-	python, err := askPython(f.Request, path)
+	python, asked, err := askPython(f.Request, path)
+	f.a.Started = asked
 	if err != nil {
 		if isPython(path) {
 			f.a.problem(api.ReasonInterpreterMissing, path, "Name another with --python.", sentence(err.Error())+".")

@@ -22,14 +22,17 @@ func Main(args []string, in io.Reader, out, complaints io.Writer) int {
 		fmt.Fprintln(complaints, "fulmend look: it takes a request on its standard input")
 		return 2
 	}
-	reader := bufio.NewReader(io.LimitReader(in, MaxRequestBytes+1))
-	line, err := reader.ReadString('\n')
-	if err != nil && err != io.EOF {
-		return status(err, complaints)
-	}
-	request, err := ParseRequest([]byte(line))
+	reader := bufio.NewReader(in)
+	line, err := ReadLine(reader, MaxRequestBytes)
 	if err != nil {
 		return status(err, complaints)
+	}
+	request, err := ParseRequest(line)
+	if err != nil {
+		return status(err, complaints)
+	}
+	if request.Stay {
+		return status(stay(request, reader, out), complaints)
 	}
 	time.AfterFunc(time.Duration(request.DeadlineS*float64(time.Second)), die)
 	var a Answer
@@ -46,9 +49,13 @@ func Main(args []string, in io.Reader, out, complaints io.Writer) int {
 	if err != nil {
 		return status(err, complaints)
 	}
+	return status(write(out, a), complaints)
+}
+
+func write(out io.Writer, a Answer) error {
 	encoder := json.NewEncoder(out)
 	encoder.SetEscapeHTML(false)
-	return status(encoder.Encode(a), complaints)
+	return encoder.Encode(a)
 }
 
 func status(err error, complaints io.Writer) int {

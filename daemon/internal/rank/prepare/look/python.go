@@ -9,17 +9,19 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 )
 
-// pythonName are the names of interpreters: python, python3, python3.12, python3.13t, pypy3.
-var pythonName = regexp.MustCompile(`^(python|pypy)[0-9.]*t?$`)
-
-// isPython tells an interpreter by its name.
-func isPython(path string) bool { return pythonName.MatchString(filepath.Base(path)) }
+// isPython tells an interpreter by its name: python, python3, python3.12, python3.13t, pypy3.
+func isPython(path string) bool {
+	version, isOne := strings.CutPrefix(filepath.Base(path), "python")
+	if !isOne {
+		version, isOne = strings.CutPrefix(filepath.Base(path), "pypy")
+	}
+	return isOne && strings.Trim(strings.TrimSuffix(version, "t"), "0123456789.") == ""
+}
 
 // ask has an interpreter say its version and where it looks for packages.
 // Isolated (-I) it runs nothing of the directory and ignores PYTHONPATH, which is
@@ -41,11 +43,12 @@ const (
 )
 
 // askPython gives what is known of an interpreter, or asks it.
-func askPython(r Request, path string) (Python, error) {
+// asked reports whether it was started for that.
+func askPython(r Request, path string) (python Python, asked bool, err error) {
 	stamp := pythonStamp(path)
 	for _, known := range r.Pythons {
 		if known.Path == path && known.Stamp == stamp && stamp != "" {
-			return known, nil
+			return known, false, nil
 		}
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), askTime)
@@ -59,11 +62,11 @@ func askPython(r Request, path string) (Python, error) {
 	out.limit, complaints.limit = maxAsk, 4<<10
 	command.Stdout, command.Stderr = &out, &complaints
 	if err := command.Run(); err != nil {
-		return Python{}, fmt.Errorf("%s does not run: %w%s", path, err, quoted(complaints.String()))
+		return Python{}, true, fmt.Errorf("%s does not run: %w%s", path, err, quoted(complaints.String()))
 	}
-	python, err := parsePython(out.String())
+	python, err = parsePython(out.String())
 	python.Path, python.Stamp = path, stamp
-	return python, err
+	return python, true, err
 }
 
 // parsePython reads what ask printed.

@@ -23,8 +23,10 @@ const (
 type Request struct {
 	// Op is what to do.
 	Op Op `json:"op"`
-	// DeadlineS is how long the process may live.
+	// DeadlineS is how long the process may live, or, where it stays, may take.
 	DeadlineS float64 `json:"deadline_s"`
+	// Stay has the process wait for another request after its answer; for [OpFind].
+	Stay bool `json:"stay,omitempty"`
 	// Account is the account's name, for sentences.
 	Account string `json:"account"`
 	// Home is the account's home folder, and Shell its login shell.
@@ -80,6 +82,8 @@ func (r Request) Check() error {
 		return wrong("deadline_s", "is out of range")
 	case r.Home == "":
 		return wrong("home", "is missing")
+	case r.Stay && r.Op != OpFind:
+		return wrong("stay", "is for another operation")
 	}
 	switch r.Op {
 	case OpFind:
