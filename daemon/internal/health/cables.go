@@ -122,7 +122,7 @@ func (c *Cables) Drawn(graph api.LinkListResult, name func(api.NodeID) string) {
 		}
 		for _, end := range cable.Ends {
 			if end.End.Node == c.node {
-				slow[end.End.String()] = speedDetail(cable)
+				slow[end.End.String()] = speedDetail(cable, name)
 			}
 		}
 	}
@@ -196,12 +196,21 @@ func (c *Cables) hold(code api.Reason, subject string, yes bool, detail string) 
 	}
 }
 
-// speedDetail is what a cable negotiated, and the hubs on its way.
-func speedDetail(cable api.Cable) string {
+// speedDetail is which cable it is, by its ports, what it negotiated, and the hubs
+// on its way.
+func speedDetail(cable api.Cable, name func(api.NodeID) string) string {
 	if cable.ForwardBitsPerS == nil || cable.BackwardBitsPerS == nil {
 		return ""
 	}
-	speed := native.LinkSpeed{TxBitsPerS: *cable.ForwardBitsPerS, RxBitsPerS: *cable.BackwardBitsPerS}.String()
+	var ports []string
+	for _, end := range cable.Ends {
+		port := name(end.End.Node) + ":" + end.End.Receptacle.String()
+		if end.Place != "" {
+			port += " (" + end.Place + ")"
+		}
+		ports = append(ports, port)
+	}
+	speed := strings.Join(ports, " to ") + ", " + native.LinkSpeed{TxBitsPerS: *cable.ForwardBitsPerS, RxBitsPerS: *cable.BackwardBitsPerS}.String()
 	if len(cable.Hubs) > 0 {
 		speed += " through " + strings.Join(cable.Hubs, ", ")
 	}

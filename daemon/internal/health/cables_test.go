@@ -95,7 +95,7 @@ func TestDrawn(t *testing.T) {
 	c, b, _ := cableRig(t)
 	name := func(id api.NodeID) string { return map[api.NodeID]string{nodeA: "ada", nodeB: "bob"}[id] }
 	cable := api.Cable{
-		Ends:            []api.CableEnd{{End: api.LinkEnd{Node: nodeA, Receptacle: 1}}, {End: api.LinkEnd{Node: nodeB, Receptacle: 4}}},
+		Ends:            []api.CableEnd{{End: api.LinkEnd{Node: nodeA, Receptacle: 1}, Place: "back, left"}, {End: api.LinkEnd{Node: nodeB, Receptacle: 4}}},
 		ForwardBitsPerS: new(int64(40e9)), BackwardBitsPerS: new(int64(40e9)), Hubs: []string{"Dock"},
 		Verdict: api.VerdictSlow, Reasons: []api.Reason{api.ReasonHubBetween, api.ReasonLinkBelowPorts},
 	}
@@ -103,7 +103,7 @@ func TestDrawn(t *testing.T) {
 	below := "link_below_ports/" + string(nodeA) + ":1"
 	c.Drawn(api.LinkListResult{Cables: []api.Cable{cable, elsewhere}, Loops: [][]api.NodeID{{nodeB, nodeA}}}, name)
 	is.Equal(b.names(), []string{"bridge_loop", below}) // one's own ends only
-	is.True(strings.HasSuffix(b.docs[below].Text, ": 40 Gb/s through Dock."))
+	is.True(strings.HasSuffix(b.docs[below].Text, ": ada:1 (back, left) to bob:4, 40 Gb/s through Dock."))
 	is.True(strings.HasSuffix(b.docs["bridge_loop"].Text, ": bob - ada."))
 	is.Equal(b.docs[below].Subject, string(nodeA)+":1")
 

@@ -74,7 +74,8 @@ func machineConditions() []Info {
 }
 
 // cableConditions are about this machine's receptacles and what is plugged there.
-// Only bridge_loop is about the machine as a whole.
+// Only bridge_loop is about the machine as a whole. link_below_history is also of
+// networks, and the subject is then a path: a peer's address.
 func cableConditions() []Info {
 	flapping := []api.Reason{api.ReasonLinkFlapping}
 	return []Info{
@@ -82,6 +83,7 @@ func cableConditions() []Info {
 		{Code: api.ReasonLinkFlapping, Action: command("Show the cables", "fulmen topology")},
 		{Code: api.ReasonLinkDown, DependsOn: flapping, Action: command("Show the cables", "fulmen topology")},
 		{Code: api.ReasonLinkBelowPorts, DependsOn: flapping, Action: command("Show the cables", "fulmen topology")},
+		{Code: api.ReasonLinkBelowHistory, Action: command("Show what it gave earlier", "fulmen links history")},
 	}
 }
 
