@@ -22,8 +22,11 @@ export CC CXX
 endif
 
 # In the app bundle the worker finds MLX in Contents/Resources/mlx. Go refuses an @ in #cgo lines, so it is said here.
+# Programs are for macOS 26, as MLX is; Go's own linker would say 12, and Apple's whatever the machine has.
 ifeq ($(shell uname -s),Darwin)
-RANK_LDFLAGS := -ldflags '-extldflags "-Wl,-rpath,@executable_path/../Resources/mlx"'
+export MACOSX_DEPLOYMENT_TARGET := 26.0
+MAC_LDFLAGS := -ldflags '-linkmode=external'
+RANK_LDFLAGS := -ldflags '-linkmode=external -extldflags "-Wl,-rpath,@executable_path/../Resources/mlx"'
 endif
 
 # libcuda comes with NVIDIA's driver and not with the wheels: without one Fulmen still builds, and MLX says so at its start.
@@ -38,7 +41,7 @@ DEPS_STALE := stale
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build run demo test race fuzz lint generate check bench soak clean stale
+.PHONY: help deps build run demo test race darwin fuzz lint generate check bench soak clean stale
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -52,7 +55,7 @@ $(DEPS): cmd/internal/deps/pins.txt cmd/internal/deps/deps.py cmd/internal/deps/
 build: $(DEPS) ## build the programs into build/bin
 	@mkdir -p build/bin
 	$(GO) build $(RANK_LDFLAGS) -o build/bin/ ./cmd/fulmen-rank
-	$(GO) build -o build/bin/ ./cmd/fulmend ./cmd/fulmen
+	$(GO) build $(MAC_LDFLAGS) -o build/bin/ ./cmd/fulmend ./cmd/fulmen
 
 # Linux has no Thunderbolt Macs: after the machine itself, a simulated cluster of real daemons runs.
 run: build ## run Fulmen here: measure this machine through MLX, then show it live, on Linux a simulated cluster; ONCE=1 ends by itself
@@ -67,10 +70,15 @@ demo: build ## run a simulated cluster of real daemons on this machine; ONCE=1 e
 
 test: build race ## run every test
 	@cmd/internal/deps/deps.sh mlxlm
+	@cmd/internal/deps/deps.sh darwin
 	$(GO) test -timeout 20m ./...
 
 race: $(DEPS) ## run the tests under the race detector
 	$(GO) test -race -short -timeout 20m $$($(GO) list ./... | grep -v /cmd/internal/rules)
+
+darwin: $(DEPS) ## on Linux: compile, vet and link what is for macOS
+	@cmd/internal/deps/deps.sh darwin
+	$(GO) test -count=1 -timeout 20m ./cmd/internal/typecheck ./cmd/internal/darwincheck/...
 
 fuzz: $(DEPS) ## run every fuzz target for FUZZTIME (20s)
 	@$(GO) run ./cmd/internal/rules/fuzzlist >build/fuzzlist
@@ -94,4 +102,4 @@ soak: build ## the long tests: fuzzing for minutes, leaks over many rounds
 	@$(MAKE) fuzz FUZZTIME=3m
 
 clean: ## remove what was built; the fetched wheels stay in build/cache
-	rm -rf build/bin build/tools build/mlx build/bench.json $(DEPS)
+	rm -rf build/bin build/tools build/mlx build/darwin build/bench.json $(DEPS)

@@ -138,10 +138,12 @@ def fetch(pin):
     return path
 
 
-def unpack(wheels, target):
-    """Unpacks wheels into one folder, all or nothing. A wheel is a zip file; the executable bits are in it, and
-    zipfile leaves them out."""
+def unpack(wheels, target, without=None):
+    """Unpacks wheels into one folder, all or nothing, leaving out files whose path begins with the pattern `without`.
+    A wheel is a zip file; the executable bits are in it, and zipfile leaves them out."""
     stamp = "\n".join(sorted(pin.sha256 for pin in wheels)) + "\n"
+    if without:
+        stamp += f"without {without}\n"
     mark = target / ".wheels"
     if mark.exists() and mark.read_text() == stamp:
         return False
@@ -151,6 +153,8 @@ def unpack(wheels, target):
     for file in files:
         with zipfile.ZipFile(file) as wheel:
             for entry in wheel.infolist():
+                if without and re.match(without, entry.filename):
+                    continue
                 out = Path(wheel.extract(entry, fresh))
                 mode = entry.external_attr >> 16
                 if stat.S_ISLNK(mode):
@@ -283,6 +287,26 @@ def mlx_lm(pins, system):
     say(f"mlx_lm {next(pin.version for pin in wheels if pin.name == 'mlx-lm')}")
 
 
+# What zig has for other systems than macOS: a third of 440 MB, and most of its 20,000 files.
+ZIG_WITHOUT = (
+    r"ziglang/lib/libc/(mingw|musl|glibc|wasi|freebsd|netbsd|openbsd)/|ziglang/lib/libc/include/(?!any-darwin-any/)"
+    r"|ziglang/lib/(libtsan|compiler/aro)/"
+)
+
+
+def darwin(pins, system):
+    """What make test compiles and links for macOS with on Linux: zig, and MLX as it is on a Mac, without its 200 MB of
+    compiled GPU kernels."""
+    if not system.startswith("linux"):
+        say("a Mac's own compiler builds for macOS: nothing to fetch")
+        return
+    unpack([pin for pin in pins if pin.set == "zig" and pin.platform == system], TOOLS / "zig", ZIG_WITHOUT)
+    (TOOLS / "zig" / "ziglang" / "zig").chmod(0o755)
+    metal = [pin for pin in pins if pin.set == "mlx" and pin.platform == "macos-arm64"]
+    unpack(metal, TOOLS / "mlx-metal", r".*\.metallib$")
+    say(f"zig {next(pin.version for pin in pins if pin.set == 'zig')} and {metal[0].label()}, to compile for macOS")
+
+
 def shared_libraries():
     """What the loader knows of, a line each."""
     return output_of([shutil.which("ldconfig") or "/sbin/ldconfig", "-p"]) or ""
@@ -359,16 +383,22 @@ def lock():
             time.sleep(0.2)
 
 
+PARTS = {"mlxlm": mlx_lm, "darwin": darwin}
+
+
 def main(wanted=None):
-    """Fetches everything but what only tests of jobs need; with "mlxlm" that alone."""
-    if wanted not in (None, "mlxlm"):
-        raise Problem(f"{wanted}: the choices are mlxlm (what tests of jobs run), or nothing for all that the build needs.")
+    """Fetches everything but what only tests need; with "mlxlm" or "darwin" that part of the tests' needs alone."""
+    if wanted is not None and wanted not in PARTS:
+        raise Problem(
+            f"{wanted}: the choices are mlxlm (what tests of jobs run), darwin (what checks the code for macOS on Linux),\n"
+            "or nothing for all that the build needs."
+        )
     pins = read_pins()
     held = lock()
     BIN.mkdir(parents=True, exist_ok=True)
     system = host()
     if wanted:
-        mlx_lm(pins, system)
+        PARTS[wanted](pins, system)
         held.close()
         return
     compiler()

@@ -3,6 +3,7 @@
 import contextlib
 import io
 import os
+import re
 import tempfile
 import unittest
 import zipfile
@@ -89,6 +90,24 @@ class Deps(unittest.TestCase):
         self.assertEqual((target / "thing/lib/a.txt").read_text(), "two")
         self.assertFalse((target / "leftover").exists())
 
+    def test_leaves_out_what_is_not_wanted(self):
+        target = self.folder / "thing"
+        pins = [self.pin(self.wheel())]
+        self.assertTrue(deps.unpack(pins, target, r"thing/lib/"))
+        self.assertTrue((target / "thing/bin/run").exists())
+        self.assertFalse((target / "thing/lib").exists())
+        self.assertFalse(deps.unpack(pins, target, r"thing/lib/"), "nothing to do the second time")
+        self.assertTrue(deps.unpack(pins, target), "what was left out is wanted now")
+        self.assertTrue((target / "thing/lib/a.txt").exists())
+
+    def test_zig_is_unpacked_for_macos_alone(self):
+        for path, kept in (
+            ("ziglang/zig", True), ("ziglang/lib/std/zig.zig", True), ("ziglang/lib/libcxx/include/span", True),
+            ("ziglang/lib/libc/darwin/libSystem.tbd", True), ("ziglang/lib/libc/include/any-darwin-any/mach/mach.h", True),
+            ("ziglang/lib/libc/include/any-linux-any/linux/a.h", False), ("ziglang/lib/libc/musl/a.c", False),
+        ):
+            self.assertEqual(re.match(deps.ZIG_WITHOUT, path) is None, kept, path)
+
     def test_missing_package(self):
         with self.assertRaises(deps.Problem) as stopped:
             deps.fetch(deps.Pin(f"mlx linux-x86_64 nothing 9.9 py3-none-any {'0' * 64}"))
@@ -110,7 +129,7 @@ class Deps(unittest.TestCase):
     def test_every_platform_has_its_pins(self):
         pins = deps.read_pins()
         for platform in ("linux-x86_64", "linux-arm64", "macos-arm64"):
-            for name in ("mlx", "go", "node"):
+            for name in ("mlx", "go", "node") + (("zig",) if platform.startswith("linux") else ()):
                 self.assertEqual(len([p for p in pins if (p.platform, p.set) == (platform, name)]), 1, f"{name} on {platform}")
         self.assertEqual(len({p.version for p in pins if p.name.startswith("mlx") and p.set != "mlxlm"}), 1, "one version of MLX everywhere")
 

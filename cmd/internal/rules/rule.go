@@ -23,6 +23,7 @@ func All() []Rule {
 		{"init", "importing a package changes nothing; what must be set up is set up by the caller", checkInit},
 		{"fuzz", "whatever reads bytes from outside is tried with bytes nobody thought of", checkFuzz},
 		{"pins", "the same commit builds the same thing in a year, from inputs that are checked", checkPins},
+		{"workflows", "a workflow that is not understood is found out only after it was pushed", checkWorkflows},
 		{"vocabulary", "the repository speaks of the product, works on any machine and with any mirror", checkVocabulary},
 		{"makefile", "a newcomer finds every command by `make help`", checkMakefile},
 		{"tidy", "go.mod says what is used, no more and no less", checkTidy},

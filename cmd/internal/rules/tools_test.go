@@ -75,6 +75,27 @@ func TestToolsOnASmallModule(t *testing.T) {
 			"go.mod": mod, "a.go": "package a\n\n//go:generate go run ./gen\n", "out.txt": "one\ntwo\n",
 			"gen/main.go": "package main\n\nimport \"os\"\n\nfunc main() { _ = os.WriteFile(\"out.txt\", []byte(\"one\\n2\\n\"), 0o644) }\n",
 		}, []string{"out.txt:2"}},
+		{"workflows", func(t *Tree) ([]Problem, error) {
+			here, err := FindTree() // the tool is in this repository's go.mod
+			if err != nil {
+				return nil, err
+			}
+			var paths []string
+			for _, name := range t.files {
+				if isWorkflow(name) {
+					paths = append(paths, filepath.Join(t.root, name))
+				}
+			}
+			found, err := here.goTool(append([]string{"tool", "actionlint", "-no-color", "-oneline", "-shellcheck=", "-pyflakes="}, paths...)...)
+			for i := range found {
+				found[i].File = filepath.Base(found[i].File)
+			}
+			return found, err
+		}, map[string]string{
+			".github/workflows/a.yml": "on: push\njobs:\n  a:\n    runs-on: ubuntu-24.04\n    steps:\n      - run: echo ${{ matrix.os }}\n      - rum: x\n",
+			".github/workflows/b.yml": "on: push\njobs:\n  b:\n    runs-on: macos-26\n    needs: gone\n    steps:\n      - run: make\n",
+			".github/workflows/c.yml": "on: push\njobs:\n  c:\n    runs-on: macos-26\n    steps:\n      - run: make\n",
+		}, []string{"a.yml:6", "a.yml:7", "b.yml:3"}},
 		{"a generator that fails", checkGenerate, map[string]string{
 			"go.mod": mod, "a.go": "package a\n\n//go:generate go run ./gone\n",
 		}, []string{"a.go:3"}},

@@ -88,6 +88,10 @@ func TestFaultsAreFound(t *testing.T) {
 		{name: "own cgo: Go beside it is checked, names in C are not", files: map[string]string{
 			"a_darwin.go": "package a\n\n// int f(void);\nimport \"C\"\n\nfunc f() string { C.no_such_name(); var n int = len(C.GoString(nil)); return n }\n",
 		}, want: []string{"a_darwin.go:6: cannot use n (variable of type int) as string value in return statement"}},
+		{name: "a type of C where one is inferred", files: map[string]string{
+			"a_darwin.go": "package a\n\n// typedef int number;\nimport \"C\"\n\nfunc all[T any](fill func(*T) int) []T { return nil }\n\n" +
+				"func f() int { return len(all(func(n *C.number) int { return 1 })) + len(all[int](1)) }\n",
+		}, want: []string{"a_darwin.go:8: cannot use 1 (untyped int constant) as func(*int) int value in argument to all[int]"}},
 		{name: "its own tests", files: map[string]string{
 			"a_darwin.go":      "package a\n\nfunc add() {}\n",
 			"a_darwin_test.go": "package a\n\nfunc tested() { add(1) }\n",

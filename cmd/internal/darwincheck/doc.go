@@ -1,0 +1,21 @@
+// Package darwincheck holds the code for macOS to account on Linux, as far as
+// that goes without Apple's headers and libraries.
+//
+// zig is the compiler (command zigcc, which the go command calls). What it knows
+// of Apple's frameworks is written in this repository, from public material: the
+// declarations in native/darwin/apple, and in names/ the names that our programs
+// take from each library. So a check says that the code agrees with what we wrote
+// down; whether that is right, a Mac says.
+//
+// The tests are the checks, all without a Mac:
+//   - every C file that a Mac would compile compiles for it, without a warning;
+//   - go vet for macOS is content, with each name and each argument in C looked at;
+//   - fulmend, fulmen and fulmen-rank link, with MLX's own library for macOS, and
+//     their load commands are well;
+//   - names/ lists what the programs use, no more and no less (-update writes it);
+//   - the workflows in .github are well-formed.
+//
+// They need what `cmd/internal/deps/deps.sh darwin` fetches, and are skipped
+// without it, and with -short. Types in Go are checked without any of this, by
+// package typecheck.
+package darwincheck

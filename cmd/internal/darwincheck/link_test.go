@@ -1,0 +1,202 @@
+package darwincheck
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+)
+
+const (
+	mlxLibrary = "@rpath/libmlx.dylib"
+	cxxLibrary = "/usr/lib/libc++.1.dylib"
+)
+
+// TestPrograms links what is shipped, as a Mac would, and looks at the results.
+func TestPrograms(t *testing.T) {
+	chain := toolchain(t)
+	lists, err := ReadLibraries("names")
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := chain.goLibraries()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		lists, err = chain.learn(lists, own)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	images := map[string]Image{}
+	for _, p := range Programs() {
+		path, err := chain.build(p)
+		for _, name := range undefined(err) {
+			t.Errorf("%s uses %s, which is in no list: go test ./cmd/internal/darwincheck -run Programs -update", p.Name, name)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if images[p.Name], err = ReadImage(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, p := range Programs() {
+		t.Run(p.Name, func(t *testing.T) {
+			for _, fault := range judge(p, images[p.Name], lists, own) {
+				t.Error(fault)
+			}
+		})
+	}
+	t.Run("names", func(t *testing.T) {
+		for _, fault := range unused(lists, images) {
+			t.Error(fault)
+		}
+	})
+	t.Run("MLX", func(t *testing.T) {
+		is := is.New(t)
+		is.True(len(images["fulmen-rank"].Imports[mlxLibrary]) > 20)
+		is.True(len(images["fulmen-rank"].Imports[cxxLibrary]) > 10)
+		makefile, err := os.ReadFile(filepath.Join(repository, "Makefile"))
+		is.NoErr(err)
+		for _, p := range Programs() {
+			is.True(strings.Contains(string(makefile), "-ldflags '"+p.linking()+"'")) // a Mac links with the flags of this check
+		}
+	})
+}
+
+// judge says what is wrong with a program for macOS.
+func judge(p Program, image Image, lists, own []Library) []string {
+	var faults []string
+	fault := func(format string, args ...any) {
+		faults = append(faults, p.Name+" "+fmt.Sprintf(format, args...))
+	}
+	want := []string{libSystem}
+	for _, l := range own {
+		want = append(want, l.Path)
+	}
+	for _, l := range lists {
+		if p.needs(l.Name) {
+			want = append(want, l.Path)
+		}
+	}
+	var runPaths []string
+	if p.LinksMLX {
+		want = append(want, mlxLibrary)
+		runPaths = []string{p.RunPath, "/build/mlx/current/mlx/lib"}
+	}
+	for i, path := range image.Libraries {
+		if slices.Contains(image.Libraries[:i], path) {
+			fault("loads %s twice, with which macOS 26 does not start it", path)
+		}
+		if !slices.Contains(want, path) {
+			fault("loads %s, which nobody said that it needs", path)
+		}
+	}
+	for i, path := range image.RunPaths {
+		if slices.Contains(image.RunPaths[:i], path) {
+			fault("has the run path %s twice", path)
+		}
+		if !slices.ContainsFunc(runPaths, func(known string) bool { return strings.HasSuffix(path, known) }) {
+			fault("has the run path %s, which nobody said that it needs", path)
+		}
+	}
+	for _, path := range runPaths {
+		if !slices.ContainsFunc(image.RunPaths, func(have string) bool { return strings.HasSuffix(have, path) }) {
+			fault("has no run path that ends in %s", path)
+		}
+	}
+	if image.MinimumSystem != "26.0" {
+		fault("is for macOS %s and newer, not 26.0", image.MinimumSystem)
+	}
+	if !image.Signed {
+		fault("is not signed")
+	}
+	for library, names := range image.Imports {
+		for _, name := range names {
+			if strings.Contains(name, "3mlx") && library != mlxLibrary {
+				fault("takes %s from %s, not from MLX", name, library)
+			}
+		}
+	}
+	slices.Sort(faults)
+	return faults
+}
+
+// unused says which names of the lists no program takes from their library.
+func unused(lists []Library, images map[string]Image) []string {
+	var faults []string
+	for _, l := range lists {
+		for _, name := range l.Names {
+			used := false
+			for _, image := range images {
+				_, found := slices.BinarySearch(image.Imports[l.Path], name)
+				used = used || found
+			}
+			if !used {
+				faults = append(faults, fmt.Sprintf("names/%s.txt: no program uses %s: go test ./cmd/internal/darwincheck -run Programs -update", l.Name, name))
+			}
+		}
+	}
+	return faults
+}
+
+// goLibraries gives what Go's standard library needs in the programs.
+func (t *Toolchain) goLibraries() ([]Library, error) {
+	packages, err := t.packages("./cmd/fulmend", "./cmd/fulmen", "./cmd/fulmen-rank")
+	if err != nil {
+		return nil, err
+	}
+	return goLibraries(packages)
+}
+
+// learn writes the lists anew: the names that no link finds are added, each to
+// the list of the framework that declares it, and those that none uses go.
+func (t *Toolchain) learn(lists, own []Library) ([]Library, error) {
+	byName := map[string]*Library{}
+	for i := range lists {
+		byName[lists[i].Name] = &lists[i]
+	}
+	images := map[string]Image{}
+	for _, p := range Programs() {
+		_, err := t.build(p)
+		for _, name := range undefined(err) {
+			list, err := listFor(t.root, name)
+			if err != nil {
+				return nil, err
+			}
+			if byName[list] == nil {
+				return nil, fmt.Errorf("%s uses %s; no header in native/darwin/apple declares it, or names/%s.txt is not there: write the file, with the install name alone", p.Name, name, list)
+			}
+			byName[list].Names = append(byName[list].Names, name)
+		}
+		if err != nil {
+			if err := t.stubs(append(slices.Clone(lists), own...)); err != nil {
+				return nil, err
+			}
+		}
+		path, err := t.build(p)
+		if err != nil {
+			return nil, err
+		}
+		if images[p.Name], err = ReadImage(path); err != nil {
+			return nil, err
+		}
+	}
+	for i := range lists {
+		l := &lists[i]
+		slices.Sort(l.Names)
+		l.Names = slices.DeleteFunc(slices.Compact(l.Names), func(name string) bool {
+			return len(unused([]Library{{Path: l.Path, Names: []string{name}}}, images)) > 0
+		})
+		if err := os.WriteFile(filepath.Join("names", l.Name+".txt"), l.format(), 0o644); err != nil {
+			return nil, err
+		}
+	}
+	return lists, t.stubs(append(slices.Clone(lists), own...))
+}

@@ -1,0 +1,78 @@
+package darwincheck
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// module is the path of this module.
+const module = "fulmen"
+
+// goPackage is what the go command says of a package as a Mac would build it.
+type goPackage struct {
+	ImportPath string
+	Dir        string
+	Standard   bool
+	GoFiles    []string
+	CgoFiles   []string
+	CFiles     []string
+	CgoCFLAGS  []string
+	Deps       []string
+}
+
+// own reports whether p belongs to this module.
+func (p *goPackage) own() bool {
+	return p.ImportPath == module || strings.HasPrefix(p.ImportPath, module+"/")
+}
+
+// files gives the paths of files of p.
+func (p *goPackage) files(names []string) []string {
+	var all []string
+	for _, name := range names {
+		all = append(all, filepath.Join(p.Dir, name))
+	}
+	return all
+}
+
+// packages lists what the patterns name and all that it imports. Nothing is
+// compiled.
+func (t *Toolchain) packages(patterns ...string) ([]*goPackage, error) {
+	args := []string{"list", "-e", "-deps", "-json=ImportPath,Dir,Standard,GoFiles,CgoFiles,CFiles,CgoCFLAGS,Deps"}
+	out, err := t.command("go", append(args, patterns...)...)
+	if err != nil {
+		return nil, err
+	}
+	var all []*goPackage
+	for dec := json.NewDecoder(strings.NewReader(out)); ; {
+		p := new(goPackage)
+		if err := dec.Decode(p); errors.Is(err, io.EOF) {
+			return all, nil
+		} else if err != nil {
+			return nil, fmt.Errorf("read what go list wrote: %w", err)
+		}
+		all = append(all, p)
+	}
+}
+
+// compilable gives our own packages without those that need the C of another
+// module: bindings of Objective-C, which take Apple's own headers.
+func compilable(all []*goPackage) []string {
+	foreign := map[string]bool{}
+	for _, p := range all {
+		if !p.Standard && !p.own() && len(p.CgoFiles) > 0 {
+			foreign[p.ImportPath] = true
+		}
+	}
+	var out []string
+	for _, p := range all {
+		if p.own() && !slices.ContainsFunc(p.Deps, func(dep string) bool { return foreign[dep] }) {
+			out = append(out, p.ImportPath)
+		}
+	}
+	return out
+}

@@ -1,0 +1,33 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+)
+
+func TestArguments(t *testing.T) {
+	const sdk = "/r/build/darwin/sdk"
+	const linked = " -nostdlib -lSystem -L" + sdk + "/lib -F" + sdk + "/Frameworks"
+	for _, test := range []struct{ name, language, asked, want string }{
+		{"C is compiled against our own declarations", "cc", "-arch arm64 -I . -O2 -c a.c",
+			"cc -target aarch64-macos.26.0 -I . -O2 -c a.c -isystem /r/native/darwin/apple"},
+		{"C++ is compiled as C++, with MLX for macOS", "c++", "-c -isystem /r/mlxbridge/shim/../../build/mlx/current/mlx/include a.cpp",
+			"c++ -target aarch64-macos.26.0 -c -isystem /r/mlxbridge/shim/../../build/tools/mlx-metal/mlx/include a.cpp -isystem /r/native/darwin/apple"},
+		{"what is asked of the compiler itself", "cc", "-### -x c -",
+			"cc -target aarch64-macos.26.0 -### -x c - -isystem /r/native/darwin/apple"},
+		{"a program is linked with each library once", "cc", "-o a go.o -framework IOKit -lresolv -framework IOKit -framework Security -lresolv",
+			"cc -target aarch64-macos.26.0 -o a go.o -framework IOKit -lresolv -framework Security" + linked},
+		{"a program of C++ is linked with Apple's libc++", "c++", "-o a go.o -L/r/build/mlx/current/mlx/lib -lmlx",
+			"cc -target aarch64-macos.26.0 -o a go.o -L/r/build/tools/mlx-metal/mlx/lib -lmlx" + linked + " " + sdk + "/lib/libc++.tbd"},
+		{"run paths stay, so that one too many is seen", "cc", "-o a -Wl,-rpath,/r/build/mlx/current/mlx/lib -Wl,-rpath,/r/build/mlx/current/mlx/lib",
+			"cc -target aarch64-macos.26.0 -o a -Wl,-rpath,/r/build/mlx/current/mlx/lib -Wl,-rpath,/r/build/mlx/current/mlx/lib" + linked},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			is := is.New(t)
+			got := tree{"/r"}.arguments(test.language, strings.Fields(test.asked))
+			is.Equal(strings.Join(got, " "), test.want)
+		})
+	}
+}
