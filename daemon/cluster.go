@@ -41,7 +41,7 @@ func (d *daemon) openCluster() error {
 	}
 	d.self = policy.NewSelf(policy.SelfOptions{
 		Documents: d.owner("cluster", api.KindNodeState), Power: d.platform.Power, Clock: d.platform.Clock,
-		Flush: d.node.Flush, IdleUnknown: idle, Log: log,
+		Flush: d.node.Flush, Depart: d.depart, IdleUnknown: idle, Log: log,
 	})
 	return nil
 }

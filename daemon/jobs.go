@@ -72,6 +72,8 @@ func (d *daemon) openJobs() error {
 		times.Grace, times.FailedGrace = current.Grace, current.FailedGrace
 		return times
 	}
+	awake := &vigil{keep: d.keepAwake(), running: func() bool { return len(d.ranks.Live()) > 0 }, clock: d.platform.Clock, log: d.logs.part("rank")}
+	d.onClose(awake.close)
 	d.ranks = rank.New(rank.Config{
 		Node: d.identity.Node, Cluster: d.roster.Cluster, PublicKey: d.publicKey, Clock: d.platform.Clock, Peers: d.peers,
 		Jobs: d.ledger, Documents: d.owner("rank", api.KindRank), Grants: d.grants, RestoreGrant: d.grants.restore,
@@ -80,7 +82,7 @@ func (d *daemon) openJobs() error {
 		Starting: func() time.Duration { return times().Starting }, Grace: func() time.Duration { return times().Grace },
 		Channels: channels{d.channels}, Handshake: func() time.Duration { return times().Handshake },
 		FailedGrace: func() time.Duration { return times().FailedGrace },
-		Spawned:     d.spawned, Ended: d.published.ended, Log: d.logs.part("rank"),
+		Spawned:     d.spawned, Ended: d.published.ended, Changed: awake.changed, Log: d.logs.part("rank"),
 	})
 	d.onClose(func() error { d.ranks.Close(); return nil })
 	printed := output.New(output.Config{Peers: d.peers, Clock: d.platform.Clock, Folder: func(ref api.RankRef) (string, bool) {
@@ -133,21 +135,13 @@ func (d *daemon) membersChanged(before, after *cluster.Roster) {
 		if !slices.Contains(removed, live.Home) && !(found && slices.Contains(removed, spec.Principal.Node)) {
 			continue
 		}
-		grace := d.live.Current().Times.FailedGrace
-		params := api.PeerEndParams{Job: live.Rank.Job, Attempt: live.Rank.Attempt, Ranks: []int{live.Rank.Rank}, Epoch: live.Epoch,
-			Reason: api.ReasonRemoved, GraceS: grace.Seconds()}
 		go func() {
-			ctx, cancel := native.WithTimeout(context.Background(), d.platform.Clock, removedWithin, "this node's rank "+live.Rank.String())
-			defer cancel()
-			if err := d.peers.Call(ctx, d.identity.Node, "peer.end", params, nil); err != nil {
+			if err := d.endRank(context.Background(), live, api.ReasonRemoved); err != nil {
 				d.logs.part("rank").Warn("a rank of a removed node could not be ended", "rank", live.Rank, "error", err)
 			}
 		}()
 	}
 }
-
-// removedWithin bounds the taking of the order to end such a rank.
-const removedWithin = 10 * time.Second
 
 // inputLost hears of an attempt that cannot be given its job's input: it would
 // take a part for the whole.

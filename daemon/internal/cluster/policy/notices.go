@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"time"
 
 	"fulmen/daemon/api"
@@ -73,11 +74,20 @@ func (s *Self) heed(ctx context.Context, notice native.PowerNotice) {
 			s.options.Log.Error("the node's state could not be published", "state", state, "error", err)
 		}
 	}
-	within := FlushWithin
+	within, departing := FlushWithin, DepartWithin
 	if notice.WithinS > 0 { // half of it, so that the answer is in time
-		within = min(within, seconds(notice.WithinS)/2)
+		within, departing = min(within, seconds(notice.WithinS)/2), min(departing, seconds(notice.WithinS)/2)
+	}
+	var gone sync.WaitGroup
+	if s.options.Depart != nil && (state == api.SelfAsleep || state == api.SelfRestarting) {
+		gone.Go(func() {
+			ctx, cancel := native.WithTimeout(ctx, s.options.Clock, departing, "what runs on this node to end")
+			defer cancel()
+			s.options.Depart(ctx, state, reason)
+		})
 	}
 	s.flush(ctx, within)
+	gone.Wait()
 	if notice.ID == "" {
 		return
 	}

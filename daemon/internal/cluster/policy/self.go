@@ -15,6 +15,9 @@ import (
 // the Mac awake for one that is gone.
 const FlushWithin = 2 * time.Second
 
+// DepartWithin is the longest that this node waits until what runs on it has ended.
+const DepartWithin = 15 * time.Second
+
 // SelfOptions is what a Self is made with.
 type SelfOptions struct {
 	Documents Documents
@@ -23,6 +26,10 @@ type SelfOptions struct {
 	// Flush returns once the members that are reached have what was published;
 	// nil where there is nobody to wait for.
 	Flush func(ctx context.Context) error
+	// Depart ends what must not be running when the machine sleeps or is switched off,
+	// and returns once it has ended; nil where there is nothing. It is called when the
+	// state is published, and others hear of that meanwhile.
+	Depart func(ctx context.Context, state api.SelfState, reason api.Reason)
 	// IdleUnknown is why it is not known whether somebody uses this Mac, up to
 	// the first SetUse; empty = not_supported_by_platform.
 	IdleUnknown api.Reason

@@ -142,6 +142,40 @@ func TestTheClusterHearsItBeforeItHappens(t *testing.T) {
 	}
 }
 
+// What runs ends before the machine is let go, while others hear of it; but not for
+// longer than the system waits.
+func TestWhatRunsEndsBefore(t *testing.T) {
+	for name, test := range map[string]struct {
+		within, takes float64
+		want          []string
+	}{
+		"in time": {30, 3, []string{"0s asleep lid_closed", "0s departs asleep lid_closed", "3s gone", "3s ack 1", "3s awake"}},
+		"never":   {8, 1e6, []string{"0s asleep lid_closed", "0s departs asleep lid_closed", "4s gone", "4s ack 1", "4s awake"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				is := is.New(t)
+				m := newMachine()
+				m.flush = 2 * time.Second
+				s := m.self()
+				s.options.Depart = func(ctx context.Context, state api.SelfState, reason api.Reason) {
+					m.note("departs %s %s", state, reason)
+					ended := make(chan struct{})
+					m.clock.AfterFunc(seconds(test.takes), func() { close(ended) })
+					select {
+					case <-ended:
+					case <-ctx.Done():
+					}
+					m.note("gone")
+				}
+				s.heed(t.Context(), native.PowerNotice{ID: "1", Event: native.PowerWillSleep, Cause: "lid closed", WithinS: test.within})
+				s.heed(t.Context(), native.PowerNotice{Event: native.PowerAwake})
+				is.Equal(m.said(), test.want)
+			})
+		})
+	}
+}
+
 func TestADaemonThatEndsStillLetsTheMachineGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
