@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,8 +14,15 @@ const target = "aarch64-macos.26.0"
 type tree struct{ root string }
 
 // arguments gives what zig is called with for what the go command asks of a
-// compiler: the language (cc or c++) and its arguments.
-func (t tree) arguments(language string, asked []string) []string {
+// compiler: the language (cc or c++) and its arguments. A run path that is asked
+// for twice is an error: zig's linker would quietly write it once, and what
+// another linker writes depends on its version.
+func (t tree) arguments(language string, asked []string) ([]string, error) {
+	for i, argument := range asked {
+		if strings.HasPrefix(argument, "-Wl,-rpath,") && slices.Contains(asked[:i], argument) {
+			return nil, fmt.Errorf("%s stands there twice", argument)
+		}
+	}
 	links := !slices.ContainsFunc(asked, staysApart)
 	out := []string{language, "-target", target}
 	if links {
@@ -31,7 +39,7 @@ func (t tree) arguments(language string, asked []string) []string {
 			out = append(out, filepath.Join(sdk, "lib/libc++.tbd")) // by its path: zig takes -lc++ for its own
 		}
 	}
-	return out
+	return out, nil
 }
 
 // staysApart reports whether an argument says that nothing is linked.
@@ -42,8 +50,7 @@ func staysApart(argument string) bool {
 // compiling gives the arguments that were asked for, with MLX as it is on a Mac
 // in the place of this machine's, and each library once: Apple's linker loads a
 // library once however often it is named, zig's does not, and macOS 26 refuses
-// to start a program that loads one twice. Run paths are left as they are: there
-// Apple's linker keeps what it is told.
+// to start a program that loads one twice.
 func (t tree) compiling(asked []string, links bool) []string {
 	var out []string
 	seen := map[string]bool{}

@@ -21,12 +21,14 @@ func TestArguments(t *testing.T) {
 			"cc -target aarch64-macos.26.0 -o a go.o -framework IOKit -lresolv -framework Security" + linked},
 		{"a program of C++ is linked with Apple's libc++", "c++", "-o a go.o -L/r/build/mlx/current/mlx/lib -lmlx",
 			"cc -target aarch64-macos.26.0 -o a go.o -L/r/build/tools/mlx-metal/mlx/lib -lmlx" + linked + " " + sdk + "/lib/libc++.tbd"},
-		{"run paths stay, so that one too many is seen", "cc", "-o a -Wl,-rpath,/r/build/mlx/current/mlx/lib -Wl,-rpath,/r/build/mlx/current/mlx/lib",
-			"cc -target aarch64-macos.26.0 -o a -Wl,-rpath,/r/build/mlx/current/mlx/lib -Wl,-rpath,/r/build/mlx/current/mlx/lib" + linked},
+		{"run paths stay as they are", "cc", "-o a -Wl,-rpath,/r/build/mlx/current/mlx/lib -Wl,-rpath,@executable_path/lib",
+			"cc -target aarch64-macos.26.0 -o a -Wl,-rpath,/r/build/mlx/current/mlx/lib -Wl,-rpath,@executable_path/lib" + linked},
+		{"one too many is refused", "cc", "-o a -Wl,-rpath,/r/lib -Wl,-rpath,@executable_path/lib -Wl,-rpath,/r/lib", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			is := is.New(t)
-			got := tree{"/r"}.arguments(test.language, strings.Fields(test.asked))
+			got, err := tree{"/r"}.arguments(test.language, strings.Fields(test.asked))
+			is.Equal(err != nil, test.want == "")
 			is.Equal(strings.Join(got, " "), test.want)
 		})
 	}

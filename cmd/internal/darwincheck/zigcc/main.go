@@ -18,6 +18,10 @@ func main() {
 		os.Exit(2)
 	}
 	root, err := filepath.Abs(os.Args[1])
+	var asked []string
+	if err == nil {
+		asked, err = tree{root}.arguments(os.Args[2], os.Args[3:])
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "zigcc:", err)
 		os.Exit(1)
@@ -25,8 +29,7 @@ func main() {
 	zig := filepath.Join(root, "build/tools/zig/ziglang/zig")
 	cache := filepath.Join(root, "build/cache/zig")
 	environment := append(os.Environ(), "ZIG_GLOBAL_CACHE_DIR="+cache, "ZIG_LOCAL_CACHE_DIR="+cache)
-	arguments := append([]string{zig}, tree{root}.arguments(os.Args[2], os.Args[3:])...)
-	if err := syscall.Exec(zig, arguments, environment); err != nil {
+	if err := syscall.Exec(zig, append([]string{zig}, asked...), environment); err != nil {
 		fmt.Fprintf(os.Stderr, "zigcc: %s: %v; cmd/internal/deps/deps.sh darwin fetches it\n", zig, err)
 		os.Exit(1)
 	}
