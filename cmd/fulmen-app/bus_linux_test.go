@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -36,7 +35,6 @@ func newBus(t *testing.T) *bus {
 		t.Skip("dbus-daemon is not installed: apt-get install dbus-daemon")
 	}
 	cmd := exec.Command(path, "--session", "--nofork", "--print-address=1")
-	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()
@@ -113,7 +111,7 @@ func (b *bus) appears(ctx context.Context) *menu {
 	b.t.Helper()
 	select {
 	case who := <-b.items:
-		return &menu{b, b.conn.Object(who[0], "/StatusNotifierMenu"), b.conn.Object(who[0], dbus.ObjectPath(who[1]))}
+		return &menu{b, b.conn.Object(who[0], "/StatusNotifierItem/menu"), b.conn.Object(who[0], dbus.ObjectPath(who[1]))}
 	case <-ctx.Done():
 		b.t.Fatal("no picture in the menu bar")
 		return nil
