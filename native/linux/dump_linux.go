@@ -3,6 +3,7 @@ package linux
 import (
 	"encoding/binary"
 	"errors"
+	"sync"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -22,9 +23,13 @@ const (
 // errInterrupted is a dump during which the table changed.
 var errInterrupted = errors.New("the table changed meanwhile")
 
-// dumpTables asks for all links, addresses and default routes of the network
+// dumps asks for the kernel's tables. Its buffers are used again: a new one a
+// question is most of what reading the network leaves to collect.
+type dumps struct{ buffers sync.Pool }
+
+// tables asks for all links, addresses and default routes of the network
 // namespace of the calling thread.
-func dumpTables() (tables, error) {
+func (b *dumps) tables() (tables, error) {
 	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_ROUTE)
 	if err != nil {
 		return tables{}, err
@@ -36,8 +41,13 @@ func dumpTables() (tables, error) {
 	// With strict checks the kernel looks at the table that is asked for, and
 	// not all tables are told; kernels before 4.20 tell all.
 	_ = unix.SetsockoptInt(fd, unix.SOL_NETLINK, unix.NETLINK_GET_STRICT_CHK, 1)
+	buffer, ok := b.buffers.Get().(*[]byte)
+	if !ok {
+		buffer = new(make([]byte, dumpBuffer))
+	}
+	defer b.buffers.Put(buffer)
 	var out tables
-	d := dumper{fd: fd, buffer: make([]byte, dumpBuffer), into: &out}
+	d := dumper{fd: fd, buffer: *buffer, into: &out}
 	if err := d.ask(unix.RTM_GETLINK, make([]byte, unix.SizeofIfInfomsg)); err != nil {
 		return tables{}, err
 	}

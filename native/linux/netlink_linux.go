@@ -13,6 +13,8 @@ type netlinkGroup struct {
 	descriptor
 	// trusted reports whether a datagram's sender is the kernel.
 	trusted func(unix.Sockaddr) bool
+	// buffer holds one datagram; one goroutine takes them.
+	buffer []byte
 }
 
 // openNetlink joins groups, a mask, in the network namespace of the calling
@@ -29,7 +31,7 @@ func openNetlink(protocol int, groups uint32, bufferBytes int) (netlinkGroup, er
 	if err != nil {
 		return netlinkGroup{}, errors.Join(err, unix.Close(fd))
 	}
-	return netlinkGroup{descriptor: descriptor(fd), trusted: fromKernel}, nil
+	return netlinkGroup{descriptor: descriptor(fd), trusted: fromKernel, buffer: make([]byte, dumpBuffer)}, nil
 }
 
 // fromKernel reports whether the sender is number 0. Any process with the
@@ -52,7 +54,7 @@ const mostDatagrams = 256
 // the call only. It reports whether any was lost: the queue ran over, or one was
 // larger than the kernel makes them.
 func (n netlinkGroup) take(each func([]byte)) (lost bool, err error) {
-	buffer := make([]byte, dumpBuffer)
+	buffer := n.buffer
 	for range mostDatagrams {
 		size, from, err := unix.Recvfrom(int(n.descriptor), buffer, unix.MSG_TRUNC)
 		switch {

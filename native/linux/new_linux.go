@@ -28,7 +28,7 @@ func newMachine(o Options) *machine {
 	return &machine{
 		tree:    tree{proc: newKernelFiles(o.Proc), sys: newKernelFiles(o.Sys), etc: os.DirFS(o.Etc)},
 		clock:   o.Clock,
-		links:   dumpTables,
+		links:   new(dumps).tables,
 		sources: kernelSources(o),
 		stalls:  stalls{hold: stallHold},
 	}
