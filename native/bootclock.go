@@ -47,8 +47,18 @@ func (c *bootClock) AfterFunc(d time.Duration, f func()) Timer {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.timers[t] = struct{}{}
-	t.under = time.AfterFunc(min(max(d, 0), MaxTimerStep), t.check)
+	t.under = time.AfterFunc(c.step(max(d, 0)), t.check)
 	return t
+}
+
+// step is how long an underlying timer is armed for that has so long to go. The
+// steps of all timers end together: a wake-up that many share costs what one
+// does.
+func (c *bootClock) step(left time.Duration) time.Duration {
+	if left <= MaxTimerStep {
+		return left
+	}
+	return MaxTimerStep - c.boot()%MaxTimerStep
 }
 
 // check runs when the underlying timer fires: the time may not have come yet
@@ -61,7 +71,7 @@ func (t *bootTimer) check() {
 		return
 	}
 	if left := t.due - c.boot(); left > 0 {
-		t.under.Reset(min(left, MaxTimerStep))
+		t.under.Reset(c.step(left))
 		c.mu.Unlock()
 		return
 	}

@@ -3,6 +3,7 @@ package native_test
 import (
 	"context"
 	"errors"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -65,6 +66,38 @@ func TestTimerAfterSleep(t *testing.T) {
 		clock.Recheck()
 		is.Equal(<-fired, time.Hour)
 		is.True(later.Stop())
+	})
+}
+
+// Timers that wait for long wake the process together.
+func TestTimersShareTheirSteps(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		start := time.Now()
+		awake := map[time.Duration]bool{} // when the clock was read
+		var mu sync.Mutex
+		clock := native.ClockFrom(time.Now, func() time.Duration {
+			mu.Lock()
+			defer mu.Unlock()
+			now := time.Since(start)
+			awake[now] = true
+			return now
+		})
+		const timers = 5
+		fired := make(chan struct{}, timers)
+		for range timers {
+			clock.AfterFunc(time.Minute, func() { fired <- struct{}{} })
+			time.Sleep(time.Second)
+		}
+		mu.Lock()
+		clear(awake)
+		mu.Unlock()
+		for range timers {
+			<-fired
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		is.Equal(len(awake), 6+timers-1) // six steps, the last with the first timer, and the other timers
 	})
 }
 

@@ -126,6 +126,7 @@ func (s *mdnsSocket) read(take func([]byte) bool) {
 func (s *mdnsSocket) send(message []byte) {
 	_ = s.SetWriteDeadline(time.Now().Add(100 * time.Millisecond))
 	_, _ = s.WriteToUDPAddrPort(message, s.group)
+	_ = s.SetWriteDeadline(time.Time{}) // else it wakes the process later, for nothing
 }
 
 // end closes the socket and waits for its reader.

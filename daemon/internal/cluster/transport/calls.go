@@ -82,7 +82,7 @@ func (c *callClient) isOver() bool {
 // Call calls a method of a member. Errors are *api.Error: the peer's, or
 // unreachable with what was tried.
 func (t *Transport) Call(ctx context.Context, node api.NodeID, method string, params, result any) error {
-	if params != nil {
+	if _, isEncoded := params.(json.RawMessage); params != nil && !isEncoded {
 		encoded, err := json.Marshal(params)
 		if err != nil {
 			return fmt.Errorf("the parameters of %s: %w", method, err)
@@ -326,8 +326,7 @@ func (r *records) Send(message []byte) error {
 	if len(message) > api.MaxMessageBytes {
 		return errTooLarge
 	}
-	r.conn.SetWriteDeadline(time.Now().Add(sendWithin))
-	return writeFrame(r.conn, message)
+	return writeWithin(r.conn, message)
 }
 
 // Recv reads one.

@@ -292,8 +292,7 @@ func (l *link) write() {
 				close(l.flushed)
 				return
 			}
-			l.conn.SetWriteDeadline(time.Now().Add(sendWithin))
-			if writeFrame(l.conn, frame) != nil {
+			if writeWithin(l.conn, frame) != nil {
 				l.close(api.ReasonUnreachable)
 				return
 			}
