@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"runtime"
-	"runtime/debug"
 	"syscall"
 
 	"fulmen/daemon"
@@ -67,24 +65,3 @@ func runDaemon(args []string) int {
 	}
 	return api.ExitOK
 }
-
-// thrift makes the runtime small for a program that waits most of the time: each
-// event that is handed from one thread to another is a wake-up more, and garbage
-// is little. The environment of the process says otherwise where it says anything.
-func thrift() {
-	if os.Getenv("GOMAXPROCS") == "" {
-		runtime.GOMAXPROCS(min(threads, runtime.NumCPU()))
-	}
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
-	}
-}
-
-const (
-	// threads is how many run Go code at once. Measured in clusters of 4 and 16, a
-	// second one costs a third more wake-ups when idle, and no client has to wait
-	// long for one: what takes time happens in other processes.
-	threads = 1
-	// gcPercent trades little time for the memory of a large cluster.
-	gcPercent = 50
-)
