@@ -96,6 +96,8 @@ type PeerPutParams struct {
 type PeerPutResult struct {
 	// Refused are those that were not taken, and why.
 	Refused []Cause `json:"refused,omitempty"`
+	// Watched says that a client of the node looks at such documents: who has news for many tells this one first.
+	Watched bool `json:"watched,omitempty"`
 }
 
 // PeerDigestParams is what the caller has. First it tells one hash over

@@ -98,6 +98,13 @@ func (l *Ledger) Interested(kind api.Kind, node api.NodeID) bool {
 	return c[Interest{kind, node}] > 0 || c[Interest{kind, ""}] > 0 || c[Interest{"", node}] > 0 || c[Interest{}] > 0
 }
 
+// Watched reports whether a watcher that is not passive gets changes of a document.
+func (l *Ledger) Watched(key api.Key) bool {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return slices.ContainsFunc(l.watchers, func(w *Watcher) bool { return !w.passive && w.filter.wants(&key) })
+}
+
 // Interests is everything that somebody watches, ordered by kind and node.
 func (l *Ledger) Interests() []Interest {
 	l.mu.RLock()

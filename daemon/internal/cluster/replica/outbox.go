@@ -92,7 +92,7 @@ func (o *outbox) take() (docs []*ledger.Record, missed []api.NodeID, isRepair bo
 	}
 	o.order = o.order[n:]
 	if len(o.order) == 0 {
-		o.order = nil
+		o.order, o.items = nil, nil // a map keeps the room of all that it ever held
 	}
 	if n == 0 {
 		missed = o.hints

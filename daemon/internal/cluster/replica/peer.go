@@ -22,6 +22,8 @@ type peer struct {
 	// queued until a comparison finds what.
 	isBehind bool
 	failures int
+	// isWatched says that somebody looked there at what was sent last.
+	isWatched bool
 
 	compare comparison
 	pulls   []pull

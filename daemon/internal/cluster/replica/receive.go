@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"runtime"
+	"slices"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/ledger"
@@ -62,7 +63,8 @@ func (r *Replica) handlePut(_ context.Context, from api.NodeID, params json.RawM
 	runtime.Gosched() // clients hear of it before the sender does that it came
 	r.passOn(from, n.taken, in.Missed, in.Repair)
 	r.pullOffered(from, in.Offer, in.Missed, in.Repair)
-	return api.PeerPutResult{Refused: n.refused}, nil
+	isWatched := slices.ContainsFunc(n.taken, func(rec *ledger.Record) bool { return r.ledger.Watched(rec.Key()) })
+	return api.PeerPutResult{Refused: n.refused, Watched: isWatched}, nil
 }
 
 // take takes documents over, each for itself.
@@ -70,7 +72,7 @@ func (r *Replica) take(from api.NodeID, raws []json.RawMessage) news {
 	var n news
 	for _, raw := range raws {
 		var d api.Document
-		if err := json.Unmarshal(raw, &d); err != nil {
+		if err := d.UnmarshalJSON(raw); err != nil { // it was looked through with what it came in
 			n.refuse(api.Errorf(api.ReasonMalformedDocument, "", "a document cannot be read: %v", err))
 			continue
 		}

@@ -2,6 +2,7 @@ package replica
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"math/rand/v2"
@@ -31,6 +32,12 @@ type Replica struct {
 	// acts on removals; ghostHints the one that ends ghosts.
 	interest, rosterHints, ghostHints chan struct{}
 	away                              away
+
+	encoding sync.Mutex
+	last     struct { // what was encoded last
+		message
+		raw json.RawMessage
+	}
 
 	mu     sync.Mutex
 	closed bool

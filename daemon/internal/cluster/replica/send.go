@@ -1,8 +1,11 @@
 package replica
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"runtime"
+	"slices"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/ledger"
@@ -54,7 +57,22 @@ func (r *Replica) tellOwn() {
 }
 
 // tellAll queues own documents for every neighbour, and says whom that misses.
+// Those where somebody looks come first: telling all takes a while in a large
+// cluster.
 func (r *Replica) tellAll(recs []*ledger.Record) {
+	recs = slices.DeleteFunc(slices.Clone(recs), func(rec *ledger.Record) bool { return !moves(rec.Key().Kind) })
+	if len(recs) == 0 {
+		return
+	}
+	if r.tell(recs, func(p *peer) bool { return p.isWatched }) > 0 {
+		runtime.Gosched() // to those who send
+	}
+	r.tell(recs, func(p *peer) bool { return !p.isWatched })
+}
+
+// tell queues own documents for the neighbours for which is says yes, and tells
+// how many they are.
+func (r *Replica) tell(recs []*ledger.Record, is func(*peer) bool) (told int) {
 	members := r.roster().Current()
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -64,14 +82,16 @@ func (r *Replica) tellAll(recs []*ledger.Record) {
 			missed = append(missed, m)
 		}
 	}
-	for _, rec := range recs {
-		if !moves(rec.Key().Kind) {
+	for _, p := range r.peers {
+		if !is(p) {
 			continue
 		}
-		for _, p := range r.peers {
+		told++
+		for _, rec := range recs {
 			r.queue(p, func(o *outbox) bool { return o.add(parcel{rec: rec, missed: missed}) })
 		}
 	}
+	return told
 }
 
 // queue puts something into a neighbour's outbox and sees to its being sent; the
@@ -135,24 +155,71 @@ func (r *Replica) send(p *peer) {
 
 // put sends one message.
 func (r *Replica) put(p *peer, docs []*ledger.Record, missed []api.NodeID, isRepair bool) error {
-	params := putParams{Docs: []json.RawMessage{}, Missed: missed, Repair: isRepair}
-	for _, rec := range docs {
-		if rec.SizeBytes() > bigBytes {
-			params.Offer = append(params.Offer, api.KeyVersion{Key: rec.Key(), Version: rec.Version()})
-			continue
-		}
-		raw, err := rec.JSON()
-		if err != nil { // it was encoded before it was signed
-			return err
-		}
-		params.Docs = append(params.Docs, raw)
+	params, err := r.encoded(message{docs, missed, isRepair})
+	if err != nil { // they were encoded before they were signed
+		return err
 	}
 	var result api.PeerPutResult
 	if err := r.call(p, methodPut, params, &result); err != nil {
 		return err
 	}
+	r.mu.Lock()
+	p.isWatched = result.Watched
+	r.mu.Unlock()
 	for _, cause := range result.Refused {
 		r.complain(p.node, "a neighbour refused a document", errors.New(cause.Message))
 	}
 	return nil
 }
+
+// message is what peer.put says.
+type message struct {
+	docs     []*ledger.Record
+	missed   []api.NodeID
+	isRepair bool
+}
+
+func (m message) equal(o message) bool {
+	return slices.Equal(m.docs, o.docs) && slices.Equal(m.missed, o.missed) && m.isRepair == o.isRepair
+}
+
+// encode gives the parameters of peer.put. They are the encoded documents as they
+// are, which encoding/json would look through once more.
+func (m message) encode() (json.RawMessage, error) {
+	rest := putParams{Docs: []json.RawMessage{}, Missed: m.missed, Repair: m.isRepair}
+	list := []byte(`{"docs":[`)
+	for _, rec := range m.docs {
+		if rec.SizeBytes() > bigBytes {
+			rest.Offer = append(rest.Offer, api.KeyVersion{Key: rec.Key(), Version: rec.Version()})
+			continue
+		}
+		raw, err := rec.JSON()
+		if err != nil {
+			return nil, err
+		}
+		if list[len(list)-1] != '[' {
+			list = append(list, ',')
+		}
+		list = append(list, raw...)
+	}
+	tail, err := json.Marshal(rest)
+	return append(list, bytes.TrimPrefix(tail, []byte(`{"docs":[`))...), err
+}
+
+// encoded is message.encode, which it does once for all who are told the same.
+func (r *Replica) encoded(m message) (json.RawMessage, error) {
+	r.encoding.Lock()
+	defer r.encoding.Unlock()
+	if r.last.raw != nil && r.last.equal(m) {
+		return r.last.raw, nil
+	}
+	raw, err := m.encode()
+	r.last.message, r.last.raw = message{}, nil
+	if err == nil && len(raw) <= keptBytes {
+		r.last.message, r.last.raw = m, raw
+	}
+	return raw, err
+}
+
+// keptBytes is the largest message that is kept for whoever is told it next.
+const keptBytes = 16 << 10

@@ -1,0 +1,95 @@
+package replica
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/ledger"
+)
+
+// Who wrote last knows where somebody looks, and tells those first.
+func TestWatchedIsToldFirst(t *testing.T) {
+	onDesk(t, 3, func(is *is.I, d *desk) {
+		d.joinAll()
+		d.agreedWithin(time.Second)
+		watched := func() (nodes []api.NodeID) {
+			r := d.nodes[0].replica
+			r.tell(nil, func(p *peer) bool {
+				if p.isWatched {
+					nodes = append(nodes, p.node)
+				}
+				return false
+			})
+			return nodes
+		}
+		change := func(n int) {
+			d.nodes[0].put(api.KindThunderbolt, "3", n)
+			d.agreedWithin(time.Second)
+			d.wait(time.Second)
+		}
+		of := func(kind api.Kind, passive bool) *ledger.Watcher {
+			_, w := d.nodes[2].ledger.Watch(ledger.WatchOptions{Name: "test", Filter: ledger.Filter{Kinds: []api.Kind{kind}}, Passive: passive})
+			return w
+		}
+		passive, other := of(api.KindThunderbolt, true), of(api.KindNetwork, false)
+		defer passive.Close()
+		defer other.Close()
+		change(1)
+		is.Equal(len(watched()), 0) // nobody looks at it
+		w := of(api.KindThunderbolt, false)
+		change(2)
+		is.Equal(watched(), []api.NodeID{d.nodes[2].identity.Node})
+		w.Close()
+		change(3)
+		is.Equal(len(watched()), 0) // nobody any more
+	})
+}
+
+// What is put together by hand is what the encoder makes.
+func TestMessageIsEncodedAsItsType(t *testing.T) {
+	onDesk(t, 2, func(is *is.I, d *desk) {
+		writer, l := d.nodes[0].writer, d.nodes[0].ledger
+		is.NoErr(writer.Put(ledger.Draft{Kind: "from-the-future", Name: "big", Value: big(bigBytes)}))
+		record := func(name string) *ledger.Record {
+			r, found := l.Latest(api.Key{Node: l.Node(), Kind: "from-the-future", Name: name})
+			is.True(found)
+			return r
+		}
+		var small []*ledger.Record
+		for i := range 3 {
+			name := fmt.Sprintf("<%d>", i)
+			is.NoErr(writer.Put(ledger.Draft{Kind: "from-the-future", Name: name, Value: big(10)}))
+			small = append(small, record(name))
+		}
+		node := d.nodes[1].identity.Node
+		for name, m := range map[string]message{
+			"nothing": {}, "one": {docs: small[:1]}, "three": {docs: small, isRepair: true},
+			"an offer":           {docs: []*ledger.Record{record("big")}, missed: []api.NodeID{node}},
+			"an offer in others": {docs: []*ledger.Record{small[0], record("big"), small[1]}},
+			"a hint":             {missed: []api.NodeID{node, l.Node()}},
+		} {
+			got, err := m.encode()
+			is.NoErr(err)
+			want := putParams{Docs: []json.RawMessage{}, Missed: m.missed, Repair: m.isRepair}
+			for _, rec := range m.docs {
+				if rec.SizeBytes() > bigBytes {
+					want.Offer = append(want.Offer, api.KeyVersion{Key: rec.Key(), Version: rec.Version()})
+					continue
+				}
+				raw, err := rec.JSON()
+				is.NoErr(err)
+				want.Docs = append(want.Docs, raw)
+			}
+			text, err := json.Marshal(want)
+			is.NoErr(err)
+			if string(got) != string(text) {
+				t.Errorf("%s:\n%s\nis not\n%s", name, got, text)
+			}
+		}
+	})
+}
