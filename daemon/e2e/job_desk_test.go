@@ -49,6 +49,12 @@ type jobs struct {
 // newJobs starts a cluster of so many Macs.
 func newJobs(t *testing.T, size int, config string) *jobs {
 	t.Helper()
+	return newJobsOn(t, "mesh-4", []string{"studio-1", "studio-2", "studio-3", "studio-4"}[:size], config)
+}
+
+// newJobsOn starts a cluster of these Macs of a scenario.
+func newJobsOn(t *testing.T, scenario string, macs []string, config string) *jobs {
+	t.Helper()
 	s := newStage(t)
 	s.buildFulmen()
 	folder := filepath.Join(s.Folder, "desk")
@@ -57,8 +63,7 @@ func newJobs(t *testing.T, size int, config string) *jobs {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	d, err := desk.Start(ctx, desk.Options{
-		Fulmend: s.Fulmend, Scenario: "mesh-4", Macs: []string{"studio-1", "studio-2", "studio-3", "studio-4"}[:size],
-		Folder: folder, Config: config, Account: s.Account,
+		Fulmend: s.Fulmend, Scenario: scenario, Macs: macs, Folder: folder, Config: config, Account: s.Account,
 	})
 	t.Cleanup(func() {
 		d.Close()

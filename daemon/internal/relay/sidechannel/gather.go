@@ -13,6 +13,7 @@ type gather struct {
 	up, down int // bytes of the all-gather that is on
 	zeros    bool
 	data     bool // one was of more than a number
+	waited   bool // and the last one of no more, as a wait is
 	joined   bool
 	unknown  bool // what was seen is not made of all-gathers
 }
@@ -37,6 +38,7 @@ func (g *gather) got(p []byte) {
 	case g.down > whole:
 		g.unknown = true
 	case g.down == whole:
+		g.waited = g.data && g.up <= numberBytes
 		g.data = g.data || g.up > numberBytes
 		g.joined = g.joined || !g.unknown && g.data && g.up == numberBytes && g.zeros
 		g.up, g.down = 0, 0
@@ -44,7 +46,8 @@ func (g *gather) got(p []byte) {
 }
 
 // rests reports whether the rank may be through with a handshake that does not end
-// as JACCL's does: it has gathered something, and waits for nothing.
-func (g *gather) rests() bool { return g.unknown || g.data && g.up == 0 && g.down == 0 }
+// as JACCL's does: it waits for nothing. One that makes its queue pairs ready, which
+// may take long, does so right after it has got the descriptions.
+func (g *gather) rests() bool { return g.unknown || g.waited && g.up == 0 && g.down == 0 }
 
 func isZero(p []byte) bool { return !slices.ContainsFunc(p, func(b byte) bool { return b != 0 }) }

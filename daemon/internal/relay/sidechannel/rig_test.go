@@ -32,6 +32,7 @@ type desk struct {
 	clock native.Clock
 	nodes []*node
 	plan  []api.NodeID
+	mu    sync.Mutex
 	lines map[[2]api.NodeID]*memnet.Line
 	work  sync.WaitGroup
 
@@ -154,6 +155,8 @@ func (n *node) stream(_ context.Context, from, to api.NodeID, first api.PeerConn
 
 // line is what joins two nodes.
 func (d *desk) line(a, b api.NodeID) *memnet.Line {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	key := [2]api.NodeID{min(a, b), max(a, b)}
 	if d.lines[key] == nil {
 		d.lines[key] = memnet.NewLine(1, memnet.Quality{})
@@ -196,10 +199,7 @@ type program struct {
 func (d *desk) run(of api.RankRef, coordinator string, at func(p *program, s jaccl.Step)) *program {
 	n := d.nodes[of.Rank]
 	p := &program{network: n.network(), node: n, ref: of, ended: make(chan end, 1)}
-	n.mu.Lock()
-	n.groups[of] = p.number
-	n.mu.Unlock()
-	n.channels.Spawned(of)
+	n.spawned(of, p.network)
 	o := jaccl.Options{
 		Rank: of.Rank, Devices: mesh(len(d.plan)), Coordinator: coordinator, Network: p.network, Mark: uint64(of.Attempt)<<32 | uint64(of.Job[8]),
 		Tried: func(int, time.Duration) { p.mu.Lock(); p.tried++; p.mu.Unlock() },
@@ -224,6 +224,14 @@ func (d *desk) run(of api.RankRef, coordinator string, at func(p *program, s jac
 		p.ended <- end{err, d.clock.Boot()}
 	})
 	return p
+}
+
+// spawned says that a program is that of a rank.
+func (n *node) spawned(of api.RankRef, program *network) {
+	n.mu.Lock()
+	n.groups[of] = program.number
+	n.mu.Unlock()
+	n.channels.Spawned(of)
 }
 
 // start opens and runs.

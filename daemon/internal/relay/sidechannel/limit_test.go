@@ -1,0 +1,194 @@
+package sidechannel_test
+
+import (
+	"io"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/e2e/jaccl"
+)
+
+// raw is both ends of a channel that speaks no JACCL.
+type raw struct {
+	root, leaf interface {
+		io.ReadWriteCloser
+		SetReadDeadline(time.Time) error
+	}
+}
+
+// rawPair joins two programs by a side channel and says nothing but the number.
+func rawPair(t *testing.T, d *desk) (r raw) {
+	t.Helper()
+	is := is.New(t)
+	for rank := range 2 {
+		at := d.open(ref(rank))
+		n := d.nodes[rank].network()
+		d.nodes[rank].spawned(ref(rank), n)
+		if rank == 0 {
+			l, err := n.Listen(at)
+			is.NoErr(err)
+			go func() {
+				conn, err := l.Accept()
+				if err == nil {
+					r.root = conn
+				}
+				l.Close()
+			}()
+			continue
+		}
+		conn, err := n.Dial(t.Context(), at)
+		is.NoErr(err)
+		_, err = conn.Write(number(1))
+		is.NoErr(err)
+		r.leaf = conn
+	}
+	time.Sleep(tick)
+	synctest.Wait()
+	_, err := io.ReadFull(r.root, make([]byte, numberBytes))
+	is.NoErr(err)
+	return r
+}
+
+// heard reads what arrived.
+func heard(t *testing.T, from interface {
+	io.Reader
+	SetReadDeadline(time.Time) error
+}) (n int) {
+	t.Helper()
+	buffer := make([]byte, 64<<10)
+	_ = from.SetReadDeadline(time.Now().Add(time.Second))
+	for {
+		got, err := from.Read(buffer)
+		n += got
+		if err != nil {
+			if !isTimeout(err) {
+				t.Fatal(err)
+			}
+			return n
+		}
+	}
+}
+
+// A channel carries a megabyte and no more; a rank that has not joined by then ends.
+func TestAChannelCarriesSoMuch(t *testing.T) {
+	bubble(t, 2, func(t *testing.T, d *desk) {
+		is := is.New(t)
+		r := rawPair(t, d)
+		_, err := r.leaf.Write(make([]byte, api.MaxSideChannelBytes/2))
+		is.NoErr(err)
+		is.Equal(heard(t, r.root), api.MaxSideChannelBytes/2)
+		is.Equal(d.failure(ref(1)), api.Reason(""))
+		_, err = r.root.Write(make([]byte, api.MaxSideChannelBytes))
+		is.NoErr(err)
+		is.True(heard(t, r.leaf) <= api.MaxSideChannelBytes/2)
+		is.Equal(d.failure(ref(0)), api.ReasonSideChannelLimit)
+	})
+}
+
+// After its time a channel is silent, and open.
+func TestAChannelIsSilentAfterItsTime(t *testing.T) {
+	bubble(t, 2, func(t *testing.T, d *desk) {
+		is := is.New(t)
+		r := rawPair(t, d)
+		time.Sleep(2*time.Minute + time.Second)
+		for _, way := range [][2]interface {
+			io.ReadWriteCloser
+			SetReadDeadline(time.Time) error
+		}{{r.leaf, r.root}, {r.root, r.leaf}} {
+			_, err := way[0].Write([]byte("hello"))
+			is.NoErr(err)
+			is.Equal(heard(t, way[1]), 0) // and no end
+		}
+		is.NoErr(r.leaf.Close())
+		_ = r.root.SetReadDeadline(time.Now().Add(time.Second))
+		_, err := r.root.Read(make([]byte, 1))
+		is.Equal(err, io.EOF)
+	})
+}
+
+// A handshake of a kind that is not known counts as through when it has rested.
+func TestAnUnknownHandshakeCountsAsThroughWhenItRests(t *testing.T) {
+	bubble(t, 2, func(t *testing.T, d *desk) {
+		is := is.New(t)
+		r := rawPair(t, d)
+		for range 3 {
+			_, err := r.leaf.Write([]byte("what later versions say"))
+			is.NoErr(err)
+			is.Equal(heard(t, r.root), 23)
+			_, err = r.root.Write([]byte("and answer"))
+			is.NoErr(err)
+			is.Equal(heard(t, r.leaf), 10)
+		}
+		_, err := r.root.Write(make([]byte, 100))
+		is.NoErr(err)
+		is.Equal(heard(t, r.leaf), 100)
+		is.Equal(d.handshake(ref(1)).State, api.HandshakeConnected)
+		time.Sleep(10 * time.Second)
+		is.Equal(d.handshake(ref(1)).State, api.HandshakeJoined)
+		is.Equal(d.handshake(ref(0)).State, api.HandshakeJoined)
+	})
+}
+
+// A cut while a rank is held costs nothing but its time.
+func TestACutWhileARankIsHeld(t *testing.T) {
+	for _, long := range []time.Duration{2 * time.Second, time.Minute} {
+		bubble(t, 3, func(t *testing.T, d *desk) {
+			is := is.New(t)
+			one, two := d.start(ref(1)), d.start(ref(2))
+			at := d.open(ref(0))
+			time.Sleep(tick)
+			d.line(d.plan[0], d.plan[1]).SetCut(true)
+			root := d.run(ref(0), at, nil)
+			time.Sleep(long)
+			is.Equal(d.handshake(ref(0)).State, api.HandshakeListening)
+			d.line(d.plan[0], d.plan[1]).SetCut(false)
+			time.Sleep(15 * time.Second)
+			for _, p := range []*program{root, one, two} {
+				p.joins(t)
+			}
+		})
+	}
+}
+
+// A cut in the midst of the handshake ends the ranks that it parts, with the reason,
+// as soon as it is noticed, and takes nothing for joined that is not.
+func TestACutDuringTheHandshake(t *testing.T) {
+	for _, step := range []jaccl.Step{jaccl.StepNumbered, jaccl.StepDescribed} {
+		bubble(t, 3, func(t *testing.T, d *desk) {
+			is := is.New(t)
+			at := func(_ *program, s jaccl.Step) {
+				if s == step {
+					d.line(d.plan[0], d.plan[1]).SetCut(true)
+				}
+			}
+			root := d.run(ref(0), d.open(ref(0)), at)
+			one, two := d.start(ref(1)), d.start(ref(2))
+			time.Sleep(30 * time.Second)
+			is.Equal(d.failure(ref(0)), api.ReasonSideChannelLost)
+			is.Equal(d.failure(ref(1)), api.ReasonSideChannelLost)
+			is.Equal(d.failure(ref(2)), api.Reason(""))
+			for _, p := range []*program{root, one, two} {
+				is.Equal(len(p.ended), 0) // each hangs, as without: its home ends it
+				is.True(d.handshake(p.ref).State != api.HandshakeJoined)
+			}
+		})
+	}
+}
+
+// Daemons that end in the midst of a handshake break it, for the ranks of others too.
+func TestADaemonThatEndsDuringTheHandshake(t *testing.T) {
+	bubble(t, 3, func(t *testing.T, d *desk) {
+		is := is.New(t)
+		d.start(ref(0))
+		d.start(ref(1))
+		time.Sleep(tick)
+		is.Equal(d.handshake(ref(1)).State, api.HandshakeConnected)
+		d.nodes[1].channels.Shut()
+		time.Sleep(tick)
+		is.Equal(d.failure(ref(0)), api.ReasonSideChannelLost)
+	})
+}

@@ -1,0 +1,110 @@
+package sidechannel
+
+import (
+	"bytes"
+	"io"
+	"testing"
+
+	"github.com/matryer/is"
+)
+
+// all is a handshake as gathers see it: what the rank sends, and gets back, in turn.
+func walk(g *gather, rounds ...[]byte) (joinedAfter int) {
+	for i, mine := range rounds {
+		g.sent(mine)
+		back := bytes.Repeat(mine, g.size)
+		for len(back) > 0 { // in whatever pieces
+			n := min(len(back), 5)
+			g.got(back[:n])
+			back = back[n:]
+		}
+		if g.joined && joinedAfter == 0 {
+			joinedAfter = i + 1
+		}
+	}
+	return joinedAfter
+}
+
+// The end of a handshake is recognised in a mesh and in a ring, however many
+// cables and waits there are, and never before it.
+func TestTheEndOfAHandshakeIsRecognised(t *testing.T) {
+	count, wait := []byte{2, 0, 0, 0}, make([]byte, 4)
+	described, one := bytes.Repeat([]byte{7}, 56), make([]byte, 28)
+	for name, c := range map[string]struct {
+		rounds [][]byte
+		after  int
+	}{
+		"a mesh":                        {[][]byte{count, described, wait, wait}, 3},
+		"a mesh of versions before":     {[][]byte{count, described, wait}, 3},
+		"a ring":                        {[][]byte{count, described, count, described, wait, wait}, 5},
+		"a ring of one cable":           {[][]byte{{1, 0, 0, 0}, one, {1, 0, 0, 0}, one, wait, wait}, 5},
+		"before the wait":               {[][]byte{count, described}, 0},
+		"between the sides of a ring":   {[][]byte{count, described, count}, 0},
+		"a wait before any description": {[][]byte{wait, count, described}, 0},
+	} {
+		g := &gather{size: 2}
+		if after := walk(g, c.rounds...); after != c.after {
+			t.Errorf("%s: joined after %d of %d", name, after, len(c.rounds))
+		}
+	}
+}
+
+func TestFramesComeBackAsTheyWere(t *testing.T) {
+	is := is.New(t)
+	data := bytes.Repeat([]byte("0123456789"), 5000)
+	stream := bytes.NewBuffer(appendFrames(appendFrames(appendFrames(nil, frameHere, nil), frameData, data), frameEnd, nil))
+	var kinds []byte
+	var all []byte
+	buffer := make([]byte, maxData)
+	for {
+		kind, part, err := readFrame(stream, buffer)
+		if err == io.EOF {
+			break
+		}
+		is.NoErr(err)
+		kinds, all = append(kinds, kind), append(all, part...)
+	}
+	is.Equal(all, data)
+	is.Equal(string(kinds), "hdddde")
+}
+
+func FuzzFrames(f *testing.F) {
+	f.Add([]byte{'h', 0, 0, 'd', 0, 1, 9, 'e', 0, 0})
+	f.Add([]byte{'d', 0xff, 0xff})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		from, buffer := bytes.NewReader(data), make([]byte, maxData)
+		for {
+			kind, part, err := readFrame(from, buffer)
+			if err != nil {
+				return
+			}
+			if (kind == frameData) == (len(part) == 0) {
+				t.Fatalf("%q with %d bytes", kind, len(part))
+			}
+			if again := appendFrames(nil, kind, part); !bytes.Contains(data, again) {
+				t.Fatalf("%q came of %q", again, data)
+			}
+		}
+	})
+}
+
+// No bytes whatever take a rank for joined that has not got back a wait.
+func FuzzGather(f *testing.F) {
+	f.Add([]byte{4, 8, 56, 112, 4, 8}, uint8(2))
+	f.Fuzz(func(t *testing.T, sizes []byte, size uint8) {
+		g := &gather{size: int(size%8) + 2}
+		big := false
+		for i, n := range sizes {
+			part := make([]byte, n)
+			if i%2 == 0 {
+				g.sent(part)
+				big = big || n > numberBytes
+			} else {
+				g.got(part)
+			}
+			if g.joined && !big {
+				t.Fatalf("joined without a description: %v of %d", sizes[:i+1], g.size)
+			}
+		}
+	})
+}
