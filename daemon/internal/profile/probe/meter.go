@@ -38,9 +38,10 @@ type plan struct {
 	bytes int64
 }
 
-// settled is by how much the speed of a slot may exceed that of the one before
-// when the connections have come to speed, and gained by how much more streams
-// must make it faster.
+// settled is by how much the speeds of two slots may differ when the connections
+// have come to speed: one that is slower than the one before may only have been
+// held up, and what waited meanwhile would come on top of what follows. gained
+// is by how much more streams must make it faster.
 const (
 	settled = 1.05
 	gained  = 1.05
@@ -104,7 +105,7 @@ func (m *meter) add(c count) step {
 	}
 	before, now := m.speed, m.slotFrom.rate(c)
 	m.slotFrom, m.speed = &c, now
-	if (before == 0 || now > before*settled) && c.at-m.began.at < m.warmUp {
+	if (now > before*settled || before > now*settled) && c.at-m.began.at < m.warmUp {
 		return stepOn
 	}
 	if !m.find {

@@ -15,8 +15,9 @@ type Result struct {
 	LossRatio *float64
 	// RTTSamples counts the round trips behind RTTUS and JitterUS.
 	RTTSamples int
-	// Streams counts the connections used at once, of the direction that used more.
-	Streams int
+	// Streams counts the connections used at once, of the direction that used
+	// more; UpStreams and DownStreams are those of each.
+	Streams, UpStreams, DownStreams int
 	// MovedBytes is what was sent, both ways together, warm-up included.
 	MovedBytes int64
 	// Took is how long the whole measurement took.

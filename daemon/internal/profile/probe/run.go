@@ -22,6 +22,7 @@ func (m *asking) run(within time.Duration) error {
 	if err != nil {
 		return err
 	}
+	defer conn.Close()
 	go watch(m.ctx, clock, &m.seen, stalledAfter, func() { m.cancel(m.stalled()) })
 	m.control = newControl(conn, &m.seen)
 	trips, err := m.roundTrips()

@@ -39,13 +39,13 @@ func (m *asking) transfer(way purpose, p plan, done float64) (*int64, error) {
 	}
 	err := t.measure(done)
 	close(t.over)
+	t.streams.close() // before the peer closes them, which would be a fault
 	if err == nil {
 		err = m.control.say(word{Say: sayStop, Way: way})
 	}
 	if err != nil {
 		m.cancel(err) // who listens must end
 	}
-	t.streams.close()
 	if way == forDown && err == nil {
 		total, heard = t.listen()
 	}
@@ -65,7 +65,12 @@ func (m *asking) transfer(way purpose, p plan, done float64) (*int64, error) {
 	if why != "" {
 		return nil, m.implausible(why)
 	}
-	m.result.Streams = max(m.result.Streams, t.meter.streams)
+	used := &m.result.UpStreams
+	if way == forDown {
+		used = &m.result.DownStreams
+	}
+	*used = t.meter.streams
+	m.result.Streams = max(m.result.UpStreams, m.result.DownStreams)
 	result := t.meter.result()
 	return &result, nil
 }
