@@ -17,7 +17,7 @@ const barWidth = 24
 type bar struct {
 	out      io.Writer
 	terminal bool
-	names    map[api.NodeID]string
+	names    map[api.NodeID]string // where there are several subjects
 	last     map[api.Key]string
 }
 
@@ -55,10 +55,32 @@ func (b *bar) words(item api.MeasureItem) string {
 	case item.State == api.MeasureRunning && item.Step != "":
 		what = item.Step
 	}
-	if name := b.names[item.Document.Node]; name != "" {
-		what = name + ": " + what
+	if of := b.of(item.Document); of != "" {
+		what = of + ": " + what
 	}
 	return text.Clean(what)
+}
+
+// of names a subject where there are several.
+func (b *bar) of(key api.Key) string {
+	if len(b.names) == 0 {
+		return ""
+	}
+	name := b.name(key.Node)
+	if key.Kind != api.KindLinkProfile {
+		return name
+	}
+	if to, err := api.ParsePeerAddress(key.Name); err == nil {
+		return name + " to " + b.name(to.Peer) + " at " + to.Address.String()
+	}
+	return name + ", cable " + key.Name
+}
+
+func (b *bar) name(id api.NodeID) string {
+	if name := b.names[id]; name != "" {
+		return name
+	}
+	return id.Display()
 }
 
 // clear takes the bar away.

@@ -12,12 +12,14 @@ import (
 )
 
 func (r *run) linksCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "links [LINK]", Short: "The Thunderbolt cables, or all about one", Args: cobra.MaximumNArgs(1),
+	c := &cobra.Command{
+		Use: "links [LINK]", Short: "The cables and what every path gives, or all about one cable", Args: cobra.MaximumNArgs(1),
 		Long: "The cables between the Macs: what they are, how fast, through which hubs, whether they can do RDMA, and what is\n" +
-			"wrong with them. Where a speed differs by direction, that from the first end to the second comes first.\n" +
+			"wrong with them. Then every path between two nodes with what was measured each way; a delay is half of the round\n" +
+			"trip. Where a speed differs by direction, that from the first end to the second comes first.\n" +
 			"A LINK is one end, NODE:PORT, or both with ~ between.",
-		Example: "  fulmen links\n  fulmen links mac-studio:1\n  fulmen links 'mac-studio:1 ~ mac-studio-2:1' --json",
+		Example: "  fulmen links\n  fulmen links mac-studio:1\n  fulmen links 'mac-studio:1 ~ mac-studio-2:1' --json\n  fulmen links history\n" +
+			"  fulmen links mute mac-studio:1",
 		RunE: func(c *cobra.Command, args []string) error {
 			return r.with(c.Context(), func(c2 *client.Client) error {
 				if len(args) == 1 {
@@ -27,6 +29,8 @@ func (r *run) linksCommand() *cobra.Command {
 			})
 		},
 	}
+	c.AddCommand(r.linksHistoryCommand(), r.linksMuteCommand("mute", true), r.linksMuteCommand("unmute", false))
+	return c
 }
 
 func (r *run) links(ctx context.Context, c *client.Client) error {

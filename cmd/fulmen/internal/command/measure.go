@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -38,22 +37,38 @@ func (r *run) measureCommand() *cobra.Command {
 	}
 	gpu.Flags().BoolVar(&all, "all", false, "every node that is reached")
 	gpu.Flags().DurationVar(&age, "max-age", 0, "take an earlier result that is not older, such as 1h")
-	return group("measure", "Measure what the hardware gives", gpu)
+	return group("measure", "Measure what the hardware gives", gpu, r.measureLinkCommand())
 }
 
 func (r *run) measureGPU(ctx context.Context, c *client.Client, params api.MeasureGPUParams) error {
+	list, err := client.Call[api.NodeListResult](ctx, c, "node.list", nil)
+	if err != nil {
+		return err
+	}
+	last, err := r.measuring(ctx, c, "measure.gpu", params, list.Nodes)
+	if err != nil {
+		return err
+	}
+	return r.measured(ctx, c, last, list.Nodes)
+}
+
+// measuring begins a measurement and shows how far it is, up to its end.
+func (r *run) measuring(ctx context.Context, c *client.Client, method string, params any, nodes []api.NodeView) (api.Measurement, error) {
 	// Ctrl-C waits for the answer: what it names can be cancelled.
 	asked, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	started, changes, err := client.Stream[api.MeasureStarted, api.MeasureChanged](asked, c, "measure.gpu", params)
+	started, changes, err := client.Stream[api.MeasureStarted, api.MeasureChanged](asked, c, method, params)
 	if err != nil {
-		return err
+		return api.Measurement{}, err
 	}
 	defer context.AfterFunc(ctx, stop)()
 	last := started.Measurement
 	b := &bar{out: r.Err, terminal: r.Terminal}
 	if len(last.Items) > 1 {
-		b.names = nodeNames(ctx, c)
+		b.names = map[api.NodeID]string{}
+		for _, n := range nodes {
+			b.names[n.Node] = n.ShortName
+		}
 	}
 	b.show(last)
 	ended := false
@@ -69,12 +84,9 @@ func (r *run) measureGPU(ctx context.Context, c *client.Client, params api.Measu
 	}
 	b.clear()
 	if ctx.Err() != nil && !ended {
-		return r.cancel(context.WithoutCancel(ctx), c, last.ID)
+		return last, r.cancel(context.WithoutCancel(ctx), c, last.ID)
 	}
-	if err != nil {
-		return err
-	}
-	return r.measured(ctx, c, last)
+	return last, err
 }
 
 // cancelTimeout is how long a worker may take to end.
@@ -105,7 +117,7 @@ func (r *run) cancel(ctx context.Context, c *client.Client, id api.MeasureID) er
 }
 
 // measured shows the result, and the failure of what has none.
-func (r *run) measured(ctx context.Context, c *client.Client, m api.Measurement) error {
+func (r *run) measured(ctx context.Context, c *client.Client, m api.Measurement, nodes []api.NodeView) error {
 	out := measured{Measurement: m}
 	var sel api.StateSelect
 	sel.Kinds = []api.Kind{api.KindGPUProfile}
@@ -124,14 +136,5 @@ func (r *run) measured(ctx context.Context, c *client.Client, m api.Measurement)
 	} else if err := r.view().Profiles(r.Out, m, state.Docs); err != nil {
 		return err
 	}
-	for _, item := range m.Items {
-		if item.State == api.MeasureDone {
-			continue
-		}
-		if item.Error != nil {
-			return item.Error
-		}
-		return fmt.Errorf("the measurement of %s is %s", item.Document.Node.Display(), item.State)
-	}
-	return nil
+	return failedItems(m, nodes)
 }

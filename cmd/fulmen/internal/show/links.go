@@ -9,9 +9,30 @@ import (
 	"fulmen/daemon/api"
 )
 
-// Links writes the table of cables.
+// Links writes the cables, and what was measured over every path.
 func (v View) Links(w io.Writer, list api.LinkListResult, nodes []api.NodeView) error {
 	n := namesOf(nodes)
+	if err := v.cables(w, list, n); err != nil {
+		return err
+	}
+	if len(list.Rows) == 0 {
+		return nil
+	}
+	fmt.Fprintln(w)
+	if err := v.measuredPaths(w, list, nodes, n); err != nil {
+		return err
+	}
+	for _, r := range list.Rows {
+		if r.MeasuredAt.IsZero() && !r.Simulated {
+			_, err := fmt.Fprintln(w, "\nWhat was not measured is measured while somebody watches, or with: fulmen measure link --all")
+			return err
+		}
+	}
+	return nil
+}
+
+// cables writes the table of cables.
+func (v View) cables(w io.Writer, list api.LinkListResult, n names) error {
 	if len(list.Cables) == 0 {
 		_, err := fmt.Fprintln(w, "No Thunderbolt cable is plugged in. See the ports with: fulmen topology")
 		return err

@@ -25,6 +25,22 @@ func (v View) Profiles(w io.Writer, m api.Measurement, docs []api.Document) erro
 	return nil
 }
 
+// Measured writes the paths that a measurement was about.
+func (v View) Measured(w io.Writer, m api.Measurement, list api.LinkListResult, nodes []api.NodeView) error {
+	of := map[api.Key]bool{}
+	for _, item := range m.Items {
+		of[item.Document] = true
+	}
+	var rows []api.LinkRow
+	for _, r := range list.Rows {
+		if of[api.Key{Node: r.From, Kind: api.KindLinkProfile, Name: r.Name}] {
+			rows = append(rows, r)
+		}
+	}
+	list.Rows = rows
+	return v.measuredPaths(w, list, nodes, namesOf(nodes))
+}
+
 func (v View) result(w io.Writer, p api.GPUProfile, doc api.Document) error {
 	table := text.NewTable()
 	table.Row("node", join("  ", doc.Node.Display(), simulated(doc.Simulated)))

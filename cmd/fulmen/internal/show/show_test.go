@@ -89,6 +89,8 @@ func screens(t *testing.T) map[string]func(io.Writer) error {
 		"links_wide":       func(w io.Writer) error { return wide.Links(w, clusterLinks(), clusterNodes()) },
 		"links_strange":    func(w io.Writer) error { return view.Links(w, strange(t).Links, strange(t).Nodes) },
 		"links_none":       func(w io.Writer) error { return view.Links(w, api.LinkListResult{}, clusterNodes()) },
+		"links_history":    func(w io.Writer) error { return view.History(w, clusterHistory(), clusterNodes()) },
+		"links_unmeasured": func(w io.Writer) error { return view.History(w, api.LinkHistoryResult{}, nil) },
 		"link":             func(w io.Writer) error { return view.Link(w, clusterLink(), clusterNodes()) },
 		"link_wide":        func(w io.Writer) error { return wide.Link(w, dockedLink(), clusterNodes()) },
 		"link_guest": func(w io.Writer) error {
