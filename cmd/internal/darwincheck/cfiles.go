@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
+	"slices"
 	"sync"
 )
 
@@ -27,6 +29,32 @@ func (t *Toolchain) CFiles() (map[string][]string, error) {
 		}
 		for _, file := range p.files(p.CFiles) {
 			all[file] = append(all[file], p.CgoCFLAGS...)
+		}
+	}
+	return all, nil
+}
+
+var word = regexp.MustCompile(`\w+`)
+
+// words gives every word in our own C, headers and Go files that call C.
+func (t *Toolchain) words() (map[string]bool, error) {
+	packages, err := t.packages("./...")
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]bool{}
+	for _, p := range packages {
+		if !p.own() {
+			continue
+		}
+		for _, file := range p.files(slices.Concat(p.CFiles, p.HFiles, p.CgoFiles)) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				return nil, err
+			}
+			for _, w := range word.FindAll(text, -1) {
+				all[string(w)] = true
+			}
 		}
 	}
 	return all, nil

@@ -41,7 +41,7 @@ func TestFaultyProgramsAreFound(t *testing.T) {
 			is.NoErr(err)
 			is.Equal(image.Imports[framework("CoreFoundation")], []string{"CFRelease"})
 			is.Equal(judge(Program{Name: "try", All: true}, image, lists, nil), test.want)
-			is.Equal(unused(lists, map[string]Image{"try": image}), nil)
+			is.Equal(differences(lists, map[string]Image{"try": image}, nil, nil), nil)
 		})
 	}
 }
@@ -79,12 +79,35 @@ func TestJudge(t *testing.T) {
 			is.Equal(judge(worker, image, lists, nil), test.want)
 		})
 	}
-	t.Run("a name that no program uses", func(t *testing.T) {
-		is := is.New(t)
-		faults := unused(lists, map[string]Image{"a": {Imports: map[string][]string{sum: {"add"}}}, "b": {Imports: map[string][]string{"/else": {"sub"}}}})
-		is.Equal(len(faults), 1)
-		is.True(strings.HasPrefix(faults[0], "names/sum.txt: no program uses sub"))
-	})
+}
+
+func TestListsHoldWhatIsUsed(t *testing.T) {
+	const sum = "/usr/lib/libsum.1.dylib"
+	images := map[string]Image{
+		"a": {Imports: map[string][]string{sum: {"add", "gosub"}, "/else": {"div"}}},
+		"b": {Imports: map[string][]string{sum: {"add", "mul"}}},
+	}
+	own := []Library{{Path: sum, Names: []string{"gosub", "mul"}}, {Path: "/else", Names: []string{"add"}}}
+	words := map[string]bool{"add": true, "mul": true}
+	for _, test := range []struct {
+		name  string
+		names []string
+		want  []string
+	}{
+		{"exactly", []string{"add", "mul"}, nil},
+		{"a name that no program uses", []string{"add", "div", "mul"}, []string{"names/sum.txt: no program uses div"}},
+		{"a name that only Go uses", []string{"add", "gosub", "mul"}, []string{"names/sum.txt: no program uses gosub"}},
+		{"a name that Go happens to use too", []string{"add"}, []string{"names/sum.txt lacks mul, which is found only because Go uses it too"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			is := is.New(t)
+			faults := differences([]Library{{Name: "sum", Path: sum, Names: test.names}}, images, own, words)
+			for i, f := range faults {
+				faults[i], _, _ = strings.Cut(f, ": go test")
+			}
+			is.Equal(faults, test.want)
+		})
+	}
 }
 
 func TestBindings(t *testing.T) {

@@ -54,7 +54,11 @@ func TestPrograms(t *testing.T) {
 		})
 	}
 	t.Run("names", func(t *testing.T) {
-		for _, fault := range unused(lists, images) {
+		words, err := chain.words()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, fault := range differences(lists, images, own, words) {
 			t.Error(fault)
 		}
 	})
@@ -128,18 +132,44 @@ func judge(p Program, image Image, lists, own []Library) []string {
 	return faults
 }
 
-// unused says which names of the lists no program takes from their library.
-func unused(lists []Library, images map[string]Image) []string {
+// required gives the names that stand in the list of a library: those that a
+// program takes from it, without what only Go's standard library uses, which
+// differs by its version.
+func required(l Library, images map[string]Image, own []Library, words map[string]bool) []string {
+	goUses := map[string]bool{}
+	for _, o := range own {
+		if o.Path == l.Path {
+			for _, name := range o.Names {
+				goUses[name] = true
+			}
+		}
+	}
+	var names []string
+	for _, image := range images {
+		for _, name := range image.Imports[l.Path] {
+			if !goUses[name] || words[name] {
+				names = append(names, name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// differences says how the lists differ from what is required of them.
+func differences(lists []Library, images map[string]Image, own []Library, words map[string]bool) []string {
+	const remedy = ": go test ./cmd/internal/darwincheck -run Programs -update"
 	var faults []string
 	for _, l := range lists {
+		want := required(l, images, own, words)
 		for _, name := range l.Names {
-			used := false
-			for _, image := range images {
-				_, found := slices.BinarySearch(image.Imports[l.Path], name)
-				used = used || found
+			if !slices.Contains(want, name) {
+				faults = append(faults, "names/"+l.Name+".txt: no program uses "+name+remedy)
 			}
-			if !used {
-				faults = append(faults, fmt.Sprintf("names/%s.txt: no program uses %s: go test ./cmd/internal/darwincheck -run Programs -update", l.Name, name))
+		}
+		for _, name := range want {
+			if !slices.Contains(l.Names, name) {
+				faults = append(faults, "names/"+l.Name+".txt lacks "+name+", which is found only because Go uses it too"+remedy)
 			}
 		}
 	}
@@ -155,8 +185,9 @@ func (t *Toolchain) goLibraries() ([]Library, error) {
 	return goLibraries(packages)
 }
 
-// learn writes the lists anew: the names that no link finds are added, each to
-// the list of the framework that declares it, and those that none uses go.
+// learn writes the lists anew: the names that a link does not find are added,
+// each to the list of the framework that declares it; then each list is made of
+// what is required of it.
 func (t *Toolchain) learn(lists, own []Library) ([]Library, error) {
 	byName := map[string]*Library{}
 	for i := range lists {
@@ -188,13 +219,13 @@ func (t *Toolchain) learn(lists, own []Library) ([]Library, error) {
 			return nil, err
 		}
 	}
+	words, err := t.words()
+	if err != nil {
+		return nil, err
+	}
 	for i := range lists {
-		l := &lists[i]
-		slices.Sort(l.Names)
-		l.Names = slices.DeleteFunc(slices.Compact(l.Names), func(name string) bool {
-			return len(unused([]Library{{Path: l.Path, Names: []string{name}}}, images)) > 0
-		})
-		if err := os.WriteFile(filepath.Join("names", l.Name+".txt"), l.format(), 0o644); err != nil {
+		lists[i].Names = required(lists[i], images, own, words)
+		if err := os.WriteFile(filepath.Join("names", lists[i].Name+".txt"), lists[i].format(), 0o644); err != nil {
 			return nil, err
 		}
 	}

@@ -21,6 +21,7 @@ type goPackage struct {
 	GoFiles    []string
 	CgoFiles   []string
 	CFiles     []string
+	HFiles     []string
 	CgoCFLAGS  []string
 	Deps       []string
 }
@@ -42,7 +43,7 @@ func (p *goPackage) files(names []string) []string {
 // packages lists what the patterns name and all that it imports. Nothing is
 // compiled.
 func (t *Toolchain) packages(patterns ...string) ([]*goPackage, error) {
-	args := []string{"list", "-e", "-deps", "-json=ImportPath,Dir,Standard,GoFiles,CgoFiles,CFiles,CgoCFLAGS,Deps"}
+	args := []string{"list", "-e", "-deps", "-json=ImportPath,Dir,Standard,GoFiles,CgoFiles,CFiles,HFiles,CgoCFLAGS,Deps"}
 	out, err := t.command("go", append(args, patterns...)...)
 	if err != nil {
 		return nil, err
