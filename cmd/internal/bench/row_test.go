@@ -60,3 +60,16 @@ func TestTableAndFile(t *testing.T) {
 	}
 	is.Equal(keys[0]["ok"], false)
 }
+
+func TestOffRow(t *testing.T) {
+	is := is.New(t)
+	spread := []float64{0.98, 1.02, 1.01, 0.99, 1, 1.03, 0.97}
+	row := offRow("x", spread)
+	is.True(row.OK)
+	is.Equal(row.Low, 0.0)
+	is.True(row.High > 2.9 && row.High < 3.1)
+	slow := []float64{0.91, 0.92, 0.93, 0.92, 0.91, 0.93, 0.92}
+	row = offRow("x", slow)
+	is.True(!row.OK)
+	is.True(row.Low > 6.9 && row.Low < 7.1 && row.Value > 7.9 && row.Value < 8.1)
+}
