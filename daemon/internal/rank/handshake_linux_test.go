@@ -1,0 +1,228 @@
+package rank
+
+import (
+	"context"
+	"net/netip"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+)
+
+// channels are side channels that are opened and closed, and carry nothing.
+type channels struct {
+	mu     sync.Mutex
+	open   map[api.RankRef]Channel
+	refuse error
+}
+
+func (c *channels) Open(ch Channel) (netip.AddrPort, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.refuse != nil {
+		return netip.AddrPort{}, c.refuse
+	}
+	c.open[ch.Rank] = ch
+	return netip.MustParseAddrPort("127.0.0.1:20001"), nil
+}
+
+func (c *channels) Close(ref api.RankRef) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.open, ref)
+}
+
+func (c *channels) of(ref api.RankRef) (Channel, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	ch, ok := c.open[ref]
+	return ch, ok
+}
+
+// jaccl is a node that can start ranks of JACCL.
+func jaccl(t *testing.T) (*mac, *channels) {
+	m, c := newMac(t), &channels{open: map[api.RankRef]Channel{}}
+	m.config = func(cfg *Config) { cfg.Channels = c }
+	return m, c
+}
+
+// group is the request to start rank 1 of two by a script.
+func (m *mac) group(script string) api.PeerStartParams {
+	p := m.params(m.spec(script))
+	p.Rank.Rank = 1
+	p.Plan.Backend, p.Plan.Shape = api.BackendJACCL, api.ShapeMesh
+	p.Plan.Ranks = []api.PlanRank{{Rank: 0, Node: m.homeID}, {Rank: 1, Node: m.id, GPU: api.GPUShared, MemoryBytes: 1 << 20}}
+	p.Plan.Devices = [][][]string{{nil, {"rdma_en3"}}, {{"rdma_en4"}, nil}}
+	return p
+}
+
+// What a launcher has set is gone, JACCL's own names too, and MLX's are this rank's.
+func TestTheSurroundingsOfARankOfJACCL(t *testing.T) {
+	t.Parallel()
+	for shape, more := range map[api.PlanShape]string{api.ShapeMesh: "", api.ShapeRing: "MLX_JACCL_RING=1\n"} {
+		t.Run(string(shape), func(t *testing.T) {
+			t.Parallel()
+			is := is.New(t)
+			m, c := jaccl(t)
+			m.preparer.env = []string{
+				"HOME=/srv/x", "JACCL_RING=1", "JACCL_COORDINATOR=1.2.3.4:5", "JACCL_X=", "MLX_JACCL_RING=0", "MLX_JACCL_COORDINATOR=1.2.3.4:5",
+				"MLX_IBV_DEVICES=/x", "MLX_RANK=9", "MLX_HOSTFILE=/y",
+			}
+			m.boot()
+			p := m.group(`env | grep -E '^(MLX|JACCL)' | grep -v DEVICES | sort; cat "$MLX_IBV_DEVICES"; exec sleep 60`)
+			p.Plan.Shape = shape
+			m.mustStart(p)
+			doc := m.until(p.Rank, api.RankHandshake)
+			is.Equal(*doc.Handshake, api.Handshake{State: api.HandshakeNone})
+			ch, open := c.of(p.Rank)
+			is.True(open)
+			is.Equal(ch, Channel{Rank: p.Rank, Epoch: 1, Nodes: []api.NodeID{m.homeID, m.id}, Within: api.DefaultStarting + api.DefaultHandshake})
+			m.ranks.SetHandshake(p.Rank, api.Handshake{State: api.HandshakeHeld})
+			eventually(t, "a held rank", func() bool { return m.until(p.Rank, api.RankHandshake).Handshake.State == api.HandshakeHeld })
+			eventually(t, "all that it prints", func() bool { return strings.HasSuffix(m.output(p.Rank), "null]]\n") })
+			m.ranks.SetHandshake(p.Rank, api.Handshake{State: api.HandshakeJoined, CarriedBytes: 7})
+			doc = m.until(p.Rank, api.RankRunning)
+			is.Equal(*doc.Handshake, api.Handshake{State: api.HandshakeJoined, CarriedBytes: 7})
+			// It has joined for good.
+			m.ranks.SetHandshake(p.Rank, api.Handshake{State: api.HandshakeNone})
+			m.mustEnd(api.PeerEndParams{Job: m.job, Attempt: 1, Epoch: 1, Reason: api.ReasonStopped})
+			doc = m.until(p.Rank, api.RankExited)
+			is.Equal(doc.Handshake.State, api.HandshakeJoined)
+			_, open = c.of(p.Rank)
+			is.True(!open)
+			is.Equal(m.output(p.Rank), "MLX_JACCL_COORDINATOR=127.0.0.1:20001\n"+more+"MLX_RANK=1\n"+`[[null,["rdma_en3"]],[["rdma_en4"],null]]`+"\n")
+		})
+	}
+}
+
+// A rank that joins before its shim was asked runs, and one that never does has
+// ended without.
+func TestARankThatNeverJoins(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	m, _ := jaccl(t)
+	m.boot()
+	p := m.group("exit 0")
+	m.mustStart(p)
+	doc := m.until(p.Rank, api.RankExited)
+	is.Equal(doc.Exit.Status(), 0)
+	is.Equal(doc.Handshake.State, api.HandshakeNone)
+}
+
+// What the side channel finds ends the rank, with that reason and no other.
+func TestAFailureOfTheSideChannelEndsTheRank(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	m, _ := jaccl(t)
+	m.config = func(cfg *Config) {
+		cfg.Channels = &channels{open: map[api.RankRef]Channel{}}
+		cfg.FailedGrace = func() time.Duration { return 100 * time.Millisecond }
+	}
+	m.boot()
+	p := m.group("trap '' TERM; sleep 60")
+	m.mustStart(p)
+	m.until(p.Rank, api.RankHandshake)
+	m.ranks.Fail(p.Rank, api.Errorf(api.ReasonStrayConnection, "", "Something was there."))
+	m.ranks.Fail(p.Rank, api.Errorf(api.ReasonSideChannelLost, "", "Something else broke."))
+	doc := m.until(p.Rank, api.RankExited)
+	is.Equal(doc.Reason, api.ReasonStrayConnection)
+	is.Equal(doc.Message, "Something was there.")
+}
+
+// A port that cannot be had is why a rank does not start.
+func TestARankWithoutASideChannelIsNotStarted(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	m, c := jaccl(t)
+	c.refuse = api.NewError(api.ReasonPortTaken, "127.0.0.1")
+	m.boot()
+	p := m.group("exit 0")
+	m.mustStart(p)
+	doc := m.until(p.Rank, api.RankExited)
+	is.Equal(doc.Reason, api.ReasonPortTaken)
+	is.True(doc.Exit == nil)
+}
+
+// A daemon's end takes its side channels with it: the next one ends what had not
+// joined, and leaves what had.
+func TestSideChannelsDoNotOutliveTheDaemon(t *testing.T) {
+	t.Parallel()
+	for name, joined := range map[string]bool{"joining": false, "joined": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			is := is.New(t)
+			m, _ := jaccl(t)
+			m.boot()
+			p := m.group("sleep 60")
+			m.mustStart(p)
+			m.until(p.Rank, api.RankHandshake)
+			if joined {
+				m.ranks.SetHandshake(p.Rank, api.Handshake{State: api.HandshakeJoined})
+				m.until(p.Rank, api.RankRunning)
+				eventually(t, "a record that says so", func() bool {
+					rec, err := readRecord(m.ranks.rankFolder(p.Rank))
+					return err == nil && !joining(&rec.Doc)
+				})
+			}
+			m.boot()
+			if joined {
+				m.until(p.Rank, api.RankRunning)
+				return
+			}
+			doc := m.until(p.Rank, api.RankExited)
+			is.Equal(doc.Reason, api.ReasonSideChannelLost)
+		})
+	}
+}
+
+// No matrix that JACCL would refuse, or read as something else, reaches a program.
+func TestMatricesThatJACCLRefuses(t *testing.T) {
+	t.Parallel()
+	a, b := []string{"rdma_en3"}, []string{"rdma_en3", "rdma_en4"}
+	for name, c := range map[string]struct {
+		shape   api.PlanShape
+		devices [][][]string
+	}{
+		"none":                     {api.ShapeMesh, nil},
+		"too few rows":             {api.ShapeMesh, [][][]string{{nil, a, a}, {a, nil, a}}},
+		"a short row":              {api.ShapeMesh, [][][]string{{nil, a, a}, {a, nil}, {a, a, nil}}},
+		"a loop":                   {api.ShapeMesh, [][][]string{{a, a, a}, {a, nil, a}, {a, a, nil}}},
+		"an empty list of oneself": {api.ShapeMesh, [][][]string{{{}, a, a}, {a, nil, a}, {a, a, nil}}},
+		"a line as a mesh":         {api.ShapeMesh, [][][]string{{nil, a, nil}, {a, nil, a}, {nil, a, nil}}},
+		"a line as a ring":         {api.ShapeRing, [][][]string{{nil, a, nil}, {a, nil, a}, {nil, a, nil}}},
+		"a ring of two widths":     {api.ShapeRing, [][][]string{{nil, a, a}, {a, nil, b}, {a, b, nil}}},
+		"a device without name":    {api.ShapeMesh, [][][]string{{nil, {""}, a}, {a, nil, a}, {a, a, nil}}},
+	} {
+		plan := api.Plan{Shape: c.shape, Ranks: make([]api.PlanRank, 3), Devices: c.devices}
+		if checkDevices(plan) == nil {
+			t.Errorf("%s is taken", name)
+		}
+	}
+	is := is.New(t)
+	is.NoErr(checkDevices(api.Plan{Shape: api.ShapeMesh, Ranks: make([]api.PlanRank, 3), Devices: [][][]string{{nil, a, b}, {a, nil, a}, {b, a, nil}}}))
+	is.NoErr(checkDevices(api.Plan{Shape: api.ShapeRing, Ranks: make([]api.PlanRank, 2), Devices: [][][]string{{nil, b}, {b, nil}}}))
+	is.NoErr(checkDevices(api.Plan{Shape: api.ShapeRing, Ranks: make([]api.PlanRank, 4), Devices: [][][]string{
+		{nil, a, nil, a}, {a, nil, a, nil}, {nil, a, nil, a}, {a, nil, a, nil}}}))
+}
+
+// A port that was taken is given to nobody else, and rests when it comes back.
+func TestPortsAreHandedOutFromOneTable(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	m := newMac(t)
+	at := netip.MustParseAddrPort("127.0.0.1:20000")
+	m.config = func(cfg *Config) {
+		cfg.Listen = func(_ context.Context, _ []netip.Addr) ([]netip.AddrPort, error) { return []netip.AddrPort{at}, nil }
+	}
+	m.boot()
+	listen := api.PeerListenParams{Rank: api.RankRef{Job: m.job, Attempt: 1}, Epoch: 1, Addresses: []netip.Addr{at.Addr()}}
+	is.True(m.ranks.TakePort(at))
+	is.True(!m.ranks.TakePort(at))
+	is.True(m.call("peer.listen", listen, &api.PeerListenResult{}) != nil)
+	m.ranks.ReturnPort(at)
+	is.True(!m.ranks.TakePort(at)) // it rests
+}
