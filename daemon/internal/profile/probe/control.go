@@ -19,8 +19,11 @@ type control struct {
 }
 
 func newControl(conn net.Conn, seen *atomic.Int64) *control {
-	return &control{conn: conn, in: bufio.NewReaderSize(conn, frameLimit), seen: seen}
+	return &control{conn: conn, in: bufio.NewReaderSize(conn, controlBuffer), seen: seen}
 }
+
+// controlBuffer holds all the counts that may have come while nobody read.
+const controlBuffer = 64 << 10
 
 // say sends a word.
 func (c *control) say(w word) error {

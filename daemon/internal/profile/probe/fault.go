@@ -21,10 +21,13 @@ func (m *asking) fault(err error) *api.Error {
 		err = cause
 	}
 	path := m.path
-	if iface, ok := m.prober.cfg.Interface(path.Source); path.Source.IsValid() && (!ok || iface != path.Interface) {
-		return api.Errorf(api.ReasonAddressLost, path.Interface, "%s no longer has the address %s.", path.Interface, path.Source)
+	e, isOurs := errors.AsType[*api.Error](err)
+	if !isOurs || e.Is(api.ReasonPeerStalled) || e.Is(api.ReasonUnreachable) {
+		if iface, ok := m.prober.cfg.Interface(path.Source); path.Source.IsValid() && (!ok || iface != path.Interface) {
+			return api.Errorf(api.ReasonAddressLost, path.Interface, "%s no longer has the address %s.", path.Interface, path.Source)
+		}
 	}
-	if e, ok := errors.AsType[*api.Error](err); ok {
+	if isOurs {
 		return e
 	}
 	peer := path.Peer.Display()

@@ -52,7 +52,7 @@ const (
 func planOf(amount Amount, rtt time.Duration, streams int) plan {
 	if amount == AmountFull {
 		slot := min(max(50*time.Millisecond, 8*rtt), 300*time.Millisecond)
-		return plan{streams: 1, find: true, slot: slot, warmUp: 10 * slot, lasts: time.Second, bytes: fullBytes}
+		return plan{streams: 1, find: true, slot: slot, warmUp: min(10*slot, 1200*time.Millisecond), lasts: time.Second, bytes: fullBytes}
 	}
 	if streams <= 0 {
 		streams = 2

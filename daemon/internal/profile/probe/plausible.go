@@ -2,6 +2,7 @@ package probe
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -9,8 +10,13 @@ const (
 	// inFlight is the most that may be between a sender's program and a receiver's
 	// for each connection: what both systems keep for it, 10 MiB on Linux.
 	inFlight = 12 << 20
-	// late is by how much a message may be late on a busy machine.
-	late = 150 * time.Millisecond
+	// late is by how much every message of a row may be late on a busy machine,
+	// and row how many that is.
+	late = 100 * time.Millisecond
+	row  = 8
+	// faster is how many times as fast as all of it a part of a transfer may have
+	// been: all of it begins slowly.
+	faster = 4
 )
 
 // pace is a count of the receiver, beside what its sender saw when it arrived:
@@ -19,31 +25,63 @@ type pace struct {
 	count
 	arrived time.Duration
 	written int64
+	// newest says that no other count had arrived: it was not waiting here.
+	newest bool
 }
 
-// follows reports, of two counts of a receiver that came one after the other,
-// why they cannot be true; "" where they can. first is the first of all.
-func (p pace) follows(first, before pace) string {
+// drift is by how much the sender's clock is ahead. Messages come late and never
+// early, so that the least of some is the best.
+func (p pace) drift() time.Duration { return p.arrived - p.at }
+
+// witness follows the counts of a receiver and finds what cannot be true.
+type witness struct {
+	first, last pace
+	any         bool
+	early       []time.Duration // the drifts of the first row
+	recent      []time.Duration // those of the last row
+}
+
+// see takes the next count, and says why it cannot be true; "" where it can.
+func (w *witness) see(p pace) string {
+	if !w.any {
+		w.any, w.first, w.last = true, p, p
+	}
+	before := w.last
+	w.last = p
 	switch {
 	case p.at < before.at || p.bytes < before.bytes:
 		return "its count went backwards"
 	case p.bytes > p.written:
 		return fmt.Sprintf("it says it has %d bytes, and %d were sent", p.bytes, p.written)
+	case !p.newest:
+		return ""
 	}
-	claimed, own := p.at-first.at, p.arrived-first.arrived
-	if claimed > own+own/4+late || own > claimed+claimed/4+late {
-		return fmt.Sprintf("it says that %v passed, and here %v did", claimed, own)
+	if len(w.early) < row {
+		w.early = append(w.early, p.drift())
+		return ""
+	}
+	if w.recent = append(w.recent, p.drift()); len(w.recent) <= row {
+		return ""
+	}
+	w.recent = w.recent[1:]
+	own := p.arrived - w.first.arrived
+	if off := slices.Min(w.recent) - slices.Min(w.early); off.Abs() > late+own/10 {
+		return fmt.Sprintf("it says that %v passed, and here %v did", p.at-w.first.at, own)
 	}
 	return ""
 }
 
-// agrees compares what a receiver says of a stretch with what was written in
-// it: "" where both can be true.
-func agrees(from, to pace, streams int) string {
+// agrees compares what the receiver says of a stretch with what was written in
+// it and all the time: "" where both can be true.
+func (w *witness) agrees(from, to pace, streams int) string {
 	claimed, written := to.bytes-from.bytes, to.written-from.written
 	slack := int64(streams) * inFlight
 	if claimed > 2*written+slack || written > 2*claimed+slack {
 		return fmt.Sprintf("it says that %d bytes came while %d were sent", claimed, written)
+	}
+	all := count{at: w.first.arrived}.rate(count{at: to.arrived, bytes: to.written})
+	if rate := from.rate(to.count); rate > faster*all {
+		return fmt.Sprintf("it says that %.3g bits a second came, while %.3g were sent", rate, all)
 	}
 	return ""
 }

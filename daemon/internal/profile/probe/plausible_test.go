@@ -9,33 +9,59 @@ import (
 	"fulmen/daemon/api"
 )
 
-func TestPlausible(t *testing.T) {
-	is := is.New(t)
-	first := pace{count{0, 1000}, 5 * time.Second, 1 << 20}
-	before := pace{count{900 * time.Millisecond, 100 << 20}, 5900 * time.Millisecond, 101 << 20}
+// told is a receiver's counts of a transfer of 800 Mb/s, one every 10 ms, and
+// what becomes of them on their way.
+func told(n int, change func(i int, p *pace)) string {
+	var w witness
+	for i := range n {
+		at := time.Duration(i) * 10 * time.Millisecond
+		p := pace{count{at, int64(i) << 20}, 5*time.Second + at, int64(i+2) << 20, true}
+		change(i, &p)
+		if why := w.see(p); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+func TestWitness(t *testing.T) {
 	for name, c := range map[string]struct {
-		now  pace
-		true bool
+		true   bool
+		change func(i int, p *pace)
 	}{
-		"as it is":          {pace{count{time.Second, 110 << 20}, 6 * time.Second, 111 << 20}, true},
-		"told late":         {pace{count{time.Second, 110 << 20}, 6300 * time.Millisecond, 111 << 20}, true},
-		"more than is sent": {pace{count{time.Second, 112 << 20}, 6 * time.Second, 111 << 20}, false},
-		"fewer than before": {pace{count{time.Second, 99 << 20}, 6 * time.Second, 111 << 20}, false},
-		"before the last":   {pace{count{800 * time.Millisecond, 110 << 20}, 6 * time.Second, 111 << 20}, false},
-		"half the time":     {pace{count{time.Second, 110 << 20}, 7 * time.Second, 111 << 20}, false},
-		"twice the time":    {pace{count{2 * time.Second, 110 << 20}, 6 * time.Second, 111 << 20}, false},
+		"as it is":        {true, func(int, *pace) {}},
+		"most of it late": {true, func(i int, p *pace) { p.arrived += time.Duration(i%5) * 100 * time.Millisecond }},
+		"all of it late":  {true, func(i int, p *pace) { p.arrived += 3 * time.Second }},
+		"held up for a second": {true, func(i int, p *pace) {
+			if i > 20 && i < 120 {
+				p.arrived, p.newest = 6200*time.Millisecond, i == 119
+			}
+		}},
+		"a clock that is a little off": {true, func(i int, p *pace) { p.at += p.at / 20 }},
+		"more than is sent":            {false, func(i int, p *pace) { p.bytes = p.bytes*5/4 + 1 }},
+		"fewer than before":            {false, func(i int, p *pace) { p.bytes = (200 - int64(i)) << 10 }},
+		"before the last":              {false, func(i int, p *pace) { p.at = time.Hour - p.at }},
+		"half the time":                {false, func(i int, p *pace) { p.at /= 2 }},
+		"twice the time":               {false, func(i int, p *pace) { p.at *= 2 }},
+		"no time":                      {false, func(i int, p *pace) { p.at = 0 }},
 	} {
-		if why := c.now.follows(first, before); (why == "") != c.true {
+		if why := told(200, c.change); (why == "") != c.true {
 			t.Errorf("%s: %q", name, why)
 		}
 	}
-	stretch := func(claimed, written int64) string {
-		return agrees(pace{count{0, 1 << 20}, 0, 2 << 20}, pace{count{time.Second, 1<<20 + claimed}, time.Second, 2<<20 + written}, 1)
+}
+
+func TestPlausible(t *testing.T) {
+	is := is.New(t)
+	w := witness{first: pace{arrived: time.Second}}
+	stretch := func(claimed, written int64, in time.Duration) string {
+		return w.agrees(pace{count{0, 1 << 20}, 2 * time.Second, 2 << 20, true}, pace{count{in, 1<<20 + claimed}, 3 * time.Second, 2<<20 + written, true}, 1)
 	}
-	is.Equal(stretch(100<<20, 100<<20), "")
-	is.Equal(stretch(110<<20, 100<<20), "") // what was on its way
-	is.True(stretch(300<<20, 100<<20) != "")
-	is.True(stretch(30<<20, 100<<20) != "")
+	is.Equal(stretch(100<<20, 100<<20, time.Second), "")
+	is.Equal(stretch(110<<20, 100<<20, time.Second), "") // what was on its way
+	is.True(stretch(300<<20, 100<<20, time.Second) != "")
+	is.True(stretch(30<<20, 100<<20, time.Second) != "")
+	is.True(stretch(100<<20, 100<<20, 100*time.Millisecond) != "") // as fast as nothing was sent
 	is.Equal(sent(100, 100, 1), "")
 	is.Equal(sent(100+inFlight, 100, 1), "")
 	is.True(sent(99, 100, 1) != "")

@@ -62,8 +62,8 @@ func (p *Prober) Measure(ctx context.Context, id api.MeasureID, path Path, amoun
 	if progress == nil {
 		progress = func(string, float64) {}
 	}
-	path.Sink = path.Sink.WithZone("")
-	path.Source = path.Source.WithZone("")
+	path.Sink = path.Sink.Unmap().WithZone("")
+	path.Source = path.Source.Unmap().WithZone("")
 	key, ok := p.publicKey(path.Peer)
 	if !ok {
 		return Result{}, api.NewError(api.ReasonNoSuchNode, path.Peer.Display())

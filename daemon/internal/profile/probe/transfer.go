@@ -140,7 +140,7 @@ func (t *transfer) listen() (total int64, err error) {
 		case w.Say == sayTotal && t.isOver():
 			return w.Bytes, nil
 		case w.Say == sayCount && t.way == forUp:
-			t.pass(pace{count: w.count(), arrived: t.prober.cfg.Clock.Boot(), written: t.written.Load()})
+			t.pass(pace{count: w.count(), arrived: t.prober.cfg.Clock.Boot(), written: t.written.Load(), newest: t.control.in.Buffered() == 0})
 		default:
 			t.cancel(t.fault(errFrame))
 			return 0, errFrame
@@ -150,21 +150,18 @@ func (t *transfer) listen() (total int64, err error) {
 
 // measure follows the counts until the meter has its result.
 func (t *transfer) measure(done float64) error {
-	var first, before, from pace
-	for n := 0; ; n++ {
+	var w witness
+	var from pace
+	for {
 		var p pace
 		select {
 		case <-t.ctx.Done():
 			return context.Cause(t.ctx)
 		case p = <-t.paces:
 		}
-		if n == 0 {
-			first, before = p, p
-		}
-		if why := p.follows(first, before); why != "" {
+		if why := w.see(p); why != "" {
 			return t.implausible(why)
 		}
-		before = p
 		next := t.meter.add(p.count)
 		if p.count == t.meter.from {
 			from = p
@@ -177,7 +174,7 @@ func (t *transfer) measure(done float64) error {
 		case stepFewer:
 			t.streams.keep(t.meter.streams)
 		case stepDone:
-			if why := agrees(from, p, t.meter.streams); why != "" {
+			if why := w.agrees(from, p, t.meter.streams); why != "" {
 				return t.implausible(why)
 			}
 			return nil
