@@ -91,7 +91,11 @@ func (t *Toolchain) command(name string, args ...string) (string, error) {
 	var out, diag bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &diag
 	if err := cmd.Run(); err != nil {
-		return out.String(), fmt.Errorf("%s %s: %w\n%s", filepath.Base(name), strings.Join(args, " "), err, strings.TrimSpace(diag.String()))
+		said := strings.Join(args, " ")
+		if len(said) > 300 {
+			said = said[:300] + "..."
+		}
+		return out.String(), fmt.Errorf("%s %s: %w\n%s", filepath.Base(name), said, err, strings.TrimSpace(diag.String()))
 	}
 	return out.String(), nil
 }

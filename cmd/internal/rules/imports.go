@@ -13,7 +13,7 @@ func checkImports(t *Tree) ([]Problem, error) {
 	var out []Problem
 	seen := map[Problem]bool{}
 	for _, p := range platforms {
-		packages, err := t.build(p[0], p[1])
+		packages, err := t.build(p)
 		if err != nil {
 			return nil, err
 		}

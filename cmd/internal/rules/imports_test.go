@@ -135,7 +135,7 @@ func TestTheListedGraphIsReal(t *testing.T) {
 	is := is.New(t)
 	tree, err := FindTree()
 	is.NoErr(err)
-	packages, err := tree.build("darwin", "arm64")
+	packages, err := tree.build(platform{goos: "darwin", goarch: "arm64"})
 	is.NoErr(err)
 	p := packages["fulmen/cmd/internal/rules"]
 	is.True(p != nil)

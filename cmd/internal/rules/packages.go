@@ -76,9 +76,9 @@ func list(root string, env []string, args ...string) ([]*goPackage, error) {
 
 // build lists every package of the module and what it depends on, as compiled
 // for one platform with cgo. Nothing is compiled.
-func (t *Tree) build(goos, goarch string) (map[string]*goPackage, error) {
-	env := []string{"GOOS=" + goos, "GOARCH=" + goarch, "CGO_ENABLED=1"}
-	all, err := list(t.root, env, "-deps", "./...")
+func (t *Tree) build(p platform) (map[string]*goPackage, error) {
+	env := []string{"GOOS=" + p.goos, "GOARCH=" + p.goarch, "CGO_ENABLED=1"}
+	all, err := list(t.root, env, "-deps", "-tags="+strings.Join(p.tags, ","), "./...")
 	if err != nil {
 		return nil, err
 	}

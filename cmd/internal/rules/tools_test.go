@@ -68,6 +68,11 @@ func TestToolsOnASmallModule(t *testing.T) {
 			"a_darwin.go": "package a\n\nvar y = x + \"\"\n",
 			"a_linux.go":  "package a\n\nvar z = x + \"\"\n",
 		}, []string{map[string]string{"linux": "a_darwin.go:3", "darwin": "a_linux.go:3"}[runtime.GOOS]}},
+		{"files that no check sees", builtNowhere, map[string]string{
+			"go.mod": mod, "a.go": "package a\n", "b_darwin.go": "package a\n", "c_other.go": "//go:build !linux && !(darwin && cgo)\n\npackage a\n",
+			"d.go": "//go:build linux && darwinsim\n\npackage a\n", "e.go": "//go:build objc\n\npackage a\n", "f_windows.go": "package a\n",
+			"g.go": "//go:build darwin && linux\n\npackage a\n",
+		}, []string{"e.go:0", "f_windows.go:0", "g.go:0"}},
 		{"tidy", checkTidy, map[string]string{
 			"go.mod": mod + "\nrequire small/b v0.0.0\n\nreplace small/b => ./b\n", "a.go": "package a\n", "b/go.mod": "module small/b\n",
 		}, []string{"go.mod:0"}},
