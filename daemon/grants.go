@@ -22,6 +22,9 @@ const gpuFresh = 3 * time.Second
 // gpuReadWithin bounds the reading of that use before somebody is put in line.
 const gpuReadWithin = 300 * time.Millisecond
 
+// deviceReadWithin bounds the reading of RDMA devices of which one may be stuck.
+const deviceReadWithin = time.Second
+
 // grants is what the arbiter reads of this node, and who calls it.
 type grants struct {
 	*grant.Arbiter
@@ -138,6 +141,10 @@ func (g *grants) asked(ctx context.Context, from api.NodeID, raw json.RawMessage
 	}
 	if r.GPU != api.GPUNone {
 		g.readGPU(ctx)
+	}
+	if why, on := g.daemon.deviceRefusal(ctx, r.Receptacles); why != "" {
+		return api.Grant{State: api.GrantRefused, Since: api.TimeOf(g.daemon.platform.Clock.Now()), Principal: r.Principal, Epoch: r.Epoch,
+			GPU: r.GPU, Receptacles: r.Receptacles, Reason: why, WaitingFor: on}, nil
 	}
 	return g.Ask(ctx, r)
 }

@@ -82,7 +82,7 @@ func (d *daemon) openJobs() error {
 		Starting: func() time.Duration { return times().Starting }, Grace: func() time.Duration { return times().Grace },
 		Channels: channels{d.channels}, Handshake: func() time.Duration { return times().Handshake },
 		FailedGrace: func() time.Duration { return times().FailedGrace },
-		Spawned:     d.spawned, Ended: d.published.ended, Changed: awake.changed, Log: d.logs.part("rank"),
+		Spawned:     d.spawned, Ended: d.rankEnded, Changed: awake.changed, Log: d.logs.part("rank"),
 	})
 	d.onClose(func() error { d.ranks.Close(); return nil })
 	printed := output.New(output.Config{Peers: d.peers, Clock: d.platform.Clock, Folder: func(ref api.RankRef) (string, bool) {

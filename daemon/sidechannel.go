@@ -26,7 +26,7 @@ func (d *daemon) openChannels() {
 		Take:   func(port int) bool { return d.ranks.TakePort(netip.AddrPortFrom(loopback, uint16(port))) },
 		Return: func(port int) { d.ranks.ReturnPort(netip.AddrPortFrom(loopback, uint16(port))) },
 		Group:  func(ref api.RankRef) int { return d.ranks.PID(ref) },
-		Tell:   func(ref api.RankRef, now api.Handshake) { d.ranks.SetHandshake(ref, now) },
+		Tell:   d.handshake,
 		Fail:   func(ref api.RankRef, why *api.Error) { d.ranks.Fail(ref, why) },
 		Name:   d.shortNameOf, Clock: d.platform.Clock, Log: d.logs.part("relay"),
 	})

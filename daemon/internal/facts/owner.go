@@ -82,6 +82,9 @@ func (o *Owner) Rename(name string) {
 	o.nudge()
 }
 
+// Reread has an area read again soon, as a hint of the platform does.
+func (o *Owner) Reread(area native.Area) { o.hint(native.Hint{Area: area}) }
+
 // hint is the platform's callback.
 func (o *Owner) hint(h native.Hint) {
 	o.mu.Lock()

@@ -92,6 +92,9 @@ func (c *Cables) Plugged(port Port) {
 		one.changes = one.changes[max(0, len(one.changes)-flapCount):]
 	}
 	c.judge(port.Receptacle, one)
+	if !now.connected {
+		c.hold(api.ReasonRDMAPortSuspect, c.subject(port.Receptacle), false, "")
+	}
 	c.hold(api.ReasonLinkDown, c.subject(port.Receptacle), now.connected && port.Unknown["negotiated"] == api.ReasonLinkDown, "")
 }
 
@@ -103,7 +106,7 @@ func (c *Cables) Removed(receptacle api.Receptacle) {
 		one.stop()
 		delete(c.ports, receptacle)
 	}
-	for _, code := range []api.Reason{api.ReasonLinkFlapping, api.ReasonLinkDown} {
+	for _, code := range []api.Reason{api.ReasonLinkFlapping, api.ReasonLinkDown, api.ReasonRDMAPortSuspect} {
 		c.hold(code, c.subject(receptacle), false, "")
 	}
 }

@@ -82,6 +82,7 @@ func cableConditions() []Info {
 		{Code: api.ReasonBridgeLoop, Action: command("Show the cables", "fulmen topology")},
 		{Code: api.ReasonLinkFlapping, Action: command("Show the cables", "fulmen topology")},
 		{Code: api.ReasonLinkDown, DependsOn: flapping, Action: command("Show the cables", "fulmen topology")},
+		{Code: api.ReasonRDMAPortSuspect, Action: command("Show the cables", "fulmen topology")},
 		{Code: api.ReasonLinkBelowPorts, DependsOn: flapping, Action: command("Show the cables", "fulmen topology")},
 		{Code: api.ReasonLinkBelowHistory, Action: command("Show what it gave earlier", "fulmen links history")},
 	}

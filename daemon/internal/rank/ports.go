@@ -44,6 +44,17 @@ func (r *Ranks) ReturnPort(a netip.AddrPort) {
 // forGood is a time that does not come.
 const forGood = time.Duration(math.MaxInt64)
 
+// Receptacles are those whose RDMA device a rank of this node was granted, also of
+// one that has ended.
+func (r *Ranks) Receptacles(ref api.RankRef) []api.Receptacle {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if h := r.held[ref]; h != nil {
+		return slices.Clone(h.Plan.Receptacles)
+	}
+	return nil
+}
+
 // PID is the process id of a rank's program, which is its process group too; 0
 // where none runs here.
 func (r *Ranks) PID(ref api.RankRef) int {

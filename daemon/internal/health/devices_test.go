@@ -1,0 +1,41 @@
+package health
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+)
+
+// A device whose program was killed is suspect until somebody replugs its cable or
+// another program has used it.
+func TestADeviceWhoseProgramWasKilledIsSuspect(t *testing.T) {
+	rank := api.RankRef{Job: "j00000000", Attempt: 1, Rank: 2}
+	for name, c := range map[string]struct {
+		then    func(c *Cables)
+		suspect bool
+	}{
+		"as it is":         {func(*Cables) {}, true},
+		"another is used":  {func(c *Cables) { c.Used(3) }, true},
+		"plugged as ever":  {func(c *Cables) { c.Plugged(plugged(2, 80)) }, true},
+		"nobody can tell":  {func(c *Cables) { c.Plugged(Port{Thunderbolt: api.Thunderbolt{Receptacle: 2}}) }, true},
+		"unplugged":        {func(c *Cables) { c.Plugged(plugged(2, 0)) }, false},
+		"used":             {func(c *Cables) { c.Used(2) }, false},
+		"gone":             {func(c *Cables) { c.Removed(2) }, false},
+		"unplugged before": {func(c *Cables) { c.Plugged(plugged(2, 0)); c.Killed(2, rank) }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			cables, b, _ := cableRig(t)
+			cables.Plugged(plugged(2, 80))
+			cables.Killed(2, rank)
+			cables.Killed(2, rank)
+			is.True(cables.IsSuspect(2) && !cables.IsSuspect(3))
+			c.then(cables)
+			is.Equal(cables.IsSuspect(2), c.suspect)
+			is.Equal(strings.Contains(strings.Join(b.names(), " "), "rdma_port_suspect/"+string(nodeA)+":2"), c.suspect)
+		})
+	}
+}
