@@ -24,7 +24,7 @@ const (
 	// removeWithin bounds Remove: longer takes only what hangs in the system.
 	removeWithin = 10 * time.Second
 	// lookAgain is between two looks at processes that are no children.
-	lookAgain = 5 * time.Millisecond
+	lookAgain = 2 * time.Millisecond
 )
 
 // supervisor runs units under systemd where that runs, else as processes that
@@ -175,6 +175,31 @@ func (s *supervisor) remove(ctx context.Context, label string) error {
 		return err
 	}
 	return s.records.Remove(label)
+}
+
+// Forget is Remove of a unit whose program has ended by itself and left nothing.
+func (s *supervisor) Forget(ctx context.Context, label string) error {
+	r, err := s.records.Get(label)
+	if err != nil {
+		return about(label, err)
+	}
+	// Nothing announces the end of a process that is no child.
+	tick := time.NewTicker(lookAgain)
+	defer tick.Stop()
+	for late := time.Now().Add(endsItself); s.first(r) != 0; {
+		select {
+		case <-ctx.Done():
+			return about(label, ctx.Err())
+		case <-tick.C:
+		}
+		if time.Now().After(late) {
+			return s.Remove(ctx, label)
+		}
+	}
+	if err := os.Remove(r.Socket); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return about(label, err)
+	}
+	return about(label, s.records.Remove(label))
 }
 
 // end kills all processes of the unit: first those below the first one, which,

@@ -208,6 +208,37 @@ func TestAUnitOutlivesItsDaemon(t *testing.T) {
 	ended(t, child) // though it had left everything, and nobody was above it
 }
 
+func TestAUnitThatEndedIsForgotten(t *testing.T) {
+	is := is.New(t)
+	s, folder := bench(t)
+	is.NoErr(s.Start(t.Context(), unitIn(folder)))
+	conn, first, child := talk(t, s)
+	// One that lives is waited for, and no longer than who asks would.
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	is.True(errors.Is(s.Forget(ctx, unitLabel), context.Canceled))
+	_, err := s.records.Get(unitLabel)
+	is.NoErr(err)
+
+	is.NoErr(os.WriteFile(unitIn(folder).Socket+".over", nil, 0o600))
+	is.NoErr(conn.Close())
+	is.NoErr(s.Forget(t.Context(), unitLabel)) // it waits for the end
+	ended(t, first)
+	is.True(errors.Is(s.Forget(t.Context(), unitLabel), native.ErrNotFound))
+	_, err = os.Stat(unitIn(folder).Socket)
+	is.True(os.IsNotExist(err))
+	is.NoErr(kill(child)) // nobody has looked for it
+	ended(t, child)
+
+	// One that does not end is removed after a while.
+	is.NoErr(os.Remove(unitIn(folder).Socket + ".over"))
+	is.NoErr(s.Start(t.Context(), unitIn(folder)))
+	conn, first, child = talk(t, s)
+	defer conn.Close()
+	is.NoErr(s.Forget(t.Context(), unitLabel))
+	ended(t, first, child)
+}
+
 func TestARecordOfAnotherBootNamesNoProcess(t *testing.T) {
 	is := is.New(t)
 	s, folder := bench(t)

@@ -1,6 +1,7 @@
 package rank
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -206,9 +207,28 @@ func (r *Ranks) remove(h *held) bool {
 }
 
 func (r *Ranks) removeOnce(h *held, within time.Duration) error {
+	return r.letGo(h, within, r.cfg.Supervisor.Remove)
+}
+
+// forgetter is a supervisor that need not look for what is left of a unit.
+type forgetter interface {
+	// Forget is Remove of a unit whose program has ended by itself and left nothing.
+	Forget(ctx context.Context, label string) error
+}
+
+// forgetUnit has the supervisor forget a unit whose shim has said that all of its
+// rank has ended.
+func (r *Ranks) forgetUnit(h *held) error {
+	if f, ok := r.cfg.Supervisor.(forgetter); ok {
+		return r.letGo(h, removeSoon, f.Forget)
+	}
+	return r.removeOnce(h, removeSoon)
+}
+
+func (r *Ranks) letGo(h *held, within time.Duration, how func(ctx context.Context, label string) error) error {
 	ctx, cancel := r.within(r.ctx, within, "the system's supervisor to remove "+h.Label)
 	defer cancel()
-	err := r.cfg.Supervisor.Remove(ctx, h.Label)
+	err := how(ctx, h.Label)
 	if errors.Is(err, native.ErrNotFound) || errors.Is(err, native.ErrUnsupported) {
 		return nil
 	}

@@ -46,7 +46,7 @@ func (r *Ranks) follow(h *held) {
 			if err == nil {
 				// The shim first: a unit's processes are found by its label, on the whole
 				// machine, and whoever hears of the end may start the next attempt's.
-				if err := r.removeOnce(h, removeSoon); err != nil {
+				if err := r.forgetUnit(h); err != nil {
 					r.cfg.Log.Warn("a rank's shim stays when it has ended", "rank", h.ref().String(), "err", err)
 				}
 				r.concludeEnd(h, end)

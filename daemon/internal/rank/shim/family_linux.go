@@ -2,9 +2,13 @@ package shim
 
 import (
 	"bytes"
+	"errors"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 )
 
@@ -19,7 +23,52 @@ type family struct {
 func (f family) signal(s syscall.Signal) { _ = syscall.Kill(-f.program, s) }
 
 // rest lists what is left, the program included, without zombies.
-func (f family) rest() []int { return descendants(os.Getpid(), f.except) }
+func (f family) rest() []int {
+	if f.alone() {
+		return nil
+	}
+	return descendants(os.Getpid(), f.except)
+}
+
+// alone reports whether the shim has no children but its own helpers: then nothing
+// is left, since whatever loses its parent becomes a child of this subreaper. It
+// saves a look at every process of the machine. The kernel's list can miss a child
+// while another one ends: what counts is what two looks agree on.
+func (f family) alone() bool {
+	first, ok := children()
+	if !ok || len(first) > len(f.except) {
+		return false
+	}
+	again, ok := children()
+	return ok && slices.Equal(first, again) && !slices.ContainsFunc(again, func(pid int) bool { return !slices.Contains(f.except, pid) })
+}
+
+// children lists the children of all threads of this process, zombies too; false
+// where the kernel has no such list.
+func children() (all []int, ok bool) {
+	lists, err := filepath.Glob("/proc/self/task/*/children")
+	if err != nil || len(lists) == 0 {
+		return nil, false
+	}
+	for _, list := range lists {
+		text, err := os.ReadFile(list)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
+			continue // a thread that has ended; its children have another one
+		}
+		if err != nil {
+			return nil, false
+		}
+		for _, word := range strings.Fields(string(text)) {
+			pid, err := strconv.Atoi(word)
+			if err != nil {
+				return nil, false
+			}
+			all = append(all, pid)
+		}
+	}
+	slices.Sort(all)
+	return all, true
+}
 
 // kill kills all that is left and reports whether there was anything.
 func (f family) kill() bool {

@@ -144,8 +144,7 @@ func (s *shim) keep(stream, file string, from *os.File) {
 // forgetValues takes the values of environment variables off the disk: the program
 // alone has a use for them from here on.
 func forgetValues(folder string, spec shimproto.Spec) {
-	spec.Env = nil
-	if shimproto.WriteSpec(folder, spec) != nil {
+	if shimproto.ForgetEnvironment(folder, spec) != nil {
 		_ = os.Remove(filepath.Join(folder, shimproto.SpecFile))
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // Names of the two files in a rank's folder.
@@ -25,6 +26,26 @@ func WriteSpec(folder string, s Spec) error {
 		return err
 	}
 	return writeFile(filepath.Join(folder, SpecFile), s, s.Extra, false)
+}
+
+// ForgetEnvironment takes the values of environment variables out of spec.json. The
+// file is written over in place, since its one reader has read it: a crash meanwhile
+// leaves something that is no spec, and no value beside it.
+func ForgetEnvironment(folder string, s Spec) error {
+	s.Env = nil
+	if err := s.Check(); err != nil {
+		return err
+	}
+	data, err := encodeObject("", s, s.Extra)
+	if err != nil {
+		return err
+	}
+	file, err := os.OpenFile(filepath.Join(folder, SpecFile), os.O_WRONLY|os.O_TRUNC|syscall.O_NOFOLLOW, 0)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(append(data, '\n'))
+	return errors.Join(err, file.Close())
 }
 
 // ReadSpec reads spec.json.
