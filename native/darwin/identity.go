@@ -8,9 +8,6 @@ import (
 	"fulmen/native"
 )
 
-// later is why a fact is absent that IOKit or SystemConfiguration will tell.
-var later = native.ReasonNoPlatform.With("not read by this version")
-
 // identity reads who the machine is. The names are those that Apple documents
 // and recordings of sysctl -a show: hw.model is "Mac15,14", the brand string
 // "Apple M3 Ultra".
@@ -31,10 +28,61 @@ func identity(s sysctl, hostName func() (string, error)) *native.Identity {
 	count(s, &id.CPUCores, &id.Unknown, "cpu_cores", "hw.physicalcpu")
 	cores(s, &id)
 	booted(s, &id)
-	for _, field := range []string{"model_name", "gpu_cores", "hardware_id"} {
-		id.Unknown.Add(field, later)
-	}
 	return &id
+}
+
+// identity adds what the registry and SystemConfiguration know to what sysctl
+// tells.
+func (m *machine) identity() *native.Identity {
+	id := identity(m.kernel, m.hostName)
+	if store, err := m.frameworks.Store(); err == nil {
+		setName(&id.Name, listText(store["Setup:/System"], "ComputerName"), &id.Unknown, "name")
+		setName(&id.HostName, listText(store["Setup:/Network/HostNames"], "LocalHostName"), &id.Unknown, "host_name")
+	}
+	product, err := m.frameworks.At("IODeviceTree:/product", "product-name")
+	setRead(product, err, func(e *entry) bool {
+		id.ModelName = dataText(e.properties["product-name"])
+		return id.ModelName != ""
+	}, &id.Unknown, "model_name")
+	platform, err := m.frameworks.Services("IOPlatformExpertDevice", "IOPlatformUUID")
+	setRead(platform, err, func(e *entry) bool {
+		uuid, ok := e.text("IOPlatformUUID")
+		if ok {
+			id.HardwareID = "platform-uuid:" + uuid
+		}
+		return ok
+	}, &id.Unknown, "hardware_id")
+	gpu, err := m.frameworks.Services("AGXAccelerator", "gpu-core-count")
+	setRead(gpu, err, func(e *entry) bool {
+		n, ok := e.number("gpu-core-count")
+		if ok = ok && n > 0; ok {
+			id.GPUCores = new(int(n))
+		}
+		return ok
+	}, &id.Unknown, "gpu_cores")
+	return id
+}
+
+// setName replaces a name by one that people gave, where they did.
+func setName(field *string, given string, unknown *native.Reasons, key string) {
+	if given != "" {
+		*field = given
+		delete(*unknown, key)
+	}
+}
+
+// setRead takes a fact from the first entry that has it, or says why it is absent.
+func setRead(found []entry, err error, take func(*entry) bool, unknown *native.Reasons, field string) {
+	if err != nil {
+		unknown.Add(field, whyNot(err))
+		return
+	}
+	for i := range found {
+		if take(&found[i]) {
+			return
+		}
+	}
+	unknown.Add(field, native.ReasonSourceGone.With("the registry does not say"))
 }
 
 // cores counts the fastest kind of core, level 0, and all others.

@@ -2,7 +2,8 @@ package darwin
 
 import (
 	"context"
-	"net"
+	"os"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -14,17 +15,59 @@ const platformName = "darwin"
 
 // machine is the facts of this Mac.
 type machine struct {
+	clock      native.Clock
 	kernel     sysctl
+	frameworks frameworks
+	meters     meters
+	verbs      verbs
 	hostName   func() (string, error)
-	interfaces func() ([]net.Interface, error)
+	interfaces func() ([]kernelInterface, error)
+	ears       *ears
 	supervises bool // a supervisor goes with it
+	discovers  bool // a discovery goes with it
+	acts       bool // network actions go with it
+	reread     *reread
 	closed     atomic.Bool
+
+	// Places on the case never change while the system runs: they are read once.
+	places func() map[string]string
+	// hadThunderbolt remembers that there were controllers once, so that their
+	// absence is a loss and not the machine's make.
+	hadThunderbolt atomic.Bool
+	sampling       sync.Mutex
+	last           *sample
 }
 
-// close refuses everything from now on; there is nothing to release.
+// newMachine fills in what is left out of m: the system itself, as far as this
+// build reaches it.
+func newMachine(m *machine, open func(func(announcement)) (line, error)) *machine {
+	if m.hostName == nil {
+		m.hostName = os.Hostname
+	}
+	if m.interfaces == nil {
+		m.interfaces = kernelInterfaces
+	}
+	if m.frameworks == nil {
+		m.frameworks = noFrameworks{}
+	}
+	m.places = sync.OnceValue(func() map[string]string {
+		nodes, err := m.frameworks.Places()
+		if err != nil {
+			return nil // a port without its place says so
+		}
+		return placesOf(nodes)
+	})
+	m.ears = newEars(m.clock, open)
+	m.reread = newReread(m)
+	return m
+}
+
+// close refuses everything from now on and ends what listens.
 func (m *machine) close() error {
-	m.closed.Store(true)
-	return nil
+	if m.closed.Swap(true) {
+		return nil
+	}
+	return m.ears.closeAll()
 }
 
 // usable is an error once the platform is closed or the context has ended.
@@ -35,58 +78,103 @@ func (m *machine) usable(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// areas are those that this version reads.
-func areas() []native.Area {
-	return []native.Area{native.AreaIdentity, native.AreaMemory, native.AreaNetwork}
-}
-
 // Snapshot reads the given areas.
 func (m *machine) Snapshot(ctx context.Context, areas ...native.Area) (native.Snapshot, error) {
 	if err := m.usable(ctx); err != nil {
 		return native.Snapshot{}, err
 	}
-	s := native.Snapshot{At: native.Stamp(time.Now()), Platform: platformName}
+	s := native.Snapshot{At: native.Stamp(m.now()), Platform: platformName}
 	for _, area := range areas {
-		switch area {
-		case native.AreaIdentity:
-			s.Identity = identity(m.kernel, m.hostName)
-		case native.AreaMemory:
-			s.Memory = memory(m.kernel)
-		case native.AreaNetwork:
-			var why native.Reason
-			if s.Network, why = network(m.interfaces); why != "" {
-				s.Unknown.Add(string(area), why)
-			}
-		default:
-			s.Unknown.Add(string(area), later)
+		if why := m.read(&s, area); why != "" {
+			s.Unknown.Add(string(area), why)
+		}
+		if err := ctx.Err(); err != nil {
+			return native.Snapshot{}, err
 		}
 	}
 	return s, nil
 }
 
-// Watch refuses: this version hears no events.
-func (m *machine) Watch(func(native.Hint)) (func() error, error) {
+func (m *machine) now() time.Time { return m.clock.Now() }
+
+// read fills one area in, or says why it is absent.
+func (m *machine) read(s *native.Snapshot, area native.Area) (why native.Reason) {
+	switch area {
+	case native.AreaIdentity:
+		s.Identity = m.identity()
+	case native.AreaMemory:
+		s.Memory = m.memory()
+	case native.AreaSystem:
+		s.System = m.system()
+	case native.AreaNetwork:
+		s.Network, why = m.network()
+	case native.AreaThunderbolt:
+		s.Thunderbolt, why = m.thunderbolt()
+	case native.AreaRDMA:
+		s.RDMA, why = m.rdma()
+	default:
+		why = native.ReasonNoPlatform
+	}
+	return why
+}
+
+func (m *machine) thunderbolt() (*native.Thunderbolt, native.Reason) {
+	all, err := m.frameworks.Thunderbolt()
+	if err != nil {
+		return nil, whyNot(err)
+	}
+	t := newTree(all)
+	if len(t.roots(kindController)) == 0 {
+		if m.hadThunderbolt.Load() {
+			return nil, native.ReasonSourceGone.With("its controllers have left the registry")
+		}
+		return nil, native.ReasonNoHardware
+	}
+	m.hadThunderbolt.Store(true)
+	facts := thunderbolt(t, m.places())
+	for i := range facts.Ports {
+		m.besideEthernet(&facts.Ports[i])
+	}
+	return facts, ""
+}
+
+// besideEthernet marks the receptacle beside the Ethernet socket, on the one
+// model whose case is known: some report that it carries no RDMA.
+func (m *machine) besideEthernet(p *native.Port) {
+	model, err := m.kernel.Text("hw.model")
+	if err == nil && p.Place != "" && isStudio(model) {
+		p.BesideEthernet = new(p.Place == "back-right")
+	}
+}
+
+func (m *machine) network() (*native.Network, native.Reason) {
+	interfaces, err := m.interfaces()
+	if err != nil {
+		return nil, native.ReasonReadFailed.With(err.Error())
+	}
+	in := networkSources{interfaces: interfaces, bridgeMembers: m.frameworks.BridgeMembers}
+	in.store, in.storeErr = m.frameworks.Store()
+	in.stored, in.storedErr = m.frameworks.Stored()
+	// Without these two an interface is of an unknown type, and says so.
+	in.known, _ = m.frameworks.Interfaces()
+	ports, _ := m.frameworks.NetworkPorts()
+	in.ports = newTree(ports)
+	in.speeds, _ = m.frameworks.Services("IOEthernetInterface", "BSD Name", "^IOLinkSpeed")
+	return network(in), ""
+}
+
+// Watch arms everything. The capabilities say which sources are silent.
+func (m *machine) Watch(hint func(native.Hint)) (func() error, error) {
 	if err := m.usable(context.Background()); err != nil {
 		return nil, err
 	}
-	return nil, native.Unsupported(native.HintsFeature(native.AreaNetwork), later)
-}
-
-// Capabilities says what this version reads.
-func (m *machine) Capabilities(ctx context.Context) (native.Capabilities, error) {
-	if err := m.usable(ctx); err != nil {
-		return nil, err
+	stop, err := m.ears.listen(listener{hint: hint, every: func(a announcement) { m.reread.announced(a.areas()) }})
+	if err != nil {
+		return nil, native.Unsupported(native.HintsFeature(native.AreaNetwork), whyNot(err))
 	}
-	c := native.Capabilities{}
-	for _, feature := range native.AllFeatures() {
-		c.No(later, feature)
-	}
-	c.Yes(native.FeatureClock)
-	if m.supervises {
-		c.Yes(native.FeatureSupervisor)
-	}
-	for _, area := range areas() {
-		c.Yes(native.FactsFeature(area))
-	}
-	return c, nil
+	end := m.reread.begin()
+	return sync.OnceValue(func() error {
+		end()
+		return stop()
+	}), nil
 }

@@ -1,7 +1,9 @@
 package darwin
 
 import (
+	"cmp"
 	"encoding/binary"
+	"slices"
 
 	"fulmen/native"
 )
@@ -18,10 +20,78 @@ func memory(s sysctl) *native.Memory {
 	swap(s, &m)
 	pressure(s, &m)
 	m.Unknown.Add("pressure_stall_ratio", native.ReasonNoOS.With("Linux tells this"))
-	for _, field := range []string{"used_bytes", "wired_bytes", "compressed_bytes", "available_bytes", "gpu_working_set_bytes", "gpu_used_bytes"} {
-		m.Unknown.Add(field, later)
-	}
+	workingSet(s, &m)
 	return &m
+}
+
+// memory adds what the kernel's own count and the GPU's driver say.
+func (m *machine) memory() *native.Memory {
+	out := memory(m.kernel)
+	setPages(m.meters, out)
+	gpu, err := m.frameworks.Services("AGXAccelerator", "PerformanceStatistics")
+	setRead(gpu, err, func(e *entry) bool {
+		used, ok := listMap(e.properties["PerformanceStatistics"])["In use system memory"].(int64)
+		if ok = ok && used >= 0; ok {
+			out.GPUUsedBytes = new(used)
+		}
+		return ok
+	}, &out.Unknown, "gpu_used_bytes")
+	return out
+}
+
+// setPages makes bytes of the kernel's pages. Used is what cannot be dropped:
+// purgeable pages and those of files can.
+func setPages(meters meters, m *native.Memory) {
+	pages, err := meters.Pages()
+	fields := []string{"used_bytes", "wired_bytes", "compressed_bytes", "available_bytes"}
+	why := native.Reason("")
+	if err != nil {
+		why = whyNot(err)
+	}
+	sum := func(plus, minus []string) *int64 {
+		total := int64(0)
+		for _, key := range slices.Concat(plus, minus) {
+			n, ok := pages[key].(int64)
+			if !ok || n < 0 {
+				return nil
+			}
+			if slices.Contains(minus, key) {
+				n = -n
+			}
+			total += n
+		}
+		size, ok := pages["page_size"].(int64)
+		if !ok || total < 0 || size <= 0 {
+			return nil
+		}
+		return new(total * size)
+	}
+	m.UsedBytes = sum([]string{"active", "inactive", "wired", "speculative", "compressor"}, []string{"purgeable", "external"})
+	m.WiredBytes = sum([]string{"wired"}, nil)
+	m.CompressedBytes = sum([]string{"compressor"}, nil)
+	if m.UsedBytes != nil && m.TotalBytes != nil && *m.UsedBytes <= *m.TotalBytes {
+		m.AvailableBytes = new(*m.TotalBytes - *m.UsedBytes)
+	}
+	for i, value := range []*int64{m.UsedBytes, m.WiredBytes, m.CompressedBytes, m.AvailableBytes} {
+		if value == nil {
+			m.Unknown.Add(fields[i], cmp.Or(why, native.ReasonSourceMalformed.With("host_statistics64")))
+		}
+	}
+}
+
+// workingSet is the limit that a person set for the GPU, in MiB; 0 is the system's
+// default, which Metal alone tells.
+func workingSet(s sysctl, m *native.Memory) {
+	const name = "iogpu.wired_limit_mb"
+	limit, err := number(s, name)
+	switch {
+	case err != nil:
+		m.Unknown.Add("gpu_working_set_bytes", reason(name, err))
+	case limit <= 0 || limit > 1<<30:
+		m.Unknown.Add("gpu_working_set_bytes", native.ReasonNoPlatform.With("Metal tells the default, to programs that use it"))
+	default:
+		m.GPUWorkingSetBytes = new(limit << 20)
+	}
 }
 
 // swap reads vm.swapusage, a struct xsw_usage: total, available and used in

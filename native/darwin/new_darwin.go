@@ -1,16 +1,16 @@
+//go:build darwin && cgo
+
 package darwin
 
 import (
 	"errors"
 	"fmt"
-	"net"
 	"os"
 
 	"golang.org/x/sys/unix"
 
 	"fulmen/native"
 	"fulmen/native/bound"
-	"fulmen/native/procsockets"
 )
 
 // New returns this Mac as a platform.
@@ -22,15 +22,15 @@ func Open(options Options) (native.Platform, error) {
 	if err != nil {
 		return native.Platform{}, err
 	}
-	m := &machine{kernel: kernel{}, hostName: os.Hostname, interfaces: net.Interfaces, supervises: true}
 	home, err := os.UserHomeDir()
 	if err != nil && os.Geteuid() != 0 && options.Units == "" {
 		return native.Platform{}, err // root has no need of one
 	}
-	return native.Platform{
-		Name: platformName, Clock: clock, Facts: m, Sockets: bound.Sockets{}, Processes: procsockets.Processes{},
-		Supervisor: newSupervisor(options, os.Geteuid(), home, runLaunchctl), Closers: []func() error{m.close},
-	}.Complete()
+	m := newSystemMachine(systemFrameworks{}, &machine{clock: clock, kernel: kernel{}, supervises: true})
+	p := m.platform()
+	p.Sockets = bound.Sockets{}
+	p.Supervisor = newSupervisor(options, os.Geteuid(), home, runLaunchctl)
+	return p.Complete()
 }
 
 // kernel is the running system's sysctl.

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"encoding/binary"
 	"errors"
-	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -55,7 +54,7 @@ func host() (string, error) { return "adas-studio.local", nil }
 
 func TestIdentity(t *testing.T) {
 	is := is.New(t)
-	id := identity(studio(), host)
+	id := withoutC(nil).identity()
 	is.Equal(native.CheckUnknown(id), nil)
 	is.Equal(id.Name, "adas-studio")
 	is.Equal(id.Model, "Mac15,14")
@@ -67,7 +66,7 @@ func TestIdentity(t *testing.T) {
 
 func TestMemory(t *testing.T) {
 	is := is.New(t)
-	m := memory(studio())
+	m := withoutC(nil).memory()
 	is.Equal(native.CheckUnknown(m), nil)
 	is.Equal(*m.TotalBytes, int64(96<<30))
 	is.Equal(*m.SwapTotalBytes, int64(2<<30))
@@ -88,19 +87,25 @@ func TestAnyValueCanBeMissingOrMalformed(t *testing.T) {
 				if raw == nil {
 					delete(values, name)
 				}
-				is.Equal(native.CheckUnknown(identity(values, host)), nil)
-				is.Equal(native.CheckUnknown(memory(values)), nil)
+				m := withoutC(nil)
+				m.kernel = values
+				is.Equal(native.CheckUnknown(m.identity()), nil)
+				is.Equal(native.CheckUnknown(m.memory()), nil)
 			})
 		}
 	}
 }
 
+// withoutC is a studio of which only sysctl is told.
+func withoutC(clock native.Clock) *machine {
+	return newMachine(&machine{clock: clock, kernel: studio(), hostName: host, meters: noMeters{}, verbs: noVerbs{}},
+		func(func(announcement)) (line, error) { return nil, errNoFrameworks })
+}
+
 func TestConform(t *testing.T) {
 	nativetest.Conform(t, func(*testing.T) native.Platform {
-		m := &machine{kernel: studio(), hostName: host, interfaces: net.Interfaces}
-		p, err := native.Platform{
-			Name: platformName, Clock: nativetest.NewClock(time.Unix(0, 0)), Facts: m, Closers: []func() error{m.close},
-		}.Complete()
+		m := withoutC(nativetest.NewClock(time.Unix(0, 0)))
+		p, err := native.Platform{Name: platformName, Clock: m.clock, Facts: m, Closers: []func() error{m.close}}.Complete()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +115,8 @@ func TestConform(t *testing.T) {
 
 func TestInterfacesOfThisMachine(t *testing.T) {
 	is := is.New(t)
-	n, why := network(net.Interfaces)
+	m := withoutC(nativetest.NewClock(time.Unix(0, 0)))
+	n, why := m.network()
 	is.Equal(why, native.Reason(""))
 	is.Equal(native.CheckUnknown(n), nil)
 	loopback := false
@@ -119,7 +125,8 @@ func TestInterfacesOfThisMachine(t *testing.T) {
 	}
 	is.True(loopback)
 
-	n, why = network(func() ([]net.Interface, error) { return nil, errors.New("no memory") })
+	m.interfaces = func() ([]kernelInterface, error) { return nil, errors.New("no memory") }
+	n, why = m.network()
 	is.True(n == nil)
 	is.Equal(why.Key(), native.ReasonReadFailed.Key())
 }
@@ -138,10 +145,12 @@ func TestRecordings(t *testing.T) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			is := is.New(t)
 			values := readRecording(t, file)
-			id := identity(values, host)
+			machine := withoutC(nil)
+			machine.kernel = values
+			id := machine.identity()
 			is.Equal(native.CheckUnknown(id), nil)
 			is.True(strings.HasPrefix(id.Chip, "Apple M"))
-			m := memory(values)
+			m := machine.memory()
 			is.Equal(native.CheckUnknown(m), nil)
 			is.True(m.TotalBytes != nil && *m.TotalBytes >= 8<<30)
 		})
@@ -180,7 +189,9 @@ func FuzzValues(f *testing.F) {
 	f.Fuzz(func(t *testing.T, name string, raw []byte) {
 		values := studio()
 		values[name] = raw
-		if problems := append(native.CheckUnknown(identity(values, host)), native.CheckUnknown(memory(values))...); len(problems) > 0 {
+		m := withoutC(nil)
+		m.kernel = values
+		if problems := append(native.CheckUnknown(m.identity()), native.CheckUnknown(m.memory())...); len(problems) > 0 {
 			t.Fatal(problems)
 		}
 	})

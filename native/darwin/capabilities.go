@@ -1,0 +1,77 @@
+package darwin
+
+import (
+	"context"
+
+	"fulmen/native"
+)
+
+// sourcesOf are the sources without which an area would move in silence.
+var sourcesOf = map[native.Area][]int{
+	native.AreaIdentity:    {fromStore},
+	native.AreaMemory:      {fromPressure},
+	native.AreaSystem:      {fromPowerSource},
+	native.AreaNetwork:     {fromStore, fromPreferences},
+	native.AreaThunderbolt: {fromIOKit},
+	native.AreaRDMA:        {fromIOKit, fromStore},
+}
+
+// Capabilities tries everything: areas are read, and sources armed and disarmed.
+func (m *machine) Capabilities(ctx context.Context) (native.Capabilities, error) {
+	if err := m.usable(ctx); err != nil {
+		return nil, err
+	}
+	c := native.Capabilities{}
+	c.Yes(native.FeatureClock)
+	s, err := m.Snapshot(ctx, native.AllAreas()...)
+	if err != nil {
+		return nil, err
+	}
+	for _, area := range native.AllAreas() {
+		if s.Has(area) {
+			c.Yes(native.FactsFeature(area))
+		} else {
+			c.No(s.Unknown[string(area)], native.FactsFeature(area))
+		}
+	}
+	m.canHear(c)
+	for feature, there := range map[native.Feature]bool{
+		native.FeatureSupervisor: m.supervises, native.FeatureDiscovery: m.discovers,
+		native.FeatureNetworkService: m.acts, native.FeatureBridgeMembership: m.acts,
+	} {
+		if there {
+			c.Yes(feature)
+		} else {
+			c.No(native.ReasonNoPlatform.With("not a part of this build"), feature)
+		}
+	}
+	return c, nil
+}
+
+// canHear arms a line and looks which of its sources speak.
+func (m *machine) canHear(c native.Capabilities) {
+	silent := func(why native.Reason) {
+		c.No(why, native.FeaturePowerNotices, native.FeatureKeepAwake)
+		for _, area := range native.AllAreas() {
+			c.No(why, native.HintsFeature(area))
+		}
+	}
+	stop, err := m.ears.listen(listener{})
+	if err != nil {
+		silent(whyNot(err))
+		return
+	}
+	defer func() { _ = stop() }()
+	for area, sources := range sourcesOf {
+		c.Yes(native.HintsFeature(area))
+		for _, source := range sources {
+			if err := m.ears.armed(source); err != nil {
+				c.No(whyNot(err), native.HintsFeature(area))
+			}
+		}
+	}
+	c.Yes(native.FeaturePowerNotices, native.FeatureKeepAwake)
+	if err := m.ears.armed(fromPower); err != nil {
+		c.No(whyNot(err), native.FeaturePowerNotices)
+	}
+}

@@ -1,0 +1,106 @@
+package darwin
+
+import (
+	"errors"
+	"fmt"
+
+	"fulmen/native"
+)
+
+// frameworks are what the C files of this package read of IOKit and
+// SystemConfiguration, one method each, hence so many. A test puts recorded values
+// in their place.
+type frameworks interface {
+	// Thunderbolt walks the controllers, NetworkPorts the receptacles' network
+	// ports alone, Places the nodes of the device tree that know the case.
+	Thunderbolt() ([]entry, error)
+	NetworkPorts() ([]entry, error)
+	Places() ([]entry, error)
+	// Services reads every service of a class, At the entry of a path.
+	Services(class string, keys ...string) ([]entry, error)
+	At(path string, keys ...string) ([]entry, error)
+	// Store is the running configuration by key, Stored the stored one in parts;
+	// Interfaces is what else is known of interfaces.
+	Store() (map[string]any, error)
+	Stored() (map[string]any, error)
+	Interfaces() ([]any, error)
+	// BridgeMembers are those of a bridge in the kernel.
+	BridgeMembers(bridge string) ([]string, error)
+}
+
+// errNoFrameworks is a build without C.
+var errNoFrameworks = errors.New("built without cgo")
+
+// The results of the C files, as result.h numbers them.
+const (
+	resultTorn     = -1
+	resultTooLarge = -2
+	resultMemory   = -3
+	resultGone     = -4
+	resultNoSymbol = -5
+	resultStale    = -6
+	resultExists   = -7
+	resultRefused  = -8
+)
+
+// frameworkError is a call that failed, with the system's own number or one of
+// the results above.
+type frameworkError struct {
+	call   string
+	result int
+}
+
+// Error names the call and what became of it.
+func (e *frameworkError) Error() string {
+	words := map[int]string{
+		resultTorn: "it changed under every attempt to read it", resultTooLarge: "larger than any Mac's",
+		resultMemory: "out of memory", resultGone: "there is none", resultNoSymbol: "this system has no such function",
+		resultStale: "changed by somebody else", resultExists: "already there", resultRefused: "the system refused",
+	}[e.result]
+	if words == "" {
+		words = fmt.Sprintf("error 0x%x", uint32(e.result))
+	}
+	return e.call + ": " + words
+}
+
+// Is lets callers ask for the platform's sentinels.
+func (e *frameworkError) Is(target error) bool {
+	switch target {
+	case native.ErrNotFound:
+		return e.result == resultGone
+	case native.ErrStale:
+		return e.result == resultStale
+	case native.ErrExists:
+		return e.result == resultExists
+	}
+	return false
+}
+
+// whyNot is the reason for facts that a call did not give.
+func whyNot(err error) native.Reason {
+	failed, ok := errors.AsType[*frameworkError](err)
+	switch {
+	case errors.Is(err, errNoFrameworks):
+		return native.ReasonNoPlatform.With(err.Error())
+	case ok && failed.result == resultGone:
+		return native.ReasonSourceGone.With(err.Error())
+	case ok && failed.result == resultNoSymbol:
+		return native.ReasonNoOS.With(err.Error())
+	case ok && failed.result == resultTooLarge, errors.Is(err, errBuffer):
+		return native.ReasonSourceMalformed.With(err.Error())
+	}
+	return native.ReasonReadFailed.With(err.Error())
+}
+
+// noFrameworks is a build without C: everything fails, with the reason.
+type noFrameworks struct{}
+
+func (noFrameworks) Thunderbolt() ([]entry, error)               { return nil, errNoFrameworks }
+func (noFrameworks) NetworkPorts() ([]entry, error)              { return nil, errNoFrameworks }
+func (noFrameworks) Places() ([]entry, error)                    { return nil, errNoFrameworks }
+func (noFrameworks) Services(string, ...string) ([]entry, error) { return nil, errNoFrameworks }
+func (noFrameworks) At(string, ...string) ([]entry, error)       { return nil, errNoFrameworks }
+func (noFrameworks) Store() (map[string]any, error)              { return nil, errNoFrameworks }
+func (noFrameworks) Stored() (map[string]any, error)             { return nil, errNoFrameworks }
+func (noFrameworks) Interfaces() ([]any, error)                  { return nil, errNoFrameworks }
+func (noFrameworks) BridgeMembers(string) ([]string, error)      { return nil, errNoFrameworks }

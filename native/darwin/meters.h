@@ -1,0 +1,28 @@
+// Readings of load, power and heat, taken only while somebody watches.
+#ifndef FULMEN_DARWIN_METERS_H
+#define FULMEN_DARWIN_METERS_H
+
+#include "buffer.h"
+#include "result.h"
+
+// fulmen_pages_read writes a map of the kernel's pages by state, with "page_size";
+// fulmen_ticks_read one of the processors' ticks since the start.
+int fulmen_pages_read(fulmen_buffer *out);
+int fulmen_ticks_read(fulmen_buffer *out);
+
+// fulmen_power_source_read writes a map: "type", and "sources", an array of what
+// the system knows of each.
+int fulmen_power_source_read(fulmen_buffer *out);
+
+// Thermal pressure is a state of libnotify, announced through a descriptor.
+// fulmen_thermal_open gives a copy of the descriptor, which is the caller's to
+// close, and a token; fulmen_thermal_read needs the token alone.
+int fulmen_thermal_open(int *descriptor, int *token);
+int fulmen_thermal_read(int token, uint64_t *level);
+void fulmen_thermal_close(int token);
+
+// Power assertions: idle sleep is held off from take to release.
+int fulmen_assertion_take(const char *reason, uint32_t *assertion);
+int fulmen_assertion_release(uint32_t assertion);
+
+#endif

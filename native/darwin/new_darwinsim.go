@@ -1,0 +1,74 @@
+//go:build cgo && linux && darwinsim
+
+package darwin
+
+import (
+	"net/netip"
+
+	"fulmen/native"
+	"fulmen/native/darwin/simfw"
+)
+
+// Simulated is what a simulated Mac's kernel tells through other doors than the
+// frameworks.
+type Simulated struct {
+	// Machine is behind the frameworks.
+	Machine *simfw.Machine
+	Clock   native.Clock
+	// Sysctl are the kernel's values by name.
+	Sysctl func(name string) ([]byte, bool)
+	// Interfaces are the kernel's.
+	Interfaces func() []SimulatedInterface
+}
+
+// SimulatedInterface is an interface as the kernel has it.
+type SimulatedInterface struct {
+	Name         string
+	Index        int
+	Hardware     string
+	MTUBytes     int64
+	Up           bool
+	Loopback     bool
+	PointToPoint bool
+	Addresses    []netip.Prefix
+}
+
+// OpenSimulated is the real platform over simulated frameworks. It has no
+// sockets and no supervisor.
+func OpenSimulated(s Simulated) (native.Platform, error) {
+	return openSimulated(s).platform().Complete()
+}
+
+func openSimulated(s Simulated) *machine {
+	return newSystemMachine(systemFrameworks{enter: s.Machine.Enter}, &machine{
+		clock: s.Clock, kernel: simulatedKernel{s}, hostName: func() (string, error) { return "simulated.local", nil },
+		interfaces: func() ([]kernelInterface, error) {
+			var out []kernelInterface
+			for _, i := range s.Interfaces() {
+				out = append(out, kernelInterface{
+					name: i.Name, index: i.Index, hardware: i.Hardware, mtu: i.MTUBytes, up: i.Up, running: i.Up,
+					loopback: i.Loopback, pointToPoint: i.PointToPoint, addresses: i.Addresses,
+				})
+			}
+			return out, nil
+		},
+	})
+}
+
+// simulatedKernel answers sysctl.
+type simulatedKernel struct{ Simulated }
+
+// Text is a text, without its closing zero.
+func (k simulatedKernel) Text(name string) (string, error) {
+	raw, err := k.Raw(name)
+	return dataText(raw), err
+}
+
+// Raw is the bytes as they are.
+func (k simulatedKernel) Raw(name string) ([]byte, error) {
+	raw, there := k.Sysctl(name)
+	if !there {
+		return nil, errNoValue
+	}
+	return raw, nil
+}

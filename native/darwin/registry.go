@@ -1,0 +1,104 @@
+package darwin
+
+import (
+	"fmt"
+	"slices"
+)
+
+// entry is one entry of the I/O Registry with what was read of it.
+type entry struct {
+	id, parent uint64
+	// kind is the base class that it was looked for by, "" for one that only
+	// holds others together; class is its own.
+	kind, class string
+	name        string
+	location    string
+	properties  map[string]any
+}
+
+// entries reads what registry.h writes.
+func entries(b []byte) ([]entry, error) {
+	list, err := decodeAs[[]any](b)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]entry, len(list))
+	for i, element := range list {
+		fields, _ := element.([]any)
+		if len(fields) != 7 {
+			return nil, fmt.Errorf("%w: an entry of %d fields", errBuffer, len(fields))
+		}
+		e := &out[i]
+		id, isID := fields[0].(int64)
+		parent, isParent := fields[1].(int64)
+		e.id, e.parent = uint64(id), uint64(parent)
+		good := isID && isParent
+		for j, into := range []*string{&e.kind, &e.class, &e.name, &e.location} {
+			text, isText := fields[2+j].(string)
+			*into, good = text, good && isText
+		}
+		properties, isMap := fields[6].(map[string]any)
+		if e.properties = properties; !good || !isMap {
+			return nil, fmt.Errorf("%w: an entry's fields", errBuffer)
+		}
+	}
+	return out, nil
+}
+
+// text is a property that is a text and not empty.
+func (e *entry) text(key string) (string, bool) {
+	s, ok := e.properties[key].(string)
+	return s, ok && s != ""
+}
+
+// number is a property that is a whole number, 0 or more.
+func (e *entry) number(key string) (uint32, bool) {
+	n, ok := e.properties[key].(int64)
+	return uint32(n), ok && n >= 0 && n <= 1<<32-1
+}
+
+// tree is a walk's entries, by whom they hang from.
+type tree struct {
+	all   []entry
+	below map[uint64][]int
+}
+
+func newTree(all []entry) tree {
+	t := tree{all: all, below: map[uint64][]int{}}
+	for i := range all {
+		t.below[all[i].parent] = append(t.below[all[i].parent], i)
+	}
+	return t
+}
+
+// children are the entries that hang from one, of those kinds or of all.
+func (t tree) children(e *entry, kinds ...string) []*entry {
+	var out []*entry
+	for _, i := range t.below[e.id] {
+		if c := &t.all[i]; len(kinds) == 0 || slices.Contains(kinds, c.kind) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// under gives every entry of those kinds at any depth, without looking below
+// entries of the kinds at which it stops. An entry comes after what it hangs from.
+func (t tree) under(e *entry, kinds, stops []string) []*entry {
+	var out []*entry
+	for _, c := range t.children(e) {
+		if slices.Contains(kinds, c.kind) {
+			out = append(out, c)
+		}
+		// A walk writes no entry twice, and none before its parent: this ends.
+		if !slices.Contains(stops, c.kind) && c.id != e.id {
+			out = append(out, t.under(c, kinds, stops)...)
+		}
+	}
+	return out
+}
+
+// roots are the entries of a kind that hang from nothing that was read.
+func (t tree) roots(kind string) []*entry {
+	return t.children(&entry{}, kind)
+}

@@ -1,0 +1,116 @@
+package darwin
+
+import (
+	"bytes"
+	"encoding/json"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"fulmen/native"
+)
+
+// rereadEvery is how often what events announce is looked at all the same. No
+// source of Apple's promises an event for each change (a cable that trains anew
+// may send none), so a slow look backs them up.
+const rereadEvery = time.Minute
+
+// safetySource marks a hint that no event brought.
+const safetySource = "safety.reread"
+
+// reread compares areas with how they were. What has changed without a word is
+// hinted, and counted: a count that grows says that an event is missing.
+type reread struct {
+	machine *machine
+
+	mu       sync.Mutex
+	watchers int
+	round    int // grows with every beginning, so that an older timer stands back
+	timer    native.Timer
+	before   map[native.Area][]byte
+	heard    map[native.Area]bool // announced since the last look
+
+	missed atomic.Int64
+}
+
+func newReread(m *machine) *reread { return &reread{machine: m} }
+
+// rereadAreas are those that events announce; memory and load move all the time
+// and are read by whoever wants them.
+func rereadAreas() []native.Area {
+	return []native.Area{native.AreaIdentity, native.AreaNetwork, native.AreaThunderbolt, native.AreaRDMA}
+}
+
+// begin looks once a minute until end is called.
+func (r *reread) begin() (end func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.watchers++; r.watchers == 1 {
+		r.round++
+		r.before, r.heard = map[native.Area][]byte{}, map[native.Area]bool{}
+		r.arm(r.round)
+	}
+	return sync.OnceFunc(func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.watchers--; r.watchers == 0 {
+			r.timer.Stop()
+			r.round++
+		}
+	})
+}
+
+// arm sets the next look; the lock is held.
+func (r *reread) arm(round int) {
+	r.timer = r.machine.clock.AfterFunc(rereadEvery, func() { r.look(round) })
+}
+
+// announced notes that an event has spoken of an area: its change is no miss.
+func (r *reread) announced(areas []native.Area) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, area := range areas {
+		if r.heard != nil {
+			r.heard[area] = true
+		}
+	}
+}
+
+func (r *reread) look(round int) {
+	var missed []native.Area
+	for _, area := range rereadAreas() {
+		if r.moved(round, area) {
+			missed = append(missed, area)
+		}
+	}
+	r.mu.Lock()
+	current := round == r.round
+	if current {
+		r.arm(round)
+	}
+	r.mu.Unlock()
+	if !current {
+		return
+	}
+	clock := r.machine.clock
+	for _, area := range missed {
+		r.missed.Add(1)
+		r.machine.ears.hint(native.Hint{Area: area, Source: safetySource, At: native.Stamp(clock.Now()), BootUS: clock.Boot().Microseconds()})
+	}
+}
+
+// moved reads an area and reports whether it changed and nothing announced it.
+func (r *reread) moved(round int, area native.Area) bool {
+	s := native.Snapshot{}
+	why := r.machine.read(&s, area)
+	now, err := json.Marshal([]any{s, why})
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err != nil || round != r.round {
+		return false
+	}
+	before, known := r.before[area]
+	heard := r.heard[area]
+	r.before[area], r.heard[area] = now, false
+	return known && !heard && !bytes.Equal(before, now)
+}

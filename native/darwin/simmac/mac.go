@@ -1,0 +1,391 @@
+//go:build cgo && linux && darwinsim
+
+package simmac
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"net/netip"
+	"reflect"
+	"slices"
+	"strconv"
+	"sync"
+
+	"fulmen/native"
+	"fulmen/native/darwin"
+	"fulmen/native/darwin/simfw"
+)
+
+// Mac keeps a simulated machine in step with a Mac that another platform, of
+// package sim, tells of.
+type Mac struct {
+	// Machine is what native/darwin sees of it.
+	Machine *simfw.Machine
+
+	source native.Platform
+	stop   []func() error
+	work   chan struct{}
+	done   sync.WaitGroup
+
+	projecting sync.Mutex // one at a time, with planes, store, stored and pressure
+
+	mu       sync.Mutex
+	ended    bool
+	pending  map[native.Area]bool
+	facts    native.Snapshot // as last projected
+	planes   [2]*plane
+	store    map[string]any
+	stored   map[string]any
+	pressure native.Pressure
+	notices  map[int64]string
+	notice   int64
+}
+
+// New makes the machine of a Mac and follows it until Close. The source stays the
+// caller's.
+func New(source native.Platform) (*Mac, error) {
+	m := &Mac{
+		Machine: simfw.New(), source: source, work: make(chan struct{}, 1), pending: map[native.Area]bool{},
+		store: map[string]any{}, stored: map[string]any{}, notices: map[int64]string{},
+	}
+	m.planes = [2]*plane{newPlane(m.Machine, false), newPlane(m.Machine, true)}
+	m.Machine.SetHooks(simfw.Hooks{Allowed: m.allowed})
+	stop, err := source.Facts.Watch(func(h native.Hint) { m.changed(h.Area) })
+	if err != nil {
+		m.Machine.Close()
+		return nil, err
+	}
+	m.stop = append(m.stop, stop)
+	stop, err = source.Power.Notices(m.announce)
+	if err == nil {
+		m.stop = append(m.stop, stop)
+	}
+	m.mu.Lock()
+	for _, area := range native.AllAreas() {
+		m.pending[area] = true
+	}
+	m.mu.Unlock()
+	err = errors.Join(err, m.Project())
+	m.done.Go(func() {
+		for range m.work {
+			_ = m.Project()
+		}
+	})
+	if err != nil {
+		return nil, errors.Join(err, m.Close())
+	}
+	return m, nil
+}
+
+// Close ends the following and frees the machine, which nothing may use any more.
+func (m *Mac) Close() error {
+	var err error
+	for _, stop := range m.stop {
+		err = errors.Join(err, stop())
+	}
+	m.mu.Lock()
+	ended := m.ended
+	m.ended = true
+	m.mu.Unlock()
+	if ended {
+		return err
+	}
+	close(m.work)
+	m.done.Wait()
+	m.Machine.Close()
+	return err
+}
+
+// Platform is native/darwin over the machine. It is closed before the Mac is.
+func (m *Mac) Platform(clock native.Clock) (native.Platform, error) {
+	return darwin.OpenSimulated(darwin.Simulated{Machine: m.Machine, Clock: clock, Sysctl: m.sysctl, Interfaces: m.interfaces})
+}
+
+// changed notes an area to be looked at.
+func (m *Mac) changed(area native.Area) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.ended {
+		return
+	}
+	m.pending[area] = true
+	select {
+	case m.work <- struct{}{}:
+	default: // whoever works will see it
+	}
+}
+
+// Project takes the areas that have changed into the machine, and returns once
+// that is done. It happens by itself soon after each change.
+func (m *Mac) Project() error {
+	m.projecting.Lock()
+	defer m.projecting.Unlock()
+	m.mu.Lock()
+	var areas []native.Area
+	for _, area := range native.AllAreas() {
+		if m.pending[area] {
+			areas = append(areas, area)
+			delete(m.pending, area)
+		}
+	}
+	m.mu.Unlock()
+	s, err := m.source.Facts.Snapshot(context.Background(), areas...)
+	if err != nil {
+		return err
+	}
+	m.mu.Lock()
+	merge(&m.facts, s, areas)
+	facts := m.facts
+	m.mu.Unlock()
+	return m.apply(facts)
+}
+
+// merge takes the areas of a newer snapshot over; one that is absent there is
+// silent now.
+func merge(into *native.Snapshot, from native.Snapshot, areas []native.Area) {
+	for _, area := range areas {
+		switch area {
+		case native.AreaIdentity:
+			into.Identity = from.Identity
+		case native.AreaMemory:
+			into.Memory = from.Memory
+		case native.AreaSystem:
+			into.System = from.System
+		case native.AreaNetwork:
+			into.Network = from.Network
+		case native.AreaThunderbolt:
+			into.Thunderbolt = from.Thunderbolt
+		case native.AreaRDMA:
+			into.RDMA = from.RDMA
+		}
+	}
+}
+
+// apply changes what differs: first what nothing announces, so that whoever hears
+// of the rest finds it changed.
+func (m *Mac) apply(s native.Snapshot) error {
+	if s.RDMA != nil {
+		m.Machine.SetValue("verbs", Verbs(*s.RDMA))
+	}
+	if s.Network != nil {
+		m.Machine.SetInterfaces(Interfaces(*s.Network))
+		for _, b := range s.Network.Bridges {
+			m.Machine.SetBridge(b.Name, texts(b.KernelMembers))
+		}
+	}
+	err := errors.Join(m.planes[0].apply(Services(s)), m.planes[1].apply(DeviceTree(s)))
+	if s.Network != nil {
+		replace(m.stored, Stored(*s.Network), m.Machine.SetStored)
+	}
+	replace(m.store, Store(s), m.Machine.SetStore)
+	m.applyPower(s)
+	return err
+}
+
+// replace sets the keys that differ and removes those that are gone.
+func replace(have, want map[string]any, set func(string, any)) {
+	for key, value := range want {
+		if !reflect.DeepEqual(have[key], value) {
+			set(key, value)
+			have[key] = value
+		}
+	}
+	for key := range have {
+		if _, there := want[key]; !there {
+			set(key, nil)
+			delete(have, key)
+		}
+	}
+}
+
+// interfaces is what the kernel says through other doors.
+func (m *Mac) interfaces() []darwin.SimulatedInterface {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.facts.Network == nil {
+		return nil
+	}
+	var out []darwin.SimulatedInterface
+	for _, i := range m.facts.Network.Interfaces {
+		own := darwin.SimulatedInterface{
+			Name: i.Name, Index: i.Index, Hardware: i.HardwareAddress, MTUBytes: 1500, Up: i.Up != nil && *i.Up,
+			Loopback: i.Type == native.InterfaceLoopback, PointToPoint: i.Type == native.InterfaceVPN,
+			Addresses: []netip.Prefix{},
+		}
+		if i.MTUBytes != nil {
+			own.MTUBytes = *i.MTUBytes
+		}
+		for _, a := range i.Addresses {
+			own.Addresses = append(own.Addresses, a.Address)
+		}
+		out = append(out, own)
+	}
+	return out
+}
+
+// sysctl is the kernel's values by name.
+func (m *Mac) sysctl(name string) ([]byte, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	id, memory := m.facts.Identity, m.facts.Memory
+	four := func(n int) []byte { return binary.LittleEndian.AppendUint32(nil, uint32(n)) }
+	switch {
+	case name == "kern.memorystatus_vm_pressure_level" && memory != nil:
+		return four(pressureLevels[memory.Pressure]), true
+	case name == "hw.memsize" && memory != nil && memory.TotalBytes != nil:
+		return binary.LittleEndian.AppendUint64(nil, uint64(*memory.TotalBytes)), true
+	case name == "hw.physicalcpu" && id != nil && id.CPUCores != nil:
+		return four(*id.CPUCores), true
+	}
+	if id == nil {
+		return nil, false
+	}
+	value := map[string]string{
+		"hw.model": id.Model, "machdep.cpu.brand_string": id.Chip, "kern.osproductversion": id.OSVersion,
+		"kern.osversion": id.OSBuild, "kern.bootsessionuuid": id.BootID,
+	}[name]
+	return append([]byte(value), 0), value != ""
+}
+
+var pressureLevels = map[native.Pressure]int{native.PressureNormal: 1, native.PressureWarning: 2, native.PressureCritical: 4}
+
+// applyPower changes the power source, the heat and the pressure.
+func (m *Mac) applyPower(s native.Snapshot) {
+	if s.Memory != nil && s.Memory.Pressure != m.pressure {
+		m.pressure = s.Memory.Pressure
+		m.Machine.SetPressure(pressureLevels[s.Memory.Pressure])
+	}
+	if s.System == nil {
+		return
+	}
+	sources := []any{}
+	if s.System.BatteryRatio != nil {
+		sources = append(sources, map[string]any{"Type": "InternalBattery", "Max Capacity": 100, "Current Capacity": int(*s.System.BatteryRatio * 100)})
+	}
+	kind := map[native.PowerSource]string{native.PowerAC: "AC Power", native.PowerBattery: "Battery Power", native.PowerUPS: "UPS Power"}[s.System.PowerSource]
+	m.Machine.SetPowerSource(map[string]any{"type": kind, "sources": sources})
+	level := slices.Index([]native.ThermalState{native.ThermalNominal, native.ThermalFair, native.ThermalSerious, native.ThermalCritical}, s.System.ThermalState)
+	m.Machine.Notify("com.apple.system.thermalpressurelevel", uint64(max(0, level)))
+}
+
+// The messages of the power management's root.
+const (
+	messageWillPowerOff uint32 = 0xE0000250
+	messageWillSleep    uint32 = 0xE0000280
+	messageHasPoweredOn uint32 = 0xE0000300
+)
+
+// announce passes a notice on as the system would, under a number of its own.
+func (m *Mac) announce(n native.PowerNotice) {
+	if n.ID == "" {
+		m.Machine.PowerMessage(messageHasPoweredOn, 0)
+		return
+	}
+	m.mu.Lock()
+	m.notice++
+	number := m.notice
+	m.notices[number] = n.ID
+	m.mu.Unlock()
+	message := messageWillSleep
+	if n.Event == native.PowerWillPowerOff {
+		message = messageWillPowerOff
+	}
+	m.Machine.PowerMessage(message, number)
+}
+
+// allowed passes the answer back.
+func (m *Mac) allowed(number int64) {
+	m.mu.Lock()
+	id, there := m.notices[number]
+	delete(m.notices, number)
+	m.mu.Unlock()
+	if there {
+		// On a goroutine: native/darwin may be in a callback.
+		m.done.Go(func() { _ = m.source.Power.Acknowledge(context.Background(), id) })
+	}
+}
+
+// plane applies trees to one plane of a machine.
+type plane struct {
+	machine    *simfw.Machine
+	deviceTree bool
+	next       uint64
+	ids        map[string]uint64
+	properties map[string]map[string]any
+	parents    map[string]string
+}
+
+func newPlane(m *simfw.Machine, deviceTree bool) *plane {
+	p := &plane{machine: m, deviceTree: deviceTree, next: 0x100000100, ids: map[string]uint64{"": 0}, properties: map[string]map[string]any{}, parents: map[string]string{}}
+	if deviceTree {
+		p.next = 0x100000000 // below those of services, so that no two are equal
+	}
+	return p
+}
+
+// ID is the registry id of a node that is there.
+func (m *Mac) ID(key string) (uint64, bool) {
+	id, ok := m.planes[0].ids[key]
+	return id, ok
+}
+
+// apply removes what is gone, changes what differs, and adds what is new.
+func (p *plane) apply(want *Node) error {
+	wanted := map[string]*Node{}
+	want.Walk(func(_, n *Node) { wanted[n.Key] = n })
+	var err error
+	for key, have := range p.properties {
+		if n := wanted[key]; n != nil && !reflect.DeepEqual(have, n.Properties) {
+			err = errors.Join(err, p.machine.SetProperties(p.deviceTree, p.ids[key], n.Properties, simfw.PropertyChange))
+			p.properties[key] = n.Properties
+		}
+	}
+	for _, key := range sortedByLength(p.properties) {
+		if _, there := p.ids[key]; there && wanted[key] == nil {
+			err = errors.Join(err, p.remove(key))
+		}
+	}
+	want.Walk(func(parent, n *Node) {
+		if _, there := p.ids[n.Key]; there {
+			return
+		}
+		p.next++
+		p.ids[n.Key], p.properties[n.Key], p.parents[n.Key] = p.next, n.Properties, parent.Key
+		err = errors.Join(err, p.machine.AddEntry(p.deviceTree, p.ids[parent.Key], p.next, n.Name, n.Location, n.Class, n.Properties))
+	})
+	return err
+}
+
+// remove takes a node away with all below it.
+func (p *plane) remove(key string) error {
+	err := p.machine.RemoveEntry(p.deviceTree, p.ids[key])
+	gone := []string{key}
+	for len(gone) > 0 {
+		key, gone = gone[0], gone[1:]
+		delete(p.ids, key)
+		delete(p.properties, key)
+		for child, parent := range p.parents {
+			if parent == key {
+				gone = append(gone, child)
+			}
+		}
+		delete(p.parents, key)
+	}
+	return err
+}
+
+// sortedByLength has what others hang from first.
+func sortedByLength(m map[string]map[string]any) []string {
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.SortFunc(keys, func(a, b string) int {
+		if len(a) != len(b) {
+			return len(a) - len(b)
+		}
+		return len(strconv.Quote(a)) - len(strconv.Quote(b))
+	})
+	return keys
+}

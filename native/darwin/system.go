@@ -1,0 +1,125 @@
+package darwin
+
+import (
+	"time"
+
+	"fulmen/native"
+)
+
+// sample is a reading of what only counts up, kept to make rates.
+type sample struct {
+	at   time.Duration // on the boot clock
+	busy int64
+	all  int64
+}
+
+// system reads load, power and heat. Only whoever watches asks for it.
+func (m *machine) system() *native.System {
+	m.sampling.Lock()
+	defer m.sampling.Unlock()
+	s := &native.System{}
+	interval := m.setLoad(s)
+	m.setEnergy(s, interval)
+	m.setGPUUse(s)
+	m.setSensors(s)
+	m.setThermal(s)
+	m.setPower(s)
+	s.Unknown.Add("low_power_mode", native.ReasonNoPlatform.With("told to programs in a user's session"))
+	return s
+}
+
+// setLoad compares the processors' ticks with the last reading's, and returns the
+// time between.
+func (m *machine) setLoad(s *native.System) time.Duration {
+	now := sample{at: m.clock.Boot()}
+	ticks, err := m.meters.Ticks()
+	malformed := false
+	for _, key := range []string{"user", "system", "nice", "idle"} {
+		n, ok := ticks[key].(int64)
+		malformed = malformed || !ok || n < 0
+		if now.all += n; key != "idle" {
+			now.busy += n
+		}
+	}
+	last := m.last
+	m.last = &now
+	var interval time.Duration
+	if last != nil {
+		interval = now.at - last.at
+	}
+	if interval > 0 {
+		s.IntervalS = new(interval.Seconds())
+	} else {
+		s.Unknown.Add("interval_s", native.ReasonNotYetRead)
+	}
+	switch {
+	case err != nil:
+		s.Unknown.Add("cpu_use_ratio", whyNot(err))
+	case malformed:
+		s.Unknown.Add("cpu_use_ratio", native.ReasonSourceMalformed.With("the processors' ticks"))
+	case interval <= 0 || now.all <= last.all || now.busy < last.busy:
+		s.Unknown.Add("cpu_use_ratio", native.ReasonNotYetRead)
+	default:
+		s.CPUUseRatio = new(min(1, float64(now.busy-last.busy)/float64(now.all-last.all)))
+	}
+	return interval
+}
+
+// setGPUUse takes the driver's own figure where the counters gave none.
+func (m *machine) setGPUUse(s *native.System) {
+	if s.GPUUseRatio != nil {
+		return
+	}
+	gpu, err := m.frameworks.Services("AGXAccelerator", "PerformanceStatistics")
+	setRead(gpu, err, func(e *entry) bool {
+		percent, ok := listMap(e.properties["PerformanceStatistics"])["Device Utilization %"].(int64)
+		if ok = ok && percent >= 0 && percent <= 100; ok {
+			s.GPUUseRatio = new(float64(percent) / 100)
+		}
+		return ok
+	}, &s.Unknown, "gpu_use_ratio")
+}
+
+// setThermal gives the system's pressure level in the words of its public states.
+func (m *machine) setThermal(s *native.System) {
+	level, err := m.meters.ThermalPressure()
+	switch {
+	case err != nil:
+		s.Unknown.Add("thermal_state", whyNot(err))
+	case level == 0:
+		s.ThermalState = native.ThermalNominal
+	case level == 1:
+		s.ThermalState = native.ThermalFair
+	case level == 2:
+		s.ThermalState = native.ThermalSerious
+	default:
+		s.ThermalState = native.ThermalCritical
+	}
+}
+
+// powerSources are the system's names of what it can run on.
+var powerSources = map[string]native.PowerSource{
+	"AC Power": native.PowerAC, "Battery Power": native.PowerBattery, "UPS Power": native.PowerUPS,
+}
+
+func (m *machine) setPower(s *native.System) {
+	of, err := m.meters.PowerSource()
+	if err != nil {
+		s.Unknown.Add("power_source", whyNot(err))
+		s.Unknown.Add("battery_ratio", whyNot(err))
+		return
+	}
+	if s.PowerSource = powerSources[listText(of, "type")]; s.PowerSource == "" {
+		s.Unknown.Add("power_source", native.ReasonSourceMalformed.With("unknown power source"))
+	}
+	sources, _ := of["sources"].([]any)
+	for _, source := range sources {
+		now, hasNow := listMap(source)["Current Capacity"].(int64)
+		full, hasFull := listMap(source)["Max Capacity"].(int64)
+		if listText(source, "Type") == "InternalBattery" && hasNow && hasFull && full > 0 && now >= 0 {
+			s.BatteryRatio = new(min(1, float64(now)/float64(full)))
+			return
+		}
+	}
+	s.Unknown.Add("battery_ratio", native.ReasonNoHardware)
+}
