@@ -5,17 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"time"
 
-	"github.com/creachadair/jrpc2"
-
 	"fulmen/daemon/api"
-	"fulmen/native/frame"
 )
 
 // CallHandler answers a member's call. Its error is told the caller as an
@@ -41,9 +35,6 @@ func (t *Transport) HandleNotify(method string, h NoticeHandler) {
 	t.handlers.notices[method] = h
 }
 
-// callsAtOnce bounds the calls of one member that are worked on.
-const callsAtOnce = 16
-
 // callState is the connection by which this node calls a peer.
 type callState struct {
 	current *callClient
@@ -51,59 +42,31 @@ type callState struct {
 	retired map[*callClient]struct{}
 }
 
-// callClient is an open one.
-type callClient struct {
-	rpc  *jrpc2.Client
-	conn net.Conn
-	done chan struct{}
-	once sync.Once
-	at   place // the path that it goes by
-	best place // the best path when it was opened
-}
-
 // retireAfter is how long a connection for calls stays after a better path has
 // got one, for the calls that are under way on it.
 const retireAfter = 10 * time.Second
 
-func (c *callClient) close() {
-	abort(c.conn)
-	c.rpc.Close()
-}
-
-func (c *callClient) isOver() bool {
-	select {
-	case <-c.done:
-		return true
-	default:
-		return false
-	}
-}
-
 // Call calls a method of a member. Errors are *api.Error: the peer's, or
 // unreachable with what was tried.
 func (t *Transport) Call(ctx context.Context, node api.NodeID, method string, params, result any) error {
-	if _, isEncoded := params.(json.RawMessage); params != nil && !isEncoded {
-		encoded, err := json.Marshal(params)
-		if err != nil {
-			return fmt.Errorf("the parameters of %s: %w", method, err)
-		}
-		params = json.RawMessage(encoded)
-	}
-	if result == nil {
-		result = new(json.RawMessage)
+	raw, err := encoded(method, params)
+	if err != nil {
+		return err
 	}
 	c, err := t.client(ctx, node)
 	if err != nil {
 		return err
 	}
 	slow := t.options.Clock.AfterFunc(slowAfter, func() { t.doubt(node) })
-	err = c.rpc.CallResult(ctx, method, params, result)
+	answer, err := c.call(ctx, method, raw)
 	slow.Stop()
-	if err == nil {
-		return nil
+	if err == nil && result != nil {
+		if err = json.Unmarshal(answer, result); err != nil {
+			return fmt.Errorf("the answer to %s: %w", method, err)
+		}
 	}
-	if failure, ok := errors.AsType[*jrpc2.Error](err); ok && failure.Code != jrpc2.Cancelled && failure.Code != jrpc2.DeadlineExceeded {
-		return remoteError(failure)
+	if _, isTold := errors.AsType[*api.Error](err); err == nil || isTold {
+		return err
 	}
 	if ctx.Err() != nil {
 		e := api.NewError(api.ReasonDeadline, method)
@@ -116,14 +79,17 @@ func (t *Transport) Call(ctx context.Context, node api.NodeID, method string, pa
 	return unreachable(ctx, node, []error{err})
 }
 
-// remoteError is an error that the peer told.
-func remoteError(failure *jrpc2.Error) error {
-	told := api.ResponseError{Code: int(failure.Code), Message: failure.Message}
-	var data api.ErrorData
-	if json.Unmarshal(failure.Data, &data) == nil && len(failure.Data) > 0 {
-		told.Data = &data
+// encoded is a message's parameters. Those that are encoded already stay as they
+// are.
+func encoded(method string, params any) (json.RawMessage, error) {
+	if raw, is := params.(json.RawMessage); is || params == nil {
+		return raw, nil
 	}
-	return told.Err()
+	raw, err := json.Marshal(params)
+	if err != nil {
+		return nil, fmt.Errorf("the parameters of %s: %w", method, err)
+	}
+	return raw, nil
 }
 
 // client is the connection for calls, opened by the first who needs it.
@@ -211,31 +177,17 @@ func (t *Transport) openCalls(ctx context.Context, node api.NodeID) (*callClient
 	if err != nil {
 		return nil, err
 	}
-	c := &callClient{conn: conn, at: place{path.Interface, path.PeerInterface}, done: make(chan struct{})}
-	c.rpc = jrpc2.NewClient(&records{conn: conn}, &jrpc2.ClientOptions{
-		OnNotify: func(r *jrpc2.Request) { t.noticed(node, r) },
-		OnStop:   func(*jrpc2.Client, error) { c.once.Do(func() { close(c.done) }) },
-	})
+	c := newCallClient(&records{conn: conn}, func(method string, params json.RawMessage) { t.noticed(node, method, params) })
+	c.at = place{path.Interface, path.PeerInterface}
 	return c, nil
 }
 
-func (t *Transport) noticed(node api.NodeID, r *jrpc2.Request) {
-	if h := t.handlers.notices[r.Method()]; h != nil {
-		defer t.recovered(r.Method())
-		h(node, json.RawMessage(r.ParamString()))
+func (t *Transport) noticed(node api.NodeID, method string, params json.RawMessage) {
+	if h := t.handlers.notices[method]; h != nil {
+		defer t.recovered(method)
+		h(node, params)
 	}
 }
-
-// callServer answers a member's calls on one connection.
-type callServer struct {
-	rpc  *jrpc2.Server
-	conn *records
-}
-
-// stop ends the connection, by which the server ends itself. Its own Stop is not
-// used: with a message that has just been read, its reader then sends on a
-// closed channel (jrpc2 v1.3.6).
-func (s *callServer) stop() { s.conn.Close() }
 
 // acceptCalls answers calls until the connection ends.
 func (t *Transport) acceptCalls(node api.NodeID, conn net.Conn) {
@@ -247,18 +199,14 @@ func (t *Transport) acceptCalls(node api.NodeID, conn net.Conn) {
 	if writeFrame(conn, accepted) != nil {
 		return
 	}
-	r := &records{conn: conn}
-	s := &callServer{conn: r}
-	s.rpc = jrpc2.NewServer(assigner{t, node}, &jrpc2.ServerOptions{
-		AllowPush: true, DisableBuiltin: true, Concurrency: callsAtOnce,
-		NewContext: func() context.Context { return t.ctx },
+	s := newCallServer(&records{conn: conn}, func(ctx context.Context, method string, params json.RawMessage) (any, error) {
+		return t.answer(ctx, node, method, params)
 	})
 	t.mu.Lock()
 	p := t.peer(node)
 	p.servers = append(p.servers, s)
 	t.mu.Unlock()
-	s.rpc.Start(r)
-	s.rpc.Wait()
+	s.serve(t.ctx)
 	t.mu.Lock()
 	p.servers = slices.DeleteFunc(p.servers, func(o *callServer) bool { return o == s })
 	t.mu.Unlock()
@@ -276,71 +224,24 @@ func (t *Transport) Notify(node api.NodeID, method string, params any) error {
 	if s == nil {
 		return api.NewError(api.ReasonNoPath, node.Display())
 	}
-	return s.rpc.Notify(t.ctx, method, params)
+	raw, err := encoded(method, params)
+	if err != nil {
+		return err
+	}
+	return s.notify(method, raw)
 }
 
-// assigner finds the handler of a member's call.
-type assigner struct {
-	t    *Transport
-	from api.NodeID
-}
-
-// Assign is jrpc2's.
-func (a assigner) Assign(_ context.Context, method string) jrpc2.Handler {
-	h := a.t.handlers.calls[method]
+// answer has a member's call handled.
+func (t *Transport) answer(ctx context.Context, from api.NodeID, method string, params json.RawMessage) (result any, err error) {
+	h := t.handlers.calls[method]
 	if h == nil {
-		return nil
+		return nil, api.NewError(api.ReasonUnknownMethod, method)
 	}
-	return func(ctx context.Context, r *jrpc2.Request) (result any, err error) {
-		defer func() {
-			if p := recover(); p != nil {
-				a.t.options.Log.Error("a handler of peers' calls panicked", "method", method, "panic", p)
-				result, err = nil, told(api.NewError(api.ReasonInternal, ""))
-			}
-		}()
-		result, err = h(ctx, a.from, json.RawMessage(r.ParamString()))
-		if err != nil {
-			return nil, told(api.AsError(err))
+	defer func() {
+		if p := recover(); p != nil {
+			t.options.Log.Error("a handler of peers' calls panicked", "method", method, "panic", p)
+			result, err = nil, api.NewError(api.ReasonInternal, "")
 		}
-		return result, nil
-	}
-}
-
-// told is an error as it is sent.
-func told(e *api.Error) error {
-	data, err := json.Marshal(e.Data)
-	if err != nil { // strings only: it cannot be
-		data = nil
-	}
-	return &jrpc2.Error{Code: jrpc2.Code(e.Code), Message: e.Message, Data: data}
-}
-
-// records is a connection as jrpc2 has it: one message a frame.
-type records struct {
-	conn   net.Conn
-	isOver atomic.Bool
-}
-
-// Send writes a message.
-func (r *records) Send(message []byte) error {
-	if len(message) > api.MaxMessageBytes {
-		return errTooLarge
-	}
-	return writeWithin(r.conn, message)
-}
-
-// Recv reads one.
-func (r *records) Recv() ([]byte, error) {
-	message, err := frame.Read(r.conn, api.MaxMessageBytes)
-	if r.isOver.Load() || errors.Is(err, net.ErrClosed) { // what TLS has read before counts no more
-		return nil, io.EOF
-	}
-	return message, err
-}
-
-// Close ends the connection.
-func (r *records) Close() error {
-	r.isOver.Store(true)
-	abort(r.conn)
-	return nil
+	}()
+	return h(ctx, from, params)
 }

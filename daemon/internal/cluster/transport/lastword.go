@@ -21,7 +21,10 @@ func (t *Transport) OpenLastWord(ctx context.Context, node api.NodeID) (*LastWor
 
 // Call makes the call.
 func (l *LastWord) Call(ctx context.Context, method string, params any) error {
-	_, err := l.client.rpc.Call(ctx, method, params)
+	raw, err := encoded(method, params)
+	if err == nil {
+		_, err = l.client.call(ctx, method, raw)
+	}
 	return err
 }
 
