@@ -56,7 +56,7 @@ func startEngine(m *machine) (*engine, error) {
 	}
 	e.watch = &watch{
 		machine: m, listeners: opened, areas: [][]native.Area{{native.AreaNetwork}},
-		hint: func(native.Hint) { signal(e.changed) },
+		hint: func(native.Hint) { signal(e.changed) }, isPatient: true,
 	}
 	if err := e.watch.begin(); err != nil {
 		return nil, err
