@@ -74,7 +74,8 @@ func (a *actor) endRanks(e phase.EndRanks) {
 	period := max(a.state.Rules.Renewal, time.Second)
 	a.async(func() came {
 		a.settled(starts)
-		err := a.j.call(a.j.ctx, e.Node, "peer.end", params, nil, within(period, e.Node, "to end its ranks of "+a.id.String()))
+		// The way by which it is called may go with the cable for which the group is ended.
+		err := a.j.callUntilThere(a.j.ctx, e.Node, "peer.end", params, nil, within(period, e.Node, "to end its ranks of "+a.id.String()))
 		if err == nil {
 			return events(phase.EndAccepted{Attempt: e.Attempt, Node: e.Node})
 		}

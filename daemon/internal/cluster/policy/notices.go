@@ -76,18 +76,20 @@ func (s *Self) heed(ctx context.Context, notice native.PowerNotice) {
 	}
 	within, departing := FlushWithin, DepartWithin
 	if notice.WithinS > 0 { // half of it, so that the answer is in time
-		within, departing = min(within, seconds(notice.WithinS)/2), min(departing, seconds(notice.WithinS)/2)
+		within = min(within, seconds(notice.WithinS)/2)
+		departing = min(departing, max(0, seconds(notice.WithinS)/2-within))
 	}
-	var gone sync.WaitGroup
 	if s.options.Depart != nil && (state == api.SelfAsleep || state == api.SelfRestarting) {
+		var gone sync.WaitGroup
 		gone.Go(func() {
 			ctx, cancel := native.WithTimeout(ctx, s.options.Clock, departing, "what runs on this node to end")
 			defer cancel()
 			s.options.Depart(ctx, state, reason)
 		})
+		s.flush(ctx, within)
+		gone.Wait() // and then others hear what became of it
 	}
 	s.flush(ctx, within)
-	gone.Wait()
 	if notice.ID == "" {
 		return
 	}

@@ -1,0 +1,107 @@
+package e2e
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/e2e/desk"
+)
+
+const (
+	// noticed is how long it takes from an event at a cable or a Mac to the signals that
+	// end the job's ranks, on a machine that is not busy with anything else.
+	noticed = 250 * time.Millisecond
+	// noticedBusy is the same on one that is, and far less than the next thing that
+	// would end them: the repetition of an order that was lost.
+	noticedBusy = 2 * time.Second
+	// cableTries is how often that is measured.
+	cableTries = 3
+	// cableTimes leave renewals and repetitions as they are by default.
+	cableTimes = "[times]\nbeat = \"100ms\"\nbeat_lost = \"600ms\"\nfailed_grace = \"500ms\"\nstarting = \"15s\"\n"
+)
+
+// TestJobsWhoseCablesGo runs jobs of JACCL's stand-in, whose ranks would never
+// notice that they cannot talk any more.
+func TestJobsWhoseCablesGo(t *testing.T) {
+	needJobs(t)
+	j := newJACCLWith(t, "mesh-4", cableTimes)
+	mac := func(n api.NodeID) string {
+		return j.Nodes[slices.IndexFunc(j.Nodes, func(one *desk.Node) bool { return one.ID == n })].Mac
+	}
+	runs := func(t *testing.T, args ...string) (api.JobID, api.Job) {
+		t.Helper()
+		id := j.detached(t, j.Nodes[0], append(args, "--", j.standin, "-work", "-1s")...)
+		job, _ := j.until(t, j.Nodes[0], id, "run", patience, func(job api.Job, _ []api.Rank) bool { return job.Phase == api.JobRunning })
+		return id, job
+	}
+	// ended waits for the end of a job and says how long its ranks outlived something.
+	ended := func(t *testing.T, id api.JobID, began time.Time) (job api.Job, took time.Duration) {
+		t.Helper()
+		job, ranks := j.until(t, j.Nodes[0], id, "end", patience, hasEnded)
+		for _, r := range ranks {
+			if r.Exit == nil || r.Exit.Signal == 0 || r.EndedAt.Sub(began) > noticedBusy {
+				t.Fatalf("rank %d ended after %v: %+v", r.Rank, r.EndedAt.Sub(began), r)
+			}
+			took = max(took, r.EndedAt.Sub(began))
+		}
+		t.Logf("the ranks ended after %v", took)
+		return job, took
+	}
+
+	t.Run("pulled", func(t *testing.T) {
+		is := is.New(t)
+		best := noticedBusy
+		for range cableTries {
+			id, job := runs(t, "-n", "2", "--backend", "jaccl")
+			link := job.Attempts[0].Plan.Links[0].Link
+			low, high := fmt.Sprintf("%s.tb%d", mac(link.Low.Node), link.Low.Receptacle), fmt.Sprintf("%s.tb%d", mac(link.High.Node), link.High.Receptacle)
+			began := time.Now()
+			change(t, j.Nodes[0].Client, "unplug "+low)
+			job, took := ended(t, id, began)
+			best = min(best, took)
+			is.Equal(job.Phase, api.JobFailed)
+			is.Equal(job.Reason, api.ReasonLinkGone)
+			is.Equal(job.Message, fmt.Sprintf("The cable %s:%d - %s:%d was pulled.",
+				mac(link.Low.Node), link.Low.Receptacle, mac(link.High.Node), link.High.Receptacle))
+			change(t, j.Nodes[0].Client, "plug "+low+" "+high)
+		}
+		if best > noticed {
+			t.Errorf("at best the ranks ended after %v", best)
+		}
+	})
+	t.Run("retrained, and retried", func(t *testing.T) {
+		is := is.New(t)
+		id, job := runs(t, "-n", "3", "--backend", "jaccl", "--retries", "1")
+		low := job.Attempts[0].Plan.Links[0].Link.Low
+		socket := fmt.Sprintf("%s.tb%d", mac(low.Node), low.Receptacle)
+		change(t, j.Nodes[0].Client, "retrain "+socket+" 40G")
+		job, _ = j.until(t, j.Nodes[0], id, "go on", patience, func(job api.Job, ranks []api.Rank) bool {
+			return job.Attempt == 2 && isRunning(3)(job, ranks)
+		})
+		is.Equal(job.Attempts[0].Reason, api.ReasonLinkChanged)
+		is.True(strings.HasSuffix(job.Attempts[0].Message, "negotiated anew: 40 Gb/s, where it had 80 Gb/s."))
+		for _, l := range job.Attempts[1].Plan.Links {
+			is.True(l.Link != job.Attempts[0].Plan.Links[0].Link) // on what is left
+		}
+		end(t, j.fulmen(t.Context(), j.Nodes[0], "job", "stop", "--kill", id.String()))
+		change(t, j.Nodes[0].Client, "retrain "+socket+" 80G")
+	})
+	t.Run("asleep", func(t *testing.T) {
+		is := is.New(t)
+		id, job := runs(t, "-n", "2", "--backend", "jaccl", "--exclude", j.Nodes[0].Mac) // which is asked
+		last := job.Attempts[0].Plan.Ranks[1].Node
+		began := time.Now()
+		change(t, j.Nodes[0].Client, "sleep "+mac(last))
+		job, _ = ended(t, id, began)
+		is.Equal(job.Reason, api.ReasonNodeAsleep)
+		is.Equal(job.Message, mac(last)+": it goes to sleep.")
+		is.Equal(*job.Attempts[0].FirstFailed, 1)
+		change(t, j.Nodes[0].Client, "wake "+mac(last))
+	})
+}
