@@ -161,20 +161,22 @@ func TestJobsWhileEverythingIsKilled(t *testing.T) {
 	random := rand.New(rand.NewPCG(seed, 0))
 	for round := range rounds {
 		f := anyFault(random)
-		if !t.Run(fmt.Sprintf("%d: %v", round, f), func(t *testing.T) { j.killOnce(t, random, f) }) {
+		hang, stubborn := []string{"--backend", "ring", "--", j.Python, j.Program("hang.py")}, []string{"--backend", "ring", "--allow-solo", "--", j.Program("stubborn.sh")}
+		if !t.Run(fmt.Sprintf("%d: %v", round, f), func(t *testing.T) { j.killOnce(t, random, f, hang, stubborn) }) {
 			t.FailNow() // the next round begins where this one ends
 		}
 	}
 }
 
-// killOnce does one thing to a job, and starts daemons anew.
-func (j *jobs) killOnce(t *testing.T, random *rand.Rand, f fault) {
+// killOnce does one thing to a job, and starts daemons anew. The job is one of two:
+// that of a program that runs for ever, or of one that takes all its grace besides.
+func (j *jobs) killOnce(t *testing.T, random *rand.Rand, f fault, hang, stubborn []string) {
 	is := is.New(t)
-	program := []string{"--", j.Python, j.Program("hang.py")}
+	program := hang
 	if f.while == api.JobEnding {
-		program = []string{"--allow-solo", "--", j.Program("stubborn.sh")} // it takes all its grace
+		program = stubborn
 	}
-	id := j.detached(t, j.Nodes[0], append([]string{"-n", "2", "--backend", "ring"}, program...)...)
+	id := j.detached(t, j.Nodes[0], append([]string{"-n", "2"}, program...)...)
 	if f.while != api.JobStarting {
 		j.until(t, j.Nodes[0], id, "two ranks that run", after, isRunning(2))
 	}

@@ -1,14 +1,31 @@
 package e2e
 
 import (
+	"fmt"
+	"math/rand/v2"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
+	"sync"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/client"
+	sidechannel "fulmen/daemon/e2e/jaccl"
+)
+
+// The exit codes of the stand-in: it was told to die, and it found ranks of another
+// group in its own.
+const (
+	toldToDie = 23
+	areMixed  = 9
 )
 
 // jaccl is a cluster with the program that takes the place of one that uses JACCL.
@@ -18,14 +35,19 @@ type jaccl struct {
 	size    int
 }
 
-// newJACCL starts the clusters on which JACCL's jobs run in tests.
+// newJACCL starts one of the clusters on which JACCL's jobs are tried.
 func newJACCL(t *testing.T, scenario string) *jaccl {
+	t.Helper()
+	return newJACCLWith(t, scenario, shortly)
+}
+
+func newJACCLWith(t *testing.T, scenario, config string) *jaccl {
 	t.Helper()
 	macs := map[string][]string{
 		"mesh-4": {"studio-1", "studio-2", "studio-3", "studio-4"},
 		"hub-3":  {"macbook-1", "macbook-2", "macbook-3"},
 	}[scenario]
-	j := &jaccl{jobs: newJobsOn(t, scenario, macs, shortly), size: len(macs)}
+	j := &jaccl{jobs: newJobsOn(t, scenario, macs, config), size: len(macs)}
 	j.standin = filepath.Join(j.Bin, "standin")
 	out, err := exec.Command("go", "build", "-o", j.standin, "fulmen/daemon/e2e/jaccl/standin").CombinedOutput()
 	must(t, "the stand-in: "+string(out), err)
@@ -33,8 +55,21 @@ func newJACCL(t *testing.T, scenario string) *jaccl {
 }
 
 // args are those of a job of the stand-in over all nodes.
-func (j *jaccl) args(backend api.Backend, more ...string) []string {
-	return append([]string{"-n", strconv.Itoa(j.size), "--backend", string(backend), "--", j.standin}, more...)
+func (j *jaccl) args(more ...string) []string {
+	return append([]string{"-n", strconv.Itoa(j.size), "--backend", "jaccl", "--", j.standin}, more...)
+}
+
+// whole runs a job to its end, and gives what became of it.
+func (j *jaccl) whole(t *testing.T, more ...string) (api.Job, []api.Rank) {
+	t.Helper()
+	id := j.detached(t, j.Nodes[0], j.args(more...)...)
+	return j.until(t, j.Nodes[0], id, "end", patience, hasEnded)
+}
+
+// printed is what a rank printed.
+func (j *jaccl) printed(t *testing.T, id api.JobID) string {
+	t.Helper()
+	return end(t, j.fulmen(t.Context(), j.Nodes[0], "job", "logs", string(id))).out
 }
 
 // TestJACCLJobs runs jobs of JACCL's stand-in over real daemons.
@@ -43,13 +78,210 @@ func TestJACCLJobs(t *testing.T) {
 	for _, scenario := range []string{"hub-3", "mesh-4"} {
 		t.Run(scenario, func(t *testing.T) {
 			j := newJACCL(t, scenario)
-			t.Run("all join", func(t *testing.T) {
-				is := is.New(t)
-				got := end(t, j.run(t, j.args(api.BackendJACCL)...))
-				t.Log(got.out, got.err)
-				is.Equal(got.status, 0)
-			})
-			j.leavesNothing(t)
+			for _, test := range []struct {
+				name string
+				run  func(*testing.T)
+			}{
+				{"surroundings", j.testSurroundings},
+				{"any order", j.testOrder},
+				{"deaths at each step", j.testDeaths},
+				{"an end with 0", j.testEndsWell},
+				{"killed at work", j.testKilled},
+				{"a daemon that hangs", j.testHungDaemon},
+				{"two at once", j.testTwo},
+			} {
+				t.Run(test.name, func(t *testing.T) {
+					test.run(t)
+					j.leavesNothing(t)
+				})
+			}
 		})
+	}
+}
+
+// testSurroundings looks at what a program is given, and at what is told of it.
+func (j *jaccl) testSurroundings(t *testing.T) {
+	is := is.New(t)
+	job, ranks := j.whole(t)
+	is.Equal(job.Phase, api.JobSucceeded)
+	is.Equal(job.Attempt, 1)
+	attempt := job.Attempts[0]
+	is.Equal(len(attempt.Joined), j.size)
+	said := j.printed(t, ranks[0].Job)
+	is.Equal(strings.Count(said, fmt.Sprintf(" ring false devices %v\n", attempt.Plan.Devices)), j.size) // the same to all
+	for _, r := range ranks {
+		is.Equal(r.Handshake.State, api.HandshakeJoined)
+		is.True(r.Handshake.CarriedBytes > 0 && !r.Handshake.Severed)
+	}
+	is.True(!strings.Contains(said, "attempt 0 to connect failed"))
+}
+
+// testOrder starts ranks one after the other, each of them last once.
+func (j *jaccl) testOrder(t *testing.T) {
+	for last := range j.size {
+		job, _ := j.whole(t, "-late", fmt.Sprintf("%d:600ms", last))
+		if job.Phase != api.JobSucceeded || job.Attempt != 1 {
+			t.Errorf("rank %d last: %s in attempt %d: %s", last, job.Phase, job.Attempt, job.Message)
+		}
+	}
+}
+
+// testDeaths has each rank die at each step. Before any has joined the start is
+// repeated at once, and its cause is the rank that died.
+func (j *jaccl) testDeaths(t *testing.T) {
+	for _, step := range sidechannel.Steps() {
+		for victim := range j.size {
+			if victim > 1 && victim < j.size-1 {
+				continue // as any in the middle
+			}
+			how := []string{"exit", "kill"}[(victim+len(step))%2]
+			once := filepath.Join(j.Work, fmt.Sprintf("died-%s-%d", step, victim))
+			job, _ := j.whole(t, "-work", "200ms", "-again", once, "-die", fmt.Sprintf("%d:%s:%s", victim, step, how))
+			first := job.Attempts[0]
+			switch {
+			case first.FirstFailed == nil || *first.FirstFailed != victim:
+				t.Errorf("rank %d dies at %s (%s): the cause is %v: %s %s", victim, step, how, value(first.FirstFailed), first.Reason, first.Message)
+			case step == sidechannel.StepWaited: // whether some have joined is a matter of moments
+			case step == sidechannel.StepJoined:
+				if job.Phase != api.JobFailed || len(job.Attempts) != 1 {
+					t.Errorf("rank %d dies at %s (%s): %s in attempt %d: %s", victim, step, how, job.Phase, job.Attempt, job.Message)
+				}
+			case job.Phase != api.JobSucceeded || job.Attempt != 2 || len(first.Joined) > 0:
+				t.Errorf("rank %d dies at %s (%s): %s in attempt %d, of the first %v had joined: %s", victim, step, how, job.Phase, job.Attempt, first.Joined, job.Message)
+			}
+			t.Logf("rank %d dies at %s (%s): %s", victim, step, how, first.Message)
+		}
+	}
+}
+
+func value(n *int) int {
+	if n == nil {
+		return -1
+	}
+	return *n
+}
+
+// testEndsWell has a rank end with 0 before it has joined, as MLX does that finds no
+// group: that is no success.
+func (j *jaccl) testEndsWell(t *testing.T) {
+	is := is.New(t)
+	job, _ := j.whole(t, "-die", "1:begin:well")
+	is.Equal(job.Phase, api.JobFailed)
+	is.Equal(job.Reason, api.ReasonNeverJoined)
+	t.Log(job.Message)
+}
+
+// testKilled kills a rank at its work, where the others spin for ever and take no
+// notice of SIGTERM: all end, and the devices are suspect until a job has used them.
+func (j *jaccl) testKilled(t *testing.T) {
+	is := is.New(t)
+	id := j.detached(t, j.Nodes[0], j.args("-work", "-1s", "-stubborn")...)
+	_, ranks := j.until(t, j.Nodes[0], id, "ranks that run", patience, isRunning(j.size))
+	killed := time.Now()
+	endOf(ranks[1].PID)
+	job, _ := j.until(t, j.Nodes[0], id, "end", after, hasEnded)
+	is.True(time.Since(killed) < 10*time.Second)
+	is.Equal(job.Phase, api.JobFailed)
+	is.Equal(value(job.Attempts[0].FirstFailed), ranks[1].Rank)
+	areGone(t, after, pidsOf(ranks))
+	suspects := func(want int) {
+		t.Helper()
+		for _, n := range j.Nodes {
+			documents(t, n.Mac, n.Client, fmt.Sprintf("%d suspect devices", want), after, api.StateSelect{Kinds: []api.Kind{api.KindCondition}, Nodes: []api.NodeRef{api.NodeRef(n.ID)}}, func(v *client.View) bool {
+				return len(slices.DeleteFunc(v.Docs(), func(d api.Document) bool { return !strings.HasPrefix(d.Name, string(api.ReasonRDMAPortSuspect)) })) == want
+			})
+		}
+	}
+	suspects(j.size - 1) // a cable to each other node
+	again, _ := j.whole(t)
+	is.Equal(again.Phase, api.JobSucceeded)
+	suspects(0)
+}
+
+// testHungDaemon stops the daemon of a node in the midst of a handshake, which parts
+// it from the others without a word: the start is repeated once it is back.
+func (j *jaccl) testHungDaemon(t *testing.T) {
+	is := is.New(t)
+	id := j.detached(t, j.Nodes[0], j.args("-late", "0:1s", "-work", "100ms")...)
+	job, _ := j.until(t, j.Nodes[0], id, "a rank that is held", patience, func(_ api.Job, ranks []api.Rank) bool {
+		return slices.ContainsFunc(ranks, func(r api.Rank) bool { return r.Handshake != nil && r.Handshake.State == api.HandshakeHeld })
+	})
+	for _, n := range j.Nodes {
+		if n.ID != job.Home && n != j.Nodes[0] {
+			must(t, "a stop", n.Signal(syscall.SIGSTOP))
+			<-time.After(3 * time.Second)
+			must(t, "going on", n.Signal(syscall.SIGCONT))
+			break
+		}
+	}
+	must(t, "a whole cluster", j.Whole(t.Context()))
+	job, _ = j.until(t, j.Nodes[0], id, "end", patience, hasEnded)
+	t.Log(job.Attempts[0].Message)
+	is.Equal(job.Phase, api.JobSucceeded)
+	is.True(len(job.Attempts) > 1)
+	is.Equal(len(job.Attempts[0].Joined), 0)
+}
+
+// testTwo runs jobs of two ranks beside each other, in every order of their ranks:
+// nobody finds a rank of another group in its own.
+func (j *jaccl) testTwo(t *testing.T) {
+	var all sync.WaitGroup
+	for i := range 4 {
+		all.Go(func() {
+			late := fmt.Sprintf("%d:%dms", i%2, 100*i)
+			c := j.run(t, "-n", "2", "--gpu", "shared", "--backend", "jaccl", "--", j.standin, "-late", late, "-work", "100ms")
+			if got := end(t, c); got.status != 0 {
+				t.Errorf("job %d ends with %d: %s", i, got.status, got.err)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// Rank 0 comes later than JACCL waits for it: that costs nothing but the wait.
+func TestJACCLRank0Late(t *testing.T) {
+	needJobs(t)
+	is := is.New(t)
+	j := newJACCL(t, "hub-3")
+	began := time.Now()
+	job, ranks := j.whole(t, "-late", "0:20s")
+	is.Equal(job.Phase, api.JobSucceeded)
+	is.Equal(job.Attempt, 1)
+	is.True(time.Since(began) < 25*time.Second)
+	said := j.printed(t, ranks[0].Job)
+	is.True(!strings.Contains(said, "to connect failed"))
+	t.Log(said)
+}
+
+// A rank that hangs before it joins ends the start by its deadline, by name.
+func TestJACCLHandshakeDeadline(t *testing.T) {
+	needJobs(t)
+	is := is.New(t)
+	j := newJACCLWith(t, "hub-3", shortly+"handshake = \"2s\"\n")
+	once := filepath.Join(j.Work, "hung")
+	job, _ := j.whole(t, "-again", once, "-die", "2:open:stop", "-stubborn")
+	t.Log(job.Attempts[0].Message)
+	is.Equal(job.Attempts[0].Reason, api.ReasonHandshakeTimeout)
+	is.Equal(job.Phase, api.JobSucceeded)
+}
+
+// TestJACCLJobsWhileEverythingIsKilled is what its namesake is for rings, with
+// ranks that joined by side channels.
+func TestJACCLJobsWhileEverythingIsKilled(t *testing.T) {
+	needJobs(t)
+	rounds := 10
+	if os.Getenv("FULMEN_SOAK") != "" {
+		rounds = 200
+	}
+	j := newJACCL(t, "hub-3")
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+	hang := []string{"--backend", "jaccl", "--", j.standin, "-work", "-1s"}
+	for round := range rounds {
+		f := anyFault(random)
+		if !t.Run(fmt.Sprintf("%d: %v", round, f), func(t *testing.T) { j.killOnce(t, random, f, hang, append(hang, "-stubborn")) }) {
+			t.FailNow() // the next round begins where this one ends
+		}
 	}
 }

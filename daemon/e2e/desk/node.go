@@ -83,6 +83,9 @@ func (n *Node) End(signal os.Signal) {
 	n.process = nil
 }
 
+// Signal sends the daemon a signal that does not end it.
+func (n *Node) Signal(signal os.Signal) error { return n.process.Process.Signal(signal) }
+
 // Command is a program that runs as the desk's account, with this node's daemon
 // as the one that is asked.
 func (n *Node) Command(ctx context.Context, program string, args ...string) *exec.Cmd {

@@ -55,6 +55,7 @@ func run() int {
 		fmt.Println("step", s)
 		dieAt(*die, *again, o.Rank, s)
 	}
+	fmt.Printf("coordinator %s ring %t devices %v\n", o.Coordinator, o.Ring, o.Devices)
 	began := time.Now()
 	g, err := jaccl.Join(context.Background(), o)
 	switch {
