@@ -61,17 +61,20 @@ func (r *run) runCommand() *cobra.Command {
 // completeNodes completes flags with the names of nodes.
 func (r *run) completeNodes(c *cobra.Command, flags ...string) {
 	for _, flag := range flags {
-		_ = c.RegisterFlagCompletionFunc(flag, func(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-			var out []string
-			_ = r.with(c.Context(), func(c2 *client.Client) error {
-				for _, name := range nodeNames(c.Context(), c2) {
-					out = append(out, name)
-				}
-				return nil
-			}) // then there is nothing to complete with
-			return out, cobra.ShellCompDirectiveNoFileComp
-		}) // fails only for a flag that is not there
+		_ = c.RegisterFlagCompletionFunc(flag, r.nodeWords) // fails only for a flag that is not there
 	}
+}
+
+// nodeWords completes a word with the names of nodes.
+func (r *run) nodeWords(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	var out []string
+	_ = r.with(c.Context(), func(c2 *client.Client) error {
+		for _, name := range nodeNames(c.Context(), c2) {
+			out = append(out, name)
+		}
+		return nil
+	}) // then there is nothing to complete with
+	return out, cobra.ShellCompDirectiveNoFileComp
 }
 
 // notStarted makes the end of fulmen run of an error before there is a job; what

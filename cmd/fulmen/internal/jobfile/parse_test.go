@@ -67,11 +67,13 @@ func TestParse(t *testing.T) {
 
 func TestParseSaysWhatIsWrongAndWhere(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
-		{"name = \"x\"\nretires = 2\n", `job.toml:2: there is no field "retires"; the fields are allow_mixed, `},
-		{"[program]\ncommand = []\n\n[placement]\n\nranks = 2\nnode = []\n", `job.toml:7: there is no field "node" in placement; the fields are backend, `},
+		{"name = \"x\"\nretires = 2\n", `job.toml:2: there is no field "retires"; the nearest is retries; the fields are allow_mixed, `},
+		{"[program]\ncommand = []\n\n[placement]\n\nranks = 2\nnode = []\n", `job.toml:7: there is no field "node" in placement; the nearest is nodes; the fields are backend, `},
 		{"[placement]\nranks = 2\n[placement.more]\nx = 1\n", `job.toml:3: there is no field "more" in placement`},
+		{"[placement]\nmin_node = 2\n", `job.toml:2: there is no field "min_node" in placement; the nearest is min_nodes; `},
+		{"[deadlines]\nsilense = 2\n", `job.toml:2: there is no field "silense" in deadlines; the fields are `}, // too far
 		{"placement = {ranks = 1, x = 2}", `job.toml:1: there is no field "x" in placement`},
-		{"[[publish]]\nport = 1\n[[publish]]\nports = 2\n", `job.toml:4: there is no field "ports" in publish; the fields are lan, port`},
+		{"[[publish]]\nport = 1\n[[publish]]\nports = 2\n", `job.toml:4: there is no field "ports" in publish; the nearest is port; the fields are lan, port`},
 		{"\n[placement]\nranks = \"two\"\n", `job.toml:3: placement.ranks is a string where a whole number is wanted`},
 		{"[deadlines]\nrun_s = \"1h\"\n", `job.toml:2: deadlines.run_s is a string where a number is wanted`},
 		{"[placement]\nbackend = \"mpi\"\n", `job.toml:2: placement.backend is one of auto, jaccl, jaccl-ring, ring, not "mpi"`},

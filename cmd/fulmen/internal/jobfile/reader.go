@@ -49,7 +49,12 @@ func (r *reader) table(path []string, values map[string]any, t reflect.Type) {
 		at := append(slices.Clone(path), key)
 		field, ok := known[key]
 		if !ok {
-			r.fail(at, "there is no field %q%s; the fields are %s", key, in(path), strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+			names := slices.Sorted(maps.Keys(known))
+			meant := near(key, names)
+			if meant != "" {
+				meant = "; the nearest is " + meant
+			}
+			r.fail(at, "there is no field %q%s%s; the fields are %s", key, in(path), meant, strings.Join(names, ", "))
 			continue
 		}
 		values[key] = r.value(at, values[key], field)
