@@ -81,7 +81,7 @@ func (b *run) jobRows() error {
 		name string
 		run  func() error
 	}{
-		{"a two-rank program, three ways", j.wallTime}, {"starts of four ranks", j.spawnTime},
+		{"a two-rank program, three ways", j.wallTimes}, {"starts of four ranks", j.spawnTime},
 		{"ends of one of four ranks", j.signalTime}, {"lost nodes", j.lossTime}, {"a gigabyte of output", j.logRate},
 	} {
 		fmt.Fprintln(os.Stderr, "bench:", part.name)
