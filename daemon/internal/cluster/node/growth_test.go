@@ -50,7 +50,11 @@ func TestGrowth(t *testing.T) {
 			bubble(t, func(d *desk) {
 				is := is.New(d.t)
 				d.found(n)
+				// Not in the largest: every packet would be an event of its own.
 				for _, lan := range []string{"office", "cable"} {
+					if n > 16 {
+						break
+					}
 					d.net.SetQuality(lan, memnet.Quality{Delay: 500 * time.Microsecond, Jitter: 200 * time.Microsecond})
 				}
 				start := d.during(func() {

@@ -38,7 +38,7 @@ func (t *Transport) HandleNotify(method string, h NoticeHandler) {
 // callState is the connection by which this node calls a peer.
 type callState struct {
 	current *callClient
-	opening chan struct{} // closed when an opening is over
+	opening *opening // nil: none is under way
 	retired map[*callClient]struct{}
 }
 
@@ -92,58 +92,74 @@ func encoded(method string, params any) (json.RawMessage, error) {
 	return raw, nil
 }
 
-// client is the connection for calls, opened by the first who needs it.
+// opening is a connection for calls that is being opened.
+type opening struct {
+	done   chan struct{} // closed when it is over
+	client *callClient
+	err    error
+}
+
+// client is the connection for calls, opened by the first who needs it. The
+// opening does not end with that one's patience: to a peer that is far away it
+// takes longer than a call, and would never come to anything.
 func (t *Transport) client(ctx context.Context, node api.NodeID) (*callClient, error) {
-	for {
-		t.mu.Lock()
-		if _, ok := t.options.Members.PublicKey(node); !ok || t.closed {
-			t.mu.Unlock()
-			return nil, api.NewError(api.ReasonNotAMember, node.Display())
-		}
-		p := t.peer(node)
-		state := &p.calls
-		old := state.current
-		if old != nil && old.isOver() {
-			old = nil
-		}
-		best, isUp := p.best()
-		if old != nil && (old.best == best || !isUp) {
-			t.mu.Unlock()
-			return old, nil
-		}
-		if opening := state.opening; opening != nil {
-			t.mu.Unlock()
-			select {
-			case <-opening:
-				continue
-			case <-ctx.Done():
-				return nil, unreachable(ctx, node, nil)
-			}
-		}
-		opening := make(chan struct{})
-		state.opening = opening
+	t.mu.Lock()
+	if _, ok := t.options.Members.PublicKey(node); !ok || t.closed {
 		t.mu.Unlock()
-		c, err := t.openCalls(ctx, node)
-		t.mu.Lock()
-		state.opening = nil
-		switch {
-		case t.closed || &t.peer(node).calls != state:
-			if err == nil {
-				err = api.NewError(api.ReasonNotAMember, node.Display())
-				go c.close()
-			}
-		case err == nil:
-			c.best, state.current = best, c
-			if old != nil {
-				t.retire(state, old)
-			}
-		case old != nil && !old.isOver(): // it is not tried for every call
-			old.best, c, err = best, old, nil
-		}
-		close(opening)
-		t.mu.Unlock()
-		return c, err
+		return nil, api.NewError(api.ReasonNotAMember, node.Display())
 	}
+	p := t.peer(node)
+	state := &p.calls
+	old := state.current
+	if old != nil && old.isOver() {
+		old = nil
+	}
+	best, isUp := p.best()
+	if old != nil && (old.best == best || !isUp) {
+		t.mu.Unlock()
+		return old, nil
+	}
+	o := state.opening
+	if o == nil {
+		o = &opening{done: make(chan struct{})}
+		state.opening = o
+		t.run(func() { t.openBest(node, state, best, o) })
+	}
+	t.mu.Unlock()
+	if old != nil {
+		return old, nil // it does until there is a better one
+	}
+	select {
+	case <-o.done:
+		return o.client, o.err
+	case <-ctx.Done():
+		return nil, unreachable(ctx, node, nil)
+	}
+}
+
+// openBest opens a connection on the path that is the best now.
+func (t *Transport) openBest(node api.NodeID, state *callState, best place, o *opening) {
+	c, err := t.openCalls(t.ctx, node)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	defer close(o.done)
+	state.opening = nil
+	old := state.current
+	switch p := t.peers[node]; {
+	case t.closed || p == nil || &p.calls != state:
+		if err == nil {
+			err = api.NewError(api.ReasonNotAMember, node.Display())
+			t.run(c.close)
+		}
+	case err == nil:
+		c.best, state.current = best, c
+		if old != nil {
+			t.retire(state, old)
+		}
+	case old != nil && !old.isOver(): // it is not tried for every call
+		old.best, c, err = best, old, nil
+	}
+	o.client, o.err = c, err
 }
 
 // best is the path that calls belong on: a connection that was opened before it

@@ -135,6 +135,28 @@ func TestCallsMoveToTheBestPath(t *testing.T) {
 	})
 }
 
+// To open a connection takes three round trips, which a call need not wait for.
+func TestCallsToAPeerFarAway(t *testing.T) {
+	within(t, 2, func(d *desk) {
+		is := is.New(d.t)
+		a, b := d.nodes[0], d.nodes[1]
+		echo(b)
+		d.net.SetLAN("cable", false)
+		d.net.SetQuality("office", memnet.Quality{Delay: 1500 * time.Millisecond})
+		d.open()
+		d.pass(30 * time.Second)
+		is.Equal(len(a.active(b)), 1)
+		call := func() error {
+			ctx, cancel := context.WithTimeout(d.t.Context(), 6*time.Second)
+			defer cancel()
+			return a.Call(ctx, b.id.Node, "peer.hello", said{}, nil)
+		}
+		is.True(errors.Is(call(), api.ReasonUnreachable)) // not within that time
+		d.pass(10 * time.Second)
+		is.NoErr(call())
+	})
+}
+
 func TestNotify(t *testing.T) {
 	within(t, 2, func(d *desk) {
 		is := is.New(d.t)
