@@ -79,10 +79,26 @@ func TestLies(t *testing.T) {
 				is := is.New(r.t)
 				_, err := r.measure(AmountFull)
 				is.True(err != nil)
-				is.Equal(err.Data.Reason, api.ReasonPeerImplausible)
+				want := api.ReasonPeerImplausible
+				if name == "far fewer bytes" {
+					want = api.ReasonResultUnstable
+				}
+				is.Equal(err.Data.Reason, want)
 			})
 		})
 	}
+}
+
+// In a refresh, time is too short to know a lie from a busy machine.
+func TestLiesInARefresh(t *testing.T) {
+	wire := &narrow{rate: usualRate}
+	lie := liar(func(w *word) { w.AtUS /= 20 })
+	within(t, at(studio, func(conn net.Conn) net.Conn { return lie(wire.hand(conn)) }), func(r *rig) {
+		is := is.New(r.t)
+		_, err := r.measure(AmountRefresh)
+		is.True(err != nil)
+		is.True(err.Is(api.ReasonResultUnstable) || err.Is(api.ReasonPeerImplausible))
+	})
 }
 
 // An answer to what was not asked yet would make round trips short.

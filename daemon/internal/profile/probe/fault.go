@@ -64,7 +64,15 @@ func noInterface(err error) bool {
 // implausible says that the peer's numbers cannot be true.
 func (m *asking) implausible(why string) *api.Error {
 	peer := m.path.Peer.Display()
-	return api.Errorf(api.ReasonPeerImplausible, peer, "The numbers of %s contradict each other: %s.", peer, why)
+	return api.Errorf(api.ReasonPeerImplausible, peer, "The numbers of %s contradict what was seen here: %s.", peer, why)
+}
+
+// unstable says that what both ends saw differs more than it should.
+func (m *asking) unstable(why string) *api.Error {
+	peer := m.path.Peer.Display()
+	e := api.Errorf(api.ReasonResultUnstable, peer, "What %s and this node saw of the transfer differs too much: %s.", peer, why)
+	e.Code = api.CodePrecondition // it can be tried again
+	return e
 }
 
 // stalled says that the peer stopped in the middle.

@@ -59,13 +59,8 @@ func TestPlausible(t *testing.T) {
 	}
 	is.Equal(stretch(100<<20, 100<<20, time.Second), "")
 	is.Equal(stretch(110<<20, 100<<20, time.Second), "") // what was on its way
-	is.True(stretch(300<<20, 100<<20, time.Second) != "")
-	is.True(stretch(30<<20, 100<<20, time.Second) != "")
+	is.True(stretch(20<<20, 100<<20, time.Second) != "")
 	is.True(stretch(100<<20, 100<<20, 100*time.Millisecond) != "") // as fast as nothing was sent
-	is.Equal(sent(100, 100, 1), "")
-	is.Equal(sent(100+inFlight, 100, 1), "")
-	is.True(sent(99, 100, 1) != "")
-	is.True(sent(101+inFlight, 100, 1) != "")
 }
 
 func TestRoundTripNumbers(t *testing.T) {
