@@ -314,6 +314,7 @@ type plane struct {
 	ids        map[string]uint64
 	properties map[string]map[string]any
 	parents    map[string]string
+	tree       *Node // as last applied
 }
 
 func newPlane(m *simfw.Machine, deviceTree bool) *plane {
@@ -324,14 +325,27 @@ func newPlane(m *simfw.Machine, deviceTree bool) *plane {
 	return p
 }
 
-// ID is the registry id of a node that is there.
+// Nodes are the services as they were last projected, each after what it hangs
+// from.
+func (m *Mac) Nodes() []*Node {
+	m.projecting.Lock()
+	defer m.projecting.Unlock()
+	var all []*Node
+	m.planes[0].tree.Walk(func(_, n *Node) { all = append(all, n) })
+	return all
+}
+
+// ID is the registry id of a node of the services.
 func (m *Mac) ID(key string) (uint64, bool) {
+	m.projecting.Lock()
+	defer m.projecting.Unlock()
 	id, ok := m.planes[0].ids[key]
 	return id, ok
 }
 
 // apply removes what is gone, changes what differs, and adds what is new.
 func (p *plane) apply(want *Node) error {
+	p.tree = want
 	wanted := map[string]*Node{}
 	want.Walk(func(_, n *Node) { wanted[n.Key] = n })
 	var err error
