@@ -36,6 +36,7 @@ func (p *Profiler) measureGPU(t *task) *api.Error {
 	if fault != nil {
 		return fault
 	}
+	build, mlx := p.cfg.System()
 	before := p.conditions(held)
 	record := p.cfg.Launch(held, p.command(t))
 	preempted := context.Cause(held)
@@ -51,6 +52,9 @@ func (p *Profiler) measureGPU(t *task) *api.Error {
 	}
 	switch {
 	case fault == nil:
+		p.mu.Lock()
+		p.madeWith = madeWith{build, mlx}
+		p.mu.Unlock()
 		if err := p.gpuMeasured(gpu, before.with(after)); err != nil {
 			return api.AsError(err)
 		}

@@ -18,18 +18,19 @@ type Profiler struct {
 	runs sync.WaitGroup
 	wake chan struct{}
 
-	mu     sync.Mutex
-	closed bool
-	last   api.GPUProfile             // the value of the document
-	paths  map[string]api.LinkProfile // the values of the documents, by name
-	stamps map[api.Key]stamp
-	tasks  map[api.Key]*task // what is being measured
-	all    []*run            // in the order of their start
-	wishes map[wishKey]*wish // of other nodes
-	seen   plugged
-	held   map[api.Key]time.Duration // until when something unasked is not tried again, on the clock's Boot
-	raised map[string]bool           // conditions of paths that hold, by subject
-	counts map[Count]uint64
+	mu       sync.Mutex
+	closed   bool
+	last     api.GPUProfile             // the value of the document
+	paths    map[string]api.LinkProfile // the values of the documents, by name
+	stamps   map[api.Key]stamp
+	tasks    map[api.Key]*task // what is being measured
+	all      []*run            // in the order of their start
+	wishes   map[wishKey]*wish // of other nodes
+	seen     plugged
+	held     map[api.Key]time.Duration // until when something unasked is not tried again, on the clock's Boot
+	madeWith madeWith
+	raised   map[string]bool // conditions of paths that hold, by subject
+	counts   map[Count]uint64
 }
 
 // New makes a profiler, which measures nothing by itself before Run.

@@ -108,8 +108,10 @@ func (p *Profiler) subjects(paths []Path) []subject {
 	key := p.gpuKey()
 	gpu := p.paceOf(key, p.last.MeasuredAt, p.last.Failure)
 	gpu.IsWanted, gpu.TTL = wantsGPU, gpuTTL
-	c := p.last.Conditions
-	gpu.IsChanged = isOther(c.OSBuild, build) || isOther(c.MLXVersion, mlx)
+	if p.madeWith == (madeWith{}) { // by a daemon before this one
+		p.madeWith = madeWith{p.last.Conditions.OSBuild, p.last.Conditions.MLXVersion}
+	}
+	gpu.IsChanged = isOther(p.madeWith.osBuild, build) || isOther(p.madeWith.mlx, mlx)
 	all := []subject{{key, gpu}}
 	if p.cfg.Scenario != nil {
 		if _, _, ok := p.cfg.Scenario.GPU(); !ok {
@@ -129,6 +131,10 @@ func (p *Profiler) subjects(paths []Path) []subject {
 	}
 	return all
 }
+
+// madeWith is the system and the MLX that a result of the GPU stands for, as this
+// node tells of itself.
+type madeWith struct{ osBuild, mlx string }
 
 func isOther(then, now string) bool { return then != "" && now != "" && then != now }
 

@@ -40,6 +40,7 @@ type Verdict struct {
 func Judge(s Subject) Verdict {
 	v := Verdict{IsFull: !s.IsMeasured || s.IsChanged || s.IsLow}
 	isStale := !s.IsMeasured || s.Age < 0 || s.Age >= s.TTL || s.IsChanged
+	isNew := s.IsMeasured && s.Age >= 0 && s.Age < Least
 	switch wait := BackOff(s.Failures) - max(s.FailedAgo, 0); {
 	case !s.IsWanted && !(s.IsMeasured && s.IsChanged):
 	case s.Failures > 0 && wait > 0:
@@ -47,6 +48,8 @@ func Judge(s Subject) Verdict {
 		if !isStale {
 			v.In = max(wait, s.TTL-s.Age)
 		}
+	case isStale && isNew:
+		v.In = Least - s.Age
 	case isStale:
 		v.IsDue = true
 	default:
@@ -54,6 +57,10 @@ func Judge(s Subject) Verdict {
 	}
 	return v
 }
+
+// Least is the least time between two measurements of one subject, however often
+// it becomes another.
+const Least = 10 * time.Second
 
 const (
 	// backOffFirst is how long after a failure the next try comes; each one doubles
