@@ -185,7 +185,7 @@ func TestStalls(t *testing.T) {
 						is.True(err.Data.WaitingFor != "")
 					}
 					is.Equal(result.DownBitsPerS, nil)
-					time.Sleep(leftAfter * 3 / 2) // both ends have noticed
+					r.pass(leftAfter * 3 / 2) // both ends have noticed
 				})
 			})
 		}
@@ -244,8 +244,7 @@ func TestSomethingElseAnswers(t *testing.T) {
 						return
 					}
 					_, _ = conn.Write(c.says)
-					time.Sleep(time.Second)
-					conn.Close()
+					time.AfterFunc(time.Second, func() { conn.Close() })
 				}()
 				r.studio.cfg.Peers.HandleCall("peer.measure", func(context.Context, api.NodeID, json.RawMessage) (any, error) {
 					return api.PeerMeasureResult{Token: make([]byte, tokenBytes), Port: 9}, nil
@@ -253,7 +252,7 @@ func TestSomethingElseAnswers(t *testing.T) {
 				_, fault := r.measure(AmountFull)
 				is.True(fault != nil)
 				is.Equal(fault.Data.Reason, c.want)
-				time.Sleep(time.Second)
+				r.pass(time.Second)
 			})
 		})
 	}
@@ -286,7 +285,7 @@ func TestGone(t *testing.T) {
 				is.True(err != nil)
 				is.Equal(err.Data.Reason, c.want)
 				is.True(time.Since(began) < 6*time.Second)
-				time.Sleep(comeWithin)
+				r.pass(comeWithin)
 			})
 		})
 	}

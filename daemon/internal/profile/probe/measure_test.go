@@ -106,7 +106,7 @@ func TestWallClockJumps(t *testing.T) {
 		go func() {
 			defer close(done)
 			for i := range 20 {
-				time.Sleep(150 * time.Millisecond)
+				<-time.After(150 * time.Millisecond)
 				r.wall.Store(int64(time.Duration(i%3-1) * 10 * time.Hour))
 			}
 		}()

@@ -122,8 +122,11 @@ func (r *rig) start(node api.NodeID, change func(api.NodeID, *Config)) *Prober {
 	return New(cfg)
 }
 
-// wait waits until nothing happens any more at this time.
-func (r *rig) wait() { synctest.Wait() }
+// pass lets time pass, and all happen that happens until then.
+func (r *rig) pass(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
 
 // measure measures from the laptop.
 func (r *rig) measure(amount Amount) (Result, *api.Error) {
@@ -195,7 +198,7 @@ func (n *narrow) pass(way, bytes int) {
 	n.free[way] = n.free[way].Add(time.Duration(float64(bytes) * 8 / n.rate * float64(time.Second)))
 	wait := n.free[way].Sub(now)
 	n.mu.Unlock()
-	time.Sleep(wait)
+	<-time.After(wait)
 }
 
 func (n *narrow) hand(conn net.Conn) net.Conn { return &narrowConn{conn, n} }

@@ -61,8 +61,7 @@ func TestNobodyComes(t *testing.T) {
 		_, err := r.asks(laptop, usual)
 		is.True(err == nil)
 		is.Equal(r.held.Load(), int32(1))
-		time.Sleep(comeWithin + time.Millisecond)
-		r.wait()
+		r.pass(comeWithin + time.Millisecond)
 		is.Equal(r.held.Load(), int32(0))
 	})
 }
@@ -75,7 +74,7 @@ func TestOneAtATime(t *testing.T) {
 			_, err := r.laptop.Measure(r.t.Context(), m1, there, AmountFull, nil)
 			done <- err
 		}()
-		time.Sleep(500 * time.Millisecond)
+		r.pass(500 * time.Millisecond)
 		_, err := r.asks(third, usual)
 		is.True(err != nil)
 		is.Equal(err.Data.Reason, api.ReasonMeasurementRunning)
@@ -100,7 +99,7 @@ func TestBudget(t *testing.T) {
 		is.True(measured >= 2 && measured <= 5) // each takes about 3 s
 		_, err := r.asks(third, usual)          // has a budget of its own
 		is.True(err == nil)
-		time.Sleep(BudgetPeriod)
+		r.pass(BudgetPeriod)
 		r.laptop = r.start(laptop, func(api.NodeID, *Config) {})
 		_, fault := r.measure(AmountFull)
 		is.True(fault == nil)
@@ -164,8 +163,7 @@ func TestConnectionsThatDoNotBelong(t *testing.T) {
 		is.True(try(laptop, func(b *bond) { b.purpose = forUp }))
 		is.True(!try(laptop, func(b *bond) { b.purpose = forUp }))
 		is.True(try(laptop, func(b *bond) { b.purpose = forUp; b.stream = 1 }))
-		time.Sleep(2 * leftAfter) // nothing comes
-		r.wait()
+		r.pass(2 * leftAfter) // nothing comes
 		is.Equal(r.held.Load(), int32(0))
 		_, e := r.network.Host(string(laptop)).Dial(r.t.Context(), "en1", laptopAt, netip.AddrPortFrom(studioAt, uint16(leave.Port)))
 		is.True(e != nil) // nobody listens any more
