@@ -81,7 +81,7 @@ func setEnd(doc *api.Rank, end shimproto.ExitRecord) {
 	doc.EndedAt = api.TimeOf(end.EndedAt.Time)
 	if end.NotStarted == nil {
 		doc.SpawnedAt = api.TimeOf(end.StartedAt.Time)
-		doc.Exit = &api.Exit{Code: end.Code, Signal: int(unix.SignalNum(end.Signal))}
+		doc.Exit = &api.Exit{Code: end.Code, Signal: int(unix.SignalNum(end.Signal)), OutOfMemory: end.OutOfMemory}
 	}
 	if u := end.Usage; u != nil {
 		doc.Usage = &api.Usage{UserS: u.UserS, SystemS: u.SystemS, MaxResidentBytes: u.MaxRSSBytes}
@@ -107,6 +107,8 @@ func whyEnded(rank int, end shimproto.ExitRecord) (api.Reason, string) {
 		return api.Reason(end.Cause.Reason), end.Cause.Message
 	case end.NotStarted != nil:
 		return api.Reason(end.NotStarted.Reason), end.NotStarted.Message
+	case end.OutOfMemory:
+		return api.ReasonRankOutOfMemory, fmt.Sprintf("The system ended rank %d for want of memory.", rank)
 	case end.Signal != "":
 		reason := api.ReasonRankKilled
 		switch unix.SignalNum(end.Signal) {

@@ -122,9 +122,9 @@ func (t *talk) status(m shimproto.Status) {
 		reason, message := api.Reason(why.Reason), why.Message
 		if m.Code != nil || m.Signal != "" {
 			// The home need not wait for the record of the end to end the others.
-			end := shimproto.ExitRecord{Cause: m.Cause, Code: m.Code, Signal: m.Signal}
+			end := shimproto.ExitRecord{Cause: m.Cause, Code: m.Code, Signal: m.Signal, OutOfMemory: m.OutOfMemory}
 			reason, message = whyEnded(doc.Rank, end)
-			doc.Exit, doc.EndedAt = &api.Exit{Code: m.Code, Signal: int(unix.SignalNum(m.Signal))}, t.now()
+			doc.Exit, doc.EndedAt = &api.Exit{Code: m.Code, Signal: int(unix.SignalNum(m.Signal)), OutOfMemory: m.OutOfMemory}, t.now()
 		}
 		t.enter(t.h, api.RankEnding, reason, message)
 	}

@@ -123,6 +123,7 @@ func (s *shim) begin() (err error) {
 		s.keep("stderr", "err.", s.streams.err)
 	}
 	s.armLease(s.spec.LeaseS)
+	s.kills, s.killsKnown = memoryKills()
 	go func() {
 		pid, err := start(s.spec, s.streams)
 		if err == nil {

@@ -158,7 +158,7 @@ func (s *shim) status(re uint64) shimproto.Status {
 		LeaseLeftS: max(0, (s.leaseEnd - s.clock.Boot()).Seconds()), Logs: s.logEnds(),
 	}
 	if s.phase == shimproto.PhaseEnding || s.phase == shimproto.PhaseExited {
-		status.Cause, status.Code, status.Signal = s.record.Cause, s.record.Code, s.record.Signal
+		status.Cause, status.Code, status.Signal, status.OutOfMemory = s.record.Cause, s.record.Code, s.record.Signal, s.record.OutOfMemory
 	}
 	return status
 }

@@ -51,10 +51,13 @@ type shim struct {
 	leaseEnd time.Duration
 	lease    native.Timer
 
-	stopping  bool // SIGTERM was sent, and the grace is not over
-	killAt    time.Duration
-	kill      native.Timer
-	hang      native.Timer  // of a terminal
+	stopping   bool // SIGTERM was sent, and the grace is not over
+	killAt     time.Duration
+	kill       native.Timer
+	hang       native.Timer // of a terminal
+	kills      uint64       // that the system had done for want of memory when the program started
+	killsKnown bool
+
 	reaped    bool          // the program was
 	reapedAt  time.Duration // when
 	finishing bool
@@ -279,6 +282,10 @@ func (s *shim) reap() {
 func (s *shim) ended(status syscall.WaitStatus, usage syscall.Rusage) {
 	s.reaped, s.reapedAt = true, s.clock.Boot()
 	setEnd(&s.record, status, usage)
+	if status.Signaled() && status.Signal() == syscall.SIGKILL && s.record.Cause == nil {
+		kills, known := memoryKills()
+		s.record.OutOfMemory = known && s.killsKnown && kills > s.kills
+	}
 	if s.phase != shimproto.PhaseEnding {
 		s.phase = shimproto.PhaseEnding
 		s.announce()

@@ -22,6 +22,9 @@ type ExitRecord struct {
 	Signal string `json:"signal,omitzero"`
 	// CoreDumped is true when the system wrote a core file.
 	CoreDumped bool `json:"core_dumped,omitzero"`
+	// OutOfMemory is true when the system ended it for want of memory, where the
+	// system tells; Signal is SIGKILL then.
+	OutOfMemory bool `json:"out_of_memory,omitzero"`
 	// NotStarted says why the program could not be executed.
 	NotStarted *Cause `json:"not_started,omitzero"`
 

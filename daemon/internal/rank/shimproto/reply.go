@@ -45,9 +45,11 @@ type Status struct {
 	Cause *Cause `json:"cause,omitzero"`
 	// Code and Signal are how the program ended, as in [ExitRecord], while what it
 	// has left is being ended and written down.
-	Code   *int     `json:"code,omitzero"`
-	Signal string   `json:"signal,omitzero"`
-	Logs   []LogEnd `json:"logs,omitzero"`
+	Code   *int   `json:"code,omitzero"`
+	Signal string `json:"signal,omitzero"`
+	// OutOfMemory is as in [ExitRecord].
+	OutOfMemory bool     `json:"out_of_memory,omitzero"`
+	Logs        []LogEnd `json:"logs,omitzero"`
 }
 
 func (Status) messageType() string { return "status" }
