@@ -1,19 +1,19 @@
 package rank
 
 import (
+	"cmp"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"syscall"
-	"time"
 
 	"fulmen/daemon/api"
 )
 
 // maxLogBytes is what the output of all ranks may take on this node's disk
-// before that of those that ended longest ago is removed.
+// before that of the oldest that have ended is removed.
 const maxLogBytes = 8 << 30
 
 // trimLogs makes room for the output of another rank.
@@ -21,20 +21,21 @@ func (r *Ranks) trimLogs() { r.trimLogsTo(maxLogBytes - 2*(logHeadBytes+logTailB
 
 func (r *Ranks) trimLogsTo(most int64) {
 	type logs struct {
-		paths []string
-		bytes int64
-		ended time.Time // zero while it lives
-		ref   api.RankRef
+		paths   []string
+		bytes   int64
+		isEnded bool
+		made    uint64 // orders ranks
+		ref     api.RankRef
 	}
 	var all []logs
 	r.mu.Lock()
 	for ref, h := range r.held {
-		l := logs{ref: ref}
+		l := logs{ref: ref, made: h.Made}
 		for _, prefix := range []string{api.OutFilePrefix, api.ErrFilePrefix} {
 			l.paths = append(l.paths, filepath.Join(h.folder, prefix+strconv.Itoa(ref.Rank)))
 		}
 		if h.Doc.Phase.Ended() {
-			l.ended = h.Doc.EndedAt.Time
+			l.isEnded = true
 		}
 		all = append(all, l)
 	}
@@ -48,12 +49,12 @@ func (r *Ranks) trimLogsTo(most int64) {
 		}
 		total += all[i].bytes
 	}
-	slices.SortFunc(all, func(a, b logs) int { return a.ended.Compare(b.ended) })
+	slices.SortFunc(all, func(a, b logs) int { return cmp.Compare(a.made, b.made) })
 	for _, l := range all {
 		if total <= most {
 			return
 		}
-		if l.ended.IsZero() || l.bytes == 0 {
+		if !l.isEnded || l.bytes == 0 {
 			continue
 		}
 		for _, path := range l.paths {

@@ -26,6 +26,7 @@ type Ranks struct {
 	held   map[api.RankRef]*held
 	jobs   map[api.JobID]*fence
 	unsaid map[api.RankRef]struct{} // whose documents are to be published
+	made   uint64                   // the highest number of a rank
 	ports  ports
 }
 
@@ -167,6 +168,7 @@ func (r *Ranks) ofJob(job api.JobID) []*held {
 func (r *Ranks) add(rec record, folder string) *held {
 	h := &held{record: rec, folder: folder, said: rec.Doc.PID != 0, wake: make(chan struct{}, 1), over: make(chan struct{}), cleared: make(chan struct{})}
 	r.held[rec.ref()] = h
+	r.made = max(r.made, rec.Made)
 	return h
 }
 

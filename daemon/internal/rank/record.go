@@ -39,6 +39,8 @@ type record struct {
 	Socket string           `json:"socket"`
 	LeaseS float64          `json:"lease_s"`
 	GraceS float64          `json:"grace_s"`
+	// Made orders the ranks of this node: a clock that was set does not.
+	Made uint64 `json:"made,omitzero"`
 	// Committed says that the supervisor may have been asked to start it.
 	Committed bool `json:"committed,omitzero"`
 }

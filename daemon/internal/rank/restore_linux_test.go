@@ -8,8 +8,10 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/matryer/is"
 
@@ -305,10 +307,17 @@ func TestRestoreNeedsASupervisor(t *testing.T) {
 func TestTheOutputOfOldRanksMakesRoom(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	m := newMac(t).boot()
+	m := newMac(t)
+	var set atomic.Int64 // each is made at an earlier time than the one before
+	m.clock = native.ClockFrom(func() time.Time { return time.Now().Add(time.Duration(set.Load())) }, m.clock.Boot)
+	m.boot()
 	p := m.params(m.spec(`head -c 1000000 /dev/zero`))
 	for attempt := range 3 {
 		p.Rank.Attempt = attempt + 1
+		set.Add(int64(-24 * time.Hour))
+		if attempt == 2 {
+			m.boot() // a daemon that is started again goes on counting
+		}
 		m.mustStart(p)
 		m.until(p.Rank, api.RankExited)
 	}

@@ -93,6 +93,7 @@ func (r *Ranks) accept(w wanted) (*held, error) {
 	if joins(w.plan) {
 		rec.Doc.Handshake = &api.Handshake{State: api.HandshakeNone}
 	}
+	rec.Made = r.made + 1 // add counts it
 	h := r.add(rec, r.rankFolder(w.ref))
 	h.lease = r.cfg.Clock.Boot() + secondsOf(w.leaseS)
 	ctx, cancel := context.WithCancel(r.ctx)
