@@ -30,6 +30,7 @@ func (d *daemon) serve(ctx context.Context) error {
 		Log: d.logs.part("server"), Mode: d.folders.Mode, UID: uint32(os.Getuid()), Version: d.options.Version, Schema: schema.JSON(),
 		Limits: server.Limits{Clients: d.live.Current().Limits.Clients, FeedBytes: d.live.Current().Limits.OutboxBytes},
 	}
+	config.Metrics = d.metrics()
 	if runtime.GOOS == "linux" {
 		config.InAdminGroup = server.InGroup(api.AdminGroup)
 	}

@@ -1,0 +1,152 @@
+package metrics
+
+import (
+	"strconv"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"fulmen/daemon/api"
+)
+
+// family is one metric: its name, its help and its labels.
+type family struct {
+	desc *prometheus.Desc
+	kind prometheus.ValueType
+}
+
+func gauge(name, help string, labels ...string) family {
+	return family{prometheus.NewDesc("fulmen_"+name, help, labels, nil), prometheus.GaugeValue}
+}
+
+// families are all metrics that are shown.
+type families struct {
+	info, members, reached, up, memoryTotal, memoryUsed, memoryAvailable, gpuUse, power,
+	fp16, memoryRate, gpuAt, linkRate, linkRTT, linkJitter, linkLoss, linkAt, linkGood,
+	conditions, jobs family
+	measurements family
+}
+
+func newFamilies() families {
+	link := []string{"from", "to", "transport", "kind", "path", "simulated"}
+	return families{
+		info:            gauge("info", "1, with the version of Fulmen and this node.", "version", "node"),
+		members:         gauge("members", "Members of the cluster."),
+		reached:         gauge("nodes_reached", "Members that are reached, this node among them."),
+		up:              gauge("node_up", "1 where a member is reached.", "node", "simulated"),
+		memoryTotal:     gauge("memory_total_bytes", "Physical memory.", "node"),
+		memoryUsed:      gauge("memory_used_bytes", "Memory in use, as it was told last.", "node"),
+		memoryAvailable: gauge("memory_available_bytes", "Memory that a new program could get, as it was told last.", "node"),
+		gpuUse:          gauge("gpu_use_ratio", "The part of the time in which the GPU was busy, as it was told last.", "node"),
+		power:           gauge("power_watts", "The whole machine's power where it is known, else the chip's, as it was told last.", "node"),
+		fp16:            gauge("gpu_fp16_tflops", "Measured fp16 matrix products, in 10^12 operations a second.", "node", "device", "simulated"),
+		memoryRate:      gauge("gpu_memory_bytes_per_s", "Measured memory bandwidth.", "node", "device", "simulated"),
+		gpuAt:           gauge("gpu_measured_timestamp_seconds", "When the GPU was measured.", "node"),
+		linkRate:        gauge("link_bits_per_s", "Measured payload of a path, up away from the first node.", append(link, "direction")...),
+		linkRTT:         gauge("link_rtt_us", "Measured median round trip.", link...),
+		linkJitter:      gauge("link_jitter_us", "Measured mean difference of consecutive round trips.", link...),
+		linkLoss:        gauge("link_loss_ratio", "Measured part of the packets that did not come back.", link...),
+		linkAt:          gauge("link_measured_timestamp_seconds", "When the path was measured.", link...),
+		linkGood:        gauge("link_good", "1 where a path is as it should be, 0 where it is slow, bad or down; absent where that is not known.", link...),
+		conditions:      gauge("conditions", "What is wrong, by node and severity.", "node", "severity"),
+		jobs:            gauge("jobs", "Jobs by phase.", "phase"),
+		measurements: family{prometheus.NewDesc("fulmen_measurements_total", "Measurements of this node's GPU and paths that have ended.",
+			[]string{"subject", "asked", "state"}, nil), prometheus.CounterValue},
+	}
+}
+
+func (f *families) all() []family {
+	return []family{f.info, f.members, f.reached, f.up, f.memoryTotal, f.memoryUsed, f.memoryAvailable, f.gpuUse, f.power, f.fp16, f.memoryRate,
+		f.gpuAt, f.linkRate, f.linkRTT, f.linkJitter, f.linkLoss, f.linkAt, f.linkGood, f.conditions, f.jobs, f.measurements}
+}
+
+// collector shows a source.
+type collector struct {
+	source Source
+	families
+}
+
+// Describe is Prometheus's.
+func (c *collector) Describe(out chan<- *prometheus.Desc) {
+	for _, f := range c.all() {
+		out <- f.desc
+	}
+}
+
+// Collect is Prometheus's.
+func (c *collector) Collect(out chan<- prometheus.Metric) {
+	put := func(f family, value float64, labels ...string) {
+		out <- prometheus.MustNewConstMetric(f.desc, f.kind, value, labels...)
+	}
+	put(c.info, 1, c.source.Version, string(c.source.Node))
+	c.nodes(put)
+	c.documents(put)
+	c.links(put)
+	for _, m := range c.source.Measurements() {
+		put(c.measurements, float64(m.Count), string(m.Kind), strconv.FormatBool(m.IsAsked), string(m.State))
+	}
+}
+
+type put func(f family, value float64, labels ...string)
+
+func (c *collector) nodes(put put) {
+	list := c.source.Nodes()
+	put(c.members, float64(list.Totals.Members))
+	put(c.reached, float64(list.Totals.Nodes))
+	for _, n := range list.Nodes {
+		if n.Liveness != api.LivenessRemoved {
+			put(c.up, truth(n.Liveness == api.LivenessAlive || n.Liveness == api.LivenessSuspect), string(n.Node), strconv.FormatBool(n.Simulated))
+		}
+	}
+}
+
+func (c *collector) documents(put put) {
+	type severity struct {
+		node api.NodeID
+		how  api.Severity
+	}
+	wrong, jobs := map[severity]int{}, map[api.JobPhase]int{}
+	for _, d := range c.source.Docs(kinds()...) {
+		node, simulated := string(d.Node), strconv.FormatBool(d.Simulated)
+		switch d.Kind {
+		case api.KindMemory:
+			if v, ok := decoded[api.Memory](d); ok {
+				known(put, c.memoryTotal, v.TotalBytes, node)
+				known(put, c.memoryUsed, v.UsedBytes, node)
+				known(put, c.memoryAvailable, v.AvailableBytes, node)
+			}
+		case api.KindSystem:
+			if v, ok := decoded[api.System](d); ok {
+				known(put, c.gpuUse, v.GPUUseRatio, node)
+				watts := v.SystemPowerWatts
+				if watts == nil {
+					watts = v.PackagePowerWatts
+				}
+				known(put, c.power, watts, node)
+			}
+		case api.KindGPUProfile:
+			if v, ok := decoded[api.GPUProfile](d); ok && !v.MeasuredAt.IsZero() {
+				known(put, c.fp16, v.FP16TFLOPS, node, one(v.Device), simulated)
+				known(put, c.memoryRate, v.MemoryBytesPerS, node, one(v.Device), simulated)
+				put(c.gpuAt, seconds(v.MeasuredAt), node)
+			}
+		case api.KindCondition:
+			if v, ok := decoded[api.Condition](d); ok && v.Severity.Valid() && !v.Muted {
+				wrong[severity{d.Node, v.Severity}]++
+			}
+		case api.KindJob:
+			if v, ok := decoded[api.Job](d); ok && v.Phase.Valid() {
+				jobs[v.Phase]++
+			}
+		}
+	}
+	for s, n := range wrong {
+		put(c.conditions, float64(n), string(s.node), string(s.how))
+	}
+	for phase, n := range jobs {
+		put(c.jobs, float64(n), string(phase))
+	}
+}
+
+func decoded[T any](d api.Document) (v T, ok bool) {
+	return v, d.Decode(&v) == nil
+}
