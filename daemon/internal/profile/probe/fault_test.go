@@ -19,7 +19,9 @@ import (
 
 func TestFaults(t *testing.T) {
 	_, gone := net.InterfaceByName("no such interface")
-	dial := func(err error) error { return &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("setsockopt", err)} }
+	dial := func(err error) error {
+		return &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("setsockopt", err)}
+	}
 	for name, c := range map[string]struct {
 		err  error
 		lost bool // the interface has the address no more
