@@ -192,6 +192,31 @@ func TestStalls(t *testing.T) {
 	}
 }
 
+// A connection that does not come about ends the measurement, not the others.
+func TestOneConnectionDoesNotAnswer(t *testing.T) {
+	for nth := range int32(7) { // the control connection, three up, three down
+		var accepted atomic.Int32
+		in(t, at(studio, func(conn net.Conn) net.Conn {
+			if accepted.Add(1) == nth+1 {
+				return stalling(-1, -1)(conn)
+			}
+			return conn
+		}), func(r *rig) {
+			is := is.New(r.t)
+			path := there
+			path.Streams = 3
+			began := time.Now()
+			result, err := r.laptop.Measure(r.t.Context(), m1, path, AmountRefresh, nil)
+			is.True(err != nil)
+			is.True(api.AsError(err).Is(api.ReasonUnreachable))
+			is.True(time.Since(began) < proveWithin+time.Second)
+			is.Equal(result.RTTUS != nil, nth > 0)
+			is.Equal(result.UpBitsPerS != nil, nth > 3)
+			r.pass(leftAfter * 3 / 2)
+		})
+	}
+}
+
 func TestOtherIdentity(t *testing.T) {
 	in(t, func(node api.NodeID, cfg *Config) {
 		if node == studio {

@@ -29,6 +29,7 @@ func (m *asking) transfer(way purpose, p plan, done float64) (*int64, error) {
 	defer t.streams.close()
 	t.counter.clock, t.counter.tell = m.prober.cfg.Clock, t.came
 	if err := t.use(p.streams, done); err != nil {
+		close(t.over)
 		return nil, err
 	}
 	var listening sync.WaitGroup
