@@ -36,6 +36,7 @@ type Jobs struct {
 	values   map[api.JobID]map[string]string // of environment variables
 	requests map[requestKey]api.JobID
 	loaded   bool
+	nothing  body // what is left of deleted jobs
 }
 
 type requestKey struct {

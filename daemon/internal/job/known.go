@@ -9,15 +9,20 @@ import (
 	"fulmen/daemon/internal/ledger"
 )
 
-// known is what is held of one job.
+// known is what is held of one job. Of one that was deleted it is little, and stays.
 type known struct {
-	docs    map[api.NodeID]held // by writer
-	ranks   map[api.Key]rankDoc
-	spec    api.JobSpec // verified
-	raw     []byte      // the bytes of spec
-	gone    bool        // deleted
+	*body
+	gone    bool // deleted; body is read only
 	actor   *actor
-	watches map[*Watch]struct{}
+	watches map[*Watch]struct{} // nil for none
+}
+
+// body is what a job consists of.
+type body struct {
+	docs  map[api.NodeID]held // by writer
+	ranks map[api.Key]rankDoc
+	spec  api.JobSpec // verified
+	raw   []byte      // the bytes of spec
 }
 
 // held is one home's document.
@@ -35,7 +40,7 @@ type rankDoc struct {
 func (j *Jobs) know(id api.JobID) *known {
 	k := j.jobs[id]
 	if k == nil {
-		k = &known{docs: map[api.NodeID]held{}, ranks: map[api.Key]rankDoc{}, watches: map[*Watch]struct{}{}}
+		k = &known{body: &body{docs: map[api.NodeID]held{}, ranks: map[api.Key]rankDoc{}}}
 		j.jobs[id] = k
 	}
 	return k

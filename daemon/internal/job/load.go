@@ -103,7 +103,7 @@ func (j *Jobs) drop(id api.JobID, k *known) {
 			delete(j.requests, key)
 		}
 	}
-	k.docs, k.ranks, k.raw = map[api.NodeID]held{}, map[api.Key]rankDoc{}, nil
+	k.body = &j.nothing
 	k.changed()
 	if !k.gone {
 		delete(j.jobs, id)

@@ -41,6 +41,7 @@ type world struct {
 	friend          api.Principal        // may act for everybody
 	calls           map[string]int       // answered, by method
 	starts          int
+	keep            int // how many ended jobs a home keeps; 0 = by default
 	cables          []api.Cable
 	mlx             string // version that preflights find
 	prints, printed int64  // bytes between two renewals, and in all
@@ -147,6 +148,7 @@ func (m *machine) start() {
 		Node: m.id, Key: m.key, Cluster: func() api.ClusterID { return cluster },
 		PublicKey: func(id api.NodeID) (ed25519.PublicKey, bool) { k, ok := m.w.PublicKey(id); return k, ok },
 		Clock:     m.clock(), Peers: peers, Ledger: l, Documents: docs{m}, Sight: eyes{m}, Access: m, Beats: air{m}, Planner: planner{m},
+		Keep:   m.w.keep,
 		Cables: m.w.cablesNow, Name: m.w.nameOf, Unfit: unfit,
 		Compare: func(all []api.Preflight, mixed bool) (out []api.Cause) {
 			for _, one := range all {

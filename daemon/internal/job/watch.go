@@ -44,7 +44,11 @@ func (j *Jobs) Watch(ctx context.Context, c Caller, p api.JobSelect) (*Watch, er
 	if job.Phase.Ended() {
 		w.wake()
 	}
-	j.jobs[p.Job].watches[w] = struct{}{}
+	k := j.jobs[p.Job]
+	if k.watches == nil {
+		k.watches = map[*Watch]struct{}{}
+	}
+	k.watches[w] = struct{}{}
 	return w, nil
 }
 
