@@ -47,6 +47,7 @@ type attachment struct {
 
 	state    jobState
 	where    string // as was said last
+	opened   int    // the attempt whose ports were said
 	stopping int
 	restore  func() error
 	followed func() // ends what runs beside
@@ -92,6 +93,7 @@ func (a *attachment) follow(ctx context.Context, signals <-chan os.Signal) (int,
 			}
 		case <-settle.C:
 			a.sayWhere()
+			a.sayPorts(ctx)
 		case s := <-signals:
 			if done, status := a.signalled(ctx, s); done {
 				return status, silent{}
@@ -118,6 +120,7 @@ func (a *attachment) take(ctx context.Context, c jobChange) {
 	case now == api.JobHandshake, now == api.JobRunning:
 		if now == api.JobRunning {
 			a.sayWhere()
+			a.sayPorts(ctx)
 		}
 		a.enterRaw(ctx)
 		a.beginInput(ctx)
@@ -150,6 +153,27 @@ func (a *attachment) sayWhere() {
 	if words := a.state.words(a.view(), a.names); words != a.where {
 		a.where = words
 		a.say(words)
+	}
+}
+
+// sayPorts says once an attempt where the ports that the job publishes are open on
+// this node. They may open a moment after the job runs.
+func (a *attachment) sayPorts(ctx context.Context) {
+	job := a.state.job
+	if job.Phase != api.JobRunning || a.opened == job.Attempt || a.quiet || a.json {
+		return
+	}
+	if len(a.state.spec().Publish) == 0 {
+		a.opened = job.Attempt
+		return
+	}
+	now, err := client.Call[api.JobGetResult](ctx, a.client, "job.get", api.JobSelect{Job: a.job})
+	if err != nil || len(now.Published) == 0 {
+		return // fulmen job show tells too
+	}
+	a.opened = job.Attempt
+	for _, line := range a.view().PublishedLines(now.Published) {
+		a.say(line)
 	}
 }
 

@@ -25,6 +25,7 @@ type fakeJob struct {
 	more    *sync.Cond
 	job     api.Job
 	ranks   map[string]api.Rank
+	ports   []api.PublishedPort
 	changes []api.JobChanged
 	pieces  []api.JobOutput
 	offsets map[string]int64
@@ -92,7 +93,7 @@ func (f *fakeJob) doc(kind api.Kind, name string, value any) api.Document {
 }
 
 func (f *fakeJob) snapshot() api.JobGetResult {
-	out := api.JobGetResult{Job: f.doc(api.KindJob, string(jobA), f.job), Ranks: []api.Document{}}
+	out := api.JobGetResult{Job: f.doc(api.KindJob, string(jobA), f.job), Ranks: []api.Document{}, Published: f.ports}
 	for name, r := range f.ranks {
 		out.Ranks = append(out.Ranks, f.doc(api.KindRank, name, r))
 	}

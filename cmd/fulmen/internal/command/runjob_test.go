@@ -2,6 +2,7 @@ package command
 
 import (
 	"encoding/json"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -33,6 +34,28 @@ func TestRunShowsWhatRanksPrint(t *testing.T) {
 	is.Equal(r.out.String(), "[0] a\n[0] bc\n")
 	is.True(strings.Contains(r.err.String(), "[1] oh\n"))
 	is.True(!strings.Contains(r.err.String(), "ended"))
+}
+
+// TestRunSaysWhereItsPortsAreOpen: once they are, which may be a moment after the
+// job runs, and once.
+func TestRunSaysWhereItsPortsAreOpen(t *testing.T) {
+	is := is.New(t)
+	r := newRig(t, "")
+	f := r.fake()
+	_, done := r.begin("run", "-n", "2", "--publish", "8080", "--", "python", "serve.py")
+	r.daemon.Await("job.watch")
+	f.runs()
+	r.err.await(t, "fulmen: j4k2m9xq7: running on")
+	f.mu.Lock()
+	f.ports = []api.PublishedPort{{Port: 8080, Addresses: []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:8080")}}}
+	f.mu.Unlock()
+	f.change(func(j *api.Job) { j.Message = "something else" })
+	const line = "fulmen: j4k2m9xq7: port 8080 is open at 127.0.0.1:8080\n"
+	r.err.await(t, line)
+	f.change(func(j *api.Job) { j.Message = "and more" })
+	f.ends(api.JobSucceeded, 0, nil)
+	is.Equal(<-done, 0)
+	is.Equal(strings.Count(r.err.String(), line), 1)
 }
 
 func TestRunEndsWithTheStatusOfTheJob(t *testing.T) {

@@ -2,6 +2,7 @@ package show
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/netip"
 	"testing"
@@ -39,10 +40,15 @@ func jobScreens(t *testing.T) map[string]func(io.Writer) error {
 		},
 		"published": func(w io.Writer) error {
 			at := netip.MustParseAddrPort
-			return view.Published(w, []api.PublishedPort{
+			ports := []api.PublishedPort{
 				{Port: 8080}, {Port: 8081, Addresses: []netip.AddrPort{at("127.0.0.1:8081")}},
 				{Port: 8082, LAN: true, Addresses: []netip.AddrPort{at("192.168.1.5:8082"), at("[fe80::1%en0]:8082")}, Key: "s3cret"},
-			})
+				{Port: 8083, Problem: &api.Cause{Reason: api.ReasonPortTaken, Message: "Port 8083 is held by another program."}},
+			}
+			for _, line := range view.PublishedLines(ports) {
+				fmt.Fprintln(w, line)
+			}
+			return view.Published(w, ports)
 		},
 		"plan":      func(w io.Writer) error { return view.Plan(w, api.JobPlanResult{Plan: samplePlan()}, called()) },
 		"plan_wide": func(w io.Writer) error { return wide.Plan(w, api.JobPlanResult{Plan: samplePlan()}, called()) },

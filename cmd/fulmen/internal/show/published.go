@@ -17,21 +17,40 @@ func (v View) Published(w io.Writer, all []api.PublishedPort) error {
 	}
 	table := text.NewTable("PORT", "OPEN AT", "REQUESTS BEAR")
 	for _, p := range all {
-		at := ""
-		for _, a := range p.Addresses {
-			at = join(", ", at, a.String())
-		}
-		if p.Problem != nil {
-			at = "not open: " + text.Clean(p.Problem.Message)
-		} else if at == "" {
-			at = netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(p.Port)).String() + " (rank 0's own)"
-		}
-		key := none
-		if p.Key != "" {
-			key = "Authorization: Bearer " + p.Key
-		}
-		table.Row(choose(p.LAN, "lan:", "")+fmt.Sprint(p.Port), at, key)
+		table.Row(choose(p.LAN, "lan:", "")+fmt.Sprint(p.Port), openAt(p), choose(p.Key != "", bearer(p), none))
 	}
 	fmt.Fprintln(w)
 	return table.Write(w)
+}
+
+// PublishedLines says the same in sentences, one a port.
+func (v View) PublishedLines(all []api.PublishedPort) []string {
+	var lines []string
+	for _, p := range all {
+		line := fmt.Sprintf("port %d is open at %s", p.Port, openAt(p))
+		if p.Problem != nil {
+			line = fmt.Sprintf("port %d is %s", p.Port, openAt(p))
+		} else if p.Key != "" {
+			line += "; requests bear " + bearer(p)
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+func bearer(p api.PublishedPort) string { return "Authorization: Bearer " + p.Key }
+
+// openAt is where a port is open, or why it is not.
+func openAt(p api.PublishedPort) string {
+	at := ""
+	for _, a := range p.Addresses {
+		at = join(", ", at, a.String())
+	}
+	switch {
+	case p.Problem != nil:
+		return "not open: " + text.Clean(p.Problem.Message)
+	case at == "":
+		return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(p.Port)).String() + " (rank 0's own)"
+	}
+	return at
 }
