@@ -1,6 +1,6 @@
-// The part of libnotify that native/darwin calls, for Linux.
-#ifndef FULMEN_SIM_NOTIFY_H
-#define FULMEN_SIM_NOTIFY_H
+// The part of libnotify that native/darwin calls, after notify(3).
+#ifndef FULMEN_APPLE_NOTIFY_H
+#define FULMEN_APPLE_NOTIFY_H
 
 #include <stdint.h>
 
