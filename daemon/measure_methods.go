@@ -92,11 +92,24 @@ func (d *daemon) subjects(p api.MeasureLinkParams) ([]api.Key, error) {
 	var keys []api.Key
 	for _, row := range list.Rows {
 		isOut := slices.Contains(stale, row.From) || slices.Contains(stale, row.To) || row.Verdict == api.VerdictDown
-		if !wanted(row) || isOut || row.Transport == api.TransportRDMA && !p.RDMA {
+		if !wanted(row) || isOut || row.Transport == api.TransportRDMA || row.From == row.To {
 			continue
 		}
 		node, name := graph.Measurer(row.LinkRowKey)
 		keys = append(keys, api.Key{Node: node, Kind: api.KindLinkProfile, Name: name})
+	}
+	if p.RDMA {
+		for _, c := range list.Cables {
+			name := c.Link.String()
+			row := api.LinkRow{LinkRowKey: api.LinkRowKey{From: c.Link.Low.Node, To: c.Link.High.Node}, Link: c.Link}
+			if c.Link.Valid() && !c.Stale && wanted(row) {
+				keys = append(keys, api.Key{Node: c.Link.Low.Node, Kind: api.KindLinkProfile, Name: name})
+			}
+		}
+	}
+	if p.All && d.options.Simulation != nil {
+		lowest := slices.Min(d.roster.Members())
+		keys = append(keys, api.Key{Node: lowest, Kind: api.KindLinkProfile, Name: api.PeerAddress{Peer: lowest, Address: loopback()}.String()})
 	}
 	return keys, nil
 }

@@ -127,14 +127,16 @@ func (m *measured) simulated(cables []api.Cable, recorded *recorded) []profile.P
 		}
 	}
 	if members := m.daemon.roster.Members(); len(members) > 0 && slices.Min(members) == self {
-		loopback := netip.AddrFrom4([4]byte{127, 0, 0, 1})
 		paths = append(paths, profile.Path{
-			Transport: api.TransportSocket, Peer: self, Interface: loopbackInterface, Source: loopback, Sink: loopback,
+			Transport: api.TransportSocket, Peer: self, Interface: loopbackInterface, Source: loopback(), Sink: loopback(),
 			Kind: api.LinkLoopback, IsUnasked: true,
 		})
 	}
 	return paths
 }
+
+// loopback is the machine's own address.
+func loopback() netip.Addr { return netip.AddrFrom4([4]byte{127, 0, 0, 1}) }
 
 // speedFrom is a cable's speed as a node at one end has it; nil where it is not known.
 func speedFrom(c *api.Cable, node api.NodeID) *api.ThunderboltSpeed {

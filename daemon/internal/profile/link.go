@@ -2,6 +2,7 @@ package profile
 
 import (
 	"context"
+	"strings"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/profile/history"
@@ -10,6 +11,12 @@ import (
 // measurePath measures a path, or takes what the scenario records of it.
 func (p *Profiler) measurePath(t *task) *api.Error {
 	path, ok := p.pathOf(t.key.Name)
+	if isCable := strings.Contains(t.key.Name, "~"); !ok && isCable {
+		if p.cfg.Scenario != nil {
+			return api.Errorf(api.ReasonNotInScenario, t.key.Name, "The scenario records nothing of this cable over RDMA.")
+		}
+		return api.Errorf(api.ReasonNotSupportedByPlatform, t.key.Name, "This version does not measure RDMA.")
+	}
 	if !ok {
 		return api.Errorf(api.ReasonLinkGone, t.key.Name, "The path is not there now: the cable, the address or the other node is gone.")
 	}
