@@ -54,21 +54,23 @@ type trimmer struct {
 	isArmed   bool
 }
 
-// watch has the end of the next garbage collection noticed.
+// watch has the end of each garbage collection noticed.
 func (t *trimmer) watch() {
 	sign := new([16]byte) // not so small that it shares its room with what lives
-	runtime.AddCleanup(sign, func(t *trimmer) { t.collected() }, t)
+	runtime.AddCleanup(sign, func(t *trimmer) {
+		t.arm()
+		t.watch()
+	}, t)
 }
 
-// collected is called after a garbage collection.
-func (t *trimmer) collected() {
+// arm has it looked later, if much was allocated since the last time.
+func (t *trimmer) arm() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if now := allocated(); !t.isArmed && now-t.allocated >= trimBytes {
 		t.isArmed, t.allocated = true, now
 		time.AfterFunc(trimAfter, t.look)
 	}
-	t.watch()
 }
 
 // look trims if nothing much has happened since the last look, and looks again

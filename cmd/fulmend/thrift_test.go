@@ -1,6 +1,7 @@
 package main
 
 import (
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,32 +13,32 @@ import (
 func TestTrim(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
-		trimmed := 0
-		trim := &trimmer{trim: func() { trimmed++ }, allocated: allocated()}
+		var trimmed atomic.Int64
+		trim := &trimmer{trim: func() { trimmed.Add(1) }, allocated: allocated()}
 		work := func() {
 			is.True(len(make([]byte, 2*trimBytes)) > 0)
-			trim.collected()
+			trim.arm()
 		}
 		quiet := func() {
 			time.Sleep(time.Hour)
 			synctest.Wait()
 		}
-		trim.collected()
+		trim.arm()
 		quiet()
-		is.Equal(trimmed, 0) // a collection for nothing
+		is.Equal(trimmed.Load(), int64(0)) // a collection for nothing
 
 		work()
 		time.Sleep(trimAfter / 2)
 		work()
 		time.Sleep(trimAfter * 3 / 4)
 		synctest.Wait()
-		is.Equal(trimmed, 0) // it has not been quiet for long enough
+		is.Equal(trimmed.Load(), int64(0)) // it has not been quiet for long enough
 		quiet()
-		is.Equal(trimmed, 1)
+		is.Equal(trimmed.Load(), int64(1))
 		quiet()
-		is.Equal(trimmed, 1)
+		is.Equal(trimmed.Load(), int64(1))
 		work()
 		quiet()
-		is.Equal(trimmed, 2)
+		is.Equal(trimmed.Load(), int64(2))
 	})
 }
