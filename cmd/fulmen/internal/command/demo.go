@@ -46,6 +46,8 @@ type demoResult struct {
 	Folder string `json:"folder"`
 	// Nodes are the Macs.
 	Nodes []demoNode `json:"nodes"`
+	// Measured is what they give, absent where it could not be measured.
+	Measured *demoMeasured `json:"measured,omitempty"`
 	// AllReduce is the job with which the start ends, absent where none was run.
 	AllReduce *allReduced `json:"allreduce,omitempty"`
 }
@@ -64,8 +66,9 @@ func (r *run) demoCommand() *cobra.Command {
 	var f demonstration
 	c := &cobra.Command{
 		Use: "demo [SCENARIO]", Short: "Run a simulated cluster of real daemons on this machine", Args: cobra.MaximumNArgs(1),
-		Long: "Starts a daemon for each Mac of a simulated cluster, pairs them, measures all_sum over four of them, and shows the\n" +
-			"cluster until Ctrl-C, which ends all of it. The hardware is simulated, everything else is real, also what the job does.\n" +
+		Long: "Starts a daemon for each Mac of a simulated cluster, pairs them, measures GPUs and paths, and all_sum over four of them,\n" +
+			"and shows the cluster until Ctrl-C, which ends all of it. The hardware is simulated, and its measurements are those of\n" +
+			"the scenario; everything else is real, also what the job does, and one path: this machine's loopback.\n" +
 			"Without SCENARIO it is " + demoScenario + ", four Macs joined by cables. Each daemon keeps its state in a folder of its own, which\n" +
 			"is removed at the end. No job runs as root: called by root, the daemons run as the account that called sudo, else as nobody.",
 		Example: "  fulmen demo\n  fulmen demo two-studios --keep\n  fulmen demo sixteen --nodes 6\n  fulmen demo --once",
@@ -161,7 +164,7 @@ func (r *run) demonstrate(ctx, whole context.Context, cluster *demo.Cluster, res
 			return err
 		}
 		r.explain(err) // somebody looks, and it may still come
-	} else if result.AllReduce, err = r.demoJob(ctx, result.Nodes, f); err != nil {
+	} else if err = r.demoWork(ctx, &result, f); err != nil {
 		if f.once || r.json || ctx.Err() != nil {
 			return err
 		}
@@ -180,6 +183,15 @@ func (r *run) demonstrate(ctx, whole context.Context, cluster *demo.Cluster, res
 		"Ctrl-C ends all of it.\n\n", text.Clean(first.Home))
 	screen.lines = 0 // what was written since stays
 	return cluster.Follow(ctx, func(s demo.State) (bool, error) { return false, draw(s) })
+}
+
+// demoWork has the cluster measure and run a job.
+func (r *run) demoWork(ctx context.Context, result *demoResult, f demonstration) (err error) {
+	if result.Measured, err = r.demoMeasure(ctx, result.Nodes[0]); err != nil {
+		return err
+	}
+	result.AllReduce, err = r.demoJob(ctx, result.Nodes, f)
+	return err
 }
 
 // demoFolder makes the folder of a demo for an account, where paths are short

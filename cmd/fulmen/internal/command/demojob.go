@@ -30,13 +30,7 @@ func (r *run) demoJob(ctx context.Context, nodes []demoNode, f demonstration) (*
 	}
 	b := allReduce{sizes: "1KiB-4MiB", dtype: "float32", perSize: 100 * time.Millisecond}
 	b.backend, b.placing, b.running = string(api.BackendRing), demoPlacing, demoRunning
-	at := *r // a client of the first Mac's daemon
-	at.Environment.Getenv = func(name string) string {
-		if name == api.EnvHome {
-			return nodes[0].Home
-		}
-		return r.Environment.Getenv(name)
-	}
+	at := r.at(nodes[0])
 	err := at.with(ctx, func(c *client.Client) (err error) {
 		b.ranks, err = at.mostRanks(ctx, c, b, min(demoRanks, len(nodes)))
 		return err

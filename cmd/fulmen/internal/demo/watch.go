@@ -21,6 +21,11 @@ const lookEvery = time.Second
 // sharedKinds are the documents that every Mac must have of every other one.
 func sharedKinds() []api.Kind { return []api.Kind{api.KindIdentity, api.KindMemory, api.KindNetwork} }
 
+// watchedKinds are those and what is measured while somebody watches.
+func watchedKinds() []api.Kind {
+	return append(sharedKinds(), api.KindGPUProfile, api.KindLinkProfile)
+}
+
 // sight is what one Mac sees.
 type sight struct {
 	mu    sync.Mutex
@@ -52,6 +57,8 @@ type NodeState struct {
 	SeenBy int
 	// Memory is what it says of its memory; nil where that is not known.
 	Memory *api.Memory
+	// GPU is what was measured of its GPU; nil where that is not known.
+	GPU *api.GPUProfile
 	// Paths counts its active paths to others, by kind.
 	Paths map[api.LinkKind]int
 }
@@ -98,7 +105,7 @@ func (c *Cluster) Follow(ctx context.Context, show func(State) (enough bool, err
 
 // watch keeps what a Mac knows of all.
 func (n *Node) watch(ctx context.Context, changed chan<- struct{}) {
-	for event, err := range n.client.Watch(ctx, api.StateSelect{Kinds: sharedKinds()}) {
+	for event, err := range n.client.Watch(ctx, api.StateSelect{Kinds: watchedKinds()}) {
 		if err != nil {
 			continue // the next look says what is wrong
 		}
@@ -161,6 +168,10 @@ func (c *Cluster) stateOf(n *Node) NodeState {
 		var m api.Memory
 		if other.document(n.ID, api.KindMemory, &m) && s.Memory == nil {
 			s.Memory = &m
+		}
+		var gpu api.GPUProfile
+		if other.document(n.ID, api.KindGPUProfile, &gpu) && s.GPU == nil {
+			s.GPU = &gpu
 		}
 	}
 	if s.Liveness == "" && len(c.Nodes) == 1 && s.Ended == "" {

@@ -94,7 +94,7 @@ func alphabet(w io.Writer) error {
 
 func whole() demo.State {
 	node := func(mac string, id api.NodeID) demo.NodeState {
-		return demo.NodeState{Mac: mac, ID: id, Liveness: api.LivenessAlive, SeenBy: 2, Memory: &api.Memory{TotalBytes: ptr(int64(512 << 30)), UsedBytes: ptr(int64(24 << 30))},
+		return demo.NodeState{Mac: mac, ID: id, Liveness: api.LivenessAlive, SeenBy: 2, Memory: &api.Memory{TotalBytes: ptr(int64(512 << 30)), UsedBytes: ptr(int64(24 << 30))}, GPU: &api.GPUProfile{FP16TFLOPS: ptr(23.6)},
 			Paths: map[api.LinkKind]int{api.LinkEthernet: 2, api.LinkTB5: 2}}
 	}
 	return demo.State{Nodes: []demo.NodeState{node("studio-1", studio), node("studio-2", attic), node("studio-3", cellar)}}

@@ -18,7 +18,7 @@ const maxMissing = 3
 
 // Demo writes a simulated cluster as its Macs see it.
 func (v View) Demo(w io.Writer, s demo.State) error {
-	table := text.NewTable("MAC", "ID", "STATE", "SEEN BY", "MEMORY", "PATHS")
+	table := text.NewTable("MAC", "ID", "STATE", "SEEN BY", "MEMORY", "GPU", "PATHS")
 	for _, n := range s.Nodes {
 		state := cmp.Or(string(n.Liveness), "starting")
 		if n.Ended != "" {
@@ -28,13 +28,21 @@ func (v View) Demo(w io.Writer, s demo.State) error {
 		if n.Memory != nil {
 			memory = v.memoryOf(*n.Memory, api.Document{})
 		}
-		table.Row(n.Mac, n.ID.Display(), state, fmt.Sprintf("%d of %d", n.SeenBy, len(s.Nodes)-1), memory, orNone(pathCounts(n.Paths)))
+		table.Row(n.Mac, n.ID.Display(), state, fmt.Sprintf("%d of %d", n.SeenBy, len(s.Nodes)-1), memory, demoGPU(n.GPU), orNone(pathCounts(n.Paths)))
 	}
 	if err := table.Write(w); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(w, "\n%s SIMULATED.\n", text.Clean(demoVerdict(s)))
 	return err
+}
+
+// demoGPU is what was measured of a GPU.
+func demoGPU(p *api.GPUProfile) string {
+	if p == nil || p.FP16TFLOPS == nil {
+		return none
+	}
+	return text.TFLOPS(*p.FP16TFLOPS)
 }
 
 // demoVerdict says whether all is as it will be, and what is missing.

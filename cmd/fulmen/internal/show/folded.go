@@ -33,6 +33,21 @@ func folded(rows []api.LinkRow) []api.LinkRow {
 	return out
 }
 
+// turned are rows of which those over cables begin at the node that is shown
+// first: only one end of them has a row.
+func turned(rows []api.LinkRow, nodes []api.NodeView) []api.LinkRow {
+	at := func(id api.NodeID) int {
+		return slices.IndexFunc(nodes, func(n api.NodeView) bool { return n.Node == id })
+	}
+	out := slices.Clone(rows)
+	for i := range out {
+		if r := &out[i]; r.Transport == api.TransportRDMA && at(r.From) > at(r.To) && at(r.To) >= 0 {
+			r.From, r.To, r.UpBitsPerS, r.DownBitsPerS = r.To, r.From, r.DownBitsPerS, r.UpBitsPerS
+		}
+	}
+	return out
+}
+
 // mirrors reports whether two rows are one way, seen from its two ends.
 func mirrors(a, b api.LinkRow) bool {
 	return a.From == b.To && a.To == b.From && a.From != a.To && a.Transport == b.Transport && a.Kind == b.Kind && a.Link == b.Link &&
@@ -47,7 +62,7 @@ func (v View) measuredPaths(w io.Writer, list api.LinkListResult, nodes []api.No
 		heading = []string{"BETWEEN", "AND", "KIND", "ADDRESS", "CABLE", "THERE", "BACK", "RTT/2", "JITTER/2", "LOSS", "MEASURED", "VERDICT"}
 	}
 	table := text.NewTable(heading...)
-	for _, r := range folded(sorted(list.Rows, nodes)) {
+	for _, r := range folded(sorted(turned(list.Rows, nodes), nodes)) {
 		cells := []string{n.of(r.From), n.of(r.To), kindWord(r.Kind)}
 		if v.Wide {
 			cable := none

@@ -80,6 +80,7 @@ func screens(t *testing.T) map[string]func(io.Writer) error {
 		"code_all":         func(w io.Writer) error { return alphabet(w) },
 		"code_strange":     func(w io.Writer) error { return BigCode(w, "a\x1bU") },
 		"demo":             func(w io.Writer) error { return view.Demo(w, whole()) },
+		"demo_measured":    func(w io.Writer) error { return view.DemoMeasured(w, bothList(), clusterLinks()) },
 		"demo_early":       func(w io.Writer) error { return view.Demo(w, early()) },
 		"topology":         func(w io.Writer) error { return view.Topology(w, mesh(t)) },
 		"topology_wide":    func(w io.Writer) error { return wide.Topology(w, mesh(t)) },
