@@ -34,9 +34,10 @@ typedef struct {
 	void *data;
 } driver_request;
 
-enum { COMMAND_MEMBERS = 6, MAX_MEMBERS = 64 };
+enum { COMMAND_ADD = 0, COMMAND_DELETE = 1, COMMAND_MEMBERS = 6, MAX_MEMBERS = 64 };
 
 #define GET_FROM_DRIVER _IOWR('i', 123, driver_request)
+#define SET_IN_DRIVER _IOW('i', 123, driver_request)
 
 int fulmen_bridge_read(const char *bridge, fulmen_buffer *out) {
 	int result = FULMEN_OK;
@@ -65,5 +66,24 @@ out:
 		close(descriptor);
 	}
 	free(members);
+	return result;
+}
+
+int fulmen_bridge_change(const char *bridge, const char *interface, int add) {
+	int descriptor = socket(AF_INET, SOCK_DGRAM, 0);
+	if (descriptor < 0) {
+		return FULMEN_MEMORY;
+	}
+	bridge_member member;
+	memset(&member, 0, sizeof member);
+	strncpy(member.name, interface, sizeof member.name - 1);
+	driver_request request = {.command = add ? COMMAND_ADD : COMMAND_DELETE, .length = sizeof member, .data = &member};
+	strncpy(request.name, bridge, sizeof request.name - 1);
+	int result = FULMEN_OK;
+	// A member that is added twice exists; one that is taken out twice does not.
+	if (ioctl(descriptor, SET_IN_DRIVER, &request) < 0 && errno != (add ? EEXIST : ENOENT)) {
+		result = errno == ENXIO ? FULMEN_GONE : FULMEN_REFUSED;
+	}
+	close(descriptor);
 	return result;
 }

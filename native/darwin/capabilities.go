@@ -37,7 +37,6 @@ func (m *machine) Capabilities(ctx context.Context) (native.Capabilities, error)
 	m.canHear(c)
 	for feature, there := range map[native.Feature]bool{
 		native.FeatureSupervisor: m.supervises, native.FeatureDiscovery: m.discovers,
-		native.FeatureNetworkService: m.acts, native.FeatureBridgeMembership: m.acts,
 	} {
 		if there {
 			c.Yes(feature)
@@ -45,7 +44,24 @@ func (m *machine) Capabilities(ctx context.Context) (native.Capabilities, error)
 			c.No(native.ReasonNoPlatform.With("not a part of this build"), feature)
 		}
 	}
+	m.canAct(c)
 	return c, nil
+}
+
+// canAct looks whether the network may be changed, and with what.
+func (m *machine) canAct(c native.Capabilities) {
+	both := []native.Feature{native.FeatureNetworkService, native.FeatureBridgeMembership}
+	switch {
+	case m.actions == nil:
+		c.No(native.ReasonNoPlatform.With(errNoFrameworks.Error()), both...)
+	case !m.actions.root:
+		c.No(native.ReasonNeedsRoot, both...)
+	default:
+		c.Yes(both...)
+		if err := m.actions.editor.bridgesKnown(); err != nil {
+			c.No(whyNot(err), native.FeatureBridgeMembership)
+		}
+	}
 }
 
 // canHear arms a line and looks which of its sources speak.

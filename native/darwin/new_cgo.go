@@ -4,9 +4,10 @@ package darwin
 
 import "fulmen/native"
 
-// newSystemMachine is a machine whose facts C reads.
-func newSystemMachine(f systemFrameworks, m *machine) *machine {
+// newSystemMachine is a machine whose facts C reads. Root may change its network.
+func newSystemMachine(f systemFrameworks, root bool, m *machine) *machine {
 	m.frameworks, m.meters, m.verbs = f, f, f
+	m.actions = &actions{machine: m, editor: f, root: root}
 	return newMachine(m, f.open)
 }
 
@@ -14,6 +15,6 @@ func newSystemMachine(f systemFrameworks, m *machine) *machine {
 func (m *machine) platform() native.Platform {
 	p := &power{machine: m, assert: m.frameworks.(systemFrameworks).assert}
 	return native.Platform{
-		Name: platformName, Clock: m.clock, Facts: m, Power: p, Closers: []func() error{p.close, m.close},
+		Name: platformName, Clock: m.clock, Facts: m, Power: p, Network: m.actions, Closers: []func() error{p.close, m.close},
 	}
 }

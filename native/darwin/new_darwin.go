@@ -26,7 +26,7 @@ func Open(options Options) (native.Platform, error) {
 	if err != nil && os.Geteuid() != 0 && options.Units == "" {
 		return native.Platform{}, err // root has no need of one
 	}
-	m := newSystemMachine(systemFrameworks{}, &machine{clock: clock, kernel: kernel{}, supervises: true})
+	m := newSystemMachine(systemFrameworks{}, os.Geteuid() == 0, &machine{clock: clock, kernel: kernel{}, supervises: true})
 	p := m.platform()
 	p.Sockets = bound.Sockets{}
 	p.Supervisor = newSupervisor(options, os.Geteuid(), home, runLaunchctl)

@@ -39,8 +39,13 @@ func OpenSimulated(s Simulated) (native.Platform, error) {
 	return openSimulated(s).platform().Complete()
 }
 
+// Stored is the stored configuration, in the parts that native/darwin reads.
+func (s Simulated) Stored() (map[string]any, error) {
+	return systemFrameworks{enter: s.Machine.Enter}.Stored()
+}
+
 func openSimulated(s Simulated) *machine {
-	return newSystemMachine(systemFrameworks{enter: s.Machine.Enter}, &machine{
+	return newSystemMachine(systemFrameworks{enter: s.Machine.Enter}, true, &machine{
 		clock: s.Clock, kernel: simulatedKernel{s}, hostName: func() (string, error) { return "simulated.local", nil },
 		interfaces: func() ([]kernelInterface, error) {
 			var out []kernelInterface

@@ -2,8 +2,6 @@
 
 #include "store.h"
 
-#include <SystemConfiguration/SystemConfiguration.h>
-
 #include "value.h"
 
 // Expressions over whole keys, as POSIX has them.
@@ -71,19 +69,24 @@ static uint32_t put_stored(fulmen_buffer *out, SCPreferencesRef preferences, con
 	return 1;
 }
 
-int fulmen_stored_read(fulmen_buffer *out) {
-	SCPreferencesRef preferences = SCPreferencesCreate(kCFAllocatorDefault, CFSTR("fulmen"), NULL);
-	if (preferences == NULL) {
-		return FULMEN_REFUSED;
-	}
+int fulmen_stored_put(SCPreferencesRef preferences, fulmen_buffer *out) {
 	size_t at = fulmen_put_count(out, 'm');
 	uint32_t count = put_stored(out, preferences, "services", CFSTR("NetworkServices"));
 	count += put_stored(out, preferences, "current_set", CFSTR("CurrentSet"));
 	count += put_stored(out, preferences, "sets", CFSTR("Sets"));
 	count += put_stored(out, preferences, "virtual", CFSTR("VirtualNetworkInterfaces"));
 	fulmen_set_count(out, at, count);
-	CFRelease(preferences);
 	return out->failed ? FULMEN_MEMORY : FULMEN_OK;
+}
+
+int fulmen_stored_read(fulmen_buffer *out) {
+	SCPreferencesRef preferences = SCPreferencesCreate(kCFAllocatorDefault, CFSTR("fulmen"), NULL);
+	if (preferences == NULL) {
+		return FULMEN_REFUSED;
+	}
+	int result = fulmen_stored_put(preferences, out);
+	CFRelease(preferences);
+	return result;
 }
 
 int fulmen_interfaces_read(fulmen_buffer *out) {

@@ -3,7 +3,7 @@
 #ifndef FULMEN_DARWIN_STORE_H
 #define FULMEN_DARWIN_STORE_H
 
-#include <CoreFoundation/CoreFoundation.h>
+#include <SystemConfiguration/SystemConfiguration.h>
 
 #include "buffer.h"
 #include "result.h"
@@ -18,6 +18,8 @@ int fulmen_store_read(fulmen_buffer *out);
 // fulmen_stored_read writes a map: "services", "sets", "current_set" and
 // "virtual" (interfaces, bridges among them) of the stored configuration, as far as they are there.
 int fulmen_stored_read(fulmen_buffer *out);
+// fulmen_stored_put writes the same of a session that is open.
+int fulmen_stored_put(SCPreferencesRef preferences, fulmen_buffer *out);
 
 // fulmen_interfaces_read writes an array of what the system knows of its
 // interfaces beyond the kernel: maps of "name", "type", "display_name".

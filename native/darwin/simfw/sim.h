@@ -61,6 +61,8 @@ CFTypeRef sim_copy(CFTypeRef value);
 void sim_dictionary_remove(CFMutableDictionaryRef dictionary, const void *key);
 void sim_array_remove(CFMutableArrayRef array, CFIndex index);
 
+CFStringRef sim_network_name(const void *object);
+
 // A run loop source whose perform runs on the loop's thread once it is signalled.
 CFRunLoopSourceRef sim_source(void *info, void (*perform)(void *info));
 

@@ -19,7 +19,10 @@ static CFStringRef field(SCNetworkInterfaceRef interface, CFStringRef name) {
 	return CFDictionaryGetValue((CFDictionaryRef)interface, name);
 }
 
-CFStringRef SCNetworkInterfaceGetBSDName(SCNetworkInterfaceRef interface) { return field(interface, CFSTR("name")); }
+// A bridge is an interface too.
+CFStringRef SCNetworkInterfaceGetBSDName(SCNetworkInterfaceRef interface) {
+	return CFGetTypeID(interface) == SIM_NETWORK ? sim_network_name(interface) : field(interface, CFSTR("name"));
+}
 CFStringRef SCNetworkInterfaceGetInterfaceType(SCNetworkInterfaceRef interface) { return field(interface, CFSTR("type")); }
 CFStringRef SCNetworkInterfaceGetLocalizedDisplayName(SCNetworkInterfaceRef interface) {
 	return field(interface, CFSTR("display_name"));

@@ -94,10 +94,41 @@ struct request {
 	void *data;
 };
 
+static int change_bridge(sim_machine *m, const char *bridge, const char *member, bool add) {
+	CFStringRef key = sim_text(bridge), name = sim_text(member);
+	sim_lock(m);
+	CFMutableArrayRef members = (CFMutableArrayRef)CFDictionaryGetValue(m->bridges, key);
+	errno = members == NULL ? ENXIO : 0;
+	CFIndex at = -1;
+	for (CFIndex i = 0; members != NULL && i < CFArrayGetCount(members); i++) {
+		if (CFEqual(CFArrayGetValueAtIndex(members, i), name)) {
+			at = i;
+		}
+	}
+	if (members != NULL && add == (at >= 0)) {
+		errno = add ? EEXIST : ENOENT;
+	} else if (members != NULL && add) {
+		CFArrayAppendValue(members, name);
+	} else if (members != NULL) {
+		sim_array_remove(members, at);
+	}
+	int result = errno == 0 ? 0 : -1;
+	sim_unlock(m);
+	CFRelease(key);
+	CFRelease(name);
+	if (result == 0) {
+		simHook(m->handle, SIM_HOOK_BRIDGE, 0);
+	}
+	return result;
+}
+
 int sim_ioctl(int descriptor, unsigned long number, void *argument) {
 	(void)descriptor;
 	struct request *asked = argument;
 	sim_machine *m = sim_here();
+	if (number == (1ul << 30 | 40ul << 16 | 'i' << 8 | 123) && asked->command <= 1 && asked->length == sizeof(struct request_member)) {
+		return change_bridge(m, asked->name, ((struct request_member *)asked->data)->name, asked->command == 0);
+	}
 	// _IOWR('i', 123, 40 bytes)
 	if (number != (3ul << 30 | 40ul << 16 | 'i' << 8 | 123) || asked->command != 6 || asked->length != sizeof(struct request_list)) {
 		errno = EINVAL;

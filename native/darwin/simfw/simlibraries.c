@@ -53,5 +53,4 @@ int sim_dlclose(void *handle) {
 }
 
 // Until their simulations are here.
-const sim_symbol sim_bridge_symbols[] = {{"/SystemConfiguration", NULL, NULL}};
 const sim_symbol sim_report_symbols[] = {{"/libIOReport.dylib", NULL, NULL}};

@@ -22,6 +22,7 @@ type desk struct {
 	world     *sim.World
 	macs      map[string]*simmac.Mac
 	platforms map[string]native.Platform
+	time      *nativetest.Clock // the world's
 }
 
 func newDesk(t *testing.T, s scenario.Scenario) *desk {
@@ -30,7 +31,7 @@ func newDesk(t *testing.T, s scenario.Scenario) *desk {
 	clock, err := native.SystemClock()
 	is.NoErr(err)
 	time := nativetest.NewClock(clock.Now())
-	d := &desk{macs: map[string]*simmac.Mac{}, platforms: map[string]native.Platform{}}
+	d := &desk{time: time, macs: map[string]*simmac.Mac{}, platforms: map[string]native.Platform{}}
 	d.world, err = sim.New(s, time, sim.InMemory())
 	is.NoErr(err)
 	t.Cleanup(func() { is.NoErr(d.world.Close()) })
@@ -98,8 +99,8 @@ func pair(t *testing.T) scenario.Scenario {
 
 const pairText = `title = "Two Macs"
 mac = [
-  {name = "A", like = "mac-studio-m3-ultra", rdma = "on", os = "26.2/25C56", memory = "512 GB", used = "24 GB"},
-  {name = "B", like = "mac-studio-m3-ultra", rdma = "on", os = "26.2/25C56", memory = "512 GB", used = "24 GB"},
+  {name = "A", like = "mac-studio-m3-ultra", rdma = "on", os = "26.2/25C56", memory = "512 GB", used = "24 GB", bridge = [{name = "bridge0", members = ["en2", "en3"]}]},
+  {name = "B", like = "mac-studio-m3-ultra", rdma = "on", os = "26.2/25C56", memory = "512 GB", used = "24 GB", bridge = [{name = "bridge0", members = ["en2", "en3"]}]},
 ]
 [[hub]]
 name = "dock"

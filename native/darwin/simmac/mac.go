@@ -40,6 +40,8 @@ type Mac struct {
 	pressure native.Pressure
 	notices  map[int64]string
 	notice   int64
+	aliases  map[string]string // identifiers of services, by the source's
+	failed   error
 }
 
 // New makes the machine of a Mac and follows it until Close. The source stays the
@@ -47,10 +49,10 @@ type Mac struct {
 func New(source native.Platform) (*Mac, error) {
 	m := &Mac{
 		Machine: simfw.New(), source: source, work: make(chan struct{}, 1), pending: map[native.Area]bool{},
-		store: map[string]any{}, stored: map[string]any{}, notices: map[int64]string{},
+		store: map[string]any{}, stored: map[string]any{}, notices: map[int64]string{}, aliases: map[string]string{},
 	}
 	m.planes = [2]*plane{newPlane(m.Machine, false), newPlane(m.Machine, true)}
-	m.Machine.SetHooks(simfw.Hooks{Allowed: m.allowed})
+	m.Machine.SetHooks(simfw.Hooks{Allowed: m.allowed, Applied: m.applied})
 	stop, err := source.Facts.Watch(func(h native.Hint) { m.changed(h.Area) })
 	if err != nil {
 		m.Machine.Close()
@@ -69,7 +71,7 @@ func New(source native.Platform) (*Mac, error) {
 	err = errors.Join(err, m.Project())
 	m.done.Go(func() {
 		for range m.work {
-			_ = m.Project()
+			m.fail(m.Project())
 		}
 	})
 	if err != nil {
@@ -94,7 +96,7 @@ func (m *Mac) Close() error {
 	close(m.work)
 	m.done.Wait()
 	m.Machine.Close()
-	return err
+	return errors.Join(err, m.failed)
 }
 
 // Platform is native/darwin over the machine. It is closed before the Mac is.
@@ -138,6 +140,10 @@ func (m *Mac) Project() error {
 	merge(&m.facts, s, areas)
 	facts := m.facts
 	m.mu.Unlock()
+	if facts.Network != nil {
+		network := m.aliased(*facts.Network)
+		facts.Network = &network
+	}
 	return m.apply(facts)
 }
 
