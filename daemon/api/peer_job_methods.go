@@ -29,6 +29,12 @@ type PeerJobParams struct {
 	Output OutputPolicy `json:"output,omitempty"`
 }
 
+// PeerJobResult is what peer.job gives.
+type PeerJobResult struct {
+	// Environment are the values of the job's variables; of the wish for values only.
+	Environment map[string]string `json:"environment,omitempty"`
+}
+
 // JobWish is what a person wants of a job's home.
 type JobWish string
 
@@ -39,10 +45,13 @@ const (
 	WishStop JobWish = "stop"
 	// WishDelete forgets it.
 	WishDelete JobWish = "delete"
+	// WishValues gives the job's home the values of its variables, which the
+	// submitter's node still has in memory; another node is refused.
+	WishValues JobWish = "values"
 )
 
 // Values lists the wishes.
-func (JobWish) Values() []string { return words(WishSubmit, WishStop, WishDelete) }
+func (JobWish) Values() []string { return words(WishSubmit, WishStop, WishDelete, WishValues) }
 
 // Valid reports whether the wish belongs to this version.
 func (w JobWish) Valid() bool { return known(w) }

@@ -23,7 +23,7 @@ func PeerMethods() []MethodInfo {
 			"The node's own documents of kinds that move, or are kept fresh, only while watched, until the connection ends."),
 		method[PeerUnwatch, Empty]("peer.unwatch", ClassPeer, "",
 			"Ends a subscription."),
-		method[PeerJobParams, Empty]("peer.job", ClassPeer, "",
+		method[PeerJobParams, PeerJobResult]("peer.job", ClassPeer, "",
 			"Hands a job to its home: a new one, or a person's wish about it. The principal must be of the calling node."),
 		method[PeerPreflightParams, Preflight]("peer.preflight", ClassPeer, "",
 			"What the node has of what a program needs, as the principal's mapped account."),

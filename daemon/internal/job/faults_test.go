@@ -1,6 +1,7 @@
 package job
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -98,6 +99,37 @@ func TestValuesAreLostByARestart(t *testing.T) {
 		is.True(job.Message != "")
 		_, err = a.Retry(t.Context(), a.person(), api.JobSelect{Job: id})
 		is.True(errors.Is(err, api.ReasonVariablesLost))
+	})
+}
+
+// A home that was restarted while a job waited asks the submitter's node for them,
+// which tells nobody else.
+func TestValuesComeFromTheSubmittersNode(t *testing.T) {
+	in(t, 3, func(t *testing.T, w *world) {
+		is := is.New(t)
+		a, b, c := w.nodes[0], w.nodes[1], w.nodes[2]
+		first := a.submits(program(words("sleep", "30s"), b))
+		a.until(first, api.JobRunning, time.Minute)
+		r := program(words("env", "K", "v"), b)
+		r.Program.Variables = []string{"K"}
+		got, err := a.Submit(t.Context(), a.person(), api.JobSubmitParams{Request: r, Environment: map[string]string{"K": "v"}})
+		is.NoErr(err)
+		pass(5 * time.Second)
+		job := a.sees(got.Job)
+		is.Equal(job.Home, b.id)
+		is.True(!job.Phase.Ended())
+		b.kill()
+		b.start()
+		is.Equal(code(t, a.until(got.Job, api.JobSucceeded, 2*time.Minute)), 0)
+
+		wish := api.PeerJobParams{Wish: api.WishValues, Job: got.Job, By: a.person().Principal}
+		raw, err := json.Marshal(wish)
+		is.NoErr(err)
+		_, err = a.handleJob(t.Context(), c.id, raw)
+		is.True(errors.Is(err, api.ReasonPeerNotAllowed))
+		told, err := a.handleJob(t.Context(), b.id, raw)
+		is.NoErr(err)
+		is.Equal(told, any(api.PeerJobResult{Environment: map[string]string{"K": "v"}}))
 	})
 }
 

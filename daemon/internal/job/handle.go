@@ -29,8 +29,10 @@ func (j *Jobs) handleJob(ctx context.Context, from api.NodeID, raw json.RawMessa
 		return api.Empty{}, j.stopWished(ctx, from, p)
 	case api.WishDelete:
 		return api.Empty{}, j.deleteWished(ctx, from, p)
+	case api.WishValues:
+		return j.valuesWished(from, p.Job)
 	}
-	return nil, api.Errorf(api.ReasonBadValue, "wish", "%q is no wish; it is submit, stop or delete.", p.Wish)
+	return nil, api.Errorf(api.ReasonBadValue, "wish", "%q is no wish; it is submit, stop, delete or values.", p.Wish)
 }
 
 // checkHanded verifies that the calling node may hand the job over: it is its

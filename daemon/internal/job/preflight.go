@@ -13,13 +13,7 @@ import (
 
 // preflight looks for the program on all nodes of the plan at once.
 func (a *actor) preflight(e phase.Preflight) {
-	spec, values := a.spec, a.j.environment(a.id)
-	if missing(spec.Program, values) {
-		info := api.NewError(api.ReasonVariablesLost, "")
-		a.post(phase.PreflightFailed{Attempt: e.Attempt, Cause: phase.Cause{
-			Reason: info.Data.Reason, Message: info.Message + " " + info.Data.Remedy, Final: true}})
-		return
-	}
+	spec := a.spec
 	var nodes []api.NodeID
 	for _, r := range e.Plan.Ranks {
 		if !slices.Contains(nodes, r.Node) {
@@ -27,6 +21,12 @@ func (a *actor) preflight(e phase.Preflight) {
 		}
 	}
 	a.async(func() came {
+		values := a.j.recallValues(a.j.ctx, a.id, spec)
+		if missing(spec.Program, values) {
+			info := api.NewError(api.ReasonVariablesLost, "")
+			return events(phase.PreflightFailed{Attempt: e.Attempt, Cause: phase.Cause{
+				Reason: info.Data.Reason, Message: info.Message + " " + info.Data.Remedy, Final: true}})
+		}
 		answers, errs := a.j.look(a.j.ctx, nodes, spec.Principal, spec.Program, values)
 		var silent []string
 		var first phase.Cause

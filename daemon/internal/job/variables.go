@@ -1,6 +1,8 @@
 package job
 
 import (
+	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -13,6 +15,48 @@ const (
 	maxVariables        = 1024
 	maxEnvironmentBytes = 256 << 10
 )
+
+// valuesWished gives the values of variables to the node that is the job's home, as
+// far as the documents tell that this node holds.
+func (j *Jobs) valuesWished(from api.NodeID, id api.JobID) (any, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	k := j.jobs[id]
+	if k == nil {
+		return nil, api.NewError(api.ReasonNoSuchJob, id.String())
+	}
+	best, ok := k.best()
+	if !ok || best.job.Home != from || k.spec.Principal.Node != j.cfg.Node {
+		return nil, api.Errorf(api.ReasonPeerNotAllowed, id.String(), "The values of the job's variables are for its home alone.")
+	}
+	return api.PeerJobResult{Environment: maps.Clone(j.values[id])}, nil
+}
+
+// recallValues gives the values of a job's variables. A home that has lost them, or
+// never had them, asks the submitter's node.
+func (j *Jobs) recallValues(ctx context.Context, id api.JobID, spec api.JobSpec) map[string]string {
+	values := j.environment(id)
+	submitter := spec.Principal.Node
+	if !missing(spec.Program, values) || submitter == j.cfg.Node || !slices.Contains(j.sight().Reached, submitter) {
+		return values
+	}
+	var result api.PeerJobResult
+	params := api.PeerJobParams{Wish: api.WishValues, Job: id, By: spec.Principal}
+	err := j.call(ctx, submitter, "peer.job", params, &result, within(callWithin, submitter, "to give the values of the job's variables"))
+	if err == nil {
+		err = checkEnvironment(spec.Program, result.Environment, false)
+	}
+	if err != nil {
+		j.cfg.Log.Info("the submitter's node does not have the values of a job's variables", "job", id, "node", submitter, "error", err)
+		return values
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if k := j.jobs[id]; k != nil && !k.gone {
+		j.values[id] = result.Environment
+	}
+	return result.Environment
+}
 
 // reserved are names that Fulmen sets for every rank.
 func reserved(name string) bool {
