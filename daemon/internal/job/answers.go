@@ -22,8 +22,8 @@ func (t timeout) of(ctx context.Context, clock native.Clock) (context.Context, c
 }
 
 // within says how long a node gets for something.
-func within(d time.Duration, node api.NodeID, what string) timeout {
-	return timeout{d, node.Display() + " " + what}
+func (j *Jobs) within(d time.Duration, node api.NodeID, what string) timeout {
+	return timeout{d, j.name(node) + " " + what}
 }
 
 // definite reports whether a call's error is the other node's word that it has not
@@ -45,10 +45,10 @@ func stale(err error, epoch uint64) phase.Event {
 }
 
 // causeOf is a call's error as the phase machine takes it.
-func causeOf(err error, node api.NodeID) phase.Cause {
+func (j *Jobs) causeOf(err error, node api.NodeID) phase.Cause {
 	e := api.AsError(err)
 	if d, ok := errors.AsType[*native.DeadlineError](err); ok {
-		e = api.Errorf(api.ReasonNodeUnreachable, string(node), "%s did not answer within %s.", node.Display(), d.After)
+		e = api.Errorf(api.ReasonNodeUnreachable, string(node), "%s did not answer within %s.", j.name(node), d.After)
 		e.Data.WaitingFor = d.WaitingFor
 	}
 	c := phase.Cause{Reason: e.Data.Reason, Message: e.Message, WaitingFor: e.Data.WaitingFor}
@@ -56,7 +56,7 @@ func causeOf(err error, node api.NodeID) phase.Cause {
 	case api.CodeUnreachable, api.CodeDeadline, api.CodeCancelled:
 		c.Reason = api.ReasonNodeUnreachable
 		if c.WaitingFor == "" {
-			c.WaitingFor = "node " + string(node)
+			c.WaitingFor = "node " + j.name(node)
 		}
 	}
 	c.Final = final(c.Reason)

@@ -125,7 +125,7 @@ func (a *actor) forwardStop(e phase.ForwardStop) {
 	params := api.PeerJobParams{Wish: api.WishStop, Job: a.id, By: e.Stop.By, Kill: e.Stop.Kill}
 	a.async(func() came {
 		for {
-			err := a.j.call(a.j.ctx, e.To, "peer.job", params, nil, within(wishWithin, e.To, "to stop the job "+a.id.String()))
+			err := a.j.call(a.j.ctx, e.To, "peer.job", params, nil, a.j.within(wishWithin, e.To, "to stop the job "+a.id.String()))
 			if err == nil || definite(err) || !a.pause(retryPut) {
 				if err != nil {
 					a.j.cfg.Log.Warn("a stop was not taken by the job's new home", "job", a.id, "node", e.To, "error", err)
@@ -142,7 +142,7 @@ func (a *actor) handOver(e phase.HandOver) {
 	job := e.Job
 	params := api.PeerJobParams{Wish: api.WishSubmit, Job: a.id, By: job.Principal, Handed: &job, Environment: a.j.environment(a.id)}
 	a.async(func() came {
-		err := a.j.call(a.j.ctx, e.To, "peer.job", params, nil, within(wishWithin, e.To, "to keep the job "+a.id.String()))
+		err := a.j.call(a.j.ctx, e.To, "peer.job", params, nil, a.j.within(wishWithin, e.To, "to keep the job "+a.id.String()))
 		switch {
 		case err == nil:
 			return events(phase.HandOverAccepted{Node: e.To})
@@ -150,7 +150,7 @@ func (a *actor) handOver(e phase.HandOver) {
 			if s := stale(err, job.Epoch); s != nil {
 				return events(s)
 			}
-			return events(phase.HandOverRefused{Node: e.To, Cause: causeOf(err, e.To)})
+			return events(phase.HandOverRefused{Node: e.To, Cause: a.j.causeOf(err, e.To)})
 		}
 		a.j.cfg.Log.Info("a node has not said whether it keeps a job", "job", a.id, "node", e.To, "error", err)
 		return came{}

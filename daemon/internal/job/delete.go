@@ -29,7 +29,7 @@ func (j *Jobs) Delete(ctx context.Context, c Caller, p api.JobDeleteParams) erro
 		return j.delete(ctx, p.Job, p.Output)
 	}
 	params := api.PeerJobParams{Wish: api.WishDelete, Job: p.Job, By: j.speaker(c, spec.Principal), Output: p.Output}
-	err = j.call(ctx, job.Home, "peer.job", params, nil, within(wishWithin, job.Home, "to delete the job "+p.Job.String()))
+	err = j.call(ctx, job.Home, "peer.job", params, nil, j.within(wishWithin, job.Home, "to delete the job "+p.Job.String()))
 	if errors.Is(err, api.ReasonJobDeleted) || errors.Is(err, api.ReasonNoSuchJob) {
 		return nil
 	}
@@ -83,7 +83,7 @@ func (j *Jobs) delete(ctx context.Context, id api.JobID, output api.OutputPolicy
 			continue
 		}
 		all.Go(func() {
-			if err := j.call(ctx, n, "peer.job", params, nil, within(callWithin, n, "to forget the job "+id.String())); err != nil {
+			if err := j.call(ctx, n, "peer.job", params, nil, j.within(callWithin, n, "to forget the job "+id.String())); err != nil {
 				j.cfg.Log.Info("a node will forget a job later", "job", id, "node", n, "error", err)
 			}
 		})

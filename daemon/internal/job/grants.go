@@ -52,7 +52,7 @@ func (a *actor) askGrant(e phase.AskGrant) {
 	}
 	a.inLane(ref, true, func(ctx context.Context) came {
 		var g api.Grant
-		err := a.j.call(ctx, node, "peer.grant", params, &g, within(e.Wait+callWithin, node, "to grant what rank "+ref.String()+" needs"))
+		err := a.j.call(ctx, node, "peer.grant", params, &g, a.j.within(e.Wait+callWithin, node, "to grant what rank "+ref.String()+" needs"))
 		refused := phase.GrantRefused{Attempt: e.Attempt, Rank: e.Rank.Rank}
 		switch {
 		case err != nil && ctx.Err() != nil:
@@ -61,7 +61,7 @@ func (a *actor) askGrant(e phase.AskGrant) {
 			if s := stale(err, e.Epoch); s != nil {
 				return events(s)
 			}
-			refused.Cause = causeOf(err, node)
+			refused.Cause = a.j.causeOf(err, node)
 			if !definite(err) { // it may be lent all the same
 				a.giveBack(ctx, node, ref, e.Epoch)
 			}
@@ -77,7 +77,7 @@ func (a *actor) askGrant(e phase.AskGrant) {
 			refused.Cause.Reason = api.ReasonGrantRefused
 		}
 		if refused.Cause.WaitingFor == "" {
-			refused.Cause.WaitingFor = "node " + string(node)
+			refused.Cause.WaitingFor = "node " + a.j.name(node)
 		}
 		return events(refused)
 	})
@@ -95,7 +95,7 @@ func (a *actor) release(e phase.Release) {
 // nobody renews.
 func (a *actor) giveBack(ctx context.Context, node api.NodeID, ref api.RankRef, epoch uint64) phase.Event {
 	params := api.PeerHolderParams{Holder: ref.String(), Epoch: epoch}
-	err := a.j.call(ctx, node, "peer.release", params, nil, within(callWithin, node, "to take back a grant"))
+	err := a.j.call(ctx, node, "peer.release", params, nil, a.j.within(callWithin, node, "to take back a grant"))
 	if err != nil {
 		a.j.cfg.Log.Info("a grant could not be given back", "rank", ref, "node", node, "error", err)
 		return stale(err, epoch)
@@ -110,7 +110,7 @@ func (a *actor) renew(e phase.Renew) {
 	acked := a.acked[nodeAttempt{e.Node, e.Attempt}]
 	a.async(func() came {
 		var result api.PeerRenewResult
-		err := a.j.callUntilThere(a.j.ctx, e.Node, "peer.renew", params, &result, within(period, e.Node, "to renew the leases of "+a.id.String()))
+		err := a.j.callUntilThere(a.j.ctx, e.Node, "peer.renew", params, &result, a.j.within(period, e.Node, "to renew the leases of "+a.id.String()))
 		if err != nil {
 			return events(stale(err, e.Epoch))
 		}

@@ -42,7 +42,7 @@ func (a *actor) hold() {
 func (a *actor) askHold(node api.NodeID, h holding, doc api.Document) {
 	a.async(func() came {
 		var result api.PeerHoldResult
-		err := a.j.call(a.j.ctx, node, "peer.hold", api.PeerHoldParams{Doc: doc}, &result, within(callWithin, node, "to hold the job "+a.id.String()))
+		err := a.j.call(a.j.ctx, node, "peer.hold", api.PeerHoldParams{Doc: doc}, &result, a.j.within(callWithin, node, "to hold the job "+a.id.String()))
 		if err != nil {
 			a.later(retryHold, func() { delete(h.asked, node) })
 			return came{}

@@ -93,7 +93,7 @@ func (k *known) seen(job api.Job) api.Job {
 	if s.role == phase.RoleFollower && s.phase == api.JobHomeLost && !job.Phase.Ended() && job.Phase != api.JobHomeLost {
 		job.Phase, job.PhaseSince = api.JobHomeLost, s.since
 		job.Reason, job.Message = api.ReasonHomeLost, k.actor.j.name(job.Home)+", which keeps the job, is out of sight."
-		job.WaitingFor = "node " + string(job.Home) + ", or a person's take-over"
+		job.WaitingFor = "node " + k.actor.j.name(job.Home) + ", or a person's take-over"
 	}
 	return job
 }

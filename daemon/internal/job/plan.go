@@ -66,7 +66,7 @@ func (a *actor) hinted() {
 // soon, without anything that would hint at it.
 func (j *Jobs) place(id api.JobID, job api.Job, spec api.JobSpec, mlx map[api.NodeID]string) (event phase.Event, spoiled bool) {
 	if _, err := j.checkSpec(id, job); err != nil { // its signer may have been removed since
-		c := causeOf(err, job.Principal.Node)
+		c := j.causeOf(err, job.Principal.Node)
 		c.Final = true
 		return phase.Unplaceable{Cause: c}, false
 	}
@@ -93,7 +93,7 @@ func (j *Jobs) place(id api.JobID, job api.Job, spec api.JobSpec, mlx map[api.No
 		if s := stale(err, job.Epoch); s != nil {
 			return s, false
 		}
-		return phase.Unplaceable{Cause: causeOf(err, node)}, true
+		return phase.Unplaceable{Cause: j.causeOf(err, node)}, true
 	}
 	return phase.Planned{Plan: plan}, false
 }
@@ -119,7 +119,7 @@ func (j *Jobs) listen(id api.JobID, job api.Job, plan *api.Plan) (failed api.Nod
 		}
 		all.Go(func() {
 			var result api.PeerListenResult
-			errs[i] = j.call(j.ctx, r.Node, "peer.listen", params, &result, within(callWithin, r.Node, "to choose ports"))
+			errs[i] = j.call(j.ctx, r.Node, "peer.listen", params, &result, j.within(callWithin, r.Node, "to choose ports"))
 			for _, a := range result.Addresses {
 				hosts[i] = append(hosts[i], a.String())
 			}

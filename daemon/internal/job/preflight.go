@@ -32,11 +32,11 @@ func (a *actor) preflight(e phase.Preflight) {
 		var first phase.Cause
 		for i, err := range errs {
 			if err != nil && definite(err) {
-				return events(phase.PreflightFailed{Attempt: e.Attempt, Cause: causeOf(err, nodes[i])})
+				return events(phase.PreflightFailed{Attempt: e.Attempt, Cause: a.j.causeOf(err, nodes[i])})
 			}
 			if err != nil {
 				if silent = append(silent, a.j.name(nodes[i])); len(silent) == 1 {
-					first = causeOf(err, nodes[i])
+					first = a.j.causeOf(err, nodes[i])
 				}
 			}
 		}
@@ -114,7 +114,7 @@ func (j *Jobs) look(ctx context.Context, nodes []api.NodeID, by api.Principal, p
 	for i, n := range nodes {
 		params := api.PeerPreflightParams{Principal: by, Program: p, Environment: values}
 		all.Go(func() {
-			errs[i] = j.call(ctx, n, "peer.preflight", params, &answers[i], within(j.cfg.PreflightWithin(), n, "to look for the program"))
+			errs[i] = j.call(ctx, n, "peer.preflight", params, &answers[i], j.within(j.cfg.PreflightWithin(), n, "to look for the program"))
 			answers[i].Node = n
 		})
 	}
@@ -147,7 +147,7 @@ func (j *Jobs) Preflight(ctx context.Context, c Caller, p api.JobPreflightParams
 	var answered []api.Preflight
 	for i, err := range errs {
 		if err != nil {
-			cause := causeOf(err, nodes[i])
+			cause := j.causeOf(err, nodes[i])
 			answers[i] = api.Preflight{Node: nodes[i], Problems: []api.Cause{{
 				Reason: cause.Reason, Message: cause.Message, Subject: nodes[i].String(), Remedy: api.AsError(err).Data.Remedy}}}
 			continue

@@ -37,7 +37,7 @@ func (a *actor) startRank(e phase.StartRank) {
 			if try > 0 && !a.pause(startAgain) {
 				return came{}
 			}
-			err = a.j.call(a.j.ctx, e.Node, "peer.start", params, nil, within(callWithin, e.Node, "to start rank "+ref.String()))
+			err = a.j.call(a.j.ctx, e.Node, "peer.start", params, nil, a.j.within(callWithin, e.Node, "to start rank "+ref.String()))
 			if err == nil || definite(err) {
 				break
 			}
@@ -46,12 +46,12 @@ func (a *actor) startRank(e phase.StartRank) {
 		case err == nil:
 			return came{after: func() { a.acked[key] = true }}
 		case !definite(err): // it may run: the whole group is ended
-			return events(phase.NodeLost{Node: e.Node, Cause: causeOf(err, e.Node)})
+			return events(phase.NodeLost{Node: e.Node, Cause: a.j.causeOf(err, e.Node)})
 		}
 		if s := stale(err, e.Epoch); s != nil {
 			return events(s)
 		}
-		c := causeOf(err, e.Node)
+		c := a.j.causeOf(err, e.Node)
 		return events(phase.RankEnded{Attempt: e.Attempt, Rank: e.Rank, Reason: c.Reason, Message: c.Message, Final: c.Final})
 	})
 }
@@ -75,7 +75,7 @@ func (a *actor) endRanks(e phase.EndRanks) {
 	a.async(func() came {
 		a.settled(starts)
 		// The way by which it is called may go with the cable for which the group is ended.
-		err := a.j.callUntilThere(a.j.ctx, e.Node, "peer.end", params, nil, within(period, e.Node, "to end its ranks of "+a.id.String()))
+		err := a.j.callUntilThere(a.j.ctx, e.Node, "peer.end", params, nil, a.j.within(period, e.Node, "to end its ranks of "+a.id.String()))
 		if err == nil {
 			return events(phase.EndAccepted{Attempt: e.Attempt, Node: e.Node})
 		}

@@ -25,7 +25,7 @@ func (a *actor) membersRemoved(nodes []api.NodeID) {
 		return
 	}
 	for _, n := range nodes {
-		a.event(phase.NodeLost{Node: n, Cause: phase.Cause{Reason: api.ReasonRemoved, WaitingFor: "node " + string(n),
+		a.event(phase.NodeLost{Node: n, Cause: phase.Cause{Reason: api.ReasonRemoved, WaitingFor: "node " + a.j.name(n),
 			Message: a.j.name(n) + " was removed from the cluster."}})
 	}
 }

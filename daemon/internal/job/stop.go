@@ -62,10 +62,10 @@ func (j *Jobs) stopOnce(ctx context.Context, p api.PeerJobParams) error {
 	case home == "":
 		return api.NewError(api.ReasonNoSuchJob, p.Job.String())
 	}
-	err := j.call(ctx, home, "peer.job", p, nil, within(wishWithin, home, "to stop the job "+p.Job.String()))
+	err := j.call(ctx, home, "peer.job", p, nil, j.within(wishWithin, home, "to stop the job "+p.Job.String()))
 	if err != nil && !definite(err) {
 		e := api.Errorf(api.ReasonHomeLost, p.Job.String(), "%s, which keeps the job, did not answer, so that it was not stopped.", j.name(home))
-		e.Data.WaitingFor = "node " + string(home)
+		e.Data.WaitingFor = "node " + j.name(home)
 		return e
 	}
 	return err

@@ -42,7 +42,7 @@ func (j *Jobs) recallValues(ctx context.Context, id api.JobID, spec api.JobSpec)
 	}
 	var result api.PeerJobResult
 	params := api.PeerJobParams{Wish: api.WishValues, Job: id, By: spec.Principal}
-	err := j.call(ctx, submitter, "peer.job", params, &result, within(callWithin, submitter, "to give the values of the job's variables"))
+	err := j.call(ctx, submitter, "peer.job", params, &result, j.within(callWithin, submitter, "to give the values of the job's variables"))
 	if err == nil {
 		err = checkEnvironment(spec.Program, result.Environment, false)
 	}

@@ -66,7 +66,7 @@ func (m *step) planned(plan api.Plan) {
 	if first := plan.Ranks[0].Node; m.Job.Attempt == 0 && m.Job.Epoch == 1 && first != m.Self {
 		m.handing, m.Job.NextHome = first, first
 		m.maxEpoch = max(m.maxEpoch, m.Job.Epoch+1)
-		m.enter(api.JobPlacing, Cause{WaitingFor: "node " + string(first) + " to keep the job"})
+		m.enter(api.JobPlacing, Cause{WaitingFor: "node " + m.Rules.name(first) + " to keep the job"})
 		m.sendHandOver()
 		return
 	}
