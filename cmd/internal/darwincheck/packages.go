@@ -22,6 +22,7 @@ type goPackage struct {
 	CgoFiles   []string
 	CFiles     []string
 	HFiles     []string
+	MFiles     []string
 	CgoCFLAGS  []string
 	Deps       []string
 }
@@ -43,7 +44,7 @@ func (p *goPackage) files(names []string) []string {
 // packages lists what the patterns name and all that it imports. Nothing is
 // compiled.
 func (t *Toolchain) packages(patterns ...string) ([]*goPackage, error) {
-	args := []string{"list", "-e", "-deps", "-json=ImportPath,Dir,Standard,GoFiles,CgoFiles,CFiles,HFiles,CgoCFLAGS,Deps"}
+	args := []string{"list", "-e", "-deps", "-json=ImportPath,Dir,Standard,GoFiles,CgoFiles,CFiles,HFiles,MFiles,CgoCFLAGS,Deps"}
 	out, err := t.command("go", append(args, patterns...)...)
 	if err != nil {
 		return nil, err
@@ -60,12 +61,12 @@ func (t *Toolchain) packages(patterns ...string) ([]*goPackage, error) {
 	}
 }
 
-// compilable gives our own packages without those that need the C of another
-// module: bindings of Objective-C, which take Apple's own headers.
+// compilable gives our own packages without those that need Objective-C of
+// another module, which takes Apple's own headers.
 func compilable(all []*goPackage) []string {
 	foreign := map[string]bool{}
 	for _, p := range all {
-		if !p.Standard && !p.own() && len(p.CgoFiles) > 0 {
+		if !p.Standard && !p.own() && (len(p.MFiles) > 0 || slices.Contains(p.CgoCFLAGS, "objective-c")) {
 			foreign[p.ImportPath] = true
 		}
 	}

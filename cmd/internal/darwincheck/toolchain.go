@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -24,6 +25,7 @@ const deadline = 15 * time.Minute
 type Toolchain struct {
 	root string
 	env  []string
+	lock *os.File
 }
 
 // Open prepares the compiler for the repository at root, in build/darwin, where
@@ -37,6 +39,9 @@ func Open(root string) (*Toolchain, error) {
 		}
 	}
 	t := &Toolchain{root: root}
+	if err := t.alone(); err != nil {
+		return nil, err
+	}
 	if _, err := t.command("go", "build", "-o", t.built("zigcc"), "./cmd/internal/darwincheck/zigcc"); err != nil {
 		return nil, err
 	}
@@ -55,6 +60,19 @@ func Open(root string) (*Toolchain, error) {
 	return t, nil
 }
 
+// alone keeps build/darwin for this process until it ends; another waits here.
+func (t *Toolchain) alone() error {
+	if err := os.MkdirAll(t.built(""), 0o755); err != nil {
+		return err
+	}
+	file, err := os.OpenFile(t.built(".lock"), os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return err
+	}
+	t.lock = file
+	return syscall.Flock(int(file.Fd()), syscall.LOCK_EX)
+}
+
 // built gives the path of something that is made for macOS.
 func (t *Toolchain) built(name string) string {
 	return filepath.Join(t.root, "build/darwin", name)
@@ -64,7 +82,7 @@ func (t *Toolchain) built(name string) string {
 // declarations of Apple's functions.
 func (t *Toolchain) told() (string, error) {
 	digest := sha256.New()
-	for _, folder := range []string{"cmd/internal/darwincheck/zigcc", "native/darwin/apple"} {
+	for _, folder := range []string{"cmd/internal/darwincheck/zigcc", "cmd/internal/darwincheck/include", "native/darwin/apple"} {
 		err := filepath.WalkDir(filepath.Join(t.root, folder), func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err

@@ -26,10 +26,12 @@ func TestObjectiveCOfOthersIsLeftOut(t *testing.T) {
 	is := is.New(t)
 	is.Equal(compilable([]*goPackage{
 		{ImportPath: "runtime/cgo", Standard: true, CgoFiles: []string{"cgo.go"}},
-		{ImportPath: "example.org/kit/objc", CgoFiles: []string{"objc.go"}},
-		{ImportPath: "example.org/pure"},
-		{ImportPath: "fulmen/native/darwin", CgoFiles: []string{"store.go"}, Deps: []string{"runtime/cgo", "example.org/pure"}},
+		{ImportPath: "example.org/kit/objc", CgoFiles: []string{"objc.go"}, MFiles: []string{"objc.m"}},
+		{ImportPath: "example.org/tray", CgoFiles: []string{"tray.go"}, CgoCFLAGS: []string{"-x", "objective-c"}},
+		{ImportPath: "example.org/plain", CgoFiles: []string{"plain.go"}, CFiles: []string{"plain.c"}},
+		{ImportPath: "fulmen/native/darwin", CgoFiles: []string{"store.go"}, Deps: []string{"runtime/cgo", "example.org/plain"}},
 		{ImportPath: "fulmen/app/mac", Deps: []string{"runtime/cgo", "example.org/kit/objc"}},
+		{ImportPath: "fulmen/app/tray", Deps: []string{"example.org/tray"}},
 	}), []string{"fulmen/native/darwin"})
 }
 

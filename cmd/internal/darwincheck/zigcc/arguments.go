@@ -78,7 +78,8 @@ func (t tree) compiling(asked []string, links bool) []string {
 		out = append(out, argument)
 	}
 	if !links {
-		out = append(out, "-isystem", filepath.Join(t.root, "native/darwin/apple"))
+		out = append(out, "-isystem", filepath.Join(t.root, "native/darwin/apple"),
+			"-isystem", filepath.Join(t.root, "cmd/internal/darwincheck/include"))
 	}
 	return out
 }
