@@ -26,7 +26,10 @@ import (
 
 // systemFrameworks calls the C files of this package. On a Mac enter is nil; over
 // the simulated frameworks it says whose machine the calling thread is.
-type systemFrameworks struct{ enter func() (leave func()) }
+type systemFrameworks struct {
+	enter  func() (leave func())
+	gauges *gauges
+}
 
 // entered makes the calling thread one of the machine's.
 func (f systemFrameworks) entered() (leave func()) {

@@ -6,6 +6,7 @@ import "fulmen/native"
 
 // newSystemMachine is a machine whose facts C reads. Root may change its network.
 func newSystemMachine(f systemFrameworks, root bool, m *machine) *machine {
+	f.gauges = &gauges{}
 	m.frameworks, m.meters, m.verbs = f, f, f
 	m.actions = &actions{machine: m, editor: f, root: root}
 	return newMachine(m, f.open)
@@ -13,8 +14,9 @@ func newSystemMachine(f systemFrameworks, root bool, m *machine) *machine {
 
 // platform is the machine as a platform, as far as C reaches.
 func (m *machine) platform() native.Platform {
-	p := &power{machine: m, assert: m.frameworks.(systemFrameworks).assert}
+	f := m.frameworks.(systemFrameworks)
+	p := &power{machine: m, assert: f.assert}
 	return native.Platform{
-		Name: platformName, Clock: m.clock, Facts: m, Power: p, Network: m.actions, Closers: []func() error{p.close, m.close},
+		Name: platformName, Clock: m.clock, Facts: m, Power: p, Network: m.actions, Closers: []func() error{p.close, m.close, f.closeGauges},
 	}
 }

@@ -9,9 +9,3 @@ import "C"
 func (f systemFrameworks) Devices() ([]any, error) {
 	return readAs[[]any](f, "librdma", func(b *C.fulmen_buffer) C.int { return C.fulmen_rdma_read(b) })
 }
-
-// Energy reads nothing yet.
-func (f systemFrameworks) Energy() ([]any, error) { return nil, errNoFrameworks }
-
-// Sensors reads nothing yet.
-func (f systemFrameworks) Sensors() (map[string]any, error) { return nil, errNoFrameworks }

@@ -125,6 +125,11 @@ io_object_t sim_handle(enum sim_kind kind, void *object);
 void *sim_lookup(io_object_t handle, enum sim_kind kind); // NULL and noted where there is none
 enum sim_kind sim_kind_of(io_object_t handle);
 
+// sim_connection is what a program has opened.
+typedef struct {
+	sim_machine *machine;
+} sim_connection;
+
 struct sim_entry {
 	int references;
 	uint64_t id;

@@ -144,6 +144,14 @@ void sim_dictionary_remove(CFMutableDictionaryRef dictionary, const void *key) {
 	dictionary->values[i] = dictionary->values[dictionary->count];
 }
 
+CFMutableDictionaryRef CFDictionaryCreateMutableCopy(CFAllocatorRef allocator, CFIndex capacity, CFDictionaryRef dictionary) {
+	CFMutableDictionaryRef made = CFDictionaryCreateMutable(allocator, capacity, NULL, NULL);
+	for (CFIndex i = 0; i < dictionary->count; i++) {
+		CFDictionarySetValue(made, dictionary->keys[i], dictionary->values[i]);
+	}
+	return made;
+}
+
 CFDictionaryRef CFDictionaryCreate(CFAllocatorRef allocator, const void **keys, const void **values, CFIndex count,
 	const CFDictionaryKeyCallBacks *key_callbacks, const CFDictionaryValueCallBacks *value_callbacks) {
 	CFMutableDictionaryRef made = CFDictionaryCreateMutable(allocator, count, key_callbacks, value_callbacks);

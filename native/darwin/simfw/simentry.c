@@ -90,22 +90,31 @@ CFTypeRef IORegistryEntrySearchCFProperty(io_registry_entry_t handle, const io_n
 	return value;
 }
 
+// descend follows a path of names below an entry; the lock is held.
+static sim_entry *descend(sim_entry *e, const char *path) {
+	while (e != NULL && *path != 0) {
+		size_t length = strcspn(path, "/");
+		sim_entry *next = NULL;
+		for (size_t i = 0; i < e->count && next == NULL; i++) {
+			if (strlen(e->children[i]->name) == length && strncmp(e->children[i]->name, path, length) == 0) {
+				next = e->children[i];
+			}
+		}
+		e = next;
+		path += length + (path[length] == '/');
+	}
+	return e;
+}
+
 io_registry_entry_t IORegistryEntryFromPath(mach_port_t port, const io_string_t path) {
 	(void)port;
 	sim_machine *m = sim_here();
 	if (strncmp(path, "IODeviceTree:/", 14) != 0) {
 		return IO_OBJECT_NULL;
 	}
-	io_registry_entry_t found = IO_OBJECT_NULL;
 	sim_lock(m);
-	if (path[14] == 0) {
-		found = sim_handle(SIM_ENTRY, sim_entry_retain(m->tree_root));
-	}
-	for (size_t i = 0; i < m->tree_root->count && found == IO_OBJECT_NULL; i++) {
-		if (strcmp(m->tree_root->children[i]->name, path + 14) == 0) {
-			found = sim_handle(SIM_ENTRY, sim_entry_retain(m->tree_root->children[i]));
-		}
-	}
+	sim_entry *e = descend(m->tree_root, path + 14);
+	io_registry_entry_t found = e == NULL ? IO_OBJECT_NULL : sim_handle(SIM_ENTRY, sim_entry_retain(e));
 	sim_unlock(m);
 	return found;
 }

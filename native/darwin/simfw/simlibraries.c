@@ -51,6 +51,3 @@ int sim_dlclose(void *handle) {
 	sim_count(-1);
 	return 0;
 }
-
-// Until their simulations are here.
-const sim_symbol sim_report_symbols[] = {{"/libIOReport.dylib", NULL, NULL}};

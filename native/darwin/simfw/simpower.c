@@ -19,9 +19,7 @@ typedef struct client {
 	io_object_t notifier;
 } client;
 
-typedef struct {
-	sim_machine *machine;
-} connection;
+typedef sim_connection connection;
 
 io_connect_t IORegisterForSystemPower(void *refcon, IONotificationPortRef *port, IOServiceInterestCallback callback, io_object_t *notifier) {
 	sim_machine *m = sim_here();

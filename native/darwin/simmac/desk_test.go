@@ -99,9 +99,23 @@ func pair(t *testing.T) scenario.Scenario {
 
 const pairText = `title = "Two Macs"
 mac = [
-  {name = "A", like = "mac-studio-m3-ultra", rdma = "on", os = "26.2/25C56", memory = "512 GB", used = "24 GB", bridge = [{name = "bridge0", members = ["en2", "en3"]}]},
-  {name = "B", like = "mac-studio-m3-ultra", rdma = "on", os = "26.2/25C56", memory = "512 GB", used = "24 GB", bridge = [{name = "bridge0", members = ["en2", "en3"]}]},
+  {name = "A", model = "Mac15,14", chip = "Apple M3 Ultra", rdma = "on", os = "26.2/25C56", memory = "512 GB", used = "24 GB",
+   bridge = [{name = "bridge0", members = ["en2", "en3"]}],
+   interface = [{name = "en0", type = "ethernet", network = "lan", speed = "10 Gb/s", addresses = ["192.168.1.11/24 dhcp"], service = "Ethernet"}],
+   port = [
+    {receptacle = 1, place = "back-right", capability = "tb5", interface = "en2"},
+    {receptacle = 2, place = "back-left", capability = "tb5", interface = "en3"},
+    {receptacle = 3, place = "front-left", capability = "tb5", interface = "en4"}]},
+  {name = "B", model = "Mac15,14", chip = "Apple M3 Ultra", rdma = "on", os = "26.2/25C56", memory = "512 GB", used = "24 GB",
+   bridge = [{name = "bridge0", members = ["en2", "en3"]}],
+   interface = [{name = "en0", type = "ethernet", network = "lan", speed = "10 Gb/s", addresses = ["192.168.1.12/24 dhcp"], service = "Ethernet"}],
+   port = [
+    {receptacle = 1, place = "back-right", capability = "tb5", interface = "en2"},
+    {receptacle = 2, place = "back-left", capability = "tb5", interface = "en3"},
+    {receptacle = 3, place = "front-left", capability = "tb5", interface = "en4"}]},
 ]
+[[network]]
+name = "lan"
 [[hub]]
 name = "dock"
 vendor = "Example"

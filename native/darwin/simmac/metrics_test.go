@@ -1,0 +1,157 @@
+//go:build cgo && linux && darwinsim
+
+package simmac_test
+
+import (
+	"encoding/binary"
+	"math"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+	"golang.org/x/sys/unix"
+
+	"fulmen/native"
+	"fulmen/native/darwin/simfw"
+	"fulmen/native/nativetest"
+)
+
+// metered is A with meters that say what is set here, and a clock moved by hand.
+func metered(t *testing.T) (*simfw.Machine, native.Platform, *nativetest.Clock) {
+	t.Helper()
+	d := newDesk(t, pair(t))
+	m := d.macs["A"].Machine
+	is := is.New(t)
+	m.SetValue("pages", map[string]any{
+		"active": 1000, "inactive": 500, "wired": 300, "speculative": 20, "compressor": 80, "purgeable": 100, "external": 300,
+	})
+	m.SetValue("ticks", map[string]any{"user": 100, "system": 50, "idle": 850, "nice": 0})
+	m.SetValue("report", []any{
+		map[string]any{"group": "Energy Model", "name": "DIE_0_CPU Energy", "unit": "mJ", "value": 4000},
+		map[string]any{"group": "Energy Model", "name": "DIE_1_CPU Energy", "unit": "mJ", "value": 6000},
+		map[string]any{"group": "Energy Model", "name": "GPU Energy", "unit": "nJ", "value": 30_000_000_000},
+		map[string]any{"group": "Energy Model", "name": "DRAM0", "unit": "uJ", "value": 2_000_000},
+		map[string]any{"group": "Energy Model", "name": "odd", "unit": "furlongs", "value": 1},
+		map[string]any{"group": "GPU Stats", "name": "GPUPH", "states": []any{
+			map[string]any{"name": "OFF", "residency": 600}, map[string]any{"name": "P1", "residency": 100}, map[string]any{"name": "P2", "residency": 300},
+		}},
+	})
+	m.SetValue("smc", map[string]any{
+		"Tp01": 51.5, "Tp02": 55.25, "Te01": 0.0, "Tg01": 44.0, "Tb01": 30.0, "PSTR": 61.5, "F0Ac": 1200.0, "F0Mx": 3600.0, "F1Ac": 1140.0, "Tg02": []byte{9},
+	})
+	is.NoErr(m.AddEntry(false, 0, 0x7001, "AppleSMC", "", "AppleSMC", map[string]any{}))
+	is.NoErr(m.AddEntry(false, 0x7001, 0x7002, "AppleSMCKeysEndpoint", "", "AppleSMC", map[string]any{}))
+	is.NoErr(m.AddEntry(false, 0, 0x7003, "AGXAcceleratorG16X", "", "AGXAcceleratorG16X", map[string]any{
+		"gpu-core-count": 60, "PerformanceStatistics": map[string]any{"Device Utilization %": 21, "In use system memory": 351141888},
+	}))
+	clocks := []uint32{0, 0, 500_000_000, 700, 1_000_000_000, 900}
+	var table []byte
+	for _, n := range clocks {
+		table = binary.LittleEndian.AppendUint32(table, n)
+	}
+	is.NoErr(m.AddEntry(true, 0, 0x7004, "arm-io", "", "IOService", map[string]any{}))
+	is.NoErr(m.AddEntry(true, 0x7004, 0x7005, "pmgr", "", "IOService", map[string]any{"voltage-states9": table}))
+	clock := nativetest.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
+	p, err := d.macs["A"].Platform(clock)
+	is.NoErr(err)
+	t.Cleanup(func() { is.NoErr(p.Close()) })
+	return m, p, clock
+}
+
+func TestMetrics(t *testing.T) {
+	is := is.New(t)
+	clean(t)
+	m, p, clock := metered(t)
+	areas := []native.Area{native.AreaSystem, native.AreaMemory, native.AreaIdentity}
+	read := func() native.Snapshot {
+		s, err := p.Facts.Snapshot(t.Context(), areas...)
+		is.NoErr(err)
+		is.Equal(s.Check(areas), nil)
+		return s
+	}
+	first := read()
+	is.Equal(first.System.Unknown["cpu_power_watts"], native.ReasonNotYetRead)
+	is.Equal(*first.Memory.UsedBytes, int64((1000+500+300+20+80-100-300)*16384))
+	is.Equal(*first.Memory.WiredBytes, int64(300*16384))
+	is.Equal(*first.Memory.GPUUsedBytes, int64(351141888))
+	is.Equal(*first.Identity.GPUCores, 60)
+
+	clock.Advance(2 * time.Second)
+	m.SetValue("ticks", map[string]any{"user": 150, "system": 75, "idle": 875, "nice": 0})
+	s := read().System
+	is.Equal(*s.IntervalS, 2.0)
+	is.Equal(*s.CPUUseRatio, 0.75)
+	is.Equal(*s.CPUPowerWatts, 5.0)
+	is.Equal(math.Round(*s.GPUPowerWatts*1000), 15000.0)
+	is.Equal(math.Round(*s.PackagePowerWatts*1000), 21000.0)
+	is.Equal(*s.GPUUseRatio, 0.4)
+	is.Equal(*s.GPUFrequencyHz, (100*500e6+300*1000e6)/400)
+	is.Equal(*s.SystemPowerWatts, 61.5)
+	is.Equal(*s.CPUTemperatureCelsius, 55.25)
+	is.Equal(*s.GPUTemperatureCelsius, 44.0)
+	is.Equal(len(s.Temperatures), 3) // none that is off, of no processor, or no number
+	is.Equal(len(s.Fans), 2)
+	is.Equal(*s.Fans[0].SpeedHz, 20.0)
+	is.Equal(*s.Fans[0].MaxSpeedHz, 60.0)
+	is.Equal(s.Fans[1].Unknown["max_speed_hz"].Key(), native.ReasonNoHardware.Key())
+}
+
+// TestMetricsThatAreNotThere: each library and service may be missing, and the
+// rest is told.
+func TestMetricsThatAreNotThere(t *testing.T) {
+	is := is.New(t)
+	clean(t)
+	for _, symbol := range []string{"/libIOReport.dylib", "IOReportCreateSamplesDelta", "IOReportStateGetNameForIndex"} {
+		m, p, clock := metered(t)
+		m.SetMissing(symbol, true)
+		for range 3 {
+			s, err := p.Facts.Snapshot(t.Context(), native.AreaSystem)
+			is.NoErr(err)
+			is.Equal(s.Check([]native.Area{native.AreaSystem}), nil)
+			is.True(s.System.SystemPowerWatts != nil)
+			is.Equal(s.System.Unknown["gpu_power_watts"].Key(), native.ReasonNoOS.Key())
+			is.Equal(*s.System.GPUUseRatio, 0.21) // the driver's own figure
+			clock.Advance(time.Second)
+		}
+	}
+	m, p, _ := metered(t)
+	is.NoErr(m.RemoveEntry(false, 0x7001))
+	m.SetValue("pages", nil)
+	m.SetValue("ticks", nil)
+	s, err := p.Facts.Snapshot(t.Context(), native.AreaSystem, native.AreaMemory)
+	is.NoErr(err)
+	is.Equal(s.Check([]native.Area{native.AreaSystem, native.AreaMemory}), nil)
+	is.True(s.System.Fans == nil)
+}
+
+// TestWhatASampleCosts holds the goal of 2 ms of processor time, of the C files
+// and the simulated frameworks together.
+func TestWhatASampleCosts(t *testing.T) {
+	is := is.New(t)
+	clean(t)
+	_, p, clock := metered(t)
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	_, err := p.Facts.Snapshot(t.Context(), native.AreaSystem) // opens what stays open
+	is.NoErr(err)
+	var took []time.Duration
+	for range 51 {
+		clock.Advance(time.Second)
+		before := used(t)
+		_, err := p.Facts.Snapshot(t.Context(), native.AreaSystem)
+		is.NoErr(err)
+		took = append(took, used(t)-before)
+	}
+	slices.Sort(took)
+	t.Logf("a sample takes %v of processor time (median), %v at most", took[25], took[50])
+	is.True(took[25] <= 2*time.Millisecond)
+}
+
+// used is this thread's processor time.
+func used(t *testing.T) time.Duration {
+	var now unix.Timespec
+	is.New(t).NoErr(unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &now))
+	return time.Duration(now.Nano())
+}
