@@ -28,6 +28,8 @@ const (
 	ReasonNotEnoughMemory Reason = "not_enough_memory"
 	// ReasonGPUBusy: another job holds the GPU.
 	ReasonGPUBusy Reason = "gpu_busy"
+	// ReasonWaitingInLine: jobs that want the same were submitted before.
+	ReasonWaitingInLine Reason = "waiting_in_line"
 	// ReasonGPUUsedByOtherProgram: another program uses the GPU.
 	ReasonGPUUsedByOtherProgram Reason = "gpu_used_by_other_program"
 	// ReasonNoMesh: the nodes are not all joined to each other by ready cables.
@@ -147,6 +149,8 @@ func jobReasons() []ReasonInfo {
 			Remedy: "Ask for less memory a rank, or wait."},
 		{Reason: ReasonGPUBusy, Code: CodeConflict,
 			Text: "Another job holds the GPU."},
+		{Reason: ReasonWaitingInLine,
+			Text: "Jobs that want the same were submitted before it."},
 		{Reason: ReasonGPUUsedByOtherProgram, Code: CodeConflict,
 			Text:   "Another program uses the GPU.",
 			Remedy: "Quit it, or wait."},

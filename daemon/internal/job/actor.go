@@ -39,8 +39,10 @@ type actor struct {
 	printed  map[nodeAttempt]int64 // bytes, as the last renewal told
 	missed   map[int]int           // renewals that did not list a rank
 	planning bool
-	again    bool // plan once more
-	settling bool // a hint makes a plan soon
+	again    bool          // plan once more
+	settling bool          // a hint makes a plan soon
+	lastPlan time.Duration // when it looked for a place last, on Boot
+	want     string        // what it stands in line for; empty while it does not
 	delay    time.Duration
 	holding  holding
 	beaten   []api.NodeID
@@ -164,6 +166,10 @@ func (a *actor) take(item any) {
 		a.rankSaid(it)
 	case hint:
 		a.hinted()
+	case turn:
+		if a.begun {
+			a.planIn(planTurn)
+		}
 	case inspect:
 		a.inspect()
 	case came:

@@ -149,6 +149,7 @@ func (a *actor) abandon() {
 	a.mu.Lock()
 	a.over, a.queue = true, nil
 	a.mu.Unlock()
+	a.stepOut()
 	a.begun = false
 	a.shown.Store(&shown{})
 	a.j.setBeats()

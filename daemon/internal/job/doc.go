@@ -16,7 +16,10 @@
 // values of environment variables are in no document: they are kept in memory at
 // the submitter's node and at each home, and are gone when these restart.
 //
-// Locks are taken in this order: Jobs.beating, Jobs.mu, actor.mu. Nothing waits
+// Jobs that look for a place stand in line by what they want, and only the first of
+// each looks.
+//
+// Locks are taken in this order: Jobs.beating, Jobs.mu, line.mu, actor.mu. Nothing waits
 // under any of them, and no other package is called but readers of memory: the
 // ledger, and what nodes are called.
 package job

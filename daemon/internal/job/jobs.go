@@ -33,6 +33,7 @@ type Jobs struct {
 
 	mu       sync.Mutex
 	jobs     map[api.JobID]*known
+	line     line
 	values   map[api.JobID]map[string]string // of environment variables
 	requests map[requestKey]api.JobID
 	loaded   bool
@@ -49,7 +50,7 @@ func New(cfg Config) *Jobs {
 	if cfg.Keep <= 0 {
 		cfg.Keep = DefaultKeep
 	}
-	j := &Jobs{cfg: cfg, ready: make(chan struct{}), jobs: map[api.JobID]*known{},
+	j := &Jobs{cfg: cfg, line: line{by: map[string][]waiter{}}, ready: make(chan struct{}), jobs: map[api.JobID]*known{},
 		values: map[api.JobID]map[string]string{}, requests: map[requestKey]api.JobID{}}
 	j.ctx, j.cancel = context.WithCancel(context.Background())
 	j.beater = beat.New(beat.Config{Self: cfg.Node, Clock: cfg.Clock, Link: cfg.Beats, Times: cfg.BeatTimes,

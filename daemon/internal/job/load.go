@@ -127,10 +127,8 @@ func (j *Jobs) hints(w *ledger.Watcher) {
 			w = j.watchFacts()
 		}
 		j.changes.Add(1)
-		for _, a := range j.actors() {
-			if a.unplaced.Load() {
-				a.post(hint{})
-			}
+		for _, a := range j.line.firsts() {
+			a.post(hint{})
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"slices"
 	"sync"
+	"time"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/job/phase"
@@ -15,7 +16,12 @@ func (a *actor) plan() {
 		a.again = true
 		return
 	}
-	a.planning, a.again = true, false
+	if !a.lineUp() {
+		a.unplaced.Store(true)
+		a.post(behind())
+		return
+	}
+	a.planning, a.again, a.lastPlan = true, false, a.j.cfg.Clock.Boot()
 	a.unplaced.Store(false)
 	job, spec, mlx, before := a.state.Job, a.spec, a.mlx, a.j.changes.Load()
 	a.async(func() came {
@@ -50,11 +56,23 @@ func (a *actor) planned(event phase.Event, spoiled bool, before uint64) {
 
 // hinted plans again soon: many hints make one plan.
 func (a *actor) hinted() {
-	if !a.unplaced.Load() || a.settling || a.planning || !a.state.Waits() {
+	if !a.unplaced.Load() || a.planning || !a.state.Waits() || !a.j.line.isFirst(a, a.want) {
+		return
+	}
+	d := planSettle
+	if a.j.cfg.Clock.Boot()-a.lastPlan > planRest {
+		d = planSoon
+	}
+	a.planIn(d)
+}
+
+// planIn plans after a time, unless that is to be soon anyway.
+func (a *actor) planIn(d time.Duration) {
+	if a.settling {
 		return
 	}
 	a.settling = true
-	a.later(planSettle, func() {
+	a.later(d, func() {
 		a.settling = false
 		if a.state.Waits() && !a.planning {
 			a.plan()

@@ -3983,6 +3983,7 @@ export type KnownReason =
   | "variables_lost"
   | "version_skew"
   | "waiting_for_ranks"
+  | "waiting_in_line"
   | "worker_aborted"
   | "worker_crashed"
   | "worker_hung"
