@@ -15,9 +15,11 @@ const (
 	// and row how many that is.
 	late = 100 * time.Millisecond
 	row  = 8
-	// faster is how many times as fast as all of it a part of a transfer may have
-	// been: all of it begins slowly.
-	faster = 4
+	// faster is how many times as fast as anything was ever sent it may have come:
+	// what had waited on the way comes at once.
+	faster = 3
+	// while is over how long the fastest is looked for.
+	while = 5 * time.Millisecond
 )
 
 // pace is a count of the receiver, beside what its sender saw when it arrived:
@@ -40,12 +42,19 @@ type witness struct {
 	any         bool
 	early       []time.Duration // the drifts of the first row
 	recent      []time.Duration // those of the last row
+	mark        pace            // where the present while began
+	fastest     float64         // of what was sent in a while, in bits a second
 }
 
 // see takes the next count, and says why it cannot be true; "" where it can.
 func (w *witness) see(p pace) string {
 	if !w.any {
-		w.any, w.first, w.last = true, p, p
+		w.any, w.first, w.last, w.mark = true, p, p, p
+	}
+	// What was written and when is known here, however late a count may be.
+	if p.arrived-w.mark.arrived >= while {
+		w.fastest = max(w.fastest, count{w.mark.arrived, w.mark.written}.rate(count{p.arrived, p.written}))
+		w.mark = p
 	}
 	before := w.last
 	w.last = p
@@ -72,17 +81,16 @@ func (w *witness) see(p pace) string {
 	return ""
 }
 
-// agrees compares what the receiver says of a stretch with what was written in
-// it and all the time: "" where they agree. Where they do not, either node may
-// have been too busy to know.
+// agrees compares what the receiver says of a stretch with what was written:
+// "" where they agree. Where they do not, either node may have been too busy to
+// know.
 func (w *witness) agrees(from, to pace, streams int) string {
 	claimed, written := to.bytes-from.bytes, to.written-from.written
 	if from.newest && to.newest && written > 3*claimed+int64(streams)*inFlight {
 		return fmt.Sprintf("it says that %d bytes came while %d were sent", claimed, written)
 	}
-	all := count{at: w.first.arrived}.rate(count{at: to.arrived, bytes: to.written})
-	if rate := from.rate(to.count); all > 0 && rate > faster*all {
-		return fmt.Sprintf("it says that %.3g bits a second came, while %.3g were sent", rate, all)
+	if rate := from.rate(to.count); w.fastest > 0 && rate > faster*w.fastest {
+		return fmt.Sprintf("it says that %.3g bits a second came, while %.3g were sent", rate, w.fastest)
 	}
 	return ""
 }

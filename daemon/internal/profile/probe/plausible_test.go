@@ -51,16 +51,27 @@ func TestWitness(t *testing.T) {
 	}
 }
 
+// What is sent fastest is known, whatever was slow before and after.
+func TestFastest(t *testing.T) {
+	is := is.New(t)
+	var w witness
+	for i, ms := range []int{0, 6, 12, 1012, 1018} {
+		at := time.Duration(ms) * time.Millisecond
+		is.Equal(w.see(pace{count{at, int64(i)}, at, int64(i) * 6e6, true}), "")
+	}
+	is.Equal(w.fastest, 8e9)
+}
+
 func TestPlausible(t *testing.T) {
 	is := is.New(t)
-	w := witness{first: pace{arrived: time.Second}}
+	w := witness{fastest: 8 * 60 << 20}
 	stretch := func(claimed, written int64, in time.Duration) string {
 		return w.agrees(pace{count{0, 1 << 20}, 2 * time.Second, 2 << 20, true}, pace{count{in, 1<<20 + claimed}, 3 * time.Second, 2<<20 + written, true}, 1)
 	}
 	is.Equal(stretch(100<<20, 100<<20, time.Second), "")
 	is.Equal(stretch(110<<20, 100<<20, time.Second), "") // what was on its way
 	is.True(stretch(20<<20, 100<<20, time.Second) != "")
-	is.True(stretch(100<<20, 100<<20, 100*time.Millisecond) != "") // as fast as nothing was sent
+	is.True(stretch(100<<20, 100<<20, 100*time.Millisecond) != "") // faster than anything was sent
 }
 
 func TestRoundTripNumbers(t *testing.T) {
