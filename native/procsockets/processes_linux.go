@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"fulmen/native"
 )
@@ -80,8 +81,8 @@ func (Processes) Holds(group int, local, remote netip.AddrPort) (bool, error) {
 func unmap(a netip.AddrPort) netip.AddrPort { return netip.AddrPortFrom(a.Addr().Unmap(), a.Port()) }
 
 // holders tells which of the sockets a process of the group has open. The group's
-// leader is looked at first: it is most often the one, and to look at every
-// process of a machine takes milliseconds.
+// leader is looked at first, and then what it has started: it is most often one of
+// them, and to look at every process of a machine takes milliseconds.
 func holders(group int, rows []row) map[string]bool {
 	wanted := map[string]string{} // what a descriptor links to, to the inode
 	for _, r := range rows {
@@ -101,15 +102,33 @@ func holders(group int, rows []row) map[string]bool {
 		}
 		return len(found) == len(wanted)
 	}
-	leader := "/proc/" + strconv.Itoa(group)
-	if look(leader) {
-		return found
+	seen := map[string]bool{}
+	for next := []string{strconv.Itoa(group)}; len(next) > 0; next = next[1:] {
+		if seen[next[0]] {
+			continue // ids may be given anew while this looks
+		}
+		seen[next[0]] = true
+		if look("/proc/" + next[0]) {
+			return found
+		}
+		next = append(next, children(next[0])...)
 	}
-	processes, _ := filepath.Glob("/proc/[0-9]*")
-	for _, process := range processes {
-		if process != leader && look(process) {
+	entries, _ := os.ReadDir("/proc")
+	for _, entry := range entries {
+		if name := entry.Name(); name[0] >= '1' && name[0] <= '9' && !seen[name] && look("/proc/"+name) {
 			break
 		}
 	}
 	return found
+}
+
+// children are the processes that a process has started, where the kernel tells.
+func children(process string) []string {
+	var all []string
+	lists, _ := filepath.Glob("/proc/" + process + "/task/*/children")
+	for _, list := range lists {
+		text, _ := os.ReadFile(list)
+		all = append(all, strings.Fields(string(text))...)
+	}
+	return all
 }

@@ -30,6 +30,8 @@ func run() int {
 	late := flag.String("late", "", "how late a rank begins, as RANK:DURATION")
 	work := flag.Duration("work", 0, "how long to work once joined; negative: for ever")
 	stubborn := flag.Bool("stubborn", false, "take no notice of SIGTERM, as Python does when it hangs in JACCL")
+	at := flag.Int64("at", 0, "when to begin, in ns since 1970; rank 0 begins a tenth of a second sooner, so as to listen by then")
+	roomy := flag.Bool("roomy", false, "have room for all ranks at once, as on macOS")
 	again := flag.String("again", "", "a file that is made when a rank dies: where it is there, nobody dies")
 	flag.Parse()
 	if *stubborn {
@@ -56,6 +58,16 @@ func run() int {
 		dieAt(*die, *again, o.Rank, s)
 	}
 	fmt.Printf("coordinator %s ring %t devices %v\n", o.Coordinator, o.Ring, o.Devices)
+	if *roomy {
+		o.Network = jaccl.Roomy{}
+	}
+	if *at != 0 {
+		due := time.Unix(0, *at)
+		if o.Rank == 0 {
+			due = due.Add(-time.Second / 10)
+		}
+		time.Sleep(time.Until(due))
+	}
 	began := time.Now()
 	g, err := jaccl.Join(context.Background(), o)
 	switch {
@@ -67,7 +79,8 @@ func run() int {
 		return 1
 	}
 	defer g.Close()
-	fmt.Printf("joined rank %d of %d in %.3f s\n", o.Rank, len(o.Devices), time.Since(began).Seconds())
+	now := time.Now()
+	fmt.Printf("joined rank %d of %d in %.3f s at %d\n", o.Rank, len(o.Devices), now.Sub(began).Seconds(), now.UnixNano())
 	if *work < 0 {
 		forever() // nobody tells a rank that another one is dead
 	}

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"fulmen/cmd/internal/bench/stats"
+	"fulmen/daemon/e2e/desk"
+)
+
+const (
+	// jacclRanks is how many ranks join in a handshake that is measured.
+	jacclRanks = 4
+	// jacclRounds is how many are.
+	jacclRounds = 25
+	// jacclAhead is how long before a handshake its ranks are started.
+	jacclAhead = 2500 * time.Millisecond
+	// jacclGoalMs is what the relay may add to one.
+	jacclGoalMs = 2
+)
+
+// jacclBench runs the program that takes JACCL's place, by Fulmen and without.
+type jacclBench struct {
+	*run
+	*desk.Stage
+	*desk.Desk
+	standin string
+}
+
+// jacclRows measures what carrying side channels adds to a handshake of four ranks.
+func (b *run) jacclRows() error {
+	stage, err := desk.NewStage(".")
+	defer stage.Close()
+	if errors.Is(err, desk.ErrNobody) {
+		fmt.Fprintln(os.Stderr, "bench: jaccl:", err)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	build := exec.CommandContext(b.ctx, "go", "build", "-o", stage.Bin+string(filepath.Separator), "fulmen/cmd/fulmen", "fulmen/cmd/fulmend", "fulmen/daemon/e2e/jaccl/standin")
+	if out, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w\n%s", err, out)
+	}
+	folder := filepath.Join(stage.Folder, "desk")
+	if err := errors.Join(os.Mkdir(folder, 0o700), stage.Account.Owns(folder)); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(b.ctx, deskDeadline)
+	defer cancel()
+	d, err := desk.Start(ctx, desk.Options{
+		Fulmend: stage.Fulmend, Scenario: "mesh-4", Macs: []string{"studio-1", "studio-2", "studio-3", "studio-4"},
+		Folder: folder, Account: stage.Account,
+	})
+	defer d.Close()
+	if err != nil {
+		return err
+	}
+	return (&jacclBench{b, stage, d, filepath.Join(stage.Bin, "standin")}).handshakes()
+}
+
+// handshakes measures, in turn, one by Fulmen and one where all ranks connect to
+// rank 0 themselves. The ranks of both begin at one moment, rank 0 a little sooner.
+func (j *jacclBench) handshakes() error {
+	var direct, relayed, added []float64
+	for round := range jacclRounds + 1 {
+		without, err := j.direct()
+		if err != nil {
+			return err
+		}
+		with, err := j.relayed()
+		if err != nil {
+			return err
+		}
+		if round > 0 { // the first one fills caches
+			direct, relayed, added = append(direct, without), append(relayed, with), append(added, with-without)
+		}
+	}
+	goal := float64(jacclGoalMs)
+	j.rows = append(j.rows,
+		newRow("what the relay adds to a handshake of four ranks", stats.Median(added), "ms", Lower, &goal,
+			fmt.Sprintf("ranks that connect to rank 0 themselves, %.3g ms; by the daemons %.3g ms", stats.Median(direct).Median, stats.Median(relayed).Median),
+			"pairs, from when all begin to when the last has joined"))
+	return nil
+}
+
+// joinedAt is what the stand-in says when it has joined.
+var joinedAt = regexp.MustCompile(`joined rank \d+ of \d+ in \S+ s at (\d+)`)
+
+// last is how long after a moment the last rank has joined, in ms.
+func last(begin time.Time, out []byte) (float64, error) {
+	all := joinedAt.FindAllSubmatch(out, -1)
+	if len(all) != jacclRanks {
+		return 0, fmt.Errorf("%d of %d ranks have joined:\n%s", len(all), jacclRanks, out)
+	}
+	var latest int64
+	for _, m := range all {
+		at, err := strconv.ParseInt(string(m[1]), 10, 64)
+		if err != nil {
+			return 0, err
+		}
+		latest = max(latest, at)
+	}
+	return float64(latest-begin.UnixNano()) / 1e6, nil
+}
+
+// relayed is a handshake of a job's ranks.
+func (j *jacclBench) relayed() (float64, error) {
+	ctx, cancel := context.WithTimeout(j.ctx, jobDeadline)
+	defer cancel()
+	begin := time.Now().Add(jacclAhead)
+	c := j.Nodes[0].Command(ctx, j.Fulmen, "run", "-n", strconv.Itoa(jacclRanks), "--backend", "jaccl", "--", j.standin, "-roomy", "-at", strconv.FormatInt(begin.UnixNano(), 10))
+	c.Dir = j.Work
+	out, err := c.CombinedOutput()
+	if err != nil {
+		return 0, fmt.Errorf("%w\n%s", err, out)
+	}
+	return last(begin, out)
+}
+
+// direct is a handshake of ranks that this process starts.
+func (j *jacclBench) direct() (float64, error) {
+	ctx, cancel := context.WithTimeout(j.ctx, jobDeadline)
+	defer cancel()
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	coordinator := l.Addr().String()
+	l.Close()
+	devices := make([][][]string, jacclRanks)
+	for i := range devices {
+		devices[i] = make([][]string, jacclRanks)
+		for k := range devices[i] {
+			if i != k {
+				devices[i][k] = []string{"rdma_en5"}
+			}
+		}
+	}
+	text, err := json.Marshal(devices)
+	if err != nil {
+		return 0, err
+	}
+	matrix := filepath.Join(j.Folder, "devices.json")
+	if err := os.WriteFile(matrix, text, 0o644); err != nil {
+		return 0, err
+	}
+	begin := time.Now().Add(jacclAhead / 5)
+	said := make([]bytes.Buffer, jacclRanks)
+	var all errgroup.Group
+	for rank := range jacclRanks {
+		c := exec.CommandContext(ctx, j.standin, "-roomy", "-at", strconv.FormatInt(begin.UnixNano(), 10))
+		c.Env = append(os.Environ(), "MLX_RANK="+strconv.Itoa(rank), "MLX_JACCL_COORDINATOR="+coordinator, "MLX_IBV_DEVICES="+matrix)
+		c.Stdout, c.Stderr = &said[rank], &said[rank]
+		all.Go(c.Run)
+	}
+	err = all.Wait()
+	var out []byte
+	for i := range said {
+		out = append(out, said[i].Bytes()...)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("%w\n%s", err, out)
+	}
+	return last(begin, out)
+}
