@@ -6,6 +6,7 @@ import (
 	"errors"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"fulmen/daemon/api"
 )
@@ -105,7 +106,7 @@ func (r *Ranks) accept(w wanted) (*held, error) {
 			r.say(old.ref())
 		}
 	}
-	r.say(w.ref)
+	r.sayPreparing(h, w)
 	before := r.before(h)
 	r.work.Go(func() {
 		defer cancel()
@@ -113,6 +114,26 @@ func (r *Ranks) accept(w wanted) (*held, error) {
 	})
 	return h, nil
 }
+
+// sayPreparing publishes that a rank is being prepared. Most are through with it in
+// milliseconds, and say at once that they start: every document goes to all nodes.
+// The caller holds mu.
+func (r *Ranks) sayPreparing(h *held, w wanted) {
+	if program := w.spec.Program; program.Sync || len(program.Prepare) > 0 {
+		r.say(w.ref)
+		return
+	}
+	r.cfg.Clock.AfterFunc(preparingAfter, func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if h.Doc.Phase == api.RankPreparing && r.ctx.Err() == nil {
+			r.say(w.ref)
+		}
+	})
+}
+
+// preparingAfter is how long what takes no time otherwise is not said.
+const preparingAfter = 50 * time.Millisecond
 
 // before are the ranks whose units bear the label of this one. The caller holds mu.
 func (r *Ranks) before(h *held) []*held {
