@@ -25,6 +25,7 @@ func Check(b Build) ([]Finding, error) {
 		return nil, fmt.Errorf("no packages match %s", strings.Join(b.Patterns, " "))
 	}
 	c := &checker{
+		dir:     b.Dir,
 		sizes:   types.SizesFor("gc", b.GOARCH),
 		fset:    token.NewFileSet(),
 		checked: map[string]*types.Package{"unsafe": types.Unsafe},
@@ -50,6 +51,7 @@ func Check(b Build) ([]Finding, error) {
 
 // checker holds what is known while the packages are gone through.
 type checker struct {
+	dir      string
 	sizes    types.Sizes
 	fset     *token.FileSet
 	checked  map[string]*types.Package
@@ -96,7 +98,7 @@ func (c *checker) check(u *unit, src *source) {
 		return
 	}
 	if u.Error != nil {
-		c.findings = append(c.findings, placed(u.Error.Pos, u.Error.Err))
+		c.findings = append(c.findings, placed(c.dir, u.Error.Pos, u.Error.Err))
 	}
 	for _, err := range src.err {
 		c.broken(err)

@@ -1,8 +1,12 @@
 package typecheck
 
 import (
+	"fmt"
+	"maps"
 	"os"
+	"path"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/matryer/is"
@@ -43,9 +47,7 @@ func module(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
 	all := map[string]string{"go.mod": "module small\n\ngo 1.26\n", "kit/kit.go": kit}
-	for name, text := range files {
-		all[name] = text
-	}
+	maps.Copy(all, files)
 	for name, text := range all {
 		to := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
@@ -63,7 +65,6 @@ func TestFaultsAreFound(t *testing.T) {
 	tests := []struct {
 		name  string
 		files map[string]string
-		tags  []string
 		want  []string
 	}{
 		{name: "all is well", files: map[string]string{
@@ -95,21 +96,21 @@ func TestFaultsAreFound(t *testing.T) {
 		{name: "its own tests", files: map[string]string{
 			"a_darwin.go":      "package a\n\nfunc add() {}\n",
 			"a_darwin_test.go": "package a\n\nfunc tested() { add(1) }\n",
-			"x_darwin_test.go": "package a_test\n\nimport \"small\"\n\nfunc tested() { a.Add() }\n",
+			"x_darwin_test.go": "package a_test\n\nimport \"small/HERE\"\n\nfunc tested() { a.Add() }\n",
 		}, want: []string{
 			"a_darwin_test.go:3: too many arguments in call to add\n\thave (number)\n\twant ()",
 			"x_darwin_test.go:5: undefined: a.Add",
 		}},
 		{name: "a test of what imports the package back", files: map[string]string{
 			"a.go":      "package a\n\nfunc Add() {}\n",
-			"b/b.go":    "package b\n\nimport \"small\"\n\nfunc Twice() { a.Add(); a.Add() }\n",
+			"b/b.go":    "package b\n\nimport \"small/HERE\"\n\nfunc Twice() { a.Add(); a.Add() }\n",
 			"a_test.go": "package a\n\nimport \"testing\"\n\nfunc TestAdd(t *testing.T) { _ = one }\n\nconst one = 1\n",
-			"x_test.go": "package a_test\n\nimport (\n\t\"small\"\n\t\"small/b\"\n)\n\nfunc tested() { a.Add(); b.Twice(); b.Thrice() }\n",
+			"x_test.go": "package a_test\n\nimport (\n\t\"small/HERE\"\n\t\"small/HERE/b\"\n)\n\nfunc tested() { a.Add(); b.Twice(); b.Thrice() }\n",
 		}, want: []string{"x_test.go:8: undefined: b.Thrice"}},
 		{name: "another platform's files are not looked at", files: map[string]string{
 			"a_linux.go": "package a\n\nvar x int = \"\"\n", "a.go": "package a\n",
 		}},
-		{name: "behind a tag", tags: []string{"objc"}, files: map[string]string{
+		{name: "behind a tag", files: map[string]string{
 			"a.go": "//go:build darwin && objc\n\npackage a\n\nvar x int = \"\"\n",
 		}, want: []string{"a.go:5: cannot use \"\" (untyped string constant) as int value in variable declaration"}},
 		{name: "what cannot be read", files: map[string]string{
@@ -122,21 +123,34 @@ func TestFaultsAreFound(t *testing.T) {
 			"a_darwin.go:3: no required module provides package example.org/gone; to add it:\n\tgo get example.org/gone",
 		}},
 	}
-	for _, tt := range tests {
+	// All packages lie in one module, so that what they import is checked once.
+	all, tags := map[string]string{}, []string{"objc"}
+	for i, tt := range tests {
+		for name, text := range tt.files {
+			here := fmt.Sprintf("p%d", i)
+			all[path.Join(here, name)] = strings.ReplaceAll(text, "HERE", here)
+		}
+	}
+	dir := module(t, all)
+	found, err := Check(Build{Dir: dir, GOOS: "darwin", GOARCH: "arm64", Tags: tags, Patterns: []string{"./..."}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string][]string{}
+	for _, f := range found {
+		relative, err := filepath.Rel(dir, f.File)
+		if err != nil {
+			t.Error(f)
+			continue
+		}
+		here, file, _ := strings.Cut(filepath.ToSlash(relative), "/")
+		f.File = file
+		got[here] = append(got[here], f.String())
+	}
+	for i, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
 			is := is.New(t)
-			dir := module(t, tt.files)
-			found, err := Check(Build{Dir: dir, GOOS: "darwin", GOARCH: "arm64", Tags: tt.tags, Patterns: []string{"./..."}})
-			is.NoErr(err)
-			var got []string
-			for _, f := range found {
-				if f.File != "" {
-					f.File = filepath.Base(f.File)
-				}
-				got = append(got, f.String())
-			}
-			is.Equal(got, tt.want)
+			is.Equal(got[fmt.Sprintf("p%d", i)], tt.want)
 		})
 	}
 }

@@ -1,13 +1,14 @@
 package typecheck
 
 import (
+	"path/filepath"
 	"strconv"
 	"strings"
 )
 
-// placed makes a finding of a place as the go command writes it: file:line:column,
-// or nothing.
-func placed(at, text string) Finding {
+// placed makes a finding of a place as the go command writes it: file:line:column
+// with the file as seen from dir, or nothing.
+func placed(dir, at, text string) Finding {
 	parts := strings.Split(at, ":")
 	if len(parts) < 2 {
 		return Finding{Text: text}
@@ -16,5 +17,9 @@ func placed(at, text string) Finding {
 	if err != nil {
 		return Finding{Text: strings.TrimSpace(at + ": " + text)}
 	}
-	return Finding{File: parts[0], Line: line, Text: text}
+	file := parts[0]
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(dir, file)
+	}
+	return Finding{File: file, Line: line, Text: text}
 }
