@@ -125,7 +125,7 @@ const (
 	retryPlan    = time.Second           // after a plan that a call spoiled; doubled up to retryPlanMax
 	retryPlanMax = 30 * time.Second
 	planSettle   = 100 * time.Millisecond // hints within it make one plan
-	planRest     = time.Second            // after which the first hint makes one sooner
+	planRest     = 100 * time.Millisecond // after which the first hint makes one sooner
 	planSoon     = 10 * time.Millisecond
 	planTurn     = 25 * time.Millisecond // for the grants of the job before to be seen
 	retryPut     = time.Second           // after a document that could not be written
