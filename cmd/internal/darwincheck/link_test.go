@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -66,12 +67,22 @@ func TestPrograms(t *testing.T) {
 		is := is.New(t)
 		is.True(len(images["fulmen-rank"].Imports[mlxLibrary]) > 20)
 		is.True(len(images["fulmen-rank"].Imports[cxxLibrary]) > 10)
-		makefile, err := os.ReadFile(filepath.Join(repository, "Makefile"))
-		is.NoErr(err)
-		for _, p := range Programs() {
-			is.True(strings.Contains(string(makefile), "-ldflags '"+p.linking()+"'")) // a Mac links with the flags of this check
-		}
 	})
+}
+
+// TestAMacBuildsWhatIsCheckedHere holds the Makefile and the bundle to the flags
+// and the minimum system of these checks.
+func TestAMacBuildsWhatIsCheckedHere(t *testing.T) {
+	is := is.New(t)
+	makefile, err := os.ReadFile(filepath.Join(repository, "Makefile"))
+	is.NoErr(err)
+	for _, p := range Programs() {
+		is.True(strings.Contains(string(makefile), "-ldflags '"+p.linking()+"'"))
+	}
+	is.True(strings.Contains(string(makefile), "MACOSX_DEPLOYMENT_TARGET := "+minimumSystem+"\n"))
+	bundle, err := os.ReadFile(filepath.Join(repository, "Info.plist"))
+	is.NoErr(err)
+	is.True(regexp.MustCompile(`<key>LSMinimumSystemVersion</key>\s*<string>` + regexp.QuoteMeta(minimumSystem) + `</string>`).Match(bundle))
 }
 
 // judge says what is wrong with a program for macOS.
@@ -115,8 +126,8 @@ func judge(p Program, image Image, lists, own []Library) []string {
 			fault("has no run path that ends in %s", path)
 		}
 	}
-	if image.MinimumSystem != "26.0" {
-		fault("is for macOS %s and newer, not 26.0", image.MinimumSystem)
+	if image.MinimumSystem != minimumSystem {
+		fault("is for macOS %s and newer, not %s", image.MinimumSystem, minimumSystem)
 	}
 	if !image.Signed {
 		fault("is not signed")

@@ -25,6 +25,9 @@ type Program struct {
 	LinksMLX bool
 }
 
+// minimumSystem is the oldest macOS that the programs start on, which is MLX's.
+const minimumSystem = "26.0"
+
 // cxxList is the list of the C++ library, which only the worker loads.
 const cxxList = "libc++"
 
