@@ -29,7 +29,7 @@ func (l *leaf) listen() {
 			continue
 		}
 		l.mu.Lock()
-		full := l.calling >= maxCalling || l.ctx.Err() != nil
+		full := l.calling >= maxCalling || l.over
 		if !full {
 			l.calling++
 			l.work.Add(1)
@@ -58,7 +58,7 @@ func (l *leaf) take(conn net.Conn) {
 		switch {
 		case l.caller != nil || l.through:
 			err = errors.New("the rank has connected before")
-		case l.ctx.Err() != nil || !l.carry(len(number)):
+		case l.over || !l.carry(len(number)):
 			err = errors.New("the channel is closed")
 		default:
 			l.caller, l.state = who, api.HandshakeHeld
@@ -80,6 +80,11 @@ func (l *leaf) take(conn net.Conn) {
 		conn.Close()
 	})
 	l.hear(who)
+	l.mu.Lock()
+	if who.passed {
+		close(l.spoken)
+	}
+	l.mu.Unlock()
 	who.out.close()
 	conn.Close()
 }

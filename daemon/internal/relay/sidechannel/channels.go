@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/netip"
 	"sync"
+	"time"
 
 	"fulmen/daemon/api"
 	"fulmen/native"
@@ -19,11 +20,14 @@ type Channels struct {
 	leaves map[api.RankRef]*leaf
 	early  early
 	closed bool
+
+	closing sync.WaitGroup
+	shut    chan struct{} // closed when nothing is waited for any more
 }
 
 // New makes them and answers the nodes whose ranks look for a rank 0 here.
 func New(cfg Config) *Channels {
-	c := &Channels{cfg: cfg, roots: map[api.RankRef]*root{}, leaves: map[api.RankRef]*leaf{}, early: early{}}
+	c := &Channels{cfg: cfg, roots: map[api.RankRef]*root{}, leaves: map[api.RankRef]*leaf{}, early: early{}, shut: make(chan struct{})}
 	cfg.Peers.HandleStream(api.ConnSideChannel, c.accept)
 	return c
 }
@@ -77,25 +81,50 @@ func (c *Channels) Spawned(ref api.RankRef) {
 	}
 }
 
-// Close ends a rank's channel; one that is not open stays so.
+// lingerWithin is how long what a rank's program has said may take to get to the
+// others after its end.
+const lingerWithin = 2 * time.Second
+
+// Close ends a rank's channel, once what the rank's program has said before its end
+// is carried; one that is not open stays so. It does not wait for that.
 func (c *Channels) Close(ref api.RankRef) {
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	r, l := c.roots[ref], c.leaves[ref]
 	delete(c.roots, ref)
 	delete(c.leaves, ref)
-	c.mu.Unlock()
-	if r != nil {
-		r.close()
+	if r == nil && l == nil {
+		return
 	}
-	if l != nil {
-		l.close()
+	late := make(chan struct{})
+	timer := c.cfg.Clock.AfterFunc(lingerWithin, func() { close(late) })
+	// within waits for something of the channel, and not for longer than it may take.
+	within := func(done <-chan struct{}) {
+		select {
+		case <-done:
+		case <-late:
+		case <-c.shut:
+		}
 	}
+	c.closing.Go(func() {
+		defer timer.Stop()
+		if r != nil {
+			r.close(within)
+		} else {
+			l.close(within)
+		}
+	})
 }
 
 // Shut closes all, and opens none any more.
 func (c *Channels) Shut() {
 	c.mu.Lock()
+	if c.closed {
+		c.mu.Unlock()
+		return
+	}
 	c.closed = true
+	close(c.shut)
 	var all []api.RankRef
 	for ref := range c.roots {
 		all = append(all, ref)
@@ -111,6 +140,7 @@ func (c *Channels) Shut() {
 	for _, j := range waiting {
 		j.conn.Close()
 	}
+	c.closing.Wait()
 }
 
 // accept serves a stream of a node, one of whose ranks looks for rank 0.

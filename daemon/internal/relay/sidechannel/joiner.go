@@ -23,17 +23,18 @@ type joiner struct {
 
 	mu      sync.Mutex
 	root    *root
-	here    bool     // the rank's program has called
-	through bool     // it was passed on
-	program net.Conn // to rank 0's program, once it is
-	inbox   *outbox  // what rank 0's program is sent
-	ended   bool     // one of both programs has closed its end
+	here    bool          // the rank's program has called
+	through bool          // it was passed on
+	program net.Conn      // to rank 0's program, once it is
+	spoken  chan struct{} // closed when that has ended
+	inbox   *outbox       // what rank 0's program is sent
+	ended   bool          // one of both programs has closed its end
 	flow    flow
 	joined  bool
 }
 
 func newJoiner(c *Channels, from api.NodeID, first api.PeerConn, conn net.Conn) *joiner {
-	return &joiner{c: c, from: from, ref: first.Rank, epoch: first.Epoch, conn: conn, out: newOutbox(), inbox: newOutbox()}
+	return &joiner{c: c, from: from, ref: first.Rank, epoch: first.Epoch, conn: conn, out: newOutbox(), inbox: newOutbox(), spoken: make(chan struct{})}
 }
 
 // adopt gives the stream its rank 0. The caller holds the root's mu.
@@ -188,6 +189,7 @@ func (j *joiner) hear(r *root, program net.Conn) {
 	if !over {
 		j.out.frame(frameEnd, nil)
 	}
+	close(j.spoken)
 	program.Close()
 }
 

@@ -17,6 +17,7 @@ type leaf struct {
 	port     int
 	listener net.Listener
 	spawned  chan struct{} // closed when the rank's program runs
+	spoken   chan struct{} // closed when the program that was passed on has ended
 	once     sync.Once
 	ctx      context.Context
 	cancel   context.CancelFunc
@@ -33,6 +34,7 @@ type leaf struct {
 	state    api.HandshakeState
 	flow     flow
 	failed   bool
+	over     bool
 	isSilent bool
 
 	telling sync.Mutex
@@ -44,6 +46,8 @@ type caller struct {
 	conn net.Conn
 	out  *outbox
 	held []byte // what it has said, while it is held
+
+	passed bool // on to rank 0
 }
 
 const (
@@ -61,7 +65,7 @@ const (
 
 func newLeaf(c *Channels, ch Channel, port int, listener net.Listener) *leaf {
 	l := &leaf{c: c, ch: ch, port: port, listener: listener, state: api.HandshakeNone, told: api.Handshake{State: api.HandshakeNone}}
-	l.flow.size, l.spawned = len(ch.Nodes), make(chan struct{})
+	l.flow.size, l.spawned, l.spoken = len(ch.Nodes), make(chan struct{}), make(chan struct{})
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	l.silence = c.cfg.Clock.AfterFunc(ch.Within, l.hush)
 	l.work.Go(l.listen)
@@ -69,14 +73,25 @@ func newLeaf(c *Channels, ch Channel, port int, listener net.Listener) *leaf {
 	return l
 }
 
-func (l *leaf) close() {
-	l.cancel()
+func (l *leaf) close(within func(done <-chan struct{})) {
 	l.silence.Stop()
 	l.listener.Close()
 	l.mu.Lock()
-	l.failed = true // whatever breaks from here on breaks because of this
+	l.failed, l.over = true, true // whatever breaks from here on breaks because of this
 	l.flow.stop()
+	speaks := l.through && l.caller != nil
 	l.mu.Unlock()
+	if speaks {
+		within(l.spoken)
+	}
+	l.mu.Lock()
+	out := l.out
+	l.mu.Unlock()
+	if out != nil {
+		out.close()
+		within(out.sent)
+	}
+	l.cancel()
 	l.work.Wait()
 	l.c.cfg.Return(l.port)
 }
@@ -189,7 +204,7 @@ func (l *leaf) passOn() {
 	if l.caller == nil || l.through || !l.listens || l.out == nil {
 		return
 	}
-	l.through = true
+	l.through, l.caller.passed = true, true
 	l.out.frame(frameData, l.caller.held)
 	l.caller.held = nil
 }
@@ -260,8 +275,9 @@ func (l *leaf) tell() {
 	defer l.telling.Unlock()
 	l.mu.Lock()
 	now := api.Handshake{State: l.state, Severed: l.severed, CarriedBytes: l.flow.bytes}
+	over := l.over
 	l.mu.Unlock()
-	if now.State == l.told.State && now.Severed == l.told.Severed || l.told.State == api.HandshakeJoined || l.ctx.Err() != nil {
+	if over || now.State == l.told.State && now.Severed == l.told.Severed || l.told.State == api.HandshakeJoined {
 		return
 	}
 	l.told = now

@@ -14,10 +14,11 @@ type outbox struct {
 	bytes  []byte
 	closed bool
 	broken bool
+	sent   chan struct{} // closed when drain has returned
 }
 
 func newOutbox() *outbox {
-	o := &outbox{}
+	o := &outbox{sent: make(chan struct{})}
 	o.wait = sync.NewCond(&o.mu)
 	return o
 }
@@ -52,6 +53,7 @@ func (o *outbox) close() {
 
 // drain sends until the box is closed and empty, or the connection breaks.
 func (o *outbox) drain(to io.Writer) {
+	defer close(o.sent)
 	for {
 		o.mu.Lock()
 		for len(o.bytes) == 0 && !o.closed {

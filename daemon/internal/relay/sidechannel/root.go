@@ -28,6 +28,7 @@ type root struct {
 	listens  bool
 	severed  bool
 	failed   bool
+	over     bool
 	isSilent bool
 
 	connecting sync.Mutex // one connection at a time waits at rank 0's door
@@ -61,18 +62,25 @@ func newRoot(c *Channels, ch Channel, port int) *root {
 	return r
 }
 
-func (r *root) close() {
-	r.cancel()
+func (r *root) close(within func(done <-chan struct{})) {
 	r.silence.Stop()
 	r.mu.Lock()
-	r.failed = true
-	all := slices.Clone(r.joiners)
+	r.failed, r.over = true, true
+	all := slices.DeleteFunc(slices.Clone(r.joiners), func(j *joiner) bool { return j == nil })
 	r.mu.Unlock()
 	for _, j := range all {
-		if j != nil {
-			j.conn.Close()
-			j.hangUp()
+		if j.isConnected() {
+			within(j.spoken)
 		}
+		j.out.close()
+	}
+	for _, j := range all {
+		within(j.out.sent)
+		j.conn.Close()
+	}
+	r.cancel()
+	for _, j := range all {
+		j.hangUp()
 	}
 	r.work.Wait()
 	r.c.cfg.Return(r.port)
@@ -106,7 +114,10 @@ func (r *root) attach(j *joiner) bool {
 	case r.joiners[n] != nil && r.joiners[n].isThrough():
 		why = "the rank has connected before"
 	}
-	if why != "" || r.ctx.Err() != nil {
+	if why == "" && r.over {
+		why = "rank 0 has ended"
+	}
+	if why != "" {
 		r.c.cfg.Log.Warn("a node's side channel was refused", "rank", j.ref.String(), "from", j.from, "why", why)
 		j.conn.Close()
 		return false
@@ -132,10 +143,10 @@ func (r *root) awaits() bool {
 
 // watch looks for rank 0's listener, and then whether it stays until all are in.
 func (r *root) watch() {
-	r.tell() // on whom it waits
 	began := time.Duration(-1)
 	gone := 0
 	for r.ctx.Err() == nil {
+		r.tell() // on whom it waits: somebody may have come
 		group := r.c.cfg.Group(r.ch.Rank)
 		if group == 0 {
 			r.pause(lookIdle)
@@ -266,7 +277,10 @@ func (r *root) tell() {
 	defer r.telling.Unlock()
 	now := r.handshake()
 	same := now.State == r.told.State && now.Severed == r.told.Severed && slices.Equal(now.Missing, r.told.Missing)
-	if same || r.told.State == api.HandshakeJoined || r.ctx.Err() != nil {
+	r.mu.Lock()
+	over := r.over
+	r.mu.Unlock()
+	if same || over || r.told.State == api.HandshakeJoined {
 		return
 	}
 	r.told = now

@@ -49,8 +49,7 @@ func TestStrangersAtARanksPort(t *testing.T) {
 		for range 40 { // more than may be about to say who they are
 			stranger, err := d.nodes[1].network().Dial(t.Context(), at)
 			is.NoErr(err)
-			_, err = stranger.Write(number(1))
-			is.NoErr(err)
+			_, _ = stranger.Write(number(1)) // it may be closed already
 			is.True(isClosed(stranger))
 		}
 		time.Sleep(tick)
@@ -226,7 +225,7 @@ func TestStrangersAtRank0sPort(t *testing.T) {
 			is := is.New(t)
 			at := d.open(ref(0))
 			d.run(ref(0), at, nil)
-			synctest.Wait()
+			time.Sleep(tick) // for it to be seen that rank 0 listens
 			_, err := d.nodes[0].network().Dial(t.Context(), at)
 			is.NoErr(err)
 			time.Sleep(tick)
