@@ -35,17 +35,30 @@ func (m *machine) Capabilities(ctx context.Context) (native.Capabilities, error)
 		}
 	}
 	m.canHear(c)
-	for feature, there := range map[native.Feature]bool{
-		native.FeatureSupervisor: m.supervises, native.FeatureDiscovery: m.discovers,
-	} {
-		if there {
-			c.Yes(feature)
-		} else {
-			c.No(native.ReasonNoPlatform.With("not a part of this build"), feature)
-		}
+	c.No(native.ReasonNoPlatform.With("not a part of this build"), native.FeatureSupervisor)
+	if m.supervises {
+		c.Yes(native.FeatureSupervisor)
 	}
+	m.canDiscover(c)
 	m.canAct(c)
 	return c, nil
+}
+
+// canDiscover connects to the system's responder and hangs up.
+func (m *machine) canDiscover(c native.Capabilities) {
+	if m.connect == nil {
+		c.No(native.ReasonNoPlatform.With(errNoFrameworks.Error()), native.FeatureDiscovery)
+		return
+	}
+	r, err := m.connect()
+	if err == nil {
+		err = r.close()
+	}
+	if err != nil {
+		c.No(whyNot(err), native.FeatureDiscovery)
+		return
+	}
+	c.Yes(native.FeatureDiscovery)
 }
 
 // canAct looks whether the network may be changed, and with what.

@@ -23,9 +23,9 @@ type machine struct {
 	hostName   func() (string, error)
 	interfaces func() ([]kernelInterface, error)
 	ears       *ears
-	supervises bool     // a supervisor goes with it
-	discovers  bool     // a discovery goes with it
-	actions    *actions // nil without C
+	supervises bool                      // a supervisor goes with it
+	connect    func() (responder, error) // to DNS-SD; nil without C
+	actions    *actions                  // nil without C
 	reread     *reread
 	closed     atomic.Bool
 

@@ -8,6 +8,7 @@ import "fulmen/native"
 func newSystemMachine(f systemFrameworks, root bool, m *machine) *machine {
 	f.gauges = &gauges{}
 	m.frameworks, m.meters, m.verbs = f, f, f
+	m.connect = f.connect
 	m.actions = &actions{machine: m, editor: f, root: root}
 	return newMachine(m, f.open)
 }
@@ -16,7 +17,9 @@ func newSystemMachine(f systemFrameworks, root bool, m *machine) *machine {
 func (m *machine) platform() native.Platform {
 	f := m.frameworks.(systemFrameworks)
 	p := &power{machine: m, assert: f.assert}
+	d := &discovery{machine: m, connect: f.connect, sessions: map[*session]bool{}, own: map[string]int{}}
 	return native.Platform{
-		Name: platformName, Clock: m.clock, Facts: m, Power: p, Network: m.actions, Closers: []func() error{p.close, m.close, f.closeGauges},
+		Name: platformName, Clock: m.clock, Facts: m, Power: p, Network: m.actions, Discovery: d,
+		Closers: []func() error{p.close, d.close, m.close, f.closeGauges},
 	}
 }

@@ -1,0 +1,206 @@
+package darwin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"fulmen/native"
+)
+
+// discovery is DNS-SD through the system's responder. Each announcement and each
+// search has a connection of its own, and a goroutine while it lasts.
+type discovery struct {
+	machine *machine
+	connect func() (responder, error)
+
+	mu       sync.Mutex
+	closed   bool
+	sessions map[*session]bool
+	own      map[string]int // instances that this platform announces
+}
+
+var _ native.Discovery = (*discovery)(nil)
+
+// Announce publishes the service on the named interfaces and follows them: an
+// interface that comes back has another index, under which it is published again.
+func (d *discovery) Announce(ctx context.Context, a native.Announcement) (withdraw func() error, err error) {
+	if a.Type == "" || a.Instance == "" || a.Port < 1 || a.Port > 65535 || len(a.Interfaces) == 0 {
+		return nil, fmt.Errorf("an announcement needs type, instance, a port from 1 to 65535 and interfaces")
+	}
+	txt, err := encodeTXT(a.TXT)
+	if err != nil {
+		return nil, err
+	}
+	p := &publication{announcement: a, txt: txt, at: map[string]int{}, tokens: map[string]int64{}}
+	p.announcement.Interfaces = slices.Clone(a.Interfaces)
+	s, err := d.begin(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	d.count(a.Instance, 1)
+	return sync.OnceValue(func() error {
+		d.count(a.Instance, -1)
+		return s.end()
+	}), nil
+}
+
+// Browse reports what others announce. stop must not be called by the callback.
+func (d *discovery) Browse(ctx context.Context, serviceType string, interfaces []string, tell func(native.Sighting)) (stop func() error, err error) {
+	if serviceType == "" {
+		return nil, errors.New("a search needs a service type")
+	}
+	s, err := d.begin(ctx, &search{
+		serviceType: serviceType, interfaces: slices.Clone(interfaces), isOwn: d.isOwn, clock: d.machine.clock, found: tell,
+		names: map[int]string{}, unplaced: map[instanceKey]found{}, instances: map[instanceKey]*instance{}, byToken: map[int64]*instance{},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return sync.OnceValue(s.end), nil
+}
+
+func (d *discovery) count(instance string, by int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.own[instance] += by
+}
+
+func (d *discovery) isOwn(instance string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.own[instance] > 0
+}
+
+// work is what a session does. Its methods come one at a time.
+type work interface {
+	// interfaces tells those that are there, by name, at the start and whenever
+	// they may have changed.
+	interfacesAre(r responder, indexes map[string]int) error
+	handle(r responder, f found) error
+}
+
+// session is a connection with its work.
+type session struct {
+	discovery *discovery
+	responder responder
+	work      work
+	mu        sync.Mutex // around every call of responder and work
+	deaf      func() error
+	changed   chan struct{}
+	stop      chan struct{}
+	running   sync.WaitGroup
+	once      sync.Once
+	err       error
+}
+
+func (d *discovery) begin(ctx context.Context, w work) (*session, error) {
+	if err := d.machine.usable(ctx); err != nil {
+		return nil, err
+	}
+	r, err := d.connect()
+	if err != nil {
+		return nil, native.Unsupported(native.FeatureDiscovery, whyNot(err))
+	}
+	s := &session{discovery: d, responder: r, work: w, changed: make(chan struct{}, 1), stop: make(chan struct{}), deaf: func() error { return nil }}
+	// Without hints the interfaces are those of now.
+	if deaf, err := d.machine.ears.listen(listener{hint: s.heard}); err == nil {
+		s.deaf = deaf
+	}
+	d.mu.Lock()
+	if d.closed {
+		d.mu.Unlock()
+		return nil, errors.Join(native.ErrClosed, s.deaf(), r.close())
+	}
+	d.sessions[s] = true
+	d.mu.Unlock()
+	if err := s.look(); err != nil {
+		return nil, errors.Join(err, s.end())
+	}
+	s.running.Go(s.read)
+	s.running.Go(s.follow)
+	return s, nil
+}
+
+// heard runs on the system's thread.
+func (s *session) heard(h native.Hint) {
+	if h.Area != native.AreaNetwork {
+		return
+	}
+	select {
+	case s.changed <- struct{}{}:
+	default:
+	}
+}
+
+// look tells the work which interfaces there are.
+func (s *session) look() error {
+	interfaces, err := s.discovery.machine.interfaces()
+	if err != nil {
+		return err
+	}
+	indexes := map[string]int{}
+	for _, i := range interfaces {
+		indexes[i.name] = i.index
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.work.interfacesAre(s.responder, indexes)
+}
+
+func (s *session) follow() {
+	for {
+		select {
+		case <-s.changed:
+			// What cannot be published now is tried at the next change.
+			_ = s.look()
+		case <-s.stop:
+			return
+		}
+	}
+}
+
+// read takes what the responder tells, until the connection ends.
+func (s *session) read() {
+	for s.responder.wait() == nil {
+		s.mu.Lock()
+		events, err := s.responder.process()
+		for _, f := range events {
+			// What cannot be asked about is seen again when it is announced again.
+			_ = s.work.handle(s.responder, f)
+		}
+		s.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+// end closes the connection and waits until nothing comes any more.
+func (s *session) end() error {
+	s.once.Do(func() {
+		s.discovery.mu.Lock()
+		delete(s.discovery.sessions, s)
+		s.discovery.mu.Unlock()
+		close(s.stop)
+		s.err = errors.Join(s.deaf(), s.responder.close())
+		s.running.Wait()
+	})
+	return s.err
+}
+
+// close ends every session.
+func (d *discovery) close() error {
+	d.mu.Lock()
+	d.closed = true
+	sessions := slices.Collect(maps.Keys(d.sessions))
+	d.mu.Unlock()
+	var err error
+	for _, s := range sessions {
+		err = errors.Join(err, s.end())
+	}
+	return err
+}

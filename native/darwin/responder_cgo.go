@@ -1,0 +1,180 @@
+//go:build cgo && (darwin || (linux && darwinsim))
+
+package darwin
+
+// #include "dnssd.h"
+import "C"
+
+import (
+	"os"
+	"runtime/cgo"
+	"sync"
+	"syscall"
+	"unsafe"
+)
+
+// systemResponder is a connection to mDNSResponder.
+type systemResponder struct {
+	frameworks systemFrameworks
+	handle     cgo.Handle
+	c          *C.fulmen_dnssd
+	ready      *os.File // a copy of the connection's descriptor, for the runtime's poller
+	operations map[int64]*C.fulmen_dnssd_operation
+	events     []found
+
+	closing sync.Mutex
+	closed  bool
+}
+
+// connect opens a connection.
+func (f systemFrameworks) connect() (responder, error) {
+	defer f.entered()()
+	r := &systemResponder{frameworks: f, operations: map[int64]*C.fulmen_dnssd_operation{}}
+	r.handle = cgo.NewHandle(r)
+	var descriptor C.int
+	if err := failed("DNSServiceCreateConnection", C.fulmen_dnssd_open(C.uintptr_t(r.handle), &r.c, &descriptor)); err != nil {
+		r.handle.Delete()
+		return nil, err
+	}
+	own, err := syscall.Dup(int(descriptor))
+	if err == nil {
+		if err = syscall.SetNonblock(own, true); err != nil {
+			closeDescriptor(own)
+		}
+	}
+	if err != nil {
+		C.fulmen_dnssd_close(r.c)
+		r.handle.Delete()
+		return nil, err
+	}
+	syscall.CloseOnExec(own)
+	r.ready = os.NewFile(uintptr(own), "DNS-SD")
+	return r, nil
+}
+
+// wait asks the poller once: a descriptor that is readable already says so.
+func (r *systemResponder) wait() error {
+	raw, err := r.ready.SyscallConn()
+	if err != nil {
+		return err
+	}
+	return raw.Read(func(fd uintptr) bool { return readable(int(fd)) })
+}
+
+func (r *systemResponder) process() ([]found, error) {
+	r.closing.Lock()
+	defer r.closing.Unlock()
+	if r.closed {
+		return nil, os.ErrClosed
+	}
+	defer r.frameworks.entered()()
+	r.events = nil
+	err := failed("DNSServiceProcessResult", C.fulmen_dnssd_process(r.c))
+	return r.events, err
+}
+
+// begin notes an operation that begin has started.
+func (r *systemResponder) begin(call string, token int64, begin func(**C.fulmen_dnssd_operation) C.int) error {
+	r.closing.Lock()
+	defer r.closing.Unlock()
+	if r.closed {
+		return os.ErrClosed
+	}
+	defer r.frameworks.entered()()
+	var operation *C.fulmen_dnssd_operation
+	if err := failed(call, begin(&operation)); err != nil {
+		return err
+	}
+	r.operations[token] = operation
+	return nil
+}
+
+func (r *systemResponder) register(token int64, index int, instance, serviceType string, port int, txt []byte) error {
+	i, freeInstance := cText(instance)
+	defer freeInstance()
+	t, freeType := cText(serviceType)
+	defer freeType()
+	return r.begin("DNSServiceRegister", token, func(o **C.fulmen_dnssd_operation) C.int {
+		return C.fulmen_dnssd_register(r.c, C.int64_t(token), C.uint32_t(index), i, t, C.uint16_t(port),
+			unsafe.Pointer(unsafe.SliceData(txt)), C.uint16_t(len(txt)), o)
+	})
+}
+
+func (r *systemResponder) browse(token int64, index int, serviceType string) error {
+	t, free := cText(serviceType)
+	defer free()
+	return r.begin("DNSServiceBrowse", token, func(o **C.fulmen_dnssd_operation) C.int {
+		return C.fulmen_dnssd_browse(r.c, C.int64_t(token), C.uint32_t(index), t, o)
+	})
+}
+
+func (r *systemResponder) resolve(token int64, index int, instance, serviceType, domain string) error {
+	i, freeInstance := cText(instance)
+	defer freeInstance()
+	t, freeType := cText(serviceType)
+	defer freeType()
+	d, freeDomain := cText(domain)
+	defer freeDomain()
+	return r.begin("DNSServiceResolve", token, func(o **C.fulmen_dnssd_operation) C.int {
+		return C.fulmen_dnssd_resolve(r.c, C.int64_t(token), C.uint32_t(index), i, t, d, o)
+	})
+}
+
+func (r *systemResponder) addresses(token int64, index int, host string) error {
+	h, free := cText(host)
+	defer free()
+	return r.begin("DNSServiceGetAddrInfo", token, func(o **C.fulmen_dnssd_operation) C.int {
+		return C.fulmen_dnssd_addresses(r.c, C.int64_t(token), C.uint32_t(index), h, o)
+	})
+}
+
+func (r *systemResponder) end(token int64) {
+	r.closing.Lock()
+	defer r.closing.Unlock()
+	r.endLocked(token)
+}
+
+func (r *systemResponder) endLocked(token int64) {
+	operation := r.operations[token]
+	if operation == nil {
+		return
+	}
+	defer r.frameworks.entered()()
+	delete(r.operations, token)
+	C.fulmen_dnssd_end(operation)
+}
+
+func (r *systemResponder) close() error {
+	r.closing.Lock()
+	defer r.closing.Unlock()
+	if r.closed {
+		return nil
+	}
+	r.closed = true
+	for token := range r.operations {
+		r.endLocked(token)
+	}
+	func() {
+		defer r.frameworks.entered()()
+		C.fulmen_dnssd_close(r.c)
+	}()
+	r.handle.Delete()
+	return r.ready.Close()
+}
+
+//export fulmenFound
+func fulmenFound(handle C.uintptr_t, token C.int64_t, kind, added C.int, index C.uint32_t, failed C.int, text, domain *C.char,
+	port C.uint16_t, data unsafe.Pointer, length C.int) {
+	r := cgo.Handle(handle).Value().(*systemResponder)
+	f := found{
+		token: int64(token), kind: int(kind), added: added != 0, index: int(index), failed: int(failed), port: int(port),
+		data: C.GoBytes(data, length),
+	}
+	if text != nil {
+		f.text = C.GoString(text)
+	}
+	if domain != nil {
+		f.domain = C.GoString(domain)
+	}
+	r.events = append(r.events, f)
+}
