@@ -11,7 +11,6 @@ import (
 )
 
 const (
-	iffLoopback  uint32 = 1 << 3
 	iffMulticast uint32 = 1 << 12
 	// settleTime is how long changes of interfaces are gathered: one cable makes
 	// a dozen of them.

@@ -51,8 +51,9 @@ func (r route) family() int {
 // Flags of linux/if.h and linux/if_addr.h. They are spelled out because the
 // recordings are read on other systems too.
 const (
-	iffUp      uint32 = 1 << 0
-	iffLowerUp uint32 = 1 << 16
+	iffUp       uint32 = 1 << 0
+	iffLoopback uint32 = 1 << 3
+	iffLowerUp  uint32 = 1 << 16
 
 	ifaTemporary  uint32 = 0x01
 	ifaTentative  uint32 = 0x40
