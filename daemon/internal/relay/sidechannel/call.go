@@ -141,11 +141,7 @@ func (l *leaf) hear(who *caller) {
 	if current {
 		l.caller = nil
 		l.flow.stop()
-		if l.through {
-			if l.out != nil {
-				l.out.frame(frameEnd, nil)
-			}
-		} else {
+		if !l.through {
 			// It was held and is dead: whoever takes its place is as good.
 			l.state = api.HandshakeNone
 			l.flow.gather = gather{size: l.flow.size}
@@ -155,8 +151,34 @@ func (l *leaf) hear(who *caller) {
 		}
 	}
 	l.mu.Unlock()
-	if current {
-		l.tell()
+	if !current {
+		return
+	}
+	l.tell()
+	if !who.passed { // settled: it is nobody's any more
+		return
+	}
+	await(l.c.cfg.Clock, l.ending, severAfter)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.out != nil {
+		l.out.frame(frameEnd, nil)
+	}
+}
+
+// severAfter is how long the end of a program's side channel is kept from the
+// others, unless its rank is known to have ended before: what they complain of is
+// then told after its cause.
+const severAfter = time.Second
+
+// await waits for something, and not for longer than a time.
+func await(clock native.Clock, done <-chan struct{}, most time.Duration) {
+	late := make(chan struct{})
+	timer := clock.AfterFunc(most, func() { close(late) })
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-late:
 	}
 }
 

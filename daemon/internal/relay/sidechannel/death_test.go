@@ -92,6 +92,7 @@ func TestTheChannelLivesAsLongAsTheGroup(t *testing.T) {
 		other.joins(t)
 		is.True(root.isOpen(t) && other.isOpen(t))
 		other.kill()
+		d.nodes[1].channels.Close(ref(1))
 		time.Sleep(tick)
 		is.True(!root.isOpen(t))
 		is.Equal(d.handshake(ref(0)).State, api.HandshakeJoined)

@@ -187,6 +187,7 @@ func (j *joiner) hear(r *root, program net.Conn) {
 	j.mu.Unlock()
 	j.inbox.close()
 	if !over {
+		await(j.c.cfg.Clock, r.ending, severAfter)
 		j.out.frame(frameEnd, nil)
 	}
 	close(j.spoken)

@@ -17,7 +17,8 @@ type leaf struct {
 	port     int
 	listener net.Listener
 	spawned  chan struct{} // closed when the rank's program runs
-	spoken   chan struct{} // closed when the program that was passed on has ended
+	spoken   chan struct{} // closed when all is sent that the program has said which was passed on
+	ending   chan struct{} // closed when the rank has ended
 	once     sync.Once
 	ctx      context.Context
 	cancel   context.CancelFunc
@@ -65,7 +66,7 @@ const (
 
 func newLeaf(c *Channels, ch Channel, port int, listener net.Listener) *leaf {
 	l := &leaf{c: c, ch: ch, port: port, listener: listener, state: api.HandshakeNone, told: api.Handshake{State: api.HandshakeNone}}
-	l.flow.size, l.spawned, l.spoken = len(ch.Nodes), make(chan struct{}), make(chan struct{})
+	l.flow.size, l.spawned, l.spoken, l.ending = len(ch.Nodes), make(chan struct{}), make(chan struct{}), make(chan struct{})
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	l.silence = c.cfg.Clock.AfterFunc(ch.Within, l.hush)
 	l.work.Go(l.listen)
@@ -79,8 +80,9 @@ func (l *leaf) close(within func(done <-chan struct{})) {
 	l.mu.Lock()
 	l.failed, l.over = true, true // whatever breaks from here on breaks because of this
 	l.flow.stop()
-	speaks := l.through && l.caller != nil
+	speaks := l.through
 	l.mu.Unlock()
+	close(l.ending)
 	if speaks {
 		within(l.spoken)
 	}

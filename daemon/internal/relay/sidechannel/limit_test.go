@@ -104,7 +104,7 @@ func TestAChannelIsSilentAfterItsTime(t *testing.T) {
 			is.Equal(heard(t, way[1]), 0) // and no end
 		}
 		is.NoErr(r.leaf.Close())
-		_ = r.root.SetReadDeadline(time.Now().Add(time.Second))
+		_ = r.root.SetReadDeadline(time.Now().Add(2 * time.Second))
 		_, err := r.root.Read(make([]byte, 1))
 		is.Equal(err, io.EOF)
 	})

@@ -22,6 +22,7 @@ type root struct {
 	work    sync.WaitGroup
 	woken   chan struct{}
 	silence native.Timer
+	ending  chan struct{} // closed when the rank has ended
 
 	mu       sync.Mutex
 	joiners  []*joiner // by rank
@@ -55,7 +56,7 @@ const (
 )
 
 func newRoot(c *Channels, ch Channel, port int) *root {
-	r := &root{c: c, ch: ch, port: port, joiners: make([]*joiner, len(ch.Nodes)), woken: make(chan struct{}, 1), told: api.Handshake{State: api.HandshakeNone}}
+	r := &root{c: c, ch: ch, port: port, joiners: make([]*joiner, len(ch.Nodes)), woken: make(chan struct{}, 1), ending: make(chan struct{}), told: api.Handshake{State: api.HandshakeNone}}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	r.silence = c.cfg.Clock.AfterFunc(ch.Within, r.hush)
 	r.work.Go(r.watch)
@@ -68,6 +69,7 @@ func (r *root) close(within func(done <-chan struct{})) {
 	r.failed, r.over = true, true
 	all := slices.DeleteFunc(slices.Clone(r.joiners), func(j *joiner) bool { return j == nil })
 	r.mu.Unlock()
+	close(r.ending)
 	for _, j := range all {
 		if j.isConnected() {
 			within(j.spoken)
