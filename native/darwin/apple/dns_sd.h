@@ -1,7 +1,8 @@
-// The part of dns_sd.h that native/darwin calls, for Linux; names, arguments and
-// numbers are those of Apple's open mDNSResponder.
-#ifndef FULMEN_SIM_DNS_SD_H
-#define FULMEN_SIM_DNS_SD_H
+// The part of DNS-SD that native/darwin calls, declared by this project from
+// Apple's documentation and from what the header of its open mDNSResponder states
+// as facts: names, argument orders, numbers. The functions are in libSystem.
+#ifndef FULMEN_APPLE_DNS_SD_H
+#define FULMEN_APPLE_DNS_SD_H
 
 #include <stdint.h>
 #include <sys/socket.h>
