@@ -62,49 +62,41 @@ func (d *daemon) follow(c *server.Caller, watch *profile.Watch, err error) (api.
 // subjects are the paths that a person means, each as the document of the node
 // that measures it.
 func (d *daemon) subjects(p api.MeasureLinkParams) ([]api.Key, error) {
-	graph := d.graph.build()
-	list := graph.List()
-	wanted := func(api.LinkRow) bool { return true }
-	if !p.All {
-		links, peers := map[api.LinkID]bool{}, map[api.NodeID]bool{}
-		for _, ref := range p.Links {
-			cable, err := findCable(list.Cables, ref, d.find)
-			if err != nil {
-				return nil, err
-			}
-			links[cable.Link] = cable.Link.Valid()
+	graph, self := d.graph.build(), d.identity.Node
+	cables := graph.List().Cables
+	links, peers := map[api.LinkID]bool{}, map[api.NodeID]bool{}
+	for _, ref := range p.Links {
+		cable, err := findCable(cables, ref, d.find)
+		if err != nil {
+			return nil, err
 		}
-		for _, ref := range p.Peers {
-			peer, err := d.find(ref)
-			if err != nil {
-				return nil, err
-			}
-			peers[peer] = true
-		}
-		wanted = func(row api.LinkRow) bool {
-			if len(links) == 0 && len(peers) == 0 {
-				return row.From == d.identity.Node
-			}
-			return links[row.Link] || row.From == d.identity.Node && peers[row.To]
-		}
+		links[cable.Link] = cable.Link.Valid()
 	}
-	stale := d.nodes.staleNow()
+	for _, ref := range p.Peers {
+		peer, err := d.find(ref)
+		if err != nil {
+			return nil, err
+		}
+		peers[peer] = true
+	}
+	wanted := func(a, b api.NodeID, link api.LinkID) bool {
+		isOwn := a == self || b == self
+		isAnybody := len(links) == 0 && len(peers) == 0
+		return p.All || links[link] || isOwn && (isAnybody || peers[a] || peers[b])
+	}
 	var keys []api.Key
-	for _, row := range list.Rows {
-		isOut := slices.Contains(stale, row.From) || slices.Contains(stale, row.To) || row.Verdict == api.VerdictDown
-		if !wanted(row) || isOut || row.Transport == api.TransportRDMA || row.From == row.To {
-			continue
-		}
-		node, name := graph.Measurer(row.LinkRowKey)
-		keys = append(keys, api.Key{Node: node, Kind: api.KindLinkProfile, Name: name})
-	}
-	if p.RDMA {
-		for _, c := range list.Cables {
-			name := c.Link.String()
-			row := api.LinkRow{LinkRowKey: api.LinkRowKey{From: c.Link.Low.Node, To: c.Link.High.Node}, Link: c.Link}
-			if c.Link.Valid() && !c.Stale && wanted(row) {
-				keys = append(keys, api.Key{Node: c.Link.Low.Node, Kind: api.KindLinkProfile, Name: name})
+	for _, node := range (sight{d}).Reached() {
+		owned, _ := graph.Owned(node)
+		for _, path := range owned {
+			if !path.Stale && path.State != api.PathFailed && wanted(path.From, path.To, path.Link) {
+				name := api.PeerAddress{Peer: path.To, Address: path.Address}.String()
+				keys = append(keys, api.Key{Node: node, Kind: api.KindLinkProfile, Name: name})
 			}
+		}
+	}
+	for _, c := range cables {
+		if p.RDMA && c.Link.Valid() && !c.Stale && wanted(c.Link.Low.Node, c.Link.High.Node, c.Link) {
+			keys = append(keys, api.Key{Node: c.Link.Low.Node, Kind: api.KindLinkProfile, Name: c.Link.String()})
 		}
 	}
 	if p.All && d.options.Simulation != nil {

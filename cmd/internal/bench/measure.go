@@ -28,6 +28,9 @@ const (
 // measureRows compare what paths are measured to give with what iperf3 and ping
 // say of them.
 func (b *run) measureRows() error {
+	if err := b.gpuRows(); err != nil {
+		return err
+	}
 	for _, tool := range []string{"iperf3", "ping"} {
 		if _, err := exec.LookPath(tool); err != nil && !installTools() {
 			fmt.Fprintf(os.Stderr, "bench: there is no %s to compare measured paths with. To mend it: sudo apt-get install iperf3 iputils-ping\n", tool)

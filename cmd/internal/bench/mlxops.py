@@ -38,6 +38,16 @@ def build(operation, *inputs):
 
 
 def prepare(name):
+    if ":" in name:  # an operation of the worker's, of the same type and size
+        what, dtype, size = name.split(":")
+        dtype, size = getattr(mx, dtype), int(size)
+        if what == "matmul":
+            a, b = (mx.random.normal((size, size)).astype(dtype) for _ in range(2))
+            mx.eval(a, b)
+            return loop(mx.matmul, a, b)
+        zeros = mx.zeros((size // dtype.size,), dtype=dtype)
+        mx.eval(zeros)
+        return loop(mx.sum, zeros)
     if name == "build16":
         a = ones(16)
         return build(mx.add, a, a)

@@ -28,6 +28,9 @@ type Path struct {
 	State api.PathState
 	// Reason is why it is not used, as From says.
 	Reason api.Reason
+	// Crossed says that the peer takes what comes here by another interface than
+	// the one that has the address, as Linux does: it is no way of its own.
+	Crossed bool
 	// Expensive says that an end counts the network's traffic as costly.
 	Expensive bool
 	// Trusted says that both ends trust the network for unencrypted job traffic.
@@ -130,6 +133,7 @@ func (x *index) verify(from *node, r *api.Reach, k *kinds) (Path, bool) {
 		p.PeerInterface = far.Name
 	}
 	p.Trusted = near != nil && far != nil && near.Trusted && far.Trusted
+	p.Crossed = far != nil && r.PeerInterface != "" && r.PeerInterface != far.Name
 	p.Expensive = isExpensive(near) || isExpensive(far)
 	p.KindNow, p.Link = k.of(from, near, to, far)
 	p.Kind = p.KindNow

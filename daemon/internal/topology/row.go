@@ -34,6 +34,9 @@ func rowsOf(x *index, g *Graph, in Input) []api.LinkRow {
 	for i := range g.Paths {
 		p := &g.Paths[i]
 		key := profileKey{from: p.From, name: p.target().String()}
+		if p.Crossed && profiles[key] == nil {
+			continue // what goes there goes by another row
+		}
 		row := api.LinkRowKey{From: p.From, To: p.To, Transport: api.TransportSocket, Name: key.name}
 		profile := profiles[key]
 		if twin := twins.of(p); twin != nil {

@@ -20,7 +20,7 @@ func newTwins(paths []Path) twins {
 	all := make(twins, len(paths))
 	for i := range paths {
 		p := &paths[i]
-		if p.Source.IsValid() {
+		if p.Source.IsValid() && !p.Crossed {
 			all[keyOf(p)] = p
 		}
 	}
@@ -74,7 +74,7 @@ func (g Graph) Owned(node api.NodeID) (owned []Path, isAlone map[string]bool) {
 	isAlone = map[string]bool{}
 	for i := range g.Paths {
 		p := &g.Paths[i]
-		if p.From != node {
+		if p.From != node || p.Crossed {
 			continue
 		}
 		twin := t.of(p)
@@ -87,18 +87,4 @@ func (g Graph) Owned(node api.NodeID) (owned []Path, isAlone map[string]bool) {
 		owned = append(owned, *p)
 	}
 	return owned, isAlone
-}
-
-// Measurer is the node that measures a path: its own end, or the other one.
-func (g Graph) Measurer(row api.LinkRowKey) (node api.NodeID, name string) {
-	t := newTwins(g.Paths)
-	for i := range g.Paths {
-		p := &g.Paths[i]
-		if p.From == row.From && p.target().String() == row.Name {
-			if twin := t.of(p); twin != nil && p.To < p.From {
-				return twin.From, twin.target().String()
-			}
-		}
-	}
-	return row.From, row.Name
 }

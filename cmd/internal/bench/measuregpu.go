@@ -1,0 +1,156 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"fulmen/cmd/internal/bench/stats"
+	"fulmen/daemon/api/worker"
+)
+
+const (
+	// gpuRounds is how often the device is measured, in turn with MLX Python.
+	gpuRounds = 8
+	// gpuTime is how long each measurement takes.
+	gpuTime = 8 * time.Second
+	// gpuGoal is by how much a result may differ from MLX Python's, and from the
+	// result before, on an idle machine.
+	gpuGoal = 0.02
+)
+
+// gpuRows compare what the worker measures of the device with what the same
+// operations take in MLX Python with the same BLAS, and with itself.
+func (b *run) gpuRows() error {
+	if _, err := os.Stat(b.python); err != nil {
+		return nil // againstPython says so
+	}
+	theirs, err := startServer(b.ctx, "mlxops.py", append([]string{"PYTHONPATH=build/mlx/current"}, b.blas...), b.python, "cmd/internal/bench/mlxops.py")
+	if err != nil {
+		return err
+	}
+	defer theirs.close()
+	fmt.Fprintln(os.Stderr, "bench: the device against MLX Python, for three minutes")
+	of := map[string]*[2][]float64{} // seconds of an operation: the worker's, MLX Python's
+	for round := 0; round < 2*gpuRounds && (round < gpuRounds || !hasEnough(of)); round++ {
+		ours, err := measuredOperations(b.ctx, b.worker)
+		if err != nil {
+			return err
+		}
+		for name, took := range ours {
+			python, err := bestOf(theirs, name)
+			if err != nil {
+				return err
+			}
+			if of[name] == nil {
+				of[name] = &[2][]float64{}
+			}
+			of[name][0], of[name][1] = append(of[name][0], took), append(of[name][1], python)
+		}
+	}
+	for _, what := range gpuOperations() {
+		name, times := commonest(of, what)
+		if len(times[0]) < leastRuns {
+			fmt.Fprintf(os.Stderr, "bench: this machine is too busy: %s was never measured %d times at one size\n", what, leastRuns)
+			continue
+		}
+		goal, agree := 1+gpuGoal, gpuGoal
+		b.rows = append(b.rows, newRow("device, "+name, stats.Median(stats.Ratios(times[0], times[1])), "ratio of times", Lower, &goal,
+			fmt.Sprintf("MLX Python, %.3g ms", stats.Median(times[1]).Median*1e3), "the best run of a measurement by the worker, and the best of a second in Python, in turn"))
+		var apart []float64
+		for i := range times[0][1:] {
+			apart = append(apart, math.Abs(times[0][i+1]-times[0][i])/min(times[0][i], times[0][i+1]))
+		}
+		b.rows = append(b.rows, newRow("device, two runs apart, "+name, stats.Median(apart), "ratio", Lower, &agree, "the run before", "measurements one after the other"))
+	}
+	return nil
+}
+
+// leastRuns is how many measurements a row needs, so that their differences have an
+// interval.
+const leastRuns = 7
+
+// gpuOperations are the operations that are compared, whatever their size: the
+// worker chooses it by how fast the device is.
+func gpuOperations() []string { return []string{"matmul:float16:", "sum:float32:"} }
+
+// commonest is the size of an operation that was measured most often, with its times.
+func commonest(of map[string]*[2][]float64, operation string) (name string, times [2][]float64) {
+	for _, one := range slices.Sorted(maps.Keys(of)) {
+		if strings.HasPrefix(one, operation) && len(of[one][0]) > len(times[0]) {
+			name, times = one, *of[one]
+		}
+	}
+	return name, times
+}
+
+func hasEnough(of map[string]*[2][]float64) bool {
+	return !slices.ContainsFunc(gpuOperations(), func(operation string) bool {
+		_, times := commonest(of, operation)
+		return len(times[0]) < leastRuns
+	})
+}
+
+// measuredOperations measures the device, and gives the seconds of each operation
+// by its name for mlxops.
+func measuredOperations(ctx context.Context, program string) (map[string]float64, error) {
+	ours, theirs, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer ours.Close()
+	process := exec.CommandContext(ctx, program, "gpu", "-device", "cpu", "-time", gpuTime.String())
+	process.ExtraFiles = []*os.File{theirs}
+	err = process.Start()
+	theirs.Close()
+	if err != nil {
+		return nil, err
+	}
+	var gpu worker.GPU
+	found := false
+	for messages := worker.NewReader(ours); ; {
+		message, err := messages.Next()
+		if err != nil {
+			break
+		}
+		if message.Type == worker.TypeResult {
+			found = json.Unmarshal(message.Value, &gpu) == nil
+		}
+	}
+	if err := process.Wait(); err != nil {
+		return nil, err
+	}
+	if !found {
+		return nil, errors.New("the worker gave no result")
+	}
+	all := map[string]float64{}
+	for _, m := range gpu.MatMul {
+		all[fmt.Sprintf("matmul:%s:%d", m.DType, m.N)] = m.BestS
+	}
+	for _, s := range gpu.Bandwidth {
+		all[fmt.Sprintf("sum:%s:%d", s.DType, s.BufferBytes)] = s.BestS
+	}
+	return all, nil
+}
+
+// bestOf is the best time of an operation in as long as the worker has for it.
+func bestOf(s *server, name string) (float64, error) {
+	var all []float64
+	until := time.Now().Add(gpuTime / 8)
+	for time.Now().Before(until) || len(all) < 3 {
+		one, err := s.do(name, 1)
+		if err != nil {
+			return 0, err
+		}
+		all = append(all, one)
+	}
+	return slices.Min(all), nil
+}
