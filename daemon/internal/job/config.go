@@ -128,6 +128,7 @@ const (
 	planRest     = 100 * time.Millisecond // after which the first hint makes one sooner
 	planSoon     = 10 * time.Millisecond
 	planTurn     = 25 * time.Millisecond // for the grants of the job before to be seen
+	releaseAgain = time.Second           // what a node may take to look at a request that was called off
 	retryPut     = time.Second           // after a document that could not be written
 	retryHold    = time.Second           // after a member that did not answer
 )

@@ -13,16 +13,17 @@ import (
 type lane struct {
 	done   chan struct{}
 	cancel context.CancelFunc
-	asks   bool
+	waits  bool // for as long as others are in line
 }
 
 // inLane makes a call after the one before about the same grant. Giving back ends
-// a request that still stands in line.
-func (a *actor) inLane(ref api.RankRef, asks bool, f func(ctx context.Context) came) {
+// a request that may stand in line; one that is answered at once is waited for, so
+// that it cannot arrive after it was given back.
+func (a *actor) inLane(ref api.RankRef, waits bool, f func(ctx context.Context) came) {
 	before := a.lanes[ref]
 	ctx, cancel := context.WithCancel(a.j.ctx)
-	l := &lane{done: make(chan struct{}), cancel: cancel, asks: asks}
-	if before != nil && before.asks {
+	l := &lane{done: make(chan struct{}), cancel: cancel, waits: waits}
+	if before != nil && before.waits {
 		before.cancel()
 	}
 	a.lanes[ref] = l
@@ -50,7 +51,7 @@ func (a *actor) askGrant(e phase.AskGrant) {
 		PeerHolderParams: api.PeerHolderParams{Holder: ref.String(), Epoch: e.Epoch}, Principal: a.spec.Principal,
 		GPU: e.Rank.GPU, MemoryBytes: e.Rank.MemoryBytes, Receptacles: e.Rank.Receptacles, WaitS: seconds(e.Wait),
 	}
-	a.inLane(ref, true, func(ctx context.Context) came {
+	a.inLane(ref, e.Wait > 0, func(ctx context.Context) came {
 		var g api.Grant
 		err := a.j.call(ctx, node, "peer.grant", params, &g, a.j.within(e.Wait+callWithin, node, "to grant what rank "+ref.String()+" needs"))
 		refused := phase.GrantRefused{Attempt: e.Attempt, Rank: e.Rank.Rank}
@@ -86,8 +87,13 @@ func (a *actor) askGrant(e phase.AskGrant) {
 // release gives a grant back, or leaves the line.
 func (a *actor) release(e phase.Release) {
 	ref := api.RankRef{Job: a.id, Attempt: e.Attempt, Rank: e.Rank}
+	before := a.lanes[ref]
 	a.inLane(ref, false, func(ctx context.Context) came {
-		return events(a.giveBack(ctx, e.Node, ref, e.Epoch))
+		c := events(a.giveBack(ctx, e.Node, ref, e.Epoch))
+		if before != nil && before.waits && a.pause(releaseAgain) { // the node may have begun with that request only now
+			a.giveBack(ctx, e.Node, ref, e.Epoch)
+		}
+		return c
 	})
 }
 
