@@ -10,21 +10,30 @@ import (
 )
 
 // TestVet runs go vet as a Mac would, with every name and argument in C looked
-// at. What calls Objective-C of another module is left to package typecheck.
+// at, on the packages that are others there than here. What calls Objective-C of
+// another module is left to package typecheck.
 func TestVet(t *testing.T) {
 	chain := toolchain(t)
 	packages, err := chain.packages("./...")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := chain.command("go", append([]string{"vet"}, compilable(packages)...)...); err != nil {
+	here, err := chain.list([]string{"GOOS=linux"}, []string{"./..."})
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := compilable(different(packages, here), packages)
+	if len(names) == 0 {
+		t.Fatal("no package is another one on macOS")
+	}
+	if _, err := chain.command("go", append([]string{"vet"}, names...)...); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestObjectiveCOfOthersIsLeftOut(t *testing.T) {
 	is := is.New(t)
-	is.Equal(compilable([]*goPackage{
+	all := []*goPackage{
 		{ImportPath: "runtime/cgo", Standard: true, CgoFiles: []string{"cgo.go"}},
 		{ImportPath: "example.org/kit/objc", CgoFiles: []string{"objc.go"}, MFiles: []string{"objc.m"}},
 		{ImportPath: "example.org/tray", CgoFiles: []string{"tray.go"}, CgoCFLAGS: []string{"-x", "objective-c"}},
@@ -32,7 +41,28 @@ func TestObjectiveCOfOthersIsLeftOut(t *testing.T) {
 		{ImportPath: "fulmen/native/darwin", CgoFiles: []string{"store.go"}, Deps: []string{"runtime/cgo", "example.org/plain"}},
 		{ImportPath: "fulmen/app/mac", Deps: []string{"runtime/cgo", "example.org/kit/objc"}},
 		{ImportPath: "fulmen/app/tray", Deps: []string{"example.org/tray"}},
-	}), []string{"fulmen/native/darwin"})
+	}
+	is.Equal(compilable(all, all), []string{"fulmen/native/darwin"})
+}
+
+func TestWhatIsTheSameIsLeftOut(t *testing.T) {
+	is := is.New(t)
+	var names []string
+	for _, p := range different([]*goPackage{
+		{ImportPath: "same", GoFiles: []string{"a.go"}, TestGoFiles: []string{"a_test.go"}},
+		{ImportPath: "other", GoFiles: []string{"a.go", "b_darwin.go"}},
+		{ImportPath: "tests", GoFiles: []string{"a.go"}, XTestGoFiles: []string{"a_darwin_test.go"}},
+		{ImportPath: "alone", GoFiles: []string{"a.go"}},
+		{ImportPath: "calls", GoFiles: []string{"a.go"}, CgoFiles: []string{"c.go"}},
+	}, []*goPackage{
+		{ImportPath: "same", GoFiles: []string{"a.go"}, TestGoFiles: []string{"a_test.go"}},
+		{ImportPath: "other", GoFiles: []string{"a.go", "b_linux.go"}},
+		{ImportPath: "tests", GoFiles: []string{"a.go"}},
+		{ImportPath: "calls", GoFiles: []string{"a.go"}, CgoFiles: []string{"c.go"}},
+	}) {
+		names = append(names, p.ImportPath)
+	}
+	is.Equal(names, []string{"other", "tests", "alone", "calls"})
 }
 
 // TestWrongCallsOfCAreFound tries vet on mistakes, in a module of its own.
