@@ -93,7 +93,7 @@ func (h *host) metrics(t *testing.T) string {
 
 func (l *lab) testUnwatched(t *testing.T) {
 	is := is.New(t)
-	time.Sleep(20 * time.Second) // real daemons on the real clock: that nothing happens takes its time
+	time.Sleep(10 * time.Second) // real daemons on the real clock: that nothing happens takes its time
 	is.Equal(l.measurements(t), 0)
 	list := call[api.LinkListResult](t, l.north.client, "link.list", nil)
 	is.True(len(list.Rows) >= 10)

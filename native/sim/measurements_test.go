@@ -1,10 +1,12 @@
 package sim_test
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/matryer/is"
 
+	"fulmen/native"
 	"fulmen/native/sim/scenario"
 )
 
@@ -49,4 +51,38 @@ func TestMeasurementsOfWhatIsPluggedAsRecorded(t *testing.T) {
 	b.do("retrain hub.up 40G") // but the hub's own cable does, as seen from either side
 	is.Equal(b.Link("c", "b", "socket"), nil)
 	is.Equal(b.Link("b", "c", "socket"), nil)
+}
+
+// What is recorded of a Mac comes with the interfaces that it goes over, and with
+// who answers there.
+func TestRecorded(t *testing.T) {
+	is := is.New(t)
+	s := desk(2, "a.tb1 b.tb2")
+	s.Measurements = scenario.Measurements{
+		GPUs: []scenario.GPUMeasurement{{Mac: "a", FP16TFLOPS: 23.6, MemoryBytesPerS: 661e9}},
+		Links: []scenario.LinkMeasurement{
+			{From: "b", To: "a", Transport: "rdma", Over: "tb2", UpBitsPerS: 74.8e9, DownBitsPerS: 70e9, RTTUS: 18},
+			{From: "a", To: "b", Transport: "socket", Over: "office", UpBitsPerS: 9.4e9, DownBitsPerS: 9.3e9, RTTUS: 200},
+		},
+	}
+	b := newBench(t, s)
+	got, err := b.Recorded("a")
+	is.NoErr(err)
+	is.Equal(got.GPU.FP16TFLOPS, 23.6)
+	is.Equal(len(got.Paths), 2)
+	lan, cable := got.Paths[0], got.Paths[1]
+	is.Equal(lan.To, "b")
+	is.Equal(lan.Receptacle, 0)
+	is.Equal(len(lan.Interfaces), 1)
+	is.Equal(cable.UpBitsPerS, 70e9) // turned round
+	is.Equal(cable.Receptacle, 1)
+	is.Equal(cable.PeerReceptacle, 2)
+	is.True(len(cable.Interfaces) >= 1)
+	is.True(len(got.Reach) > 0 && got.Reach[0].Peer == "b")
+	b.do("unplug a.tb1")
+	got, err = b.Recorded("a")
+	is.NoErr(err)
+	is.Equal(len(got.Paths), 1)
+	_, err = b.Recorded("nobody")
+	is.True(errors.Is(err, native.ErrNotFound))
 }

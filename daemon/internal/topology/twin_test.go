@@ -1,0 +1,125 @@
+package topology
+
+import (
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+)
+
+// facing is two nodes on a cable that have each reached the other.
+func facing() []Node {
+	nodes := []Node{testNode(0), testNode(1)}
+	plug(nodes, 0, 1, 1, 1, 80)
+	there, back := testReach(1, plugAddress(1, 1), "en3"), testReach(0, plugAddress(0, 1), "en3")
+	there.Source, back.Source = back.Address, there.Address
+	nodes[0].Reach, nodes[1].Reach = []api.Reach{there}, []api.Reach{back}
+	return nodes
+}
+
+// ownedBy names the paths that each node measures.
+func ownedBy(g Graph) (all [2][]string, alone int) {
+	for i := range all {
+		owned, isAlone := g.Owned(testID(i))
+		for _, p := range owned {
+			all[i] = append(all[i], p.target().String())
+		}
+		alone += len(isAlone)
+	}
+	return all, alone
+}
+
+func TestOneEndMeasures(t *testing.T) {
+	is := is.New(t)
+	lower, higher := 0, 1
+	if testID(1) < testID(0) {
+		lower, higher = 1, 0
+	}
+	nodes := facing()
+	all, alone := ownedBy(Build(Input{Nodes: nodes}))
+	is.Equal(len(all[lower]), 1)
+	is.Equal(len(all[higher]), 0)
+	is.Equal(alone, 0)
+
+	nodes[lower].Reach = nil // it does not tell, yet
+	all, alone = ownedBy(Build(Input{Nodes: nodes}))
+	is.Equal(len(all[higher]), 1)
+	is.Equal(alone, 1)
+
+	nodes = facing() // taken in by another interface than the one with the address
+	addInterface(&nodes[1], api.Interface{Name: "en9", Type: api.InterfaceThunderbolt, Up: true})
+	nodes[0].Reach[0].PeerInterface = "en9"
+	g := Build(Input{Nodes: nodes})
+	is.True(g.Paths[0].Crossed)
+	owned, _ := g.Owned(testID(0))
+	is.Equal(len(owned), 0)
+	owned, _ = g.Owned(testID(1))
+	is.Equal(len(owned), 1)
+}
+
+// What one end measured is a row of both, each from its own side; the newer counts
+// where both did.
+func TestBothEndsHaveARow(t *testing.T) {
+	is := is.New(t)
+	at := func(minute int) api.Time { return api.TimeOf(time.Date(2026, 11, 21, 12, minute, 0, 0, time.UTC)) }
+	nodes := facing()
+	up, down, usual := int64(60e9), int64(50e9), int64(90e9)
+	profile := api.LinkProfile{Transport: api.TransportSocket, LinkKind: api.LinkTB5, Peer: testID(1), MeasuredAt: at(1), UpBitsPerS: &up, DownBitsPerS: &down,
+		RTTUS: new(340.0), LossRatio: new(0.01), Median: &api.LinkResult{UpBitsPerS: &usual, DownBitsPerS: &down},
+		Waiting: &api.MeasureWait{Reason: api.ReasonJobHasNode}}
+	name := nodes[0].Reach[0]
+	nodes[0].Profiles = []Profile{{Name: api.PeerAddress{Peer: name.Peer, Address: name.Address}.String(), LinkProfile: profile}}
+	rows := func() (there, back api.LinkRow) {
+		for _, row := range Build(Input{Nodes: nodes}).List().Rows {
+			if row.From == testID(0) {
+				there = row
+			} else {
+				back = row
+			}
+		}
+		return there, back
+	}
+	there, back := rows()
+	is.Equal(*there.UpBitsPerS, up)
+	is.Equal(*back.UpBitsPerS, down)
+	is.Equal(*back.DownBitsPerS, up)
+	is.Equal(*back.RTTUS, 340.0)
+	is.Equal(*back.LossRatio, 0.01)
+	is.Equal(back.MeasuredAt, there.MeasuredAt)
+	is.Equal(back.Reasons, there.Reasons) // both ways are slow to the same end
+	is.Equal(back.Waiting.Reason, api.ReasonJobHasNode)
+
+	own := profile
+	own.Peer, own.MeasuredAt = testID(0), at(2)
+	name = nodes[1].Reach[0]
+	nodes[1].Profiles = []Profile{{Name: api.PeerAddress{Peer: name.Peer, Address: name.Address}.String(), LinkProfile: own}}
+	there, back = rows()
+	is.Equal(*back.UpBitsPerS, up)
+	is.Equal(*there.UpBitsPerS, down)
+	is.Equal(there.MeasuredAt, at(2))
+}
+
+// Why a path has no numbers is said by what it is made of.
+func TestWhyAPathIsNotMeasured(t *testing.T) {
+	for kind, want := range map[api.InterfaceType]api.Reason{
+		api.InterfaceWiFi: api.ReasonMeasuredOnRequest, api.InterfaceVPN: api.ReasonExpensiveNetwork, api.InterfaceEthernet: api.ReasonNotMeasured,
+	} {
+		for _, expensive := range []bool{false, true} {
+			is := is.New(t)
+			nodes := []Node{testNode(0), testNode(1)}
+			for i, a := range []string{"10.0.0.1", "10.0.0.2"} {
+				addInterface(&nodes[i], api.Interface{Name: "en0", Type: kind, Up: true, Addresses: addresses(a), Expensive: &expensive})
+			}
+			r := testReach(1, "10.0.0.2", "en0")
+			r.Source = netip.MustParseAddr("10.0.0.1")
+			nodes[0].Reach = []api.Reach{r}
+			if expensive {
+				want = api.ReasonExpensiveNetwork
+			}
+			is.Equal(Build(Input{Nodes: nodes}).List().Rows[0].Reasons, []api.Reason{want})
+		}
+	}
+}
