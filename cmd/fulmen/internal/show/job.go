@@ -32,6 +32,7 @@ func (v View) Job(w io.Writer, j api.Job, ranks []api.Rank, called map[api.NodeI
 		line("of", person(j.Principal, n))
 	}
 	line("phase", v.phaseLine(j))
+	line("tries", tries(j, spec))
 	why := explained(j.Reason, j.Message)
 	if j.Phase == api.JobFailed {
 		why = strings.TrimSuffix(Outcome(j, ranks, called).Message, ".")
@@ -66,6 +67,19 @@ func (v View) Job(w io.Writer, j api.Job, ranks []api.Rank, called map[api.NodeI
 		}
 	}
 	return nil
+}
+
+// tries says how many attempts count already, of those that may; empty for a job of
+// which none has failed.
+func tries(j api.Job, spec api.JobSpec) string {
+	counted, retried := "", ""
+	if j.CountedAttempts > 0 {
+		counted = fmt.Sprintf("%d of %d that count", j.CountedAttempts, spec.MaxAttempts)
+	}
+	if j.Retried > 0 && spec.Retries > 0 {
+		retried = fmt.Sprintf("%d of %d after all had joined", min(j.Retried, spec.Retries), spec.Retries)
+	}
+	return join(", ", counted, retried)
 }
 
 // jobName is what lists show of a job.
@@ -223,7 +237,7 @@ func (v View) attempts(w io.Writer, j api.Job) error {
 			exit = strconv.Itoa(*a.ExitCode)
 		}
 		why := explained(a.Reason, a.Message)
-		if a.FirstFailed != nil && why != "" {
+		if a.FirstFailed != nil && why != "" && !namesRank(why, *a.FirstFailed) {
 			why = fmt.Sprintf("rank %d: %s", *a.FirstFailed, why)
 		}
 		if a.Uncounted {

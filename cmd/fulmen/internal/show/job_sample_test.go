@@ -170,6 +170,8 @@ func TestProgress(t *testing.T) {
 		{api.Job{}, nil, ""},
 		{api.Job{Phase: api.JobPlacing}, nil, "looking for nodes"},
 		{api.Job{Phase: api.JobPlacing, WaitingFor: "the GPU of mac-mini", Reason: api.ReasonGPUBusy}, nil, "waiting for the GPU of mac-mini: Another job holds the GPU"},
+		{api.Job{Phase: api.JobPlacing, Attempt: 1, Attempts: []api.Attempt{{Attempt: 1, StartedAt: before(time.Second), EndedAt: before(0), Reason: api.ReasonLinkGone, Message: "The cable was pulled."}}},
+			nil, "attempt 1 failed: The cable was pulled; looking for nodes"},
 		{api.Job{Phase: api.JobStarting, Attempt: 1, Attempts: joined}, []api.Rank{{Rank: 1, Phase: api.RankPreparing}}, "starting on mac-studio, mac-mini; mac-mini still prepares"},
 		{api.Job{Phase: api.JobHandshake, Attempt: 1, Attempts: joined}, []api.Rank{{Handshake: &api.Handshake{Missing: []int{1}}}}, "handshake 1 of 2, waiting for rank 1 on mac-mini"},
 		{api.Job{Phase: api.JobRunning, Attempt: 1, Attempts: joined}, nil, "running on mac-studio, mac-mini over ring, unencrypted"},
@@ -181,6 +183,22 @@ func TestProgress(t *testing.T) {
 			is := is.New(t)
 			is.Equal(View{Now: now()}.Progress(c.job, c.ranks, called()), c.want)
 		})
+	}
+}
+
+func TestTries(t *testing.T) {
+	for _, c := range []struct {
+		job  api.Job
+		spec api.JobSpec
+		want string
+	}{
+		{api.Job{}, api.JobSpec{MaxAttempts: 3}, ""},
+		{api.Job{CountedAttempts: 1}, api.JobSpec{MaxAttempts: 3}, "1 of 3 that count"},
+		{api.Job{CountedAttempts: 2, Retried: 3}, api.JobSpec{MaxAttempts: 3, Retries: 2}, "2 of 3 that count, 2 of 2 after all had joined"},
+		{api.Job{Retried: 1}, api.JobSpec{MaxAttempts: 3}, ""}, // there are none
+	} {
+		is := is.New(t)
+		is.Equal(tries(c.job, c.spec), c.want)
 	}
 }
 

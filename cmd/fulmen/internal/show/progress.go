@@ -28,7 +28,7 @@ func (v View) Progress(j api.Job, ranks []api.Rank, called map[api.NodeID]string
 	case api.JobQueued:
 		return join(": ", "queued", join("; ", waits, why))
 	case api.JobPlacing:
-		return join(": ", orWords(waits, "looking for nodes"), why)
+		return join("; ", failedBefore(j), join(": ", orWords(waits, "looking for nodes"), why))
 	case api.JobStarting:
 		return join("; ", join(" on ", "starting", where), preparing(j, ranks, n), waits)
 	case api.JobHandshake:
@@ -48,6 +48,21 @@ func (v View) Progress(j api.Job, ranks []api.Rank, called map[api.NodeID]string
 		return join("; ", "its home, "+n.of(j.Home)+", is lost", waits, why)
 	}
 	return join(": ", string(j.Phase), why)
+}
+
+// failedBefore says that the last attempt failed, and why, while the next is being
+// placed.
+func failedBefore(j api.Job) string {
+	a := current(j)
+	if a == nil || a.EndedAt.IsZero() || a.StartedAt.IsZero() || a.Reason == "" {
+		return ""
+	}
+	return fmt.Sprintf("attempt %d failed: %s", a.Attempt, explained(a.Reason, a.Message))
+}
+
+// namesRank reports whether a sentence says of which rank it is.
+func namesRank(sentence string, rank int) bool {
+	return strings.Contains(strings.ToLower(sentence), fmt.Sprintf("rank %d ", rank))
 }
 
 func orWords(s, otherwise string) string {
@@ -137,7 +152,7 @@ func Outcome(j api.Job, ranks []api.Rank, called map[api.NodeID]string) *api.Err
 		switch how := howEnded(rank, ranks, a.ExitCode); {
 		case ownWords(reason) && how != "":
 			e.Message = where + " " + how + "."
-		case !strings.Contains(strings.ToLower(e.Message), fmt.Sprintf("rank %d", rank)):
+		case !namesRank(e.Message, rank):
 			e.Message = where + ": " + e.Message
 		}
 		next = fmt.Sprintf("See: fulmen job logs %s --rank %d", job, rank)
