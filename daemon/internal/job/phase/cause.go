@@ -15,7 +15,8 @@ const causeWindow = time.Second
 // failureOf is a rank's end as the cause of its group's. A rank of a group that
 // has a handshake and that ends before it joined never joined, however it ended.
 func (m *step) failureOf(rank int, why Cause, exit *api.Exit, handshake api.HandshakeState, severed bool) Failure {
-	f := Failure{Cause: why, Rank: rank, Exit: exit, severed: severed && byItsCode(exit)}
+	// Its node ends a rank, too, whose side channel broke.
+	f := Failure{Cause: why, Rank: rank, Exit: exit, severed: severed && byItsCode(exit) || why.Reason == api.ReasonSideChannelLost}
 	if f.Reason == "" {
 		f.Reason = reasonOf(exit)
 	}
@@ -93,12 +94,12 @@ func (m *step) wasFirst(f Failure, at api.Time) {
 	}
 	was := m.Cause
 	switch {
-	case was.Exit == nil:
-		return // its node is lost, or the rank
 	case f.severed != was.severed:
 		if f.severed {
 			return
 		}
+	case was.Exit == nil:
+		return // its node is lost, or the rank
 	case m.causeAt.IsZero():
 		return
 	case struck(f.Exit) != struck(was.Exit) && at.Sub(m.causeAt.Time).Abs() <= causeWindow:

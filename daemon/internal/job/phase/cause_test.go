@@ -33,6 +33,8 @@ func TestTheFirstCause(t *testing.T) {
 			[]Event{failing(1, 40, exit(1), false), failing(0, 1, exit(1), true)}, api.ReasonNeverJoined, 1},
 		{"only complaints: the earlier",
 			[]Event{failing(0, 9, exit(1), true), failing(1, 2, exit(1), true)}, api.ReasonNeverJoined, 1},
+		{"its node ended the one whose side channel broke",
+			[]Event{RankEnded{Attempt: 1, Rank: 0, Exit: &api.Exit{Signal: 15}, Reason: api.ReasonSideChannelLost}, failing(1, 40, exit(1), false)}, api.ReasonNeverJoined, 1},
 		{"a crash cannot be a complaint, whatever the clocks say",
 			[]Event{failing(0, 1, exit(1), false), failing(1, 300, &api.Exit{Signal: 11}, false)}, api.ReasonRankCrashed, 1},
 		{"a kill is heard first, with a later clock",
