@@ -20,10 +20,19 @@ const maxDebugFile = 16 << 20
 // runDebug runs a command for developers; none of them is in the help of
 // anything.
 func runDebug(args []string, in io.Reader, out, complaints io.Writer) int {
-	if len(args) > 0 && args[0] == "parse" {
-		return runDebugParse(args[1:], in, out, complaints)
+	command := ""
+	if len(args) > 0 {
+		command = args[0]
 	}
-	fmt.Fprintln(complaints, "fulmend debug: the commands are: parse FILE...")
+	switch command {
+	case "parse":
+		return runDebugParse(args[1:], in, out, complaints)
+	case "record":
+		return runDebugRecord(args[1:], out, complaints)
+	case "notifications":
+		return runDebugNotifications(args[1:], out, complaints)
+	}
+	fmt.Fprintln(complaints, "fulmend debug: the commands are: parse FILE..., record, notifications")
 	return api.ExitUsage
 }
 

@@ -22,6 +22,11 @@ func entries(b []byte) ([]entry, error) {
 	if err != nil {
 		return nil, err
 	}
+	return entriesOf(list)
+}
+
+// entriesOf reads the lists that entries are written as.
+func entriesOf(list []any) ([]entry, error) {
 	out := make([]entry, len(list))
 	for i, element := range list {
 		fields, _ := element.([]any)

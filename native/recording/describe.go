@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 
+	"fulmen/native/darwin"
 	"fulmen/native/networksetup"
 	"fulmen/native/sim/scenario"
 	"fulmen/native/systemprofiler"
@@ -17,6 +18,7 @@ const (
 	KindThunderbolt   = "system_profiler.thunderbolt"
 	KindHardwarePorts = "networksetup.hardware_ports"
 	KindServiceOrder  = "networksetup.service_order"
+	KindMac           = "fulmen.mac"
 	KindScenario      = "scenario"
 )
 
@@ -37,6 +39,7 @@ type format struct {
 
 var (
 	portLine    = regexp.MustCompile(`(?m)^\s*Hardware Port: `)
+	macFormat   = regexp.MustCompile(`^\{\s*"format":\s*"fulmen\.darwin/`)
 	serviceLine = regexp.MustCompile(`(?m)^\s*\(Hardware Port: `)
 )
 
@@ -44,6 +47,16 @@ var (
 func formats() []format {
 	return []format{
 		{
+			kind: KindMac, how: "fulmen debug record, on a Mac",
+			looks: func(_ string, data []byte) bool { return macFormat.Match(data) },
+			parse: func(_ string, data []byte) (any, []string, error) {
+				r, err := darwin.ParseRecording(data)
+				if err != nil {
+					return nil, nil, err
+				}
+				return r.Facts(), nil, nil
+			},
+		}, {
 			kind: KindThunderbolt, how: "system_profiler -json " + systemprofiler.DataType,
 			looks: func(_ string, data []byte) bool {
 				return bytes.HasPrefix(data, []byte("{")) || bytes.HasPrefix(data, []byte("Thunderbolt"))

@@ -3,6 +3,7 @@ package command
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 )
@@ -32,7 +33,34 @@ func (r *run) debugCommand() *cobra.Command {
 		},
 	}
 	parse.Flags().StringVar(&scenario, "scenario", "", "print a scenario of this name, made of recordings of two or more Macs")
-	debug := group("debug", "For those who work on Fulmen", parse)
+	record := &cobra.Command{
+		Use: "record", Short: "Print what this Mac says of itself, for tests", Args: cobra.NoArgs,
+		Long: "Prints the Thunderbolt registry, the network's configuration and the RDMA devices of this Mac as JSON, for tests that\n" +
+			"run where there is no Mac. Names, addresses and identifiers are replaced by numbered ones. Nothing is changed.",
+		Example: "  fulmen debug record > my-mac.json",
+		RunE: func(c *cobra.Command, _ []string) error {
+			return r.fulmend(c.Context(), r.Out, "debug", "record")
+		},
+	}
+	debug := group("debug", "For those who work on Fulmen", parse, record, r.debugNotifications())
 	debug.Hidden = true
 	return debug
+}
+
+func (r *run) debugNotifications() *cobra.Command {
+	var limit time.Duration
+	c := &cobra.Command{
+		Use: "notifications", Short: "Print each notification of macOS as it comes", Args: cobra.NoArgs,
+		Long: "Prints a line for each callback of IOKit, SystemConfiguration and power management, with its time since the\n" +
+			"beginning, until it is interrupted. Plug cables meanwhile: docs/macos-checklist.md says which.",
+		RunE: func(c *cobra.Command, _ []string) error {
+			command := []string{"debug", "notifications"}
+			if limit > 0 {
+				command = append(command, "--for="+limit.String())
+			}
+			return r.fulmend(c.Context(), r.Out, command...)
+		},
+	}
+	c.Flags().DurationVar(&limit, "for", 0, "end after this time, such as 5m; without it, at an interrupt")
+	return c
 }

@@ -1,0 +1,24 @@
+//go:build !(cgo && darwin)
+
+package darwin
+
+import (
+	"context"
+	"io"
+
+	"fulmen/native"
+)
+
+// Record refuses: this is not a Mac, or was built without cgo.
+func Record() (Recording, error) { return Recording{}, notHere() }
+
+// LogNotifications refuses as Record does.
+func LogNotifications(context.Context, io.Writer) error { return notHere() }
+
+func notHere() error {
+	_, err := New()
+	if err == nil {
+		err = native.Unsupported(native.FactsFeature(native.AreaThunderbolt), native.ReasonNoPlatform)
+	}
+	return err
+}

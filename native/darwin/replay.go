@@ -1,0 +1,67 @@
+package darwin
+
+import "fulmen/native"
+
+// replayed is a recording in the place of the frameworks.
+type replayed struct{ r Recording }
+
+// Facts are what this package tells of the Mac that was recorded: Thunderbolt and
+// RDMA, and of the network what is not the kernel's alone.
+func (r Recording) Facts() native.Snapshot {
+	m := newMachine(&machine{kernel: recordedSysctl(r.Sysctl), frameworks: replayed{r}, meters: noMeters{}, verbs: replayed{r}}, nil)
+	m.interfaces = func() ([]kernelInterface, error) { return nil, nil }
+	s := native.Snapshot{At: r.At, Platform: platformName}
+	for _, area := range []native.Area{native.AreaThunderbolt, native.AreaRDMA, native.AreaNetwork} {
+		if why := m.read(&s, area); why != "" {
+			s.Unknown.Add(string(area), why)
+		}
+	}
+	return s
+}
+
+type recordedSysctl map[string]string
+
+// Text is the sysctl's.
+func (r recordedSysctl) Text(name string) (string, error) {
+	value, there := r[name]
+	if !there {
+		return "", errNoValue
+	}
+	return value, nil
+}
+
+// Raw is the sysctl's.
+func (r recordedSysctl) Raw(name string) ([]byte, error) {
+	value, err := r.Text(name)
+	return []byte(value), err
+}
+
+// again gives a part of the recording; one that is not there is gone.
+func again(call string, list []any) ([]entry, error) {
+	if list == nil {
+		return nil, &frameworkError{call, resultGone}
+	}
+	return entriesOf(list)
+}
+
+func (p replayed) Thunderbolt() ([]entry, error)  { return again("thunderbolt", p.r.Thunderbolt) }
+func (p replayed) NetworkPorts() ([]entry, error) { return again("ports", p.r.Ports) }
+func (p replayed) Places() ([]entry, error)       { return again("places", p.r.Places) }
+func (p replayed) Services(class string, _ ...string) ([]entry, error) {
+	return nil, &frameworkError{class, resultGone}
+}
+func (p replayed) At(path string, _ ...string) ([]entry, error) {
+	if path != "IODeviceTree:/options" {
+		return nil, &frameworkError{path, resultGone}
+	}
+	return again("options", p.r.Options)
+}
+func (p replayed) Store() (map[string]any, error)  { return p.r.Store, nil }
+func (p replayed) Stored() (map[string]any, error) { return p.r.Stored, nil }
+func (p replayed) Interfaces() ([]any, error)      { return p.r.Interfaces, nil }
+func (p replayed) Devices() ([]any, error)         { return p.r.Devices, nil }
+func (p replayed) BridgeMembers(bridge string) ([]string, error) {
+	return nil, &frameworkError{bridge, resultGone}
+}
+
+var _ frameworks = replayed{}
