@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -43,10 +44,12 @@ func TestObstacles(t *testing.T) {
 func TestPlacementAsks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
-		began, wanted, asked := time.Now(), 0, 0
+		began := time.Now()
+		var wanted, asked atomic.Int32
 		a := &asking{clock: native.ClockFrom(time.Now, func() time.Duration { return time.Since(began) }), want: func() func() {
-			wanted, asked = wanted+1, asked+1
-			return func() { wanted-- }
+			wanted.Add(1)
+			asked.Add(1)
+			return func() { wanted.Add(-1) }
 		}}
 		wait := func(d time.Duration) {
 			time.Sleep(d)
@@ -55,20 +58,20 @@ func TestPlacementAsks(t *testing.T) {
 		a.ask()
 		a.ask()
 		wait(askAfter - time.Second)
-		is.Equal(wanted, 0) // a job that starts at once goes first
+		is.Equal(wanted.Load(), int32(0)) // a job that starts at once goes first
 		wait(2 * time.Second)
 		a.ask()
-		is.Equal(wanted, 1)
+		is.Equal(wanted.Load(), int32(1))
 		wait(askFor)
-		is.Equal(wanted, 0)
+		is.Equal(wanted.Load(), int32(0))
 		a.ask()
 		wait(askAfter + time.Second)
-		is.Equal(wanted, 1)
+		is.Equal(wanted.Load(), int32(1))
 		a.close()
-		is.Equal(wanted, 0)
+		is.Equal(wanted.Load(), int32(0))
 		a.ask()
 		wait(time.Hour)
-		is.Equal(asked, 2)
+		is.Equal(asked.Load(), int32(2))
 	})
 }
 

@@ -123,7 +123,7 @@ func TestBacksOffOnFailure(t *testing.T) {
 		is.True(!isDue(again, name))
 		d.wait(6 * time.Minute) // the next try fails too
 		d.took()
-		delete(d.fault, name)
+		d.set(func() { delete(d.fault, name) })
 		d.wait(10 * time.Minute)
 		is.Equal(d.profile(cable(1)).Failure, nil)
 		is.True(d.profile(cable(1)).UpBitsPerS != nil)
