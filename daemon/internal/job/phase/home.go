@@ -71,6 +71,9 @@ func Resume(self api.NodeID, job api.Job, rules Rules, at api.Time) (State, []Ef
 		case rules.Run > 0:
 			m.start(TimerRun, rules.Run)
 		}
+		if p == api.JobRunning && rules.Silence > 0 {
+			m.start(TimerSilence, rules.Silence)
+		}
 		m.renew()
 	default:
 		// Of a start that was under way nobody knows which calls arrived.

@@ -2,6 +2,7 @@ package phase
 
 import (
 	"testing"
+	"time"
 
 	"github.com/matryer/is"
 
@@ -195,4 +196,15 @@ func TestResume(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A daemon that was started again still ends a job that prints nothing.
+func TestResumeListensForSilence(t *testing.T) {
+	is := is.New(t)
+	r := rules()
+	r.Silence = time.Minute
+	g := newRig(t, r).started(api.BackendRing, nodeIDs(0, 1)...).ranks(api.RankRunning)
+	s, _ := Resume(nodeID(0), g.s.Job, r, at(99))
+	g = &rig{t: t, s: s, clock: 99}
+	is.Equal(g.ranks(api.RankRunning).fire(TimerSilence).s.Job.Reason, api.ReasonSilentTooLong)
 }
