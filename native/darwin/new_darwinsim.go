@@ -44,6 +44,9 @@ func (s Simulated) Stored() (map[string]any, error) {
 	return systemFrameworks{enter: s.Machine.Enter}.Stored()
 }
 
+// Record is what Record gives on a Mac.
+func (s Simulated) Record() Recording { return openSimulated(s).record() }
+
 func openSimulated(s Simulated) *machine {
 	return newSystemMachine(systemFrameworks{enter: s.Machine.Enter}, true, &machine{
 		clock: s.Clock, kernel: simulatedKernel{s}, hostName: func() (string, error) { return "simulated.local", nil },

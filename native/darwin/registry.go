@@ -25,9 +25,12 @@ func entries(b []byte) ([]entry, error) {
 	return entriesOf(list)
 }
 
-// entriesOf reads the lists that entries are written as.
+// entriesOf reads the lists that entries are written as. Each comes once, after
+// what it hangs from, so that no way through them is endless; 0 is the id of one
+// that was asked for by its path.
 func entriesOf(list []any) ([]entry, error) {
 	out := make([]entry, len(list))
+	seen := map[uint64]bool{0: true}
 	for i, element := range list {
 		fields, _ := element.([]any)
 		if len(fields) != 7 {
@@ -46,6 +49,10 @@ func entriesOf(list []any) ([]entry, error) {
 		if e.properties = properties; !good || !isMap {
 			return nil, fmt.Errorf("%w: an entry's fields", errBuffer)
 		}
+		if e.id != 0 && seen[e.id] || !seen[e.parent] {
+			return nil, fmt.Errorf("%w: an entry that comes twice, or before what it hangs from", errBuffer)
+		}
+		seen[e.id] = true
 	}
 	return out, nil
 }
@@ -95,8 +102,7 @@ func (t tree) under(e *entry, kinds, stops []string) []*entry {
 		if slices.Contains(kinds, c.kind) {
 			out = append(out, c)
 		}
-		// A walk writes no entry twice, and none before its parent: this ends.
-		if !slices.Contains(stops, c.kind) && c.id != e.id {
+		if !slices.Contains(stops, c.kind) && c.id != 0 {
 			out = append(out, t.under(c, kinds, stops)...)
 		}
 	}

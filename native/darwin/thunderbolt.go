@@ -94,6 +94,10 @@ func portOf(t tree, controller *entry, receptacle int, lanes []*entry, ip *entry
 		}
 		addBelow(t, lane, "", &p)
 	}
+	if why := p.Unknown["hubs"]; why != "" {
+		p.Hubs, p.Peers = nil, nil // others may hang from the one that is not told
+		p.Unknown.Add("peers", why)
+	}
 	// Nearest first, whatever the order of the ports that they hang from.
 	slices.SortStableFunc(p.Hubs, func(a, b native.Hub) int { return cmp.Compare(len(a.Route), len(b.Route)) })
 	slices.SortStableFunc(p.Peers, func(a, b native.Peer) int { return cmp.Compare(len(a.Hub), len(b.Hub)) })
@@ -117,12 +121,14 @@ func hangs(t tree, lane *entry) bool { return len(t.children(lane, kindSwitch, k
 // of, "" for this Mac's own.
 func addBelow(t tree, lane *entry, route string, p *native.Port) {
 	for _, hub := range t.children(lane, kindSwitch) {
-		h, ok := hubOf(hub, lane, route)
-		if !ok || len(h.Route) == 0 || slices.ContainsFunc(p.Hubs, func(other native.Hub) bool { return other.Route == h.Route }) {
-			continue // without its route nothing can be said to hang from it
-		}
 		if p.Status == native.PortEmpty {
 			p.Status = native.PortDevice
+		}
+		h, ok := hubOf(hub, lane, route)
+		if !ok || slices.ContainsFunc(p.Hubs, func(other native.Hub) bool { return other.Route == h.Route }) {
+			// Without its route nothing can be said to hang from it.
+			p.Unknown.Add("hubs", native.ReasonSourceMalformed.With("a router without a route of its own"))
+			continue
 		}
 		p.Hubs = append(p.Hubs, h)
 		for _, port := range t.children(hub, kindPort) {

@@ -101,7 +101,14 @@ func (m *Mac) Close() error {
 
 // Platform is native/darwin over the machine. It is closed before the Mac is.
 func (m *Mac) Platform(clock native.Clock) (native.Platform, error) {
-	return darwin.OpenSimulated(darwin.Simulated{Machine: m.Machine, Clock: clock, Sysctl: m.sysctl, Interfaces: m.interfaces})
+	return darwin.OpenSimulated(m.simulated(clock))
+}
+
+// Record is the Mac as a recording.
+func (m *Mac) Record(clock native.Clock) darwin.Recording { return m.simulated(clock).Record() }
+
+func (m *Mac) simulated(clock native.Clock) darwin.Simulated {
+	return darwin.Simulated{Machine: m.Machine, Clock: clock, Sysctl: m.sysctl, Interfaces: m.interfaces}
 }
 
 // changed notes an area to be looked at.

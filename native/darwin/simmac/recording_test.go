@@ -1,0 +1,54 @@
+//go:build cgo && linux && darwinsim
+
+package simmac_test
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"fulmen/native"
+	"fulmen/native/darwin"
+)
+
+// TestARecordingTellsWhatTheMacTold: what is recorded, written, read and told
+// again is what the Mac tells, but for what is masked.
+func TestARecordingTellsWhatTheMacTold(t *testing.T) {
+	is := is.New(t)
+	clean(t)
+	d := plugged(t)
+	is.NoErr(d.platforms["A"].Network.SetBridgeMember(t.Context(), "bridge0", "en3", false))
+	_, err := d.platforms["A"].Network.CreateService(t.Context(), spec)
+	is.NoErr(err)
+	is.NoErr(d.macs["A"].Project())
+	text, err := json.MarshalIndent(d.macs["A"].Record(d.time), "", " ")
+	is.NoErr(err)
+	if *update {
+		is.NoErr(os.WriteFile("../testdata/recording.json", append(text, '\n'), 0o644))
+	}
+	r, err := darwin.ParseRecording(text)
+	is.NoErr(err)
+	live := d.snapshot(t, "A", native.AreaThunderbolt, native.AreaRDMA, native.AreaNetwork)
+	for _, secret := range []string{live.Thunderbolt.Ports[1].DomainUUID, "192.168.1.11", spec.Name, "169.254.9.1"} {
+		is.True(secret != "" && !strings.Contains(string(text), secret))
+	}
+	told := r.Facts()
+	is.Equal(told.Check([]native.Area{native.AreaThunderbolt, native.AreaRDMA, native.AreaNetwork}), nil)
+	is.Equal(len(told.Thunderbolt.Ports), len(live.Thunderbolt.Ports))
+	for i, p := range live.Thunderbolt.Ports {
+		again := told.Thunderbolt.Ports[i]
+		is.True(again.DomainUUID != p.DomainUUID)
+		p.DomainUUID, again.DomainUUID = "", ""
+		for k := range p.Peers {
+			p.Peers[k].DomainUUID, again.Peers[k].DomainUUID = "", ""
+		}
+		is.Equal(again, p)
+	}
+	is.Equal(told.RDMA.Switch, live.RDMA.Switch)
+	is.Equal(len(told.RDMA.Devices), len(live.RDMA.Devices))
+	is.Equal(told.Network.PrimaryInterface, "en0")
+	is.Equal(len(told.Network.Services), len(live.Network.Services))
+}
