@@ -41,7 +41,7 @@ DEPS_STALE := stale
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build run demo test race darwin fuzz lint generate check bench soak clean stale
+.PHONY: help deps build run demo test race darwin darwinsim fuzz lint generate check bench soak clean stale
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -72,6 +72,9 @@ test: build race ## run every test
 	@cmd/internal/deps/deps.sh mlxlm
 	@cmd/internal/deps/deps.sh darwin
 	$(GO) test -timeout 20m ./...
+ifneq ($(shell uname -s),Darwin)
+	@$(MAKE) darwinsim
+endif
 
 race: $(DEPS) ## run the tests under the race detector
 	$(GO) test -race -short -timeout 20m $$($(GO) list ./... | grep -v /cmd/internal/rules)
@@ -79,6 +82,9 @@ race: $(DEPS) ## run the tests under the race detector
 darwin: $(DEPS) ## on Linux: compile, vet and link what is for macOS
 	@cmd/internal/deps/deps.sh darwin
 	$(GO) test -count=1 -timeout 20m ./cmd/internal/typecheck ./cmd/internal/darwincheck/...
+
+darwinsim: $(DEPS) ## on Linux: run the C for macOS over simulated frameworks, under the address and leak sanitizers
+	$(GO) test -count=1 -asan -tags darwinsim -timeout 20m ./native/darwin/...
 
 fuzz: $(DEPS) ## run every fuzz target for FUZZTIME (20s)
 	@$(GO) run ./cmd/internal/rules/fuzzlist >build/fuzzlist
@@ -99,6 +105,10 @@ bench: build ## measure speed against MLX Python; table here, numbers in build/b
 
 soak: build ## the long tests: fuzzing for minutes, leaks over many rounds
 	FULMEN_SOAK=1 $(GO) test -count=1 -timeout 60m ./...
+ifneq ($(shell uname -s),Darwin)
+	FULMEN_SOAK=1 $(GO) test -count=1 -asan -tags darwinsim -timeout 60m ./native/darwin/...
+	$(GO) test -tags darwinsim -run '^$$' -fuzz '^FuzzRegistry$$' -fuzztime 3m ./native/darwin/simmac
+endif
 	@$(MAKE) fuzz FUZZTIME=3m
 
 clean: ## remove what was built; the fetched wheels stay in build/cache
