@@ -73,6 +73,16 @@ func (l *lab) measurements(t *testing.T) int {
 	return count
 }
 
+// measuresNothing sees that the number of measurements stays what it is: that
+// nothing happens takes its time.
+func (l *lab) measuresNothing(t *testing.T, count int) {
+	t.Helper()
+	long, stop := context.WithTimeout(t.Context(), 10*time.Second)
+	defer stop()
+	<-long.Done()
+	is.New(t).Equal(l.measurements(t), count)
+}
+
 // metrics is what a host tells Prometheus, over its Unix socket.
 func (h *host) metrics(t *testing.T) string {
 	t.Helper()
@@ -93,8 +103,7 @@ func (h *host) metrics(t *testing.T) string {
 
 func (l *lab) testUnwatched(t *testing.T) {
 	is := is.New(t)
-	time.Sleep(10 * time.Second) // real daemons on the real clock: that nothing happens takes its time
-	is.Equal(l.measurements(t), 0)
+	l.measuresNothing(t, 0)
 	list := call[api.LinkListResult](t, l.north.client, "link.list", nil)
 	is.True(len(list.Rows) >= 10)
 	for _, row := range list.Rows {
@@ -142,11 +151,19 @@ func (l *lab) testWatched(t *testing.T) {
 		is.True(*row.RTTUS > 0 && *row.RTTUS < 100e3)
 	}
 	stop()
-	time.Sleep(2 * time.Second)
+	eventually(t, "end of what was being measured", soon, func() bool {
+		for _, h := range l.all {
+			for _, m := range call[api.MeasureListResult](t, h.client, "measure.list", nil).Measurements {
+				if m.State == api.MeasureRunning || m.State == api.MeasureWaiting {
+					return false
+				}
+			}
+		}
+		return true
+	})
 	count := l.measurements(t)
 	is.True(count >= len(documents))
-	time.Sleep(10 * time.Second)
-	is.Equal(l.measurements(t), count) // nobody looks any more
+	l.measuresNothing(t, count) // nobody looks any more
 }
 
 // Whoever is asked has the end measure that does; the other one hears of every step.

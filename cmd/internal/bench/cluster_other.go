@@ -12,3 +12,6 @@ func (b *run) clusterRows() error {
 	fmt.Fprintln(os.Stderr, "bench: a cluster on one machine needs network namespaces, which this system has not")
 	return nil
 }
+
+// watchedRows measures daemons of whose cluster somebody looks at the links.
+func (b *run) watchedRows() error { return b.clusterRows() }

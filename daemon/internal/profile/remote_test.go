@@ -78,7 +78,7 @@ func TestSeveralNodes(t *testing.T) {
 
 		// The other node's failure is the measurement's.
 		p.there.set(func() { p.there.obstacle = api.Errorf(api.ReasonOnBattery, "", "book runs on its battery.") })
-		w, err = p.here.MeasureGPU(p.here.t.Context(), caller("ada"), api.MeasureGPUParams{Nodes: []api.NodeRef{api.NodeRef(otherNode)}})
+		_, err = p.here.MeasureGPU(p.here.t.Context(), caller("ada"), api.MeasureGPUParams{Nodes: []api.NodeRef{api.NodeRef(otherNode)}})
 		is.True(errors.Is(err, api.ReasonNoSuchNode)) // no name of the test's
 		w, err = p.here.MeasureGPU(p.here.t.Context(), caller("ada"), api.MeasureGPUParams{All: true})
 		is.NoErr(err)
