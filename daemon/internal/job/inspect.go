@@ -59,14 +59,24 @@ func (a *actor) noteLinks() {
 	if n := a.noted; n != nil && n.epoch == a.state.Job.Epoch && n.attempt == at.Attempt {
 		return
 	}
-	n := &noted{epoch: a.state.Job.Epoch, attempt: at.Attempt}
-	if a.state.Job.Phase == api.JobPlacing {
-		n.links = links.Begin(*at.Plan, a.j.facts())
-	} else {
-		n.links = links.Resume(*at.Plan, a.j.facts())
+	a.noted = &noted{epoch: a.state.Job.Epoch, attempt: at.Attempt}
+	if len(at.Plan.Ranks) < 2 {
+		return // it talks to nobody
 	}
-	a.noted = n
-	a.post(inspect{})
+	now := a.j.facts()
+	if a.state.Job.Phase != api.JobPlacing {
+		a.noted.links = links.Resume(*at.Plan, now)
+		return
+	}
+	a.noted.links = links.Begin(*at.Plan, now)
+	if c := a.noted.links.Broken(*at.Plan, now); c != nil {
+		a.post(lost(at.Attempt, c))
+	}
+}
+
+// lost is the event for something that is gone.
+func lost(attempt int, c *api.Cause) phase.LinkLost {
+	return phase.LinkLost{Attempt: attempt, Cause: phase.Cause{Reason: c.Reason, Message: c.Message}}
 }
 
 // inspect tells the phase machine what is not as it was.
@@ -75,11 +85,13 @@ func (a *actor) inspect() {
 	if a.noted == nil || at == nil || at.Plan == nil || at.Attempt != a.noted.attempt {
 		return
 	}
-	now := a.j.facts()
-	if c := a.noted.links.Broken(*at.Plan, now); c != nil {
-		a.event(phase.LinkLost{Attempt: at.Attempt, Cause: phase.Cause{Reason: c.Reason, Message: c.Message}})
-	} else {
-		a.noted.links.Learn(*at.Plan, now)
+	if len(at.Plan.Ranks) > 1 {
+		now := a.j.facts()
+		if c := a.noted.links.Broken(*at.Plan, now); c != nil {
+			a.event(lost(at.Attempt, c))
+		} else {
+			a.noted.links.Learn(*at.Plan, now)
+		}
 	}
 	for _, r := range at.Plan.Ranks {
 		if a.state.Role != phase.RoleHome {
