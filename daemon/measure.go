@@ -37,7 +37,7 @@ func (d *daemon) openMeasurements() {
 	}
 	config.Last, config.LastPaths = d.lastProfiles()
 	if d.options.Simulation != nil {
-		config.Scenario = &recordings{documents: d.owner("profile", api.KindGPUProfile, api.KindLinkProfile), daemon: d}
+		config.Scenario = &recordings{documents: d.owner("profile", api.KindGPUProfile, api.KindLinkProfile), paths: paths}
 	}
 	d.profiler = profile.New(config)
 	d.onClose(func() error { d.profiler.Close(); return nil })

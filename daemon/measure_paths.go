@@ -27,7 +27,10 @@ type measured struct {
 	number uint64 // of the graph that paths were made of
 	isOld  bool   // a path has come of age
 	paths  []profile.Path
-	first  map[string]time.Duration // since when paths are there that nobody else tells of
+	// recorded is what the scenario records, as the world was with that graph; nil
+	// where nothing is simulated, or there is no graph yet.
+	recorded *recorded
+	first    map[string]time.Duration // since when paths are there that nobody else tells of
 }
 
 // list is the profiler's.
@@ -40,6 +43,14 @@ func (m *measured) list() []profile.Path {
 		m.paths = m.make(graph)
 	}
 	return m.paths
+}
+
+// recordings is what the scenario records now; nil where that is not known yet.
+func (m *measured) recordings() *recorded {
+	m.list() // of the newest graph
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.recorded
 }
 
 // make lists the paths of a graph; the caller holds mu.
@@ -56,7 +67,9 @@ func (m *measured) make(graph topology.Graph) []profile.Path {
 		}
 	}
 	owned, isAlone := graph.Owned(d.identity.Node)
-	recorded := d.recorded(graph)
+	if d.options.Simulation != nil {
+		m.recorded = d.recorded(graph)
+	}
 	var paths []profile.Path
 	for _, p := range owned {
 		if p.State == api.PathFailed || p.Stale {
@@ -70,12 +83,12 @@ func (m *measured) make(graph topology.Graph) []profile.Path {
 			one.Negotiated, one.IsMuted = speedFrom(c, d.identity.Node), c.Muted
 		}
 		if d.options.Simulation != nil {
-			_, one.IsUnasked = recorded.path(one)
+			_, one.IsUnasked = m.recorded.path(one)
 		}
 		paths = append(paths, one)
 	}
 	if d.options.Simulation != nil {
-		paths = append(paths, m.simulated(list.Cables, recorded)...)
+		paths = append(paths, m.simulated(list.Cables)...)
 	}
 	return paths
 }
@@ -111,7 +124,7 @@ func (m *measured) isOfAge(name string) bool {
 // simulated are the paths that a simulated Mac has beside those over sockets: the
 // cables over RDMA that its scenario records and, on one Mac of the cluster, this
 // machine's own loopback, which is measured really.
-func (m *measured) simulated(cables []api.Cable, recorded *recorded) []profile.Path {
+func (m *measured) simulated(cables []api.Cable) []profile.Path {
 	self := m.daemon.identity.Node
 	var paths []profile.Path
 	for _, c := range cables {
@@ -121,7 +134,7 @@ func (m *measured) simulated(cables []api.Cable, recorded *recorded) []profile.P
 		one := profile.Path{
 			Transport: api.TransportRDMA, Peer: c.Link.High.Node, Link: c.Link, Kind: api.LinkRDMA, Negotiated: speedFrom(&c, self), IsMuted: c.Muted,
 		}
-		if _, ok := recorded.path(one); ok {
+		if _, ok := m.recorded.path(one); ok {
 			one.IsUnasked = true
 			paths = append(paths, one)
 		}

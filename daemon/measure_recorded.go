@@ -14,12 +14,16 @@ import (
 // profiler has use for.
 type recordings struct {
 	documents // say that they are simulated
-	daemon    *daemon
+	paths     *measured
 }
 
 // GPU is the profiler's.
 func (r *recordings) GPU() (fp16TFLOPS float64, memoryBytesPerS int64, ok bool) {
-	gpu := r.daemon.recordedNow().GPU
+	now := r.paths.recordings()
+	if now == nil {
+		return 0, 0, false
+	}
+	gpu := now.gpu
 	if gpu == nil || gpu.FP16TFLOPS == 0 || gpu.MemoryBytesPerS == 0 {
 		return 0, 0, false
 	}
@@ -31,35 +35,29 @@ func (r *recordings) Path(path profile.Path) (reading profile.Reading, ok, isRea
 	if path.Kind == api.LinkLoopback {
 		return reading, false, true
 	}
-	graph, _ := r.daemon.graph.latest()
-	reading, ok = r.daemon.recorded(graph).path(path)
+	if now := r.paths.recordings(); now != nil {
+		reading, ok = now.path(path)
+	}
 	return reading, ok, false
 }
 
-// recordedNow is what the scenario records of this Mac, as the world is now. A
-// world that is gone records nothing.
-func (d *daemon) recordedNow() sim.Recorded {
-	if d.options.Simulation == nil {
-		return sim.Recorded{}
-	}
-	found, err := d.options.Simulation.World.Recorded(d.options.Simulation.Mac)
-	if err != nil {
-		d.logs.part("profile").Warn("what the scenario records could not be read", "error", err)
-	}
-	return found
-}
-
-// recorded is what is recorded of this Mac's paths, with the other Macs' names.
+// recorded is what is recorded of this Mac and its paths, with the other Macs' names.
 type recorded struct {
 	self  api.NodeID
+	gpu   *scenario.GPUMeasurement
 	paths []sim.RecordedPath
 	reach []sim.Reach
 	macs  map[api.NodeID]string
 }
 
+// recorded reads what the scenario records of this Mac, as the world is now. A
+// world that is gone records nothing.
 func (d *daemon) recorded(graph topology.Graph) *recorded {
-	now := d.recordedNow()
-	r := &recorded{self: d.identity.Node, paths: now.Paths, reach: now.Reach, macs: map[api.NodeID]string{}}
+	now, err := d.options.Simulation.World.Recorded(d.options.Simulation.Mac)
+	if err != nil {
+		d.logs.part("profile").Warn("what the scenario records could not be read", "error", err)
+	}
+	r := &recorded{self: d.identity.Node, gpu: now.GPU, paths: now.Paths, reach: now.Reach, macs: map[api.NodeID]string{}}
 	for _, p := range graph.Paths {
 		if mac := r.macAt(p.Interface, p); p.From == r.self && mac != "" {
 			r.macs[p.To] = mac

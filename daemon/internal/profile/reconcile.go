@@ -102,6 +102,10 @@ func (p *Profiler) subjects(paths []Path) []subject {
 	gpuTTL, socketTTL := p.cfg.TTL()
 	build, mlx := p.cfg.System()
 	wantsGPU, wantsPaths := p.cfg.Wanted(api.KindGPUProfile), p.cfg.Wanted(api.KindLinkProfile)
+	hasGPU := true
+	if p.cfg.Scenario != nil {
+		_, _, hasGPU = p.cfg.Scenario.GPU()
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.seen.look(paths)
@@ -112,11 +116,9 @@ func (p *Profiler) subjects(paths []Path) []subject {
 		p.madeWith = madeWith{p.last.Conditions.OSBuild, p.last.Conditions.MLXVersion}
 	}
 	gpu.IsChanged = isOther(p.madeWith.osBuild, build) || isOther(p.madeWith.mlx, mlx)
-	all := []subject{{key, gpu}}
-	if p.cfg.Scenario != nil {
-		if _, _, ok := p.cfg.Scenario.GPU(); !ok {
-			all = nil
-		}
+	var all []subject
+	if hasGPU {
+		all = append(all, subject{key, gpu})
 	}
 	for _, path := range paths {
 		if !path.IsUnasked {
