@@ -40,6 +40,19 @@ func TestRenewalKeepsARank(t *testing.T) {
 	is.Equal(d.exit().Cause.Reason, "lease_expired")
 }
 
+func TestAFormerDaemonRenewsNothing(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	h := hold(t, specOf(t, `sleep 1000`))
+	former, _ := h.attach(3)
+	former.running(3)
+	next, _ := h.attach(3)
+	next.send(shimproto.Renew{RequestHeader: next.header(3), LeaseS: 50})
+	is.True(next.answer().(shimproto.Status).LeaseLeftS <= 50)
+	former.send(shimproto.Renew{RequestHeader: former.header(3), LeaseS: 1000}) // read late
+	is.True(former.answer().(shimproto.Status).LeaseLeftS <= 50)
+}
+
 func TestAShimOutlivesItsDaemon(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -83,6 +83,9 @@ func (s *shim) close(c *session) {
 	c.closed = true
 	close(c.out)
 	delete(s.sessions, c)
+	if s.latest == c {
+		s.latest = nil
+	}
 	if s.phase == shimproto.PhaseExited && len(s.sessions) == 0 {
 		s.finished = true
 	}
@@ -117,14 +120,18 @@ func (s *shim) answer(c *session, request shimproto.Request) {
 	}
 	switch r := request.(type) {
 	case shimproto.Hello:
-		c.greeted = true
+		c.greeted, s.latest = true, c
 		c.send(s, s.greeting(r))
 		if s.phase == shimproto.PhaseExited {
 			c.sendExit(s)
 		}
 		return
 	case shimproto.Renew:
-		s.renew(r.LeaseS)
+		// What a daemon that is gone has left in its connection may be read after what
+		// the next one says.
+		if s.latest == c || s.latest == nil {
+			s.renew(r.LeaseS)
+		}
 	case shimproto.Resize:
 		s.resize(r.Terminal)
 	case shimproto.Stop:

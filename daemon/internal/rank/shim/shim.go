@@ -36,6 +36,7 @@ type shim struct {
 
 	fence    *shimproto.Fence
 	sessions map[*session]struct{}
+	latest   *session // that said hello last; nil when it is over
 	feeder   *input
 
 	streams  *streams
