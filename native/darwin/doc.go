@@ -1,14 +1,19 @@
-// Package darwin is the macOS platform.
+// Package darwin is the macOS platform. It owns the C files that ask IOKit,
+// SystemConfiguration, power management, the RDMA library and the system's DNS-SD
+// responder, and the Go above them.
 //
-// So far it tells what the kernel's sysctl and Go's own view of the interfaces
-// know: identity, memory in part, interfaces with their addresses. There are no
-// hints: facts move when they are read. Thunderbolt, RDMA, metrics, services
-// and events come from IOKit and SystemConfiguration, through C of our own, and
-// are absent with a reason until that is here.
+// C reads and Go decides. A C file hands Go bytes (buffer.h), which decode makes
+// values of; what they mean is portable Go, tested everywhere, on recorded values
+// (Recording) too. Facts are read when they are asked for. What may have changed is
+// announced by the system on one thread that runs a CFRunLoop (watch.h), memory
+// pressure on a dispatch queue; a slow re-read finds what no event announced. Power
+// and heat are sampled only while somebody reads them.
+//
+// On Linux the same C files run over the simulated frameworks of the folder simfw,
+// with the tag darwinsim; apple holds our own declarations of Apple's functions,
+// for that and for compiling the C files for macOS elsewhere. An ordinary build on
+// Linux has none of it.
 //
 // Units are supervised by launchd, through launchctl: their property lists and
 // what launchd knows of them are here, the shim that each of them runs is not.
-//
-// What decides is portable and tested everywhere on recorded values; only
-// new_darwin.go and supervisor_darwin.go ask the system.
 package darwin

@@ -13,13 +13,8 @@ func newSystemMachine(f systemFrameworks, root bool, m *machine) *machine {
 	return newMachine(m, f.open)
 }
 
-// platform is the machine as a platform, as far as C reaches.
-func (m *machine) platform() native.Platform {
+// systemPlatform is the machine as a platform, as far as C reaches.
+func (m *machine) systemPlatform() native.Platform {
 	f := m.frameworks.(systemFrameworks)
-	p := &power{machine: m, assert: f.assert}
-	d := &discovery{machine: m, connect: f.connect, sessions: map[*session]bool{}, own: map[string]int{}}
-	return native.Platform{
-		Name: platformName, Clock: m.clock, Facts: m, Power: p, Network: m.actions, Discovery: d,
-		Closers: []func() error{p.close, d.close, m.close, f.closeGauges},
-	}
+	return m.platform(f.assert, f.closeGauges)
 }

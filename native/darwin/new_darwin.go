@@ -27,7 +27,7 @@ func Open(options Options) (native.Platform, error) {
 		return native.Platform{}, err // root has no need of one
 	}
 	m := newSystemMachine(systemFrameworks{}, os.Geteuid() == 0, &machine{clock: clock, kernel: kernel{}, supervises: true})
-	p := m.platform()
+	p := m.systemPlatform()
 	p.Sockets = bound.Sockets{}
 	p.Supervisor = newSupervisor(options, os.Geteuid(), home, runLaunchctl)
 	return p.Complete()

@@ -36,7 +36,7 @@ type SimulatedInterface struct {
 // OpenSimulated is the real platform over simulated frameworks. It has no
 // sockets and no supervisor.
 func OpenSimulated(s Simulated) (native.Platform, error) {
-	return openSimulated(s).platform().Complete()
+	return openSimulated(s).systemPlatform().Complete()
 }
 
 // Stored is the stored configuration, in the parts that native/darwin reads.

@@ -54,6 +54,9 @@ func (p *power) KeepAwake(ctx context.Context, reason string) (func() error, err
 		return nil, err
 	}
 	release, err := p.assert(reason)
+	if errors.Is(err, errNoFrameworks) {
+		return nil, native.Unsupported(native.FeatureKeepAwake, whyNot(err))
+	}
 	if err != nil {
 		return nil, &native.ActionError{Action: native.FeatureKeepAwake, Subject: fmt.Sprintf("%.60q", reason), Err: err}
 	}

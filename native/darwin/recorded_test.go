@@ -102,10 +102,12 @@ func withoutC(clock native.Clock) *machine {
 		func(func(announcement)) (line, error) { return nil, errNoFrameworks })
 }
 
+func nobodyHeldOff(string) (func() error, error) { return nil, errNoFrameworks }
+
 func TestConform(t *testing.T) {
 	nativetest.Conform(t, func(*testing.T) native.Platform {
 		m := withoutC(nativetest.NewClock(time.Unix(0, 0)))
-		p, err := native.Platform{Name: platformName, Clock: m.clock, Facts: m, Closers: []func() error{m.close}}.Complete()
+		p, err := m.platform(nobodyHeldOff).Complete()
 		if err != nil {
 			t.Fatal(err)
 		}
