@@ -17,9 +17,12 @@ func (d *daemon) rankEnded(rank api.Rank) {
 	if len(receptacles) == 0 {
 		return
 	}
-	if wasKilled(rank) && hadDevices(rank) {
-		for _, r := range receptacles {
+	for _, r := range receptacles {
+		switch {
+		case wasKilled(rank) && hadDevices(rank):
 			d.graph.cables.Killed(r, ref)
+		case rank.Handshake != nil && rank.Handshake.State == api.HandshakeJoined: // it may not have been told before
+			d.graph.cables.Used(r)
 		}
 	}
 	d.facts.Reread(native.AreaRDMA) // before somebody else gets them

@@ -72,6 +72,7 @@ func (r *Ranks) concludeEnd(h *held, end shimproto.ExitRecord) {
 	if spawned && r.cfg.Spawned != nil {
 		r.cfg.Spawned(h.ref())
 	}
+	r.settle(h)
 	r.conclude(h, func(doc *api.Rank) { setEnd(doc, end) })
 }
 

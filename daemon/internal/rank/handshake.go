@@ -15,6 +15,9 @@ type Channels interface {
 	// and carries it from then on. How far it comes is told by [Ranks.SetHandshake],
 	// what ends it by [Ranks.Fail].
 	Open(c Channel) (coordinator netip.AddrPort, err error)
+	// Settle gives how far a rank has come whose program has ended, which may not have
+	// been told yet; false where it has no channel.
+	Settle(rank api.RankRef) (api.Handshake, bool)
 	// Close ends it; one that is not open stays so.
 	Close(rank api.RankRef)
 }
@@ -57,6 +60,19 @@ func (r *Ranks) SetHandshake(ref api.RankRef, now api.Handshake) {
 		h.nudge()
 	}
 	r.say(ref)
+}
+
+// settle takes what of a rank's handshake was not told before its program's end.
+func (r *Ranks) settle(h *held) {
+	r.mu.Lock()
+	open := joining(&h.Doc) && !h.Doc.Phase.Ended() && r.cfg.Channels != nil
+	r.mu.Unlock()
+	if !open {
+		return
+	}
+	if now, known := r.cfg.Channels.Settle(h.ref()); known {
+		r.SetHandshake(h.ref(), now)
+	}
 }
 
 // Fail ends a rank of this node for a reason that was found outside of its

@@ -18,6 +18,7 @@ type channels struct {
 	mu     sync.Mutex
 	open   map[api.RankRef]Channel
 	refuse error
+	last   api.Handshake // what Settle gives
 }
 
 func (c *channels) Open(ch Channel) (netip.AddrPort, error) {
@@ -28,6 +29,13 @@ func (c *channels) Open(ch Channel) (netip.AddrPort, error) {
 	}
 	c.open[ch.Rank] = ch
 	return netip.MustParseAddrPort("127.0.0.1:20001"), nil
+}
+
+func (c *channels) Settle(ref api.RankRef) (api.Handshake, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, open := c.open[ref]
+	return c.last, open && c.last.State != ""
 }
 
 func (c *channels) Close(ref api.RankRef) {
@@ -111,6 +119,20 @@ func TestARankThatNeverJoins(t *testing.T) {
 	doc := m.until(p.Rank, api.RankExited)
 	is.Equal(doc.Exit.Status(), 0)
 	is.Equal(doc.Handshake.State, api.HandshakeNone)
+}
+
+// What a rank had come to when it ended counts, told before or not.
+func TestARankThatEndsAsSoonAsItHasJoined(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	m, c := jaccl(t)
+	c.last = api.Handshake{State: api.HandshakeJoined, CarriedBytes: 7}
+	m.boot()
+	p := m.group("exit 3")
+	m.mustStart(p)
+	doc := m.until(p.Rank, api.RankExited)
+	is.Equal(doc.Exit.Status(), 3)
+	is.Equal(*doc.Handshake, c.last)
 }
 
 // What the side channel finds ends the rank, with that reason and no other.

@@ -96,6 +96,9 @@ func (t *talk) learn(epoch uint64) {
 // status moves the rank's document on.
 func (t *talk) status(m shimproto.Status) {
 	spawned := false
+	if m.Code != nil || m.Signal != "" {
+		t.settle(t.h)
+	}
 	t.mu.Lock()
 	doc := &t.h.Doc
 	if t.h.lease == 0 {

@@ -116,6 +116,38 @@ func (c *Channels) Close(ref api.RankRef) {
 	})
 }
 
+// settleWithin is how long what a program has said before its end may take to be
+// read.
+const settleWithin = 500 * time.Millisecond
+
+// Settle gives how far a rank has come whose program has ended, which may not have
+// been told yet; false where it has no channel. It waits until all is read that
+// the program has said.
+func (c *Channels) Settle(ref api.RankRef) (api.Handshake, bool) {
+	c.mu.Lock()
+	r, l := c.roots[ref], c.leaves[ref]
+	c.mu.Unlock()
+	var now api.Handshake
+	switch {
+	case r != nil:
+		late := make(chan struct{})
+		timer := c.cfg.Clock.AfterFunc(settleWithin, func() { close(late) })
+		defer timer.Stop()
+		r.settle(func(done <-chan struct{}) {
+			select {
+			case <-done:
+			case <-late:
+			}
+		})
+		now, _ = r.handshake()
+	case l != nil: // its program has got nothing that was not looked at before
+		now, _ = l.handshake()
+	default:
+		return api.Handshake{}, false
+	}
+	return now, true
+}
+
 // Shut closes all, and opens none any more.
 func (c *Channels) Shut() {
 	c.mu.Lock()

@@ -23,6 +23,7 @@ func TestAHeldCallerThatDiesIsDropped(t *testing.T) {
 		is.Equal(d.handshake(ref(1)).State, api.HandshakeHeld)
 		first.kill()
 		is.True(first.result(t).err != nil)
+		time.Sleep(tick)
 		is.Equal(d.handshake(ref(1)).State, api.HandshakeNone)
 
 		root := d.start(ref(0))

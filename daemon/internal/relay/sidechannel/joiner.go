@@ -26,7 +26,8 @@ type joiner struct {
 	here    bool          // the rank's program has called
 	through bool          // it was passed on
 	program net.Conn      // to rank 0's program, once it is
-	spoken  chan struct{} // closed when that has ended
+	heard   chan struct{} // closed when that has ended, and all is read that it has said
+	spoken  chan struct{} // closed when all of it is on its way
 	inbox   *outbox       // what rank 0's program is sent
 	ended   bool          // one of both programs has closed its end
 	flow    flow
@@ -34,7 +35,7 @@ type joiner struct {
 }
 
 func newJoiner(c *Channels, from api.NodeID, first api.PeerConn, conn net.Conn) *joiner {
-	return &joiner{c: c, from: from, ref: first.Rank, epoch: first.Epoch, conn: conn, out: newOutbox(), inbox: newOutbox(), spoken: make(chan struct{})}
+	return &joiner{c: c, from: from, ref: first.Rank, epoch: first.Epoch, conn: conn, out: newOutbox(), inbox: newOutbox(), heard: make(chan struct{}), spoken: make(chan struct{})}
 }
 
 // adopt gives the stream its rank 0. The caller holds the root's mu.
@@ -186,6 +187,7 @@ func (j *joiner) hear(r *root, program net.Conn) {
 	j.flow.stop()
 	j.mu.Unlock()
 	j.inbox.close()
+	close(j.heard)
 	if !over {
 		await(j.c.cfg.Clock, r.ending, severAfter)
 		j.out.frame(frameEnd, nil)

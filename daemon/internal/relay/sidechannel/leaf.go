@@ -38,8 +38,7 @@ type leaf struct {
 	over     bool
 	isSilent bool
 
-	telling sync.Mutex
-	told    api.Handshake
+	teller teller
 }
 
 // caller is the rank's program, as it has connected.
@@ -65,7 +64,8 @@ const (
 )
 
 func newLeaf(c *Channels, ch Channel, port int, listener net.Listener) *leaf {
-	l := &leaf{c: c, ch: ch, port: port, listener: listener, state: api.HandshakeNone, told: api.Handshake{State: api.HandshakeNone}}
+	l := &leaf{c: c, ch: ch, port: port, listener: listener, state: api.HandshakeNone}
+	l.teller = teller{c: c, ref: ch.Rank, state: l.handshake, told: api.Handshake{State: api.HandshakeNone}}
 	l.flow.size, l.spawned, l.spoken, l.ending = len(ch.Nodes), make(chan struct{}), make(chan struct{}), make(chan struct{})
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	l.silence = c.cfg.Clock.AfterFunc(ch.Within, l.hush)
@@ -76,6 +76,7 @@ func newLeaf(c *Channels, ch Channel, port int, listener net.Listener) *leaf {
 
 func (l *leaf) close(within func(done <-chan struct{})) {
 	l.silence.Stop()
+	l.teller.stop()
 	l.listener.Close()
 	l.mu.Lock()
 	l.failed, l.over = true, true // whatever breaks from here on breaks because of this
@@ -271,17 +272,11 @@ func (l *leaf) fail(why *api.Error) {
 	}
 }
 
-// tell says how far the rank is, if that is news.
-func (l *leaf) tell() {
-	l.telling.Lock()
-	defer l.telling.Unlock()
+// tell has it told how far the rank is.
+func (l *leaf) tell() { l.teller.news() }
+
+func (l *leaf) handshake() (now api.Handshake, over bool) {
 	l.mu.Lock()
-	now := api.Handshake{State: l.state, Severed: l.severed, CarriedBytes: l.flow.bytes}
-	over := l.over
-	l.mu.Unlock()
-	if over || now.State == l.told.State && now.Severed == l.told.Severed || l.told.State == api.HandshakeJoined {
-		return
-	}
-	l.told = now
-	l.c.cfg.Tell(l.ch.Rank, now)
+	defer l.mu.Unlock()
+	return api.Handshake{State: l.state, Severed: l.severed, CarriedBytes: l.flow.bytes}, l.over
 }

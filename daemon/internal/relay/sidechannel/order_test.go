@@ -53,8 +53,8 @@ func TestEveryOrder(t *testing.T) {
 					is.True(!h.Severed)
 					is.Equal(d.failure(ref(rank)), api.Reason(""))
 				}
-				// Lengths, four descriptions and one wait, there and for four ranks back; the number.
-				const one = 4 + 4*28 + 4
+				// Lengths, four descriptions and two waits, there and for four ranks back; the number.
+				const one = 4 + 4*28 + 4 + 4
 				is.Equal(d.handshake(ref(1)).CarriedBytes, int64(numberBytes+one+4*one))
 				is.True(d.handshake(ref(0)).CarriedBytes >= 3*d.handshake(ref(1)).CarriedBytes)
 			})

@@ -24,7 +24,7 @@ import (
 const job = api.JobID("j00000000")
 
 // tick is longer than all that takes no time, and shorter than all that does.
-const tick = 20 * time.Millisecond
+const tick = 150 * time.Millisecond
 
 // desk is the nodes of one test, in a bubble.
 type desk struct {

@@ -32,10 +32,9 @@ type root struct {
 	over     bool
 	isSilent bool
 
-	connecting sync.Mutex // one connection at a time waits at rank 0's door
+	connecting chan struct{} // has room for one: a connection at a time waits at rank 0's door
 
-	telling sync.Mutex
-	told    api.Handshake
+	teller teller
 }
 
 // How often it is looked whether rank 0 listens: no system announces that. While
@@ -56,7 +55,8 @@ const (
 )
 
 func newRoot(c *Channels, ch Channel, port int) *root {
-	r := &root{c: c, ch: ch, port: port, joiners: make([]*joiner, len(ch.Nodes)), woken: make(chan struct{}, 1), ending: make(chan struct{}), told: api.Handshake{State: api.HandshakeNone}}
+	r := &root{c: c, ch: ch, port: port, joiners: make([]*joiner, len(ch.Nodes)), woken: make(chan struct{}, 1), ending: make(chan struct{}), connecting: make(chan struct{}, 1)}
+	r.teller = teller{c: c, ref: ch.Rank, state: r.handshake, told: api.Handshake{State: api.HandshakeNone}}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	r.silence = c.cfg.Clock.AfterFunc(ch.Within, r.hush)
 	r.work.Go(r.watch)
@@ -65,6 +65,7 @@ func newRoot(c *Channels, ch Channel, port int) *root {
 
 func (r *root) close(within func(done <-chan struct{})) {
 	r.silence.Stop()
+	r.teller.stop()
 	r.mu.Lock()
 	r.failed, r.over = true, true
 	all := slices.DeleteFunc(slices.Clone(r.joiners), func(j *joiner) bool { return j == nil })
@@ -231,10 +232,14 @@ var errStray = errors.New("rank 0 listens no more")
 // connect connects to rank 0's program, one at a time: JACCL has room for one
 // connection that it has not accepted yet, and Linux lets others wait for a second.
 func (r *root) connect() (net.Conn, error) {
-	r.connecting.Lock()
-	defer r.connecting.Unlock()
 	ctx, cancel := native.WithTimeout(r.ctx, r.c.cfg.Clock, doorWithin, "rank 0 to accept a connection")
 	defer cancel()
+	select {
+	case r.connecting <- struct{}{}:
+		defer func() { <-r.connecting }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 	for gone := 0; ; {
 		l, err := r.c.cfg.Machine.Listens(r.c.cfg.Group(r.ch.Rank), r.port)
 		again := doorAgain
@@ -273,23 +278,22 @@ func (r *root) fail(why *api.Error) {
 	}
 }
 
-// tell says how far rank 0 is, and on whom it waits, if that is news.
-func (r *root) tell() {
-	r.telling.Lock()
-	defer r.telling.Unlock()
-	now := r.handshake()
-	same := now.State == r.told.State && now.Severed == r.told.Severed && slices.Equal(now.Missing, r.told.Missing)
+// tell has it told how far rank 0 is, and on whom it waits.
+func (r *root) tell() { r.teller.news() }
+
+// settle waits until all is read that rank 0's program, which has ended, has said.
+func (r *root) settle(within func(done <-chan struct{})) {
 	r.mu.Lock()
-	over := r.over
+	all := slices.Clone(r.joiners)
 	r.mu.Unlock()
-	if same || over || r.told.State == api.HandshakeJoined {
-		return
+	for _, j := range all {
+		if j != nil && j.isConnected() {
+			within(j.heard)
+		}
 	}
-	r.told = now
-	r.c.cfg.Tell(r.ch.Rank, now)
 }
 
-func (r *root) handshake() api.Handshake {
+func (r *root) handshake() (now api.Handshake, over bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	h := api.Handshake{State: api.HandshakeNone, Severed: r.severed}
@@ -314,5 +318,5 @@ func (r *root) handshake() api.Handshake {
 	case r.listens:
 		h.State = api.HandshakeListening
 	}
-	return h
+	return h, r.over
 }
