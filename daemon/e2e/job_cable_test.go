@@ -10,6 +10,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/client"
 	"fulmen/daemon/e2e/desk"
 )
 
@@ -103,5 +104,27 @@ func TestJobsWhoseCablesGo(t *testing.T) {
 		is.Equal(job.Message, mac(last)+": it goes to sleep.")
 		is.Equal(*job.Attempts[0].FirstFailed, 1)
 		change(t, j.Nodes[0].Client, "wake "+mac(last))
+	})
+	t.Run("an address is lost", func(t *testing.T) {
+		is := is.New(t)
+		id, job := runs(t, "-n", "2", "--backend", "jaccl", "--exclude", mac(j.Nodes[3].ID))
+		list, err := client.Call[api.LinkListResult](t.Context(), j.Nodes[0].Client, "link.list", nil)
+		must(t, "the cables", err)
+		at := slices.IndexFunc(list.Cables, func(c api.Cable) bool { return c.Link == job.Attempts[0].Plan.Links[0].Link })
+		end := list.Cables[at].Ends[1]
+		began := time.Now()
+		change(t, j.Nodes[0].Client, fmt.Sprintf("set %s.%s.address none", mac(end.End.Node), end.Interface))
+		job, _ = ended(t, id, began)
+		is.Equal(job.Reason, api.ReasonAddressLost)
+		is.True(strings.HasPrefix(job.Message, mac(end.End.Node)+" lost the address "))
+		is.True(strings.Contains(job.Message, " of "+end.Interface+", which RDMA over the cable "))
+	})
+	t.Run("a lid is closed", func(t *testing.T) {
+		is := is.New(t)
+		id, _ := runs(t, "-n", "2", "--backend", "jaccl", "--nodes", j.Nodes[3].Mac)
+		began := time.Now()
+		change(t, j.Nodes[0].Client, "set "+j.Nodes[3].Mac+".lid closed")
+		job, _ := ended(t, id, began)
+		is.Equal(job.Message, j.Nodes[3].Mac+": lid closed.")
 	})
 }

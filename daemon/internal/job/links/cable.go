@@ -2,6 +2,8 @@ package links
 
 import (
 	"fmt"
+	"net/netip"
+	"slices"
 	"strconv"
 
 	"fulmen/daemon/api"
@@ -25,34 +27,38 @@ func (s State) changed(was, is api.Cable, rdma bool, now Facts) *api.Cause {
 			return cause(api.ReasonLinkChanged, subject, "The RDMA device %s of %s at the cable %s is gone.", had, now.Name(is.Ends[k].End.Node), name)
 		}
 	}
+	for _, e := range is.Ends { // the network tells it sooner than the device
+		if has, known := addressesOf(now.Network(e.End.Node), e.Interface); known {
+			for _, a := range s.addresses[e.End] {
+				if !slices.Contains(has, a) {
+					return cause(api.ReasonAddressLost, subject, "%s lost the address %s of %s, which RDMA over the cable %s needs.", now.Name(e.End.Node), a, e.Interface, name)
+				}
+			}
+		}
+	}
 	if is.RDMA == api.RDMAReady || is.RDMA == api.RDMAUnknown || was.RDMA != api.RDMAReady && !s.whole {
 		return nil
-	}
-	for _, e := range is.Ends {
-		if withoutAddress(now.Network(e.End.Node), e.Interface) {
-			return cause(api.ReasonAddressLost, subject, "%s lost the address of %s, which RDMA over the cable %s needs.", now.Name(e.End.Node), e.Interface, name)
-		}
 	}
 	return cause(api.ReasonRDMANotReady, subject, "RDMA is not ready any more over the cable %s.", name)
 }
 
-// withoutAddress reports whether an interface is known and has no IPv4 address.
-func withoutAddress(n *api.Network, name string) bool {
+// addressesOf are the IPv4 addresses of an interface; false where nobody tells.
+func addressesOf(n *api.Network, name string) (all []netip.Addr, known bool) {
 	if n == nil || name == "" {
-		return false
+		return nil, false
 	}
 	for _, i := range n.Interfaces {
 		if i.Name != name {
 			continue
 		}
 		for _, a := range i.Addresses {
-			if a.Address.Addr().Unmap().Is4() {
-				return false
+			if is := a.Address.Addr().Unmap(); is.Is4() {
+				all = append(all, is)
 			}
 		}
-		return true
+		return all, true
 	}
-	return false
+	return nil, false
 }
 
 // differs reports whether both are known and not the same.

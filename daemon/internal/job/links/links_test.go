@@ -80,8 +80,11 @@ func TestBroken(t *testing.T) {
 		{"RDMA is not ready", api.BackendJACCL, func(d *desk) { d.cables[0].RDMA = api.RDMACanEnable }, api.ReasonRDMANotReady,
 			"RDMA is not ready any more over the cable mac-studio:3 - mbp:1."},
 		{"RDMA does not matter to a ring", api.BackendRing, func(d *desk) { d.cables[0].RDMA = api.RDMACanEnable; d.cables[0].Ends[0].Device = "" }, "", ""},
-		{"RDMA lost its address", api.BackendJACCL, func(d *desk) { d.cables[0].RDMA = api.RDMACanEnable; d.network[mbp].Interfaces[0].Addresses = nil },
-			api.ReasonAddressLost, "mbp lost the address of en3, which RDMA over the cable mac-studio:3 - mbp:1 needs."},
+		{"RDMA lost its address, which the device does not tell yet", api.BackendJACCL, func(d *desk) { d.network[mbp].Interfaces[0].Addresses = nil },
+			api.ReasonAddressLost, "mbp lost the address 169.254.3.2 of en3, which RDMA over the cable mac-studio:3 - mbp:1 needs."},
+		{"RDMA has another address", api.BackendJACCL, func(d *desk) {
+			d.network[mbp].Interfaces[0].Addresses = []api.InterfaceAddress{{Address: netip.MustParsePrefix("169.254.9.9/16")}}
+		}, api.ReasonAddressLost, "mbp lost the address 169.254.3.2 of en3, which RDMA over the cable mac-studio:3 - mbp:1 needs."},
 		{"its device", api.BackendJACCL, func(d *desk) { d.cables[0].Ends[1].Device = "" }, api.ReasonLinkChanged,
 			"The RDMA device rdma_en3 of mbp at the cable mac-studio:3 - mbp:1 is gone."},
 		{"a ring's address", api.BackendRing, func(d *desk) { d.network[mbp].Interfaces[0].Addresses = nil }, api.ReasonAddressLost,

@@ -21,6 +21,8 @@ type Facts struct {
 // State is what a plan's ranks talk over, as it was when their attempt began.
 type State struct {
 	cables map[api.LinkID]api.Cable
+	// addresses are the IPv4 addresses at the cables' ends, of which RDMA makes its own.
+	addresses map[api.LinkEnd][]netip.Addr
 	// whole says that the plan was made of what was noted, so that nothing of it can
 	// have been missing.
 	whole bool
@@ -28,7 +30,7 @@ type State struct {
 
 // Begin notes what the ranks of a new attempt will talk over.
 func Begin(plan api.Plan, now Facts) State {
-	s := State{cables: map[api.LinkID]api.Cable{}, whole: true}
+	s := State{cables: map[api.LinkID]api.Cable{}, addresses: map[api.LinkEnd][]netip.Addr{}, whole: true}
 	s.Learn(plan, now)
 	return s
 }
@@ -50,6 +52,11 @@ func (s State) Learn(plan api.Plan, now Facts) {
 		}
 		if was, known := s.cables[l.Link]; !known || tellsMore(now.Cables[i], was) {
 			s.cables[l.Link] = now.Cables[i]
+		}
+		for _, e := range now.Cables[i].Ends {
+			if has, known := addressesOf(now.Network(e.End.Node), e.Interface); known && s.addresses[e.End] == nil {
+				s.addresses[e.End] = has
+			}
 		}
 	}
 }
