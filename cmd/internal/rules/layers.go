@@ -31,6 +31,7 @@ var pure = []string{
 	"fulmen/daemon/internal/placement/...",
 	"fulmen/daemon/internal/rdma/readiness/...",
 	"fulmen/daemon/internal/job/phase/...",
+	"fulmen/daemon/internal/job/links/...",
 }
 
 // clockless are the packages that do nothing but compute: the pure ones, and the
