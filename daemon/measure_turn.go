@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"fulmen/daemon/api"
@@ -87,7 +88,11 @@ func (g *grants) leave(ctx context.Context, from api.NodeID, p api.PeerMeasurePa
 	case err != nil:
 		return nil, err
 	case got.State == api.GrantHeld:
-		return func() { _ = g.Release(holder, 0) }, nil
+		back := sync.OnceFunc(func() { _ = g.Release(holder, 0) })
+		held, stop := g.untilNeeded(context.WithoutCancel(ctx))
+		// A job does not wait for the seconds that are left of it.
+		context.AfterFunc(held, back)
+		return func() { stop(); back() }, nil
 	}
 	e := api.NewError(got.Reason, string(g.daemon.identity.Node))
 	e.Data.WaitingFor = g.named(got) + " on " + g.daemon.shortNameOf(g.daemon.identity.Node)

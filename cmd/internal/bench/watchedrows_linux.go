@@ -56,6 +56,9 @@ func (b *run) watchedRows() error {
 		if err != nil {
 			return err
 		}
+		for _, key := range change.GoneRows {
+			delete(unmeasured, key)
+		}
 		note(change.Rows)
 		if left() == 0 && len(unmeasured) >= 12 || time.Now().After(until) {
 			break
