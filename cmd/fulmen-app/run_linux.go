@@ -7,7 +7,6 @@ import (
 	"os/signal"
 	"syscall"
 
-	"fyne.io/systray"
 	"github.com/godbus/dbus/v5"
 
 	"fulmen/app/freedesktop"
@@ -17,7 +16,7 @@ import (
 
 // run shows the menu until the person quits.
 func run() error {
-	// Systray ends badly where there is no bus.
+	// The loop ends badly where there is no bus.
 	bus, err := dbus.ConnectSessionBus()
 	if err != nil {
 		return fmt.Errorf("there is no desktop session here (no D-Bus): %w", err)
@@ -28,14 +27,14 @@ func run() error {
 	screen := tray.New(icon)
 	defer screen.Close()
 	over := make(chan struct{})
-	systray.Run(func() {
+	tray.Loop(func() {
 		screen.Ready()
 		go func() {
 			defer close(over)
-			defer systray.Quit()
+			defer tray.Quit()
 			menubar.New(options(screen, freedesktop.New(bus), stop)).Run(ctx)
 		}()
-	}, nil)
+	})
 	<-over
 	return nil
 }

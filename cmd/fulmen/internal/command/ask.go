@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/term"
 
-	"fulmen/cmd/fulmen/internal/text"
+	"fulmen/app/text"
 	"fulmen/daemon/api"
 )
 

@@ -8,8 +8,8 @@ import (
 	"syscall"
 	"time"
 
+	"fulmen/app/text"
 	"fulmen/cmd/fulmen/internal/output"
-	"fulmen/cmd/fulmen/internal/text"
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
 )

@@ -13,8 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"fulmen/app/text"
 	"fulmen/cmd/fulmen/internal/output"
-	"fulmen/cmd/fulmen/internal/text"
 	"fulmen/daemon/api"
 	"fulmen/daemon/api/worker"
 )

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"fulmen/cmd/fulmen/internal/text"
+	"fulmen/app/text"
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
 )

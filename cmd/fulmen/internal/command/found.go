@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"fulmen/app/text"
 	"fulmen/cmd/fulmen/internal/show"
-	"fulmen/cmd/fulmen/internal/text"
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
 )

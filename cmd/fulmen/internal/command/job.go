@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"fulmen/cmd/fulmen/internal/text"
+	"fulmen/app/text"
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
 )

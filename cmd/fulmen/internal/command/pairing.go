@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"fulmen/app/text"
 	"fulmen/cmd/fulmen/internal/show"
-	"fulmen/cmd/fulmen/internal/text"
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
 )

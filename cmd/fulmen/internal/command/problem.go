@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"fulmen/cmd/fulmen/internal/text"
+	"fulmen/app/text"
 	"fulmen/daemon/api"
 )
 

@@ -14,8 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"fulmen/app/text"
 	"fulmen/cmd/fulmen/internal/redact"
-	"fulmen/cmd/fulmen/internal/text"
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
 )

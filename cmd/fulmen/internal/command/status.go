@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"fulmen/app/text"
 	"fulmen/cmd/fulmen/internal/show"
-	"fulmen/cmd/fulmen/internal/text"
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
 )

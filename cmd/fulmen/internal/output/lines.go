@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"fulmen/cmd/fulmen/internal/text"
+	"fulmen/app/text"
 	"fulmen/daemon/api"
 )
 

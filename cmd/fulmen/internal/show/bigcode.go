@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"fulmen/cmd/fulmen/internal/text"
+	"fulmen/app/text"
 )
 
 // glyphRows is how many rows a big character has.

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"fulmen/cmd/fulmen/internal/text"
+	"fulmen/app/text"
 	"fulmen/daemon/api"
 )
 

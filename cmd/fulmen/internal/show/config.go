@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"fulmen/cmd/fulmen/internal/text"
+	"fulmen/app/text"
 	"fulmen/daemon/api"
 )
 

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"fulmen/app/text"
 	"fulmen/cmd/fulmen/internal/demo"
-	"fulmen/cmd/fulmen/internal/text"
 	"fulmen/daemon/api"
 )
 

@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"slices"
 
-	"fulmen/cmd/fulmen/internal/text"
+	"fulmen/app/text"
 	"fulmen/daemon/api"
 )
 

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"fulmen/cmd/fulmen/internal/text"
+	"fulmen/app/text"
 	"fulmen/daemon/api"
 )
 

@@ -3,7 +3,7 @@ package show
 import (
 	"strings"
 
-	"fulmen/cmd/fulmen/internal/text"
+	"fulmen/app/text"
 	"fulmen/daemon/api"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"fulmen/cmd/fulmen/internal/text"
+	"fulmen/app/text"
 	"fulmen/daemon/api"
 )
 

@@ -5,7 +5,7 @@ import (
 	"io"
 	"net/netip"
 
-	"fulmen/cmd/fulmen/internal/text"
+	"fulmen/app/text"
 	"fulmen/daemon/api"
 )
 

@@ -6,7 +6,7 @@ import (
 	"io"
 	"strconv"
 
-	"fulmen/cmd/fulmen/internal/text"
+	"fulmen/app/text"
 	"fulmen/daemon/api"
 )
 

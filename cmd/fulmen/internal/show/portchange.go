@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"fulmen/cmd/fulmen/internal/text"
+	"fulmen/app/text"
 	"fulmen/daemon/api"
 )
 

@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"fulmen/cmd/fulmen/internal/text"
+	"fulmen/app/text"
 	"fulmen/daemon/api"
 )
 

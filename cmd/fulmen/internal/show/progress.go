@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"fulmen/cmd/fulmen/internal/text"
+	"fulmen/app/text"
 	"fulmen/daemon/api"
 )
 

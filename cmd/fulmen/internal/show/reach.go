@@ -3,7 +3,7 @@ package show
 import (
 	"fmt"
 
-	"fulmen/cmd/fulmen/internal/text"
+	"fulmen/app/text"
 	"fulmen/daemon/api"
 )
 

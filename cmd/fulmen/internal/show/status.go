@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"fulmen/cmd/fulmen/internal/text"
+	"fulmen/app/text"
 	"fulmen/daemon/api"
 )
 

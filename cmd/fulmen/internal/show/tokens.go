@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"fulmen/cmd/fulmen/internal/text"
+	"fulmen/app/text"
 	"fulmen/daemon/api"
 )
 
