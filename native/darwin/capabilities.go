@@ -2,6 +2,7 @@ package darwin
 
 import (
 	"context"
+	"slices"
 
 	"fulmen/native"
 )
@@ -23,11 +24,14 @@ func (m *machine) Capabilities(ctx context.Context) (native.Capabilities, error)
 	}
 	c := native.Capabilities{}
 	c.Yes(native.FeatureClock)
-	s, err := m.Snapshot(ctx, native.AllAreas()...)
+	// What is sampled is not: that would open counters for nobody.
+	c.Yes(native.FactsFeature(native.AreaSystem))
+	areas := slices.DeleteFunc(native.AllAreas(), func(a native.Area) bool { return a == native.AreaSystem })
+	s, err := m.Snapshot(ctx, areas...)
 	if err != nil {
 		return nil, err
 	}
-	for _, area := range native.AllAreas() {
+	for _, area := range areas {
 		if s.Has(area) {
 			c.Yes(native.FactsFeature(area))
 		} else {

@@ -27,7 +27,7 @@ func (m *machine) setEnergy(s *native.System, interval time.Duration) {
 	why := native.ReasonNotYetRead
 	if err != nil {
 		why = whyNot(err)
-	} else if interval > 0 {
+	} else if interval > 0 && channels != nil {
 		why = native.ReasonNoOS.With("IOReport has no such channel")
 		m.addChannels(s, channels, interval.Seconds())
 	}

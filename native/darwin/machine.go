@@ -35,7 +35,8 @@ type machine struct {
 	// absence is a loss and not the machine's make.
 	hadThunderbolt atomic.Bool
 	sampling       sync.Mutex
-	last           *sample
+	last           *sample // guarded by sampling, as is resting
+	resting        native.Timer
 }
 
 // newMachine fills in what is left out of m: the system itself, as far as this
@@ -67,6 +68,11 @@ func (m *machine) close() error {
 	if m.closed.Swap(true) {
 		return nil
 	}
+	m.sampling.Lock()
+	if m.resting != nil {
+		m.resting.Stop()
+	}
+	m.sampling.Unlock()
 	return m.ears.closeAll()
 }
 

@@ -13,9 +13,12 @@ type meters interface {
 	// ThermalPressure is the system's level, 0 being none.
 	ThermalPressure() (uint64, error)
 	// Energy reads the counters of power and of the GPU's states since the last
-	// reading, an array of channels. Sensors reads temperatures, fans and power.
+	// reading, an array of channels; nil from the first. Sensors reads temperatures,
+	// fans and power.
 	Energy() ([]any, error)
 	Sensors() (map[string]any, error)
+	// Rest closes what readings keep open between them; the next opens it again.
+	Rest()
 }
 
 // noMeters is a build without C.
@@ -27,3 +30,4 @@ func (noMeters) PowerSource() (map[string]any, error) { return nil, errNoFramewo
 func (noMeters) ThermalPressure() (uint64, error)     { return 0, errNoFrameworks }
 func (noMeters) Energy() ([]any, error)               { return nil, errNoFrameworks }
 func (noMeters) Sensors() (map[string]any, error)     { return nil, errNoFrameworks }
+func (noMeters) Rest()                                {}

@@ -21,8 +21,9 @@ type gauges struct {
 func (f systemFrameworks) Energy() ([]any, error) {
 	f.gauges.mu.Lock()
 	defer f.gauges.mu.Unlock()
-	err := f.ready(f.gauges.energy == nil, "IOReport", func() C.int { return C.fulmen_energy_open(&f.gauges.energy) })
-	if err != nil {
+	first := f.gauges.energy == nil
+	err := f.ready(first, "IOReport", func() C.int { return C.fulmen_energy_open(&f.gauges.energy) })
+	if err != nil || first {
 		return nil, err
 	}
 	return readAs[[]any](f, "IOReport", func(b *C.fulmen_buffer) C.int { return C.fulmen_energy_read(f.gauges.energy, b) })
@@ -51,13 +52,21 @@ func (f systemFrameworks) ready(missing bool, call string, open func() C.int) er
 	return failed(call, open())
 }
 
-// closeGauges closes what was opened, for good.
-func (f systemFrameworks) closeGauges() error {
+// Rest closes what was opened.
+func (f systemFrameworks) Rest() {
 	f.gauges.mu.Lock()
 	defer f.gauges.mu.Unlock()
 	defer f.entered()()
 	C.fulmen_energy_close(f.gauges.energy)
 	C.fulmen_sensors_close(f.gauges.sensors)
-	f.gauges.energy, f.gauges.sensors, f.gauges.closed = nil, nil, true
+	f.gauges.energy, f.gauges.sensors = nil, nil
+}
+
+// closeGauges closes what was opened, for good.
+func (f systemFrameworks) closeGauges() error {
+	f.Rest()
+	f.gauges.mu.Lock()
+	defer f.gauges.mu.Unlock()
+	f.gauges.closed = true
 	return nil
 }

@@ -13,6 +13,7 @@ enum {
 	MAX_DEPTH = 48,     // a peer behind six hubs is at 20
 	MAX_ENTRIES = 4096, // a Mac Studio with six peers has some hundreds
 	MAX_ATTEMPTS = 8,   // of a walk that the registry disturbs
+	MAX_CLASSES = 48,   // that are remembered; others are asked for every time
 };
 
 // walk is one reading: what is written, and what was seen, because a property or
@@ -22,6 +23,12 @@ typedef struct {
 	const fulmen_kind *kinds;
 	uint32_t count;
 	uint64_t *seen;
+	// The kernel is asked once for each class what it conforms to.
+	struct {
+		io_name_t class_name;
+		const fulmen_kind *kind;
+	} classes[MAX_CLASSES];
+	int class_count;
 } walk;
 
 // put_property reads one key; nothing is written, and 0 returned, where the entry
@@ -68,13 +75,23 @@ static void put_entry(fulmen_buffer *out, io_registry_entry_t entry, uint64_t id
 	fulmen_set_count(out, fields, 7); // with the properties, which follow
 }
 
-static const fulmen_kind *kind_of(const fulmen_kind *kinds, io_registry_entry_t entry) {
-	for (; kinds->class_name != NULL; kinds++) {
-		if (IOObjectConformsTo(entry, kinds->class_name)) {
-			return kinds;
+static const fulmen_kind *kind_of(walk *w, io_registry_entry_t entry) {
+	io_name_t class_name = "";
+	bool named = IOObjectGetClass(entry, class_name) == KERN_SUCCESS;
+	for (int i = 0; named && i < w->class_count; i++) {
+		if (strcmp(w->classes[i].class_name, class_name) == 0) {
+			return w->classes[i].kind;
 		}
 	}
-	return kinds; // the last, which has neither name nor keys
+	const fulmen_kind *kind = w->kinds;
+	while (kind->class_name != NULL && !IOObjectConformsTo(entry, kind->class_name)) {
+		kind++; // to the last, which has neither name nor keys
+	}
+	if (named && w->class_count < MAX_CLASSES) {
+		memcpy(w->classes[w->class_count].class_name, class_name, sizeof class_name);
+		w->classes[w->class_count++].kind = kind;
+	}
+	return kind;
 }
 
 static bool seen_before(walk *w, uint64_t id) {
@@ -101,7 +118,7 @@ static int walk_entry(walk *w, io_registry_entry_t entry, uint64_t parent, int d
 		return FULMEN_TOO_LARGE;
 	}
 	w->seen[w->count++] = id;
-	const fulmen_kind *kind = kind_of(w->kinds, entry);
+	const fulmen_kind *kind = kind_of(w, entry);
 	put_entry(w->out, entry, id, parent, kind->class_name == NULL ? "" : kind->class_name, kIOServicePlane);
 	size_t at = fulmen_put_count(w->out, 'm');
 	uint32_t properties = 0;

@@ -13,10 +13,14 @@ type sample struct {
 	all  int64
 }
 
+// restAfter is how long after a reading what it keeps open is closed.
+const restAfter = 30 * time.Second
+
 // system reads load, power and heat. Only whoever watches asks for it.
 func (m *machine) system() *native.System {
 	m.sampling.Lock()
 	defer m.sampling.Unlock()
+	defer m.restLater()
 	s := &native.System{}
 	interval := m.setLoad(s)
 	m.setEnergy(s, interval)
@@ -26,6 +30,20 @@ func (m *machine) system() *native.System {
 	m.setPower(s)
 	s.Unknown.Add("low_power_mode", native.ReasonNoPlatform.With("told to programs in a user's session"))
 	return s
+}
+
+// restLater closes what readings keep open once nobody watches any more; the lock
+// is held.
+func (m *machine) restLater() {
+	if m.resting != nil {
+		m.resting.Stop()
+	}
+	m.resting = m.clock.AfterFunc(restAfter, func() {
+		m.sampling.Lock()
+		defer m.sampling.Unlock()
+		m.last = nil // the next reading is a first one again
+		m.meters.Rest()
+	})
 }
 
 // setLoad compares the processors' ticks with the last reading's, and returns the

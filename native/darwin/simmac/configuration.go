@@ -102,8 +102,10 @@ func ipv4(s native.NetworkService) map[string]any {
 		return map[string]any{"ConfigMethod": "Manual", "Addresses": addresses, "SubnetMasks": masks}
 	case native.OriginLinkLocal:
 		return map[string]any{"ConfigMethod": "LinkLocal"}
+	case native.OriginDHCP:
+		return map[string]any{"ConfigMethod": "DHCP"}
 	}
-	return map[string]any{"ConfigMethod": "DHCP"}
+	return map[string]any{"__INACTIVE__": 1} // switched off
 }
 
 // Stored makes the stored configuration: services, the one set, bridges.

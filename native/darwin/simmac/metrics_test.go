@@ -98,6 +98,30 @@ func TestMetrics(t *testing.T) {
 	is.Equal(s.Fans[1].Unknown["max_speed_hz"].Key(), native.ReasonNoHardware.Key())
 }
 
+// TestMetricsRest: what is sampled for nobody is closed, and begins anew.
+func TestMetricsRest(t *testing.T) {
+	is := is.New(t)
+	clean(t)
+	_, p, clock := metered(t)
+	read := func() *native.System {
+		s, err := p.Facts.Snapshot(t.Context(), native.AreaSystem)
+		is.NoErr(err)
+		return s.System
+	}
+	read()
+	open := simfw.Live()
+	clock.Advance(20 * time.Second)
+	is.True(read().GPUPowerWatts != nil)
+	is.Equal(simfw.Live(), open) // it stays open
+	clock.Advance(time.Minute)
+	is.True(simfw.Live() < open)
+	is.Equal(read().Unknown["gpu_power_watts"], native.ReasonNotYetRead)
+	clock.Advance(time.Second)
+	is.Equal(*read().IntervalS, 1.0)
+	is.NoErr(p.Close())
+	is.Equal(clock.Pending(), 0)
+}
+
 // TestMetricsThatAreNotThere: each library and service may be missing, and the
 // rest is told.
 func TestMetricsThatAreNotThere(t *testing.T) {
