@@ -21,13 +21,6 @@ import (
 	sidechannel "fulmen/daemon/e2e/jaccl"
 )
 
-// The exit codes of the stand-in: it was told to die, and it found ranks of another
-// group in its own.
-const (
-	toldToDie = 23
-	areMixed  = 9
-)
-
 // jaccl is a cluster with the program that takes the place of one that uses JACCL.
 type jaccl struct {
 	*jobs

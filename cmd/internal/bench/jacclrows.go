@@ -42,14 +42,15 @@ type jacclBench struct {
 // jacclRows measures what carrying side channels adds to a handshake of four ranks.
 func (b *run) jacclRows() error {
 	stage, err := desk.NewStage(".")
-	defer stage.Close()
-	if errors.Is(err, desk.ErrNobody) {
-		fmt.Fprintln(os.Stderr, "bench: jaccl:", err)
-		return nil
-	}
 	if err != nil {
+		stage.Close() // what was made before the error
+		if errors.Is(err, desk.ErrNobody) {
+			fmt.Fprintln(os.Stderr, "bench: jaccl:", err)
+			return nil
+		}
 		return err
 	}
+	defer stage.Close()
 	build := exec.CommandContext(b.ctx, "go", "build", "-o", stage.Bin+string(filepath.Separator), "fulmen/cmd/fulmen", "fulmen/cmd/fulmend", "fulmen/daemon/e2e/jaccl/standin")
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w\n%s", err, out)
@@ -64,10 +65,11 @@ func (b *run) jacclRows() error {
 		Fulmend: stage.Fulmend, Scenario: "mesh-4", Macs: []string{"studio-1", "studio-2", "studio-3", "studio-4"},
 		Folder: folder, Account: stage.Account,
 	})
-	defer d.Close()
 	if err != nil {
+		d.Close()
 		return err
 	}
+	defer d.Close()
 	return (&jacclBench{b, stage, d, filepath.Join(stage.Bin, "standin")}).handshakes()
 }
 

@@ -99,7 +99,7 @@ func BenchmarkHandshake(b *testing.B) {
 				at[rank] = a.String()
 				n.Spawned(ref)
 			}
-			time.Sleep(5 * time.Millisecond)
+			<-time.After(5 * time.Millisecond)
 			b.StartTimer()
 			join(b, at)
 			b.StopTimer()

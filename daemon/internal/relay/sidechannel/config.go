@@ -64,7 +64,5 @@ type Channel struct {
 	Within time.Duration
 }
 
-// root is the name of the rank 0 that a rank's group gathers around.
-func (c Channel) root() api.RankRef { return rootOf(c.Rank) }
-
+// rootOf is the rank 0 that a rank's group gathers around.
 func rootOf(ref api.RankRef) api.RankRef { return api.RankRef{Job: ref.Job, Attempt: ref.Attempt} }

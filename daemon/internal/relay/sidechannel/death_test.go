@@ -19,19 +19,19 @@ func TestAHeldCallerThatDiesIsDropped(t *testing.T) {
 		at := d.open(ref(1))
 		first := d.run(ref(1), at, nil)
 		other := d.start(ref(2))
-		time.Sleep(tick)
+		pass(tick)
 		is.Equal(d.handshake(ref(1)).State, api.HandshakeHeld)
 		first.kill()
 		is.True(first.result(t).err != nil)
-		time.Sleep(tick)
+		pass(tick)
 		is.Equal(d.handshake(ref(1)).State, api.HandshakeNone)
 
 		root := d.start(ref(0))
-		time.Sleep(time.Second)
+		pass(time.Second)
 		is.Equal(d.handshake(ref(0)).Missing, []int{1})
 		is.Equal(d.handshake(ref(0)).State, api.HandshakeListening)
 		again := d.run(ref(1), at, nil)
-		time.Sleep(tick)
+		pass(tick)
 		for _, p := range []*program{root, other, again} {
 			p.joins(t)
 		}
@@ -56,7 +56,7 @@ func TestDeathsAtEachStep(t *testing.T) {
 						}
 						programs[rank] = d.run(ref(rank), d.open(ref(rank)), at)
 					}
-					time.Sleep(time.Minute)
+					pass(time.Minute)
 					for rank, p := range programs {
 						h := d.handshake(ref(rank))
 						is.Equal(d.failure(ref(rank)), api.Reason(""))
@@ -88,13 +88,13 @@ func TestTheChannelLivesAsLongAsTheGroup(t *testing.T) {
 	bubble(t, 2, func(t *testing.T, d *desk) {
 		is := is.New(t)
 		root, other := d.start(ref(0)), d.start(ref(1))
-		time.Sleep(24 * time.Hour)
+		pass(24 * time.Hour)
 		root.joins(t)
 		other.joins(t)
 		is.True(root.isOpen(t) && other.isOpen(t))
 		other.kill()
 		d.nodes[1].channels.Close(ref(1))
-		time.Sleep(tick)
+		pass(tick)
 		is.True(!root.isOpen(t))
 		is.Equal(d.handshake(ref(0)).State, api.HandshakeJoined)
 		is.Equal(d.failure(ref(0)), api.Reason(""))
@@ -106,11 +106,11 @@ func TestAJoinedGroupOutlivesTheDaemonOfARank(t *testing.T) {
 	bubble(t, 2, func(t *testing.T, d *desk) {
 		is := is.New(t)
 		root, other := d.start(ref(0)), d.start(ref(1))
-		time.Sleep(tick)
+		pass(tick)
 		root.joins(t)
 		other.joins(t)
 		d.nodes[1].channels.Shut()
-		time.Sleep(time.Minute)
+		pass(time.Minute)
 		is.True(root.isOpen(t))
 		is.Equal(d.failure(ref(0)), api.Reason(""))
 	})

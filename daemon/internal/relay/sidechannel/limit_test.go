@@ -3,7 +3,6 @@ package sidechannel_test
 import (
 	"io"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/matryer/is"
@@ -46,8 +45,7 @@ func rawPair(t *testing.T, d *desk) (r raw) {
 		is.NoErr(err)
 		r.leaf = conn
 	}
-	time.Sleep(tick)
-	synctest.Wait()
+	pass(tick)
 	_, err := io.ReadFull(r.root, make([]byte, numberBytes))
 	is.NoErr(err)
 	return r
@@ -94,7 +92,7 @@ func TestAChannelIsSilentAfterItsTime(t *testing.T) {
 	bubble(t, 2, func(t *testing.T, d *desk) {
 		is := is.New(t)
 		r := rawPair(t, d)
-		time.Sleep(2*time.Minute + time.Second)
+		pass(2*time.Minute + time.Second)
 		for _, way := range [][2]interface {
 			io.ReadWriteCloser
 			SetReadDeadline(time.Time) error
@@ -127,7 +125,7 @@ func TestAnUnknownHandshakeCountsAsThroughWhenItRests(t *testing.T) {
 		is.NoErr(err)
 		is.Equal(heard(t, r.leaf), 100)
 		is.Equal(d.handshake(ref(1)).State, api.HandshakeConnected)
-		time.Sleep(10 * time.Second)
+		pass(10 * time.Second)
 		is.Equal(d.handshake(ref(1)).State, api.HandshakeJoined)
 		is.Equal(d.handshake(ref(0)).State, api.HandshakeJoined)
 	})
@@ -140,13 +138,13 @@ func TestACutWhileARankIsHeld(t *testing.T) {
 			is := is.New(t)
 			one, two := d.start(ref(1)), d.start(ref(2))
 			at := d.open(ref(0))
-			time.Sleep(tick)
+			pass(tick)
 			d.line(d.plan[0], d.plan[1]).SetCut(true)
 			root := d.run(ref(0), at, nil)
-			time.Sleep(long)
+			pass(long)
 			is.Equal(d.handshake(ref(0)).State, api.HandshakeListening)
 			d.line(d.plan[0], d.plan[1]).SetCut(false)
-			time.Sleep(15 * time.Second)
+			pass(15 * time.Second)
 			for _, p := range []*program{root, one, two} {
 				p.joins(t)
 			}
@@ -167,7 +165,7 @@ func TestACutDuringTheHandshake(t *testing.T) {
 			}
 			root := d.run(ref(0), d.open(ref(0)), at)
 			one, two := d.start(ref(1)), d.start(ref(2))
-			time.Sleep(30 * time.Second)
+			pass(30 * time.Second)
 			is.Equal(d.failure(ref(0)), api.ReasonSideChannelLost)
 			is.Equal(d.failure(ref(1)), api.ReasonSideChannelLost)
 			is.Equal(d.failure(ref(2)), api.Reason(""))
@@ -185,10 +183,10 @@ func TestADaemonThatEndsDuringTheHandshake(t *testing.T) {
 		is := is.New(t)
 		d.start(ref(0))
 		d.start(ref(1))
-		time.Sleep(tick)
+		pass(tick)
 		is.Equal(d.handshake(ref(1)).State, api.HandshakeConnected)
 		d.nodes[1].channels.Shut()
-		time.Sleep(tick)
+		pass(tick)
 		is.Equal(d.failure(ref(0)), api.ReasonSideChannelLost)
 	})
 }

@@ -38,12 +38,12 @@ func TestEveryOrder(t *testing.T) {
 				programs := make([]*program, 4)
 				for i, rank := range order {
 					if i > 0 {
-						time.Sleep(20 * time.Second)
+						pass(20 * time.Second)
 					}
 					programs[rank] = d.start(ref(rank))
 				}
 				last := d.clock.Boot()
-				time.Sleep(tick)
+				pass(tick)
 				for rank, p := range programs {
 					is.True(p.joins(t).after-last < tick) // the relay costs nothing but the wait
 					is.Equal(p.tried, 0)
@@ -67,21 +67,21 @@ func TestProgressIsTold(t *testing.T) {
 	bubble(t, 3, func(t *testing.T, d *desk) {
 		is := is.New(t)
 		d.start(ref(1))
-		time.Sleep(tick)
+		pass(tick)
 		is.Equal(d.handshake(ref(1)).State, api.HandshakeHeld)
 
 		at := d.open(ref(0))
-		time.Sleep(tick)
+		pass(tick)
 		is.Equal(d.handshake(ref(0)), api.Handshake{State: api.HandshakeNone, Missing: []int{2}})
 
 		d.run(ref(0), at, nil)
-		time.Sleep(tick)
+		pass(tick)
 		is.Equal(d.handshake(ref(0)).State, api.HandshakeListening)
 		is.Equal(d.handshake(ref(0)).Missing, []int{2})
 		is.Equal(d.handshake(ref(1)).State, api.HandshakeConnected)
 
 		d.start(ref(2))
-		time.Sleep(tick)
+		pass(tick)
 		for rank := range 3 {
 			is.Equal(d.handshake(ref(rank)).State, api.HandshakeJoined)
 		}

@@ -21,7 +21,7 @@ func TestARankThatEndsAtOnceHasBeenHeard(t *testing.T) {
 					}
 				}))
 			}
-			time.Sleep(5 * time.Second)
+			pass(5 * time.Second)
 			for _, p := range programs {
 				p.joins(t)
 			}

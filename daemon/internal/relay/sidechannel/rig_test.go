@@ -26,6 +26,12 @@ const job = api.JobID("j00000000")
 // tick is longer than all that takes no time, and shorter than all that does.
 const tick = 150 * time.Millisecond
 
+// pass lets a time pass in a bubble, and all that happens in it happen.
+func pass(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
 // desk is the nodes of one test, in a bubble.
 type desk struct {
 	t     *testing.T
@@ -268,7 +274,7 @@ func (p *program) isOpen(t *testing.T) bool {
 	p.mu.Unlock()
 	over := make(chan error, 1)
 	go func() { over <- group.Watch() }()
-	time.Sleep(tick)
+	pass(tick)
 	select {
 	case <-over:
 		return false

@@ -43,7 +43,7 @@ func TestStrangersAtARanksPort(t *testing.T) {
 		is.NoErr(err)
 		_, err = early.Write(number(1))
 		is.NoErr(err)
-		time.Sleep(time.Second)
+		pass(time.Second)
 		is.True(!isClosed(early))
 		leaf := d.run(ref(1), at, nil)
 		for range 40 { // more than may be about to say who they are
@@ -52,7 +52,7 @@ func TestStrangersAtARanksPort(t *testing.T) {
 			_, _ = stranger.Write(number(1)) // it may be closed already
 			is.True(isClosed(stranger))
 		}
-		time.Sleep(tick)
+		pass(tick)
 		is.True(isClosed(early))
 		root.joins(t)
 		leaf.joins(t)
@@ -62,7 +62,7 @@ func TestStrangersAtARanksPort(t *testing.T) {
 		is.NoErr(err)
 		_, err = second.Write(number(1))
 		is.NoErr(err)
-		time.Sleep(tick)
+		pass(tick)
 		is.True(isClosed(second))
 		is.True(root.isOpen(t))
 	})
@@ -80,11 +80,11 @@ func TestASilentCallerIsDropped(t *testing.T) {
 			}
 		})
 		root := d.start(ref(0))
-		time.Sleep(tick)
+		pass(tick)
 		root.joins(t)
 		leaf.joins(t)
 		is.True(!isClosed(silent))
-		time.Sleep(11 * time.Second)
+		pass(11 * time.Second)
 		is.True(isClosed(silent))
 	})
 }
@@ -103,7 +103,7 @@ func TestAWrongNumberEndsItsRank(t *testing.T) {
 			is.NoErr(err)
 			_, err = conn.Write(number(said))
 			is.NoErr(err)
-			time.Sleep(tick)
+			pass(tick)
 			is.True(isClosed(conn))
 			is.Equal(d.failure(ref(1)), api.ReasonWrongRankNumber)
 			is.Equal(d.failure(ref(0)), api.Reason(""))
@@ -138,12 +138,12 @@ func TestStrangersAmongTheNodes(t *testing.T) {
 			bubble(t, 3, func(t *testing.T, d *desk) {
 				is := is.New(t)
 				root := d.start(ref(0))
-				time.Sleep(tick)
+				pass(tick)
 				c.first.Carries = api.ConnSideChannel
 				conn, err := d.nodes[0].stream(t.Context(), d.plan[c.from], d.plan[0], c.first)
 				is.NoErr(err)
 				_, _ = conn.Write(c.say)
-				time.Sleep(tick)
+				pass(tick)
 				var heard bytes.Buffer
 				_ = conn.SetReadDeadline(time.Now().Add(time.Millisecond))
 				_, err = heard.ReadFrom(conn)
@@ -151,7 +151,7 @@ func TestStrangersAmongTheNodes(t *testing.T) {
 				is.True(!bytes.Contains(heard.Bytes(), []byte{'c'}))
 				// And the group is none the worse.
 				one, two := d.start(ref(1)), d.start(ref(2))
-				time.Sleep(tick)
+				pass(tick)
 				for _, p := range []*program{root, one, two} {
 					p.joins(t)
 				}
@@ -180,7 +180,7 @@ func TestStreamsThatNobodyWaitsForAreBounded(t *testing.T) {
 			return n
 		}
 		is.Equal(open(), 64)
-		time.Sleep(6 * time.Minute)
+		pass(6 * time.Minute)
 		is.Equal(open(), 0)
 	})
 }
@@ -194,7 +194,7 @@ func TestTwoGroupsNeverMix(t *testing.T) {
 			for i, rank := range order {
 				programs = append(programs, d.start(ref(rank)))
 				programs = append(programs, d.start(other(order[len(order)-1-i])))
-				time.Sleep(time.Second)
+				pass(time.Second)
 			}
 			for _, p := range programs {
 				p.joins(t) // the marks of all ranks agree, or Join fails
@@ -214,7 +214,7 @@ func TestStrangersAtRank0sPort(t *testing.T) {
 			is.NoErr(err)
 			d.run(ref(0), at, nil)
 			leaf := d.start(ref(1))
-			time.Sleep(tick)
+			pass(tick)
 			is.Equal(d.failure(ref(0)), api.ReasonPortTaken)
 			is.Equal(d.handshake(ref(1)).State, api.HandshakeHeld)
 			leaf.kill()
@@ -225,12 +225,12 @@ func TestStrangersAtRank0sPort(t *testing.T) {
 			is := is.New(t)
 			at := d.open(ref(0))
 			d.run(ref(0), at, nil)
-			time.Sleep(tick) // for it to be seen that rank 0 listens
+			pass(tick) // for it to be seen that rank 0 listens
 			_, err := d.nodes[0].network().Dial(t.Context(), at)
 			is.NoErr(err)
-			time.Sleep(tick)
+			pass(tick)
 			d.start(ref(1))
-			time.Sleep(5 * time.Second)
+			pass(5 * time.Second)
 			is.Equal(d.failure(ref(0)), api.ReasonStrayConnection)
 		})
 	})
@@ -239,7 +239,7 @@ func TestStrangersAtRank0sPort(t *testing.T) {
 			is := is.New(t)
 			d.nodes[0].blind = net.ErrClosed
 			d.start(ref(0))
-			time.Sleep(tick)
+			pass(tick)
 			is.Equal(d.failure(ref(0)), api.ReasonInternal)
 		})
 	})
