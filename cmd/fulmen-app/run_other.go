@@ -1,8 +1,8 @@
-//go:build !linux && !darwin
+//go:build !linux
 
 package main
 
 import "errors"
 
-// run has no menu bar to show itself in.
-func run() error { return errors.New("there is no menu bar on this system") }
+// run has no dialogs of this system yet, without which the menu could not ask.
+func run() error { return errors.New("the menu-bar app does not run on this system yet; use the command fulmen") }
