@@ -71,6 +71,7 @@ demo: build ## run a simulated cluster of real daemons on this machine; ONCE=1 e
 test: build race ## run every test
 	@cmd/internal/deps/deps.sh mlxlm
 	@cmd/internal/deps/deps.sh darwin
+	@cmd/internal/deps/deps.sh desktop
 	$(GO) test -timeout 20m ./...
 ifneq ($(shell uname -s),Darwin)
 	@$(MAKE) darwinsim

@@ -383,15 +383,21 @@ def lock():
             time.sleep(0.2)
 
 
-PARTS = {"mlxlm": mlx_lm, "darwin": darwin}
+def desktop(pins, system):
+    """A session bus, over which the tests of the menu-bar app read its menu."""
+    if system.startswith("linux") and not shutil.which("dbus-daemon") and not apt(["dbus-daemon"], "the tests of the menu-bar app"):
+        say("no dbus-daemon: the tests of the menu-bar app are skipped. To mend it: sudo apt-get install dbus-daemon")
+
+
+PARTS = {"mlxlm": mlx_lm, "darwin": darwin, "desktop": desktop}
 
 
 def main(wanted=None):
-    """Fetches everything but what only tests need; with "mlxlm" or "darwin" that part of the tests' needs alone."""
+    """Fetches everything but what only tests need; with one of PARTS that part of the tests' needs alone."""
     if wanted is not None and wanted not in PARTS:
         raise Problem(
             f"{wanted}: the choices are mlxlm (what tests of jobs run), darwin (what checks the code for macOS on Linux),\n"
-            "or nothing for all that the build needs."
+            "desktop (what the tests of the menu-bar app need), or nothing for all that the build needs."
         )
     pins = read_pins()
     held = lock()
