@@ -37,13 +37,14 @@ func (d *discovery) Announce(ctx context.Context, a native.Announcement) (withdr
 	}
 	p := &publication{announcement: a, txt: txt, at: map[string]int{}, tokens: map[string]int64{}}
 	p.announcement.Interfaces = slices.Clone(a.Interfaces)
+	d.count(a.Instance, 1) // before anybody hears of it, this platform's own searches too
 	s, err := d.begin(ctx, p)
 	if err != nil {
+		d.count(a.Instance, -1)
 		return nil, err
 	}
-	d.count(a.Instance, 1)
 	return sync.OnceValue(func() error {
-		d.count(a.Instance, -1)
+		defer d.count(a.Instance, -1)
 		return s.end()
 	}), nil
 }
