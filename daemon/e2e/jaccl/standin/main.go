@@ -54,7 +54,9 @@ func run() int {
 		fmt.Fprintf(os.Stderr, "attempt %d to connect failed, waiting %v\n", attempt, wait)
 	}
 	o.At = func(s jaccl.Step) {
-		fmt.Println("step", s)
+		if *at == 0 { // what is printed is carried too, and would be measured
+			fmt.Println("step", s)
+		}
 		dieAt(*die, *again, o.Rank, s)
 	}
 	fmt.Printf("coordinator %s ring %t devices %v\n", o.Coordinator, o.Ring, o.Devices)
