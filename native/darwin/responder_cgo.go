@@ -6,11 +6,13 @@ package darwin
 import "C"
 
 import (
+	"errors"
 	"os"
 	"runtime/cgo"
 	"sync"
-	"syscall"
 	"unsafe"
+
+	"golang.org/x/sys/unix"
 )
 
 // systemResponder is a connection to mDNSResponder.
@@ -18,12 +20,18 @@ type systemResponder struct {
 	frameworks systemFrameworks
 	handle     cgo.Handle
 	c          *C.fulmen_dnssd
-	ready      *os.File // a copy of the connection's descriptor, for the runtime's poller
-	operations map[int64]*C.fulmen_dnssd_operation
-	events     []found
+	descriptor int
+	// ended is polled beside the descriptor, and readable once end is closed. The
+	// runtime's poller would want the connection not to block, which its library
+	// does not expect.
+	ended, ending *os.File
+	waiting       sync.Mutex // held by who waits, so that nothing is closed under it
+	operations    map[int64]*C.fulmen_dnssd_operation
+	events        []found
 
 	closing sync.Mutex
 	closed  bool
+	over    bool // guarded by waiting
 }
 
 // connect opens a connection.
@@ -36,29 +44,35 @@ func (f systemFrameworks) connect() (responder, error) {
 		r.handle.Delete()
 		return nil, err
 	}
-	own, err := syscall.Dup(int(descriptor))
-	if err == nil {
-		if err = syscall.SetNonblock(own, true); err != nil {
-			closeDescriptor(own)
-		}
-	}
-	if err != nil {
+	var err error
+	if r.ended, r.ending, err = os.Pipe(); err != nil {
 		C.fulmen_dnssd_close(r.c)
 		r.handle.Delete()
 		return nil, err
 	}
-	syscall.CloseOnExec(own)
-	r.ready = os.NewFile(uintptr(own), "DNS-SD")
+	r.descriptor = int(descriptor)
 	return r, nil
 }
 
-// wait asks the poller once: a descriptor that is readable already says so.
 func (r *systemResponder) wait() error {
-	raw, err := r.ready.SyscallConn()
-	if err != nil {
-		return err
+	r.waiting.Lock()
+	defer r.waiting.Unlock()
+	if r.over {
+		return os.ErrClosed
 	}
-	return raw.Read(func(fd uintptr) bool { return readable(int(fd)) })
+	fds := []unix.PollFd{{Fd: int32(r.descriptor), Events: unix.POLLIN}, {Fd: int32(r.ended.Fd()), Events: unix.POLLIN}}
+	for {
+		_, err := unix.Poll(fds, -1)
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case err != nil:
+			return err
+		case fds[1].Revents != 0:
+			return os.ErrClosed
+		default:
+			return nil
+		}
+	}
 }
 
 func (r *systemResponder) process() ([]found, error) {
@@ -151,15 +165,17 @@ func (r *systemResponder) close() error {
 		return nil
 	}
 	r.closed = true
+	err := r.ending.Close()
+	r.waiting.Lock()
+	defer r.waiting.Unlock()
+	r.over = true
 	for token := range r.operations {
 		r.endLocked(token)
 	}
-	func() {
-		defer r.frameworks.entered()()
-		C.fulmen_dnssd_close(r.c)
-	}()
+	defer r.frameworks.entered()()
+	C.fulmen_dnssd_close(r.c)
 	r.handle.Delete()
-	return r.ready.Close()
+	return errors.Join(err, r.ended.Close())
 }
 
 //export fulmenFound
