@@ -96,11 +96,7 @@ func (m *Machine) SetInterfaces(interfaces []any) {
 func (m *Machine) SetBridge(name string, members []any) {
 	n, free := text(name)
 	defer free()
-	var value any
-	if members != nil {
-		value = members
-	}
-	b, size := bytes(value)
+	b, size := bytes(orNil(members != nil, members))
 	C.sim_bridge_set(m.c, n, b, size)
 }
 
@@ -111,11 +107,7 @@ func (m *Machine) PowerMessage(message uint32, notice int64) {
 
 // SetPowerSource sets what the machine runs on, as a map of "type" and "sources".
 func (m *Machine) SetPowerSource(value map[string]any) {
-	var v any
-	if value != nil {
-		v = value
-	}
-	b, size := bytes(v)
+	b, size := bytes(orNil(value != nil, value))
 	C.sim_power_source_set(m.c, b, size)
 }
 
@@ -142,4 +134,12 @@ func (m *Machine) SetMissing(symbol string, missing bool) {
 	n, free := text(symbol)
 	defer free()
 	C.sim_symbol_missing(m.c, n, C.bool(missing))
+}
+
+// orNil is a value, or nothing at all: an interface that holds a nil map is no nil.
+func orNil(there bool, value any) any {
+	if !there {
+		return nil
+	}
+	return value
 }

@@ -58,6 +58,8 @@ void sim_misused(const char *what);
 CFTypeRef sim_decode(const uint8_t *bytes, size_t length);
 // sim_copy copies a property list to its leaves, dictionaries mutable.
 CFTypeRef sim_copy(CFTypeRef value);
+// sim_number is a whole number of a dictionary, 0 where there is none.
+int64_t sim_number(CFDictionaryRef of, CFStringRef key);
 void sim_dictionary_remove(CFMutableDictionaryRef dictionary, const void *key);
 void sim_array_remove(CFMutableArrayRef array, CFIndex index);
 

@@ -172,6 +172,15 @@ void CFDictionaryGetKeysAndValues(CFDictionaryRef dictionary, const void **keys,
 	}
 }
 
+int64_t sim_number(CFDictionaryRef of, CFStringRef key) {
+	int64_t n = 0;
+	CFNumberRef value = CFDictionaryGetValue(of, key);
+	if (value != NULL) {
+		CFNumberGetValue(value, kCFNumberSInt64Type, &n);
+	}
+	return n;
+}
+
 CFTypeRef sim_copy(CFTypeRef value) {
 	switch (((const sim_base *)value)->type) {
 	case SIM_ARRAY: {

@@ -74,18 +74,9 @@ static CFStringRef get_group(CFDictionaryRef channel) { return get(channel, CFST
 static CFStringRef get_name(CFDictionaryRef channel) { return get(channel, CFSTR("name")); }
 static CFStringRef get_unit(CFDictionaryRef channel) { return get(channel, CFSTR("unit")); }
 
-static int64_t number(CFDictionaryRef of, CFStringRef key) {
-	int64_t n = 0;
-	CFNumberRef value = get(of, key);
-	if (value != NULL) {
-		CFNumberGetValue(value, kCFNumberSInt64Type, &n);
-	}
-	return n;
-}
-
 static int64_t get_integer(CFDictionaryRef channel, int32_t unused) {
 	(void)unused;
-	return number(channel, CFSTR("value"));
+	return sim_number(channel, CFSTR("value"));
 }
 
 static int32_t state_count(CFDictionaryRef channel) {
@@ -95,7 +86,7 @@ static int32_t state_count(CFDictionaryRef channel) {
 
 static CFDictionaryRef state(CFDictionaryRef channel, int32_t i) { return CFArrayGetValueAtIndex(get(channel, CFSTR("states")), i); }
 static CFStringRef state_name(CFDictionaryRef channel, int32_t i) { return get(state(channel, i), CFSTR("name")); }
-static int64_t state_residency(CFDictionaryRef channel, int32_t i) { return number(state(channel, i), CFSTR("residency")); }
+static int64_t state_residency(CFDictionaryRef channel, int32_t i) { return sim_number(state(channel, i), CFSTR("residency")); }
 
 #define REPORT(symbol, function) {"/libIOReport.dylib", "IOReport" symbol, (void *)function}
 const sim_symbol sim_report_symbols[] = {

@@ -14,15 +14,6 @@ typedef struct {
 	CFDictionaryRef of;
 } device;
 
-static int64_t number(CFDictionaryRef of, CFStringRef key) {
-	int64_t n = 0;
-	CFNumberRef value = CFDictionaryGetValue(of, key);
-	if (value != NULL) {
-		CFNumberGetValue(value, kCFNumberSInt64Type, &n);
-	}
-	return n;
-}
-
 static device **get_device_list(int *count) {
 	sim_machine *m = sim_here();
 	sim_lock(m);
@@ -81,11 +72,11 @@ static int query_port(device *context, uint8_t port, struct attributes *into) {
 		return 22;
 	}
 	CFArrayRef gids = CFDictionaryGetValue(context->of, CFSTR("gids"));
-	into->state = (uint32_t)number(context->of, CFSTR("state"));
-	into->active_mtu = (uint32_t)number(context->of, CFSTR("mtu"));
+	into->state = (uint32_t)sim_number(context->of, CFSTR("state"));
+	into->active_mtu = (uint32_t)sim_number(context->of, CFSTR("mtu"));
 	into->gid_tbl_len = gids == NULL ? 0 : (int)CFArrayGetCount(gids);
-	into->active_width = (uint8_t)number(context->of, CFSTR("width"));
-	into->active_speed = (uint8_t)number(context->of, CFSTR("speed"));
+	into->active_width = (uint8_t)sim_number(context->of, CFSTR("width"));
+	into->active_speed = (uint8_t)sim_number(context->of, CFSTR("speed"));
 	return 0;
 }
 

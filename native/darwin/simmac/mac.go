@@ -8,8 +8,6 @@ import (
 	"errors"
 	"net/netip"
 	"reflect"
-	"slices"
-	"strconv"
 	"sync"
 
 	"fulmen/native"
@@ -261,81 +259,12 @@ func (m *Mac) sysctl(name string) ([]byte, bool) {
 	return append([]byte(value), 0), value != ""
 }
 
-var pressureLevels = map[native.Pressure]int{native.PressureNormal: 1, native.PressureWarning: 2, native.PressureCritical: 4}
-
-// applyPower changes the power source, the heat and the pressure.
-func (m *Mac) applyPower(s native.Snapshot) {
-	if s.Memory != nil && s.Memory.Pressure != m.pressure {
-		m.pressure = s.Memory.Pressure
-		m.Machine.SetPressure(pressureLevels[s.Memory.Pressure])
-	}
-	if s.System == nil {
-		return
-	}
-	sources := []any{}
-	if s.System.BatteryRatio != nil {
-		sources = append(sources, map[string]any{"Type": "InternalBattery", "Max Capacity": 100, "Current Capacity": int(*s.System.BatteryRatio * 100)})
-	}
-	kind := map[native.PowerSource]string{native.PowerAC: "AC Power", native.PowerBattery: "Battery Power", native.PowerUPS: "UPS Power"}[s.System.PowerSource]
-	m.Machine.SetPowerSource(map[string]any{"type": kind, "sources": sources})
-	level := slices.Index([]native.ThermalState{native.ThermalNominal, native.ThermalFair, native.ThermalSerious, native.ThermalCritical}, s.System.ThermalState)
-	m.Machine.Notify("com.apple.system.thermalpressurelevel", uint64(max(0, level)))
-}
-
-// The messages of the power management's root.
-const (
-	messageWillPowerOff uint32 = 0xE0000250
-	messageWillSleep    uint32 = 0xE0000280
-	messageHasPoweredOn uint32 = 0xE0000300
-)
-
-// announce passes a notice on as the system would, under a number of its own.
-func (m *Mac) announce(n native.PowerNotice) {
-	if n.ID == "" {
-		m.Machine.PowerMessage(messageHasPoweredOn, 0)
-		return
-	}
-	m.mu.Lock()
-	m.notice++
-	number := m.notice
-	m.notices[number] = n.ID
-	m.mu.Unlock()
-	message := messageWillSleep
-	if n.Event == native.PowerWillPowerOff {
-		message = messageWillPowerOff
-	}
-	m.Machine.PowerMessage(message, number)
-}
-
-// allowed passes the answer back.
-func (m *Mac) allowed(number int64) {
-	m.mu.Lock()
-	id, there := m.notices[number]
-	delete(m.notices, number)
-	m.mu.Unlock()
-	if there {
-		// On a goroutine: native/darwin may be in a callback.
-		m.done.Go(func() { _ = m.source.Power.Acknowledge(context.Background(), id) })
-	}
-}
-
-// plane applies trees to one plane of a machine.
-type plane struct {
-	machine    *simfw.Machine
-	deviceTree bool
-	next       uint64
-	ids        map[string]uint64
-	properties map[string]map[string]any
-	parents    map[string]string
-	tree       *Node // as last applied
-}
-
-func newPlane(m *simfw.Machine, deviceTree bool) *plane {
-	p := &plane{machine: m, deviceTree: deviceTree, next: 0x100000100, ids: map[string]uint64{"": 0}, properties: map[string]map[string]any{}, parents: map[string]string{}}
-	if deviceTree {
-		p.next = 0x100000000 // below those of services, so that no two are equal
-	}
-	return p
+// ID is the registry id of a node of the services.
+func (m *Mac) ID(key string) (uint64, bool) {
+	m.projecting.Lock()
+	defer m.projecting.Unlock()
+	id, ok := m.planes[0].ids[key]
+	return id, ok
 }
 
 // Nodes are the services as they were last projected, each after what it hangs
@@ -346,73 +275,4 @@ func (m *Mac) Nodes() []*Node {
 	var all []*Node
 	m.planes[0].tree.Walk(func(_, n *Node) { all = append(all, n) })
 	return all
-}
-
-// ID is the registry id of a node of the services.
-func (m *Mac) ID(key string) (uint64, bool) {
-	m.projecting.Lock()
-	defer m.projecting.Unlock()
-	id, ok := m.planes[0].ids[key]
-	return id, ok
-}
-
-// apply removes what is gone, changes what differs, and adds what is new.
-func (p *plane) apply(want *Node) error {
-	p.tree = want
-	wanted := map[string]*Node{}
-	want.Walk(func(_, n *Node) { wanted[n.Key] = n })
-	var err error
-	for key, have := range p.properties {
-		if n := wanted[key]; n != nil && !reflect.DeepEqual(have, n.Properties) {
-			err = errors.Join(err, p.machine.SetProperties(p.deviceTree, p.ids[key], n.Properties, simfw.PropertyChange))
-			p.properties[key] = n.Properties
-		}
-	}
-	for _, key := range sortedByLength(p.properties) {
-		if _, there := p.ids[key]; there && wanted[key] == nil {
-			err = errors.Join(err, p.remove(key))
-		}
-	}
-	want.Walk(func(parent, n *Node) {
-		if _, there := p.ids[n.Key]; there {
-			return
-		}
-		p.next++
-		p.ids[n.Key], p.properties[n.Key], p.parents[n.Key] = p.next, n.Properties, parent.Key
-		err = errors.Join(err, p.machine.AddEntry(p.deviceTree, p.ids[parent.Key], p.next, n.Name, n.Location, n.Class, n.Properties))
-	})
-	return err
-}
-
-// remove takes a node away with all below it.
-func (p *plane) remove(key string) error {
-	err := p.machine.RemoveEntry(p.deviceTree, p.ids[key])
-	gone := []string{key}
-	for len(gone) > 0 {
-		key, gone = gone[0], gone[1:]
-		delete(p.ids, key)
-		delete(p.properties, key)
-		for child, parent := range p.parents {
-			if parent == key {
-				gone = append(gone, child)
-			}
-		}
-		delete(p.parents, key)
-	}
-	return err
-}
-
-// sortedByLength has what others hang from first.
-func sortedByLength(m map[string]map[string]any) []string {
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.SortFunc(keys, func(a, b string) int {
-		if len(a) != len(b) {
-			return len(a) - len(b)
-		}
-		return len(strconv.Quote(a)) - len(strconv.Quote(b))
-	})
-	return keys
 }
