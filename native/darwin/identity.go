@@ -52,7 +52,7 @@ func (m *machine) identity() *native.Identity {
 		}
 		return ok
 	}, &id.Unknown, "hardware_id")
-	gpu, err := m.frameworks.Services("AGXAccelerator", "gpu-core-count")
+	gpu, err := m.gpu("gpu-core-count")
 	setRead(gpu, err, func(e *entry) bool {
 		n, ok := e.number("gpu-core-count")
 		if ok = ok && n > 0; ok {

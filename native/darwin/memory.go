@@ -28,7 +28,7 @@ func memory(s sysctl) *native.Memory {
 func (m *machine) memory() *native.Memory {
 	out := memory(m.kernel)
 	setPages(m.meters, out)
-	gpu, err := m.frameworks.Services("AGXAccelerator", "PerformanceStatistics")
+	gpu, err := m.gpu("PerformanceStatistics")
 	setRead(gpu, err, func(e *entry) bool {
 		used, ok := listMap(e.properties["PerformanceStatistics"])["In use system memory"].(int64)
 		if ok = ok && used >= 0; ok {

@@ -83,12 +83,21 @@ func (m *machine) setLoad(s *native.System) time.Duration {
 	return interval
 }
 
+// gpu reads the GPU's entry: the class of Apple's own, or the one below every GPU.
+func (m *machine) gpu(keys ...string) ([]entry, error) {
+	found, err := m.frameworks.Services("AGXAccelerator", keys...)
+	if err != nil || len(found) > 0 {
+		return found, err
+	}
+	return m.frameworks.Services("IOAccelerator", keys...)
+}
+
 // setGPUUse takes the driver's own figure where the counters gave none.
 func (m *machine) setGPUUse(s *native.System) {
 	if s.GPUUseRatio != nil {
 		return
 	}
-	gpu, err := m.frameworks.Services("AGXAccelerator", "PerformanceStatistics")
+	gpu, err := m.gpu("PerformanceStatistics")
 	setRead(gpu, err, func(e *entry) bool {
 		percent, ok := listMap(e.properties["PerformanceStatistics"])["Device Utilization %"].(int64)
 		if ok = ok && percent >= 0 && percent <= 100; ok {
