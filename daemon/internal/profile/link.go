@@ -41,7 +41,8 @@ func (p *Profiler) measurePath(t *task) *api.Error {
 	path.Streams = p.paths[t.key.Name].Streams
 	p.mu.Unlock()
 	before := p.conditions(held)
-	reading, err := p.cfg.Probe(held, t.id, path, p.isFull(t), func(step string, done float64) { p.progress(t, step, done) })
+	full := p.isFull(t)
+	reading, err := p.cfg.Probe(held, t.id, path, full, func(step string, done float64) { p.progress(t, step, done) })
 	preempted := context.Cause(held)
 	release()
 	switch {
@@ -59,6 +60,9 @@ func (p *Profiler) measurePath(t *task) *api.Error {
 	if fault != nil {
 		p.cfg.Log.Warn("a path could not be measured", "path", t.key.Name, "reason", string(fault.Data.Reason), "error", fault.Message)
 	}
+	p.mu.Lock()
+	p.long[t.key.Name] = full
+	p.mu.Unlock()
 	if fault != nil && reading.isEmpty() {
 		p.pathFailed(path, fault)
 		return fault

@@ -60,6 +60,7 @@ func (p *Profiler) prune(paths []Path) {
 	names = names[:max(0, len(p.paths)-maxPaths)]
 	for _, name := range names {
 		delete(p.paths, name)
+		delete(p.long, name)
 	}
 	p.mu.Unlock()
 	for _, name := range names {

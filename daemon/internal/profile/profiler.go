@@ -26,6 +26,7 @@ type Profiler struct {
 	tasks    map[api.Key]*task // what is being measured
 	all      []*run            // in the order of their start
 	wishes   map[wishKey]*wish // of other nodes
+	long     map[string]bool   // paths whose last result is of the long measurement
 	seen     plugged
 	held     map[api.Key]time.Duration // until when something unasked is not tried again, on the clock's Boot
 	madeWith madeWith
@@ -37,7 +38,7 @@ type Profiler struct {
 func New(cfg Config) *Profiler {
 	p := &Profiler{
 		cfg: cfg.withDefaults(), wake: make(chan struct{}, 1), paths: map[string]api.LinkProfile{}, stamps: map[api.Key]stamp{},
-		tasks: map[api.Key]*task{}, wishes: map[wishKey]*wish{}, raised: map[string]bool{}, held: map[api.Key]time.Duration{}, counts: map[Count]uint64{},
+		tasks: map[api.Key]*task{}, wishes: map[wishKey]*wish{}, raised: map[string]bool{}, long: map[string]bool{}, held: map[api.Key]time.Duration{}, counts: map[Count]uint64{},
 	}
 	if cfg.Last != nil {
 		p.last = *cfg.Last

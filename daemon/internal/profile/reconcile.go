@@ -128,7 +128,7 @@ func (p *Profiler) subjects(paths []Path) []subject {
 		s := p.paceOf(key, known.MeasuredAt, known.Failure)
 		s.IsWanted, s.TTL = wantsPaths, socketTTL
 		s.IsChanged = isAnother(path, known) || p.seen.changed[path.Name()]
-		s.IsLow = history.IsLow(known)
+		s.IsLow = history.IsLow(known) && !p.long[path.Name()] // a long one has settled whether it was chance
 		all = append(all, subject{key, s})
 	}
 	return all
