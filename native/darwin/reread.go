@@ -22,6 +22,7 @@ const safetySource = "safety.reread"
 // hinted, and counted: a count that grows says that an event is missing.
 type reread struct {
 	machine *machine
+	looking sync.Mutex // held while areas are read
 
 	mu       sync.Mutex
 	watchers int
@@ -52,11 +53,13 @@ func (r *reread) begin() (end func()) {
 	}
 	return sync.OnceFunc(func() {
 		r.mu.Lock()
-		defer r.mu.Unlock()
 		if r.watchers--; r.watchers == 0 {
 			r.timer.Stop()
 			r.round++
 		}
+		r.mu.Unlock()
+		r.looking.Lock() // until a look that has begun is over
+		defer r.looking.Unlock()
 	})
 }
 
@@ -77,6 +80,8 @@ func (r *reread) announced(areas []native.Area) {
 }
 
 func (r *reread) look(round int) {
+	r.looking.Lock()
+	defer r.looking.Unlock()
 	var missed []native.Area
 	for _, area := range rereadAreas() {
 		if r.moved(round, area) {
