@@ -35,7 +35,7 @@ func TestHungWorker(t *testing.T) {
 			d.mu.Lock()
 			launches++
 			d.mu.Unlock()
-			time.Sleep(10 * time.Second)
+			<-time.After(10 * time.Second) // the bubble's time
 			return proc.Record{Outcome: proc.Hung, Sentence: who + " did not answer."}
 		}
 	})

@@ -53,6 +53,7 @@ func (r *run) debugNotifications() *cobra.Command {
 		Use: "notifications", Short: "Print each notification of macOS as it comes", Args: cobra.NoArgs,
 		Long: "Prints a line for each callback of IOKit, SystemConfiguration and power management, with its time since the\n" +
 			"beginning, until it is interrupted. Plug cables meanwhile: docs/macos-checklist.md says which.",
+		Example: "  fulmen debug notifications\n  fulmen debug notifications --for 5m > notifications.txt",
 		RunE: func(c *cobra.Command, _ []string) error {
 			command := []string{"debug", "notifications"}
 			if limit > 0 {
