@@ -1,12 +1,15 @@
 // Package icons has the pictures of the menu bar and of the app. They are made
 // from shapes by cmd/internal/icons, as SVG for people who draw and as PNG for
 // screens; the menu bar's are black on nothing, so that macOS can turn them
-// white, and differ in shape, not by colour.
+// white, and differ in shape, not by colour. They are made again by
+//
+//	go run ./cmd/internal/icons assets/icons
+//
+// and not by go generate: what a picture's file holds depends on the version of
+// Go, what it shows does not.
 package icons
 
 import "embed"
-
-//go:generate go run fulmen/cmd/internal/icons .
 
 //go:embed *.png
 var files embed.FS

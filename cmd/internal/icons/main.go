@@ -1,6 +1,6 @@
 // Command icons makes the pictures of the menu bar and of the app from shapes:
 // the same shape as SVG, for whoever draws, and as PNG in the sizes that screens
-// want. It is run by go generate, and its output is the same everywhere.
+// want.
 package main
 
 import (
@@ -18,7 +18,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: icons FOLDER")
 		os.Exit(2)
 	}
-	files, err := pictures()
+	files, err := pictures(appPixels())
 	for name, content := range files {
 		if err == nil {
 			err = os.WriteFile(filepath.Join(os.Args[1], name), content, 0o644)
@@ -36,8 +36,8 @@ const menuPixels = 44
 // appPixels are the sides that an .icns file holds.
 func appPixels() []int { return []int{16, 32, 64, 128, 256, 512, 1024} }
 
-// pictures are all files by name.
-func pictures() (map[string][]byte, error) {
+// pictures are all files by name, the app's with these sides.
+func pictures(sides []int) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	for name, d := range menuDrawings() {
 		files["menu-"+name+".svg"] = d.svg()
@@ -49,7 +49,7 @@ func pictures() (map[string][]byte, error) {
 	}
 	d := appDrawing()
 	files["app.svg"] = d.svg()
-	for _, side := range appPixels() {
+	for _, side := range sides {
 		picture, err := d.png(side)
 		if err != nil {
 			return nil, err
