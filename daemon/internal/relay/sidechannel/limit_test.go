@@ -166,12 +166,19 @@ func TestACutDuringTheHandshake(t *testing.T) {
 			root := d.run(ref(0), d.open(ref(0)), at)
 			one, two := d.start(ref(1)), d.start(ref(2))
 			pass(30 * time.Second)
-			is.Equal(d.failure(ref(0)), api.ReasonSideChannelLost)
+			// Where all that rank 1 had to say came before the cut, rank 0 and 2 are through:
+			// rank 1 waits for the last answer.
+			through := d.handshake(ref(0)).State == api.HandshakeJoined
+			is.True(!through || step == jaccl.StepDescribed)
+			if !through {
+				is.Equal(d.failure(ref(0)), api.ReasonSideChannelLost)
+			}
 			is.Equal(d.failure(ref(1)), api.ReasonSideChannelLost)
 			is.Equal(d.failure(ref(2)), api.Reason(""))
+			is.True(d.handshake(ref(1)).State != api.HandshakeJoined)
 			for _, p := range []*program{root, one, two} {
-				is.Equal(len(p.ended), 0) // each hangs, as without: its home ends it
-				is.True(d.handshake(p.ref).State != api.HandshakeJoined)
+				is.Equal(len(p.ended), 0) // each hangs or waits for the others' work, as without: its home ends it
+				is.True(through || d.handshake(p.ref).State != api.HandshakeJoined)
 			}
 		})
 	}
