@@ -94,6 +94,9 @@ func (j *Jobs) delete(ctx context.Context, id api.JobID, output api.OutputPolicy
 
 // forget forgets what this node has of a job. It may be repeated.
 func (j *Jobs) forget(ctx context.Context, id api.JobID, output api.OutputPolicy) error {
+	j.mu.Lock()
+	j.know(id).told = true // else the deletion below would be heard as another's, which goes by the spec's policy
+	j.mu.Unlock()
 	if j.cfg.Forget != nil {
 		j.cfg.Forget(ctx, id, output)
 	}
@@ -126,7 +129,7 @@ func (j *Jobs) deleted(id api.JobID) {
 	_, own := j.cfg.Ledger.Get(j.key(id))
 	j.mu.Lock()
 	k := j.know(id)
-	told, loaded, output := k.gone, j.loaded, k.spec.Output
+	told, loaded, output := k.gone || k.told, j.loaded, k.spec.Output
 	j.mu.Unlock()
 	j.gone(id)
 	if loaded && (!told || own) {

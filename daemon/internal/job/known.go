@@ -13,6 +13,7 @@ import (
 type known struct {
 	*body
 	gone    bool // deleted; body is read only
+	told    bool // it is being forgotten, with what becomes of its output
 	actor   *actor
 	watches map[*Watch]struct{} // nil for none
 }
