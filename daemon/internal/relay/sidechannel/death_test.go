@@ -57,9 +57,18 @@ func TestDeathsAtEachStep(t *testing.T) {
 						programs[rank] = d.run(ref(rank), d.open(ref(rank)), at)
 					}
 					pass(time.Minute)
+					// That a program has ended is not told here. A listener of rank 0's that was
+					// seen and is gone for a second looks like a stray's work then.
+					isStray := victim == 0 && d.failure(ref(0)) == api.ReasonStrayConnection
 					for rank, p := range programs {
 						h := d.handshake(ref(rank))
-						is.Equal(d.failure(ref(rank)), api.Reason(""))
+						failure := d.failure(ref(rank))
+						if isStray {
+							is.True(h.State != api.HandshakeJoined)
+							is.True(failure == "" || failure == api.ReasonSideChannelLost || rank == 0)
+							continue
+						}
+						is.Equal(failure, api.Reason(""))
 						switch isThrough := step == jaccl.StepJoined || step == jaccl.StepWaited; {
 						case rank == victim:
 							is.True(!h.Severed)
