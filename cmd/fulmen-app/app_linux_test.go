@@ -25,6 +25,11 @@ type rig struct {
 	// answers is a file with what the stand-in for zenity answers, asked one with
 	// what it was asked.
 	answers, asked string
+	// ended is closed, with err, when the app has ended; quits says that it does so
+	// by itself.
+	ended chan struct{}
+	err   error
+	quits bool
 }
 
 // newRig starts a cluster, a desktop and the app.
@@ -40,7 +45,7 @@ func newRig(t *testing.T, scenario string, macs ...string) *rig {
 		t.Skip(err)
 	}
 	is.NoErr(err)
-	out, err := exec.Command("go", "build", "-o", stage.Bin+string(filepath.Separator), "fulmen/cmd/fulmen-app", "fulmen/cmd/fulmend").CombinedOutput()
+	out, err := exec.Command("go", "build", "-o", stage.Bin+string(filepath.Separator), "fulmen/cmd/fulmen-app", "fulmen/cmd/fulmend", "fulmen/cmd/fulmen").CombinedOutput()
 	if err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
@@ -54,24 +59,27 @@ func newRig(t *testing.T, scenario string, macs ...string) *rig {
 	t.Cleanup(d.Close)
 	is.NoErr(err)
 
-	r := &rig{Desk: d, stage: stage, answers: filepath.Join(stage.Work, "answers"), asked: filepath.Join(stage.Work, "asked")}
+	r := &rig{Desk: d, stage: stage, answers: filepath.Join(stage.Work, "answers"), asked: filepath.Join(stage.Work, "asked"), ended: make(chan struct{})}
 	// Dialogs need a screen; this one answers from a file, and no where it is empty.
-	tools := t.TempDir()
+	tools := filepath.Join(stage.Folder, "tools")
+	is.NoErr(os.Mkdir(tools, 0o755))
 	script := "#!/bin/sh\nprintf '%s\\n' \"$*\" >>'" + r.asked + "'\nhead -n 1 '" + r.answers + "' | grep . && sed -i 1d '" + r.answers + "'\n"
 	is.NoErr(os.WriteFile(filepath.Join(tools, "zenity"), []byte(script), 0o755))
 	is.NoErr(os.WriteFile(filepath.Join(tools, "xclip"), []byte("#!/bin/sh\ncat >'"+filepath.Join(stage.Work, "copied")+"'\n"), 0o755))
 	is.NoErr(os.WriteFile(filepath.Join(tools, "wl-copy"), []byte("#!/bin/sh\ncat >'"+filepath.Join(stage.Work, "copied")+"'\n"), 0o755))
 	r.answer()
-	app := exec.Command(filepath.Join(stage.Bin, "fulmen-app"))
-	app.Env = append(os.Environ(), "DBUS_SESSION_BUS_ADDRESS="+b.address, "FULMEN_HOME="+d.Nodes[0].Home, "PATH="+tools+":"+os.Getenv("PATH"))
+	app := d.Nodes[0].Command(context.Background(), filepath.Join(stage.Bin, "fulmen-app"))
+	app.Env = append(app.Environ(), "DBUS_SESSION_BUS_ADDRESS="+b.address, "PATH="+tools+":"+os.Getenv("PATH"))
 	app.Stdout, app.Stderr = os.Stderr, os.Stderr
 	is.NoErr(app.Start())
-	ended := make(chan error, 1)
-	go func() { ended <- app.Wait() }()
+	go func() { defer close(r.ended); r.err = app.Wait() }()
 	t.Cleanup(func() {
-		_ = app.Process.Signal(syscall.SIGTERM) // it may have been quit
-		if err := <-ended; err != nil {
-			t.Errorf("the app ended with %v", err)
+		if !r.quits {
+			_ = app.Process.Signal(syscall.SIGTERM) // it may have ended
+		}
+		<-r.ended
+		if r.err != nil {
+			t.Errorf("the app ended with %v", r.err)
 		}
 	})
 	r.menu = b.appears(ctx)
@@ -103,20 +111,19 @@ func TestAppShowsAndStopsJobs(t *testing.T) {
 	r.click("studio-2", "Simulated")
 
 	node := r.Nodes[0]
-	job, err := client.Call[api.JobSubmitResult](t.Context(), node.Client, "job.submit", api.JobSubmitParams{Request: api.JobRequest{
-		Name: "sleeper", Detached: true, Program: api.Program{Command: []string{"sleep", "600"}, Directory: r.stage.Work},
-		Placement: api.Placement{Ranks: 1, Backend: api.BackendRing, GPU: api.GPUShared}}})
-	is.NoErr(err)
+	out, err := node.Command(t.Context(), r.stage.Fulmen, "run", "-n", "1", "--backend", "ring", "--name", "sleeper", "--detach", "--", "sleep", "600").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
 	r.shows("sleeper   1 Mac", "Stop...")
 	r.click("sleeper", "Stop...") // and no: nothing is answered
 	r.answer("yes")
 	r.click("sleeper", "Stop...")
 	r.shows("sleeper   stopped")
-	got, err := client.Call[api.JobGetResult](t.Context(), node.Client, "job.get", api.JobSelect{Job: job.Job})
+	list, err := client.Call[api.JobListResult](t.Context(), node.Client, "job.list", api.JobListParams{Ended: true})
 	is.NoErr(err)
-	var ended api.Job
-	is.NoErr(got.Job.Decode(&ended))
-	is.Equal(ended.Phase, api.JobStopped)
+	is.Equal(len(list.Jobs), 1)
+	is.Equal(list.Jobs[0].Phase, api.JobStopped)
 	is.Equal(r.shows("sleeper", "Run It Again").disabled, false)
 }
 
@@ -163,5 +170,7 @@ func TestAppKeepsItsSettings(t *testing.T) {
 	r.lacks("Code for the other Mac")
 
 	r.click("Copy Diagnostics")
+	r.quits = true
 	r.click("Quit")
+	<-r.ended
 }
