@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -45,17 +44,11 @@ func newRig(t *testing.T, scenario string, macs ...string) *rig {
 		t.Skip(err)
 	}
 	is.NoErr(err)
-	out, err := exec.Command("go", "build", "-o", stage.Bin+string(filepath.Separator), "fulmen/cmd/fulmen-app", "fulmen/cmd/fulmend", "fulmen/cmd/fulmen").CombinedOutput()
-	if err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
+	is.NoErr(stage.Build(t.Context(), "fulmen/cmd/fulmen-app", "fulmen/cmd/fulmend", "fulmen/cmd/fulmen"))
 	b := newBus(t)
-	folder := filepath.Join(stage.Folder, "desk")
-	is.NoErr(os.Mkdir(folder, 0o700))
-	is.NoErr(stage.Account.Owns(folder))
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	d, err := desk.Start(ctx, desk.Options{Fulmend: stage.Fulmend, Scenario: scenario, Macs: macs, Folder: folder, Account: stage.Account})
+	d, err := stage.Start(ctx, scenario, macs, "")
 	t.Cleanup(d.Close)
 	is.NoErr(err)
 

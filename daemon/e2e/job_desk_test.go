@@ -6,9 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -57,14 +55,9 @@ func newJobsOn(t *testing.T, scenario string, macs []string, config string) *job
 	t.Helper()
 	s := newStage(t)
 	s.buildFulmen()
-	folder := filepath.Join(s.Folder, "desk")
-	must(t, "a folder", os.Mkdir(folder, 0o700))
-	must(t, "giving it", s.Account.Owns(folder))
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	d, err := desk.Start(ctx, desk.Options{
-		Fulmend: s.Fulmend, Scenario: scenario, Macs: macs, Folder: folder, Config: config, Account: s.Account,
-	})
+	d, err := s.Start(ctx, scenario, macs, config)
 	t.Cleanup(func() {
 		d.Close()
 		if t.Failed() {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -42,8 +41,7 @@ func newJACCLWith(t *testing.T, scenario, config string) *jaccl {
 	}[scenario]
 	j := &jaccl{jobs: newJobsOn(t, scenario, macs, config), size: len(macs)}
 	j.standin = filepath.Join(j.Bin, "standin")
-	out, err := exec.Command("go", "build", "-o", j.standin, "fulmen/daemon/e2e/jaccl/standin").CombinedOutput()
-	must(t, "the stand-in: "+string(out), err)
+	must(t, "the stand-in", j.Build(t.Context(), "fulmen/daemon/e2e/jaccl/standin"))
 	return j
 }
 

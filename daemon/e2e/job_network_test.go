@@ -2,8 +2,6 @@ package e2e
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -11,7 +9,6 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/e2e/desk"
 )
 
 // Two Macs that only a network joins get no ranks that would talk over it
@@ -21,14 +18,9 @@ func TestNetworkHasToBeNamed(t *testing.T) {
 	is := is.New(t)
 	s := newStage(t)
 	s.buildFulmen()
-	folder := filepath.Join(s.Folder, "desk")
-	must(t, "a folder", os.Mkdir(folder, 0o700))
-	must(t, "giving it", s.Account.Owns(folder))
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	d, err := desk.Start(ctx, desk.Options{
-		Fulmend: s.Fulmend, Scenario: "mixed", Macs: []string{"mini-pro", "mini"}, Folder: folder, Config: shortly, Account: s.Account,
-	})
+	d, err := s.Start(ctx, "mixed", []string{"mini-pro", "mini"}, shortly)
 	t.Cleanup(d.Close)
 	must(t, "a cluster", err)
 	j := &jobs{s, d}

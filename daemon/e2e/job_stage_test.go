@@ -3,7 +3,6 @@ package e2e
 import (
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -31,10 +30,7 @@ func newStage(t *testing.T) *stage {
 // buildFulmen builds Fulmen's own programs.
 func (s *stage) buildFulmen() {
 	s.t.Helper()
-	build := exec.Command("go", "build", "-o", s.Bin+string(filepath.Separator), "fulmen/cmd/fulmen", "fulmen/cmd/fulmend")
-	if out, err := build.CombinedOutput(); err != nil {
-		s.t.Fatalf("go build: %v\n%s", err, out)
-	}
+	must(s.t, "building", s.Build(s.t.Context(), "fulmen/cmd/fulmen", "fulmen/cmd/fulmend"))
 	if exists(worker()) {
 		must(s.t, "the worker", desk.Link(worker(), s.Worker, true))
 	}

@@ -51,20 +51,12 @@ func (b *run) jacclRows() error {
 		return err
 	}
 	defer stage.Close()
-	build := exec.CommandContext(b.ctx, "go", "build", "-o", stage.Bin+string(filepath.Separator), "fulmen/cmd/fulmen", "fulmen/cmd/fulmend", "fulmen/daemon/e2e/jaccl/standin")
-	if out, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("%w\n%s", err, out)
-	}
-	folder := filepath.Join(stage.Folder, "desk")
-	if err := errors.Join(os.Mkdir(folder, 0o700), stage.Account.Owns(folder)); err != nil {
+	if err := stage.Build(b.ctx, "fulmen/cmd/fulmen", "fulmen/cmd/fulmend", "fulmen/daemon/e2e/jaccl/standin"); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(b.ctx, deskDeadline)
 	defer cancel()
-	d, err := desk.Start(ctx, desk.Options{
-		Fulmend: stage.Fulmend, Scenario: "mesh-4", Macs: []string{"studio-1", "studio-2", "studio-3", "studio-4"},
-		Folder: folder, Account: stage.Account,
-	})
+	d, err := stage.Start(ctx, "mesh-4", []string{"studio-1", "studio-2", "studio-3", "studio-4"}, "")
 	if err != nil {
 		d.Close()
 		return err

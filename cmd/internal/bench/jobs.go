@@ -48,16 +48,9 @@ func (b *run) jobRows() error {
 			return fmt.Errorf("%w; make build makes it", err)
 		}
 	}
-	folder := filepath.Join(stage.Folder, "desk")
-	if err := errors.Join(os.Mkdir(folder, 0o700), stage.Account.Owns(folder)); err != nil {
-		return err
-	}
 	ctx, cancel := context.WithTimeout(b.ctx, deskDeadline)
 	defer cancel()
-	d, err := desk.Start(ctx, desk.Options{
-		Fulmend: stage.Fulmend, Scenario: "mesh-4", Macs: []string{"studio-1", "studio-2", "studio-3", "studio-4"},
-		Folder: folder, Account: stage.Account,
-	})
+	d, err := stage.Start(ctx, "mesh-4", []string{"studio-1", "studio-2", "studio-3", "studio-4"}, "")
 	if err != nil {
 		d.Close()
 		return err

@@ -58,6 +58,26 @@ func NewStage(checkout string) (*Stage, error) {
 	return s, s.stagePython(filepath.Join(checkout, "build"))
 }
 
+// Build builds programs of Fulmen's, by their import paths, into Bin.
+func (s *Stage) Build(ctx context.Context, programs ...string) error {
+	build := exec.CommandContext(ctx, "go", append([]string{"build", "-o", s.Bin + string(filepath.Separator)}, programs...)...)
+	if out, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return nil
+}
+
+// Start starts a cluster of these Macs of a scenario on the stage, whose fulmend
+// is there. Config is as in Options. What it gives is to be closed, also after an
+// error.
+func (s *Stage) Start(ctx context.Context, scenario string, macs []string, config string) (*Desk, error) {
+	folder := filepath.Join(s.Folder, "desk")
+	if err := errors.Join(os.Mkdir(folder, 0o700), s.Account.Owns(folder)); err != nil {
+		return &Desk{}, err
+	}
+	return Start(ctx, Options{Fulmend: s.Fulmend, Scenario: scenario, Macs: macs, Folder: folder, Config: config, Account: s.Account})
+}
+
 // Close removes the stage.
 func (s *Stage) Close() {
 	if s.Folder != "" {

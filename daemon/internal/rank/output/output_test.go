@@ -43,7 +43,7 @@ func TestLookingOnce(t *testing.T) {
 	r.start()
 	r.release("two")
 	g := r.open(api.PeerOutput{By: ada, Follow: true})
-	g.until(func() bool { return g.out() == "one\ntwo" })
+	g.until(func() bool { return g.out() == "one\ntwo" && len(g.text[api.StreamErr]) == 4 }) // two pipes: neither waits for the other
 
 	now := r.open(api.PeerOutput{By: ada}).all()
 	is.Equal(now.out(), "one\ntwo")
