@@ -36,19 +36,19 @@ func (b *run) watchedRows() error {
 	if err != nil {
 		return err
 	}
-	unmeasured := map[api.LinkRowKey]bool{}
+	known := map[api.LinkRowKey]api.LinkRow{}
 	note := func(rows []api.LinkRow) {
 		for _, row := range rows {
-			unmeasured[row.LinkRowKey] = row.MeasuredAt.IsZero()
+			known[row.LinkRowKey] = row
 		}
 	}
-	left := func() (n int) {
-		for _, is := range unmeasured {
-			if is {
-				n++
+	left := func() (unmeasured []api.LinkRow) {
+		for _, row := range known {
+			if row.MeasuredAt.IsZero() {
+				unmeasured = append(unmeasured, row)
 			}
 		}
-		return n
+		return unmeasured
 	}
 	note(first.Rows)
 	until := time.Now().Add(firstWithin)
@@ -57,15 +57,15 @@ func (b *run) watchedRows() error {
 			return err
 		}
 		for _, key := range change.GoneRows {
-			delete(unmeasured, key)
+			delete(known, key)
 		}
 		note(change.Rows)
-		if left() == 0 && len(unmeasured) >= 12 || time.Now().After(until) {
+		if len(left()) == 0 && len(known) >= 12 || time.Now().After(until) {
 			break
 		}
 	}
-	if n := left(); n > 0 {
-		return fmt.Errorf("%d paths of the cluster were not measured in %v", n, firstWithin)
+	for _, row := range left() {
+		return fmt.Errorf("the path %s of %s was not measured in %v: %v, %+v", row.Name, row.From, firstWithin, row.Reasons, row.Waiting)
 	}
 	// The loop has ended its subscription: somebody looks again.
 	_, changes, err = client.Stream[api.LinkWatchResult, api.LinkChanged](ctx, c.members[0].client, "link.watch", nil)

@@ -48,16 +48,20 @@ func rank(n int) int {
 }
 
 // Quantile estimates a quantile q, 0 to 1, of values by the nearest of them.
-// Far out there are too few values for an interval: it is the whole line below
-// and the largest value above.
+// How many values lie below the quantile is binomial: the interval reaches from
+// the value two of its deviations below to the one two above, or to the smallest
+// and the largest where there are not as many.
 func Quantile(values []float64, q float64) Estimate {
 	sorted := slices.Sorted(slices.Values(values))
 	n := len(sorted)
 	if n == 0 {
 		return Estimate{Median: math.NaN(), Low: math.Inf(-1), High: math.Inf(1)}
 	}
-	at := sorted[min(int(math.Ceil(q*float64(n)))-1, n-1)]
-	return Estimate{Median: at, Low: at, High: sorted[n-1], Samples: n}
+	rank := func(deviations float64) float64 {
+		at := math.Ceil(q*float64(n) + deviations*math.Sqrt(float64(n)*q*(1-q)))
+		return sorted[min(max(int(at)-1, 0), n-1)]
+	}
+	return Estimate{Median: rank(0), Low: rank(-1.96), High: rank(1.96), Samples: n}
 }
 
 // Exactly is a value that was counted, not sampled.

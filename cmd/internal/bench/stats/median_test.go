@@ -60,7 +60,10 @@ func TestQuantile(t *testing.T) {
 	is.Equal(Quantile(values, 0.99).Median, 99.0)
 	is.Equal(Quantile(values, 0.5).Median, 50.0)
 	is.Equal(Quantile(values, 1).Median, 100.0)
-	is.Equal(Quantile(values, 0.99).High, 100.0)
+	is.Equal(Quantile(values, 0.99).High, 100.0) // there is none above
+	half := Quantile(values, 0.5)
+	is.Equal(half.Low, 41.0) // 50 less two deviations of 5 values
+	is.Equal(half.High, 60.0)
 	is.Equal(Exactly(3), Estimate{Median: 3, Low: 3, High: 3, Samples: 1})
 }
 
