@@ -31,9 +31,11 @@ func daemonMethods() []MethodInfo {
 		method[DaemonSimulateParams, Empty]("daemon.simulate", ClassAdmin, "",
 			"Changes a simulated cluster: plug, unplug, set. Refused where nothing is simulated."),
 		method[Empty, Empty]("daemon.start", ClassAdmin, "",
-			"Starts a daemon that was stopped and that its supervisor woke to answer."),
+			"Starts a daemon that was stopped and that its supervisor woke to answer: connections end, and the next one finds it running. Where it runs, nothing happens. Unix socket only, there."),
 		method[DaemonStopParams, Empty]("daemon.stop", ClassAdmin, "",
-			"Stops the daemon. Running ranks go on until their lease ends, unless they are to be ended."),
+			"Stops the daemon. Running ranks go on until their lease ends, unless they are to be ended. Where its supervisor holds its sockets it answers every later call but daemon.start with stopped, until then or until the machine restarts."),
+		method[Empty, Empty]("daemon.restart", ClassAdmin, "",
+			"Ends the daemon in order and starts it again, with the program that is on the disk by then: the end of an upgrade. Jobs go on."),
 	}
 }
 
@@ -75,6 +77,9 @@ type DaemonInfoResult struct {
 	APIURL string `json:"api_url"`
 	// Socket is the Unix socket's path.
 	Socket string `json:"socket"`
+	// Activated says that launchd or systemd hold the sockets: a stopped daemon still answers, and can
+	// be started by daemon.start.
+	Activated bool `json:"activated,omitempty"`
 	// PeerPort is where peers connect.
 	PeerPort int `json:"peer_port"`
 	// StateFolder is where its state is.

@@ -15,6 +15,9 @@ const (
 	ExitNotExecutable = 126
 	// ExitProgramMissing is a program that is not there.
 	ExitProgramMissing = 127
+	// ExitRestart is that of fulmend where launchd or systemd are to start it again: it was asked to
+	// restart, after an upgrade above all. The number is EX_TEMPFAIL of sysexits(3).
+	ExitRestart = 75
 	// ExitSignalBase plus the signal's number is a rank that a signal ended.
 	ExitSignalBase = 128
 )

@@ -238,8 +238,12 @@ type PeerRDMAParams struct {
 	By Principal `json:"by"`
 	// Taken are the networks that the caller cannot use; to plan only.
 	Taken []netip.Prefix `json:"taken,omitempty"`
-	// Address is what this end is given; to plan only.
+	// Address is what this end is given; to plan only. An end that cannot use its network answers with a later one.
 	Address netip.Prefix `json:"address,omitzero"`
+	// DryRun has a plan answered and not recorded.
+	DryRun bool `json:"dry_run,omitempty"`
+	// Cause is why a change is rolled back, where nobody wants it to be.
+	Cause *Cause `json:"cause,omitempty"`
 }
 
 // RDMAChangeStep is what one end asks the other to do.
@@ -250,6 +254,8 @@ const (
 	RDMAPlan RDMAChangeStep = "plan"
 	// RDMAApply does it.
 	RDMAApply RDMAChangeStep = "apply"
+	// RDMAProve tests the cable from this end, when both ends have applied.
+	RDMAProve RDMAChangeStep = "prove"
 	// RDMACommit says that both ends are done and proved.
 	RDMACommit RDMAChangeStep = "commit"
 	// RDMARollback puts back.
@@ -258,7 +264,7 @@ const (
 
 // Values lists the steps, in order.
 func (RDMAChangeStep) Values() []string {
-	return words(RDMAPlan, RDMAApply, RDMACommit, RDMARollback)
+	return words(RDMAPlan, RDMAApply, RDMAProve, RDMACommit, RDMARollback)
 }
 
 // Valid reports whether the step belongs to this version.

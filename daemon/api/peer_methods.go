@@ -47,6 +47,8 @@ func PeerMethods() []MethodInfo {
 			"Announces a measurement of a path; the answer has the one-time token for its connections."),
 		method[PeerProfileParams, PeerProfileResult]("peer.profile", ClassPeer, "",
 			"Has the node measure its GPU or a path of its own, if its own rules allow, and tells how far it is."),
+		method[PeerProbeParams, PeerProbeResult]("peer.probe", ClassPeer, "",
+			"One step of a test of a cable over RDMA, whose rank 1 is the node's."),
 		method[PeerRDMAParams, RDMAChange]("peer.rdma", ClassPeer, "",
 			"One step of a change of a cable at the node's end, if its own policy allows."),
 	}

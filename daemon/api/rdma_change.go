@@ -15,6 +15,8 @@ type RDMAChange struct {
 	Since Time `json:"since"`
 	// By is who asked.
 	By Principal `json:"by"`
+	// UndoneBy is who had it put back; absent where nobody wanted that.
+	UndoneBy Principal `json:"undone_by,omitzero"`
 	// StartedAt is when it began.
 	StartedAt Time `json:"started_at"`
 	// Interface is the network interface at this end.

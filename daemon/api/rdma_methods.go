@@ -21,8 +21,10 @@ func rdmaMethods() []MethodInfo {
 
 // RDMAListResult is every cable's readiness.
 type RDMAListResult struct {
-	// Links are the cables, ordered by id.
+	// Links are the cables, ordered by their ends.
 	Links []RDMAReadiness `json:"links"`
+	// Price is what all errands together cost a person, as one line; empty where there are none.
+	Price string `json:"price,omitempty"`
 	// Errands are the Macs where a person must flip the switch, with the steps for their system.
 	Errands []RDMAErrand `json:"errands,omitempty"`
 }
@@ -31,13 +33,39 @@ type RDMAListResult struct {
 type RDMAErrand struct {
 	// Node is the Mac.
 	Node NodeID `json:"node"`
+	// Kind is what has to be done there.
+	Kind RDMAErrandKind `json:"kind"`
 	// EstimateS is about how long it takes.
 	EstimateS float64 `json:"estimate_s"`
 	// Steps are what to do there, in order.
 	Steps []ErrandStep `json:"steps"`
 	// Links are the cables that it makes ready.
 	Links []LinkID `json:"links"`
+	// Note is how it stands, such as that the Mac is away; empty where nothing has happened yet.
+	Note string `json:"note,omitempty"`
+	// Done says that it was made; it is listed for some minutes more.
+	Done bool `json:"done,omitempty"`
 }
+
+// RDMAErrandKind is what has to be done at a Mac.
+type RDMAErrandKind string
+
+const (
+	// ErrandRecovery is to start it in Recovery and to type a command there.
+	ErrandRecovery RDMAErrandKind = "recovery"
+	// ErrandSettings is to flip the switch in System Settings and to restart it.
+	ErrandSettings RDMAErrandKind = "settings"
+	// ErrandRestart is to restart it, since the switch is on and not yet in effect.
+	ErrandRestart RDMAErrandKind = "restart"
+)
+
+// Values lists the kinds.
+func (RDMAErrandKind) Values() []string {
+	return words(ErrandRecovery, ErrandSettings, ErrandRestart)
+}
+
+// Valid reports whether the kind belongs to this version.
+func (k RDMAErrandKind) Valid() bool { return known(k) }
 
 // ErrandStep is one step of an errand.
 type ErrandStep struct {

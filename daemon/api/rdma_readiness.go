@@ -4,6 +4,10 @@ package api
 type RDMAReadiness struct {
 	// Link is the cable; absent where the other end does not run Fulmen.
 	Link LinkID `json:"link,omitzero"`
+	// Ends are the two ends, the lower first; one where the other is not known.
+	Ends []CableEnd `json:"ends,omitempty"`
+	// PeerName is what the other end calls itself, where it does not run Fulmen.
+	PeerName string `json:"peer_name,omitempty"`
 	// Verdict is the sum of the checks.
 	Verdict RDMAVerdict `json:"verdict"`
 	// Text is the verdict as one sentence for a person.
@@ -12,6 +16,10 @@ type RDMAReadiness struct {
 	Checks []RDMACheck `json:"checks"`
 	// ProbesSinceBoot is the larger of both ends' counts.
 	ProbesSinceBoot int `json:"probes_since_boot"`
+	// Stale says that an end cannot be reached now.
+	Stale bool `json:"stale,omitempty"`
+	// Simulated says that no real hardware is behind it.
+	Simulated bool `json:"simulated,omitempty"`
 }
 
 // RDMACheck is one check.

@@ -38,6 +38,10 @@ const (
 	ReasonDaemonNewerThanApp Reason = "daemon_newer_than_app"
 	// ReasonBundleGone: the app was moved to the Trash.
 	ReasonBundleGone Reason = "bundle_gone"
+	// ReasonProgramReplaced: another version of Fulmen is installed than the one that runs.
+	ReasonProgramReplaced Reason = "program_replaced"
+	// ReasonCrashLoop: the daemon ended unexpectedly several times.
+	ReasonCrashLoop Reason = "crash_loop"
 	// ReasonUndoLeft: changes made before an earlier removal can still be put back.
 	ReasonUndoLeft Reason = "undo_left"
 	// ReasonSafetyNetUsed: the slow re-read found something that no event had announced.
@@ -105,6 +109,12 @@ func daemonReasons() []ReasonInfo {
 		{Reason: ReasonBundleGone, Severity: SeverityWarning,
 			Text:   "The app was moved to the Trash.",
 			Remedy: "Put it back, or run `fulmen uninstall`."},
+		{Reason: ReasonProgramReplaced, Severity: SeverityInfo,
+			Text:   "Fulmen was upgraded; the daemon still is the one from before.",
+			Remedy: "Run `fulmen restart`; jobs go on."},
+		{Reason: ReasonCrashLoop, Severity: SeverityError,
+			Text:   "The daemon ended unexpectedly, several times in a short while.",
+			Remedy: "See `fulmen logs`; `fulmen report` collects what helps to find the fault."},
 		{Reason: ReasonUndoLeft, Severity: SeverityWarning,
 			Text:   "Changes made before an earlier removal can still be put back.",
 			Remedy: "Run `fulmen rdma undo`."},

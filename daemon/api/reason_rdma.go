@@ -38,6 +38,8 @@ const (
 	ReasonRDMANothingToUndo Reason = "rdma_nothing_to_undo"
 	// ReasonRDMABridgeCallsMissing: this macOS lacks the calls to change the bridge safely.
 	ReasonRDMABridgeCallsMissing Reason = "rdma_bridge_calls_missing"
+	// ReasonRDMAServiceInWay: the interface has a network service already that Fulmen did not make.
+	ReasonRDMAServiceInWay Reason = "rdma_service_in_way"
 	// ReasonRDMANoFreeNetwork: no free /30 of 169.254 is left on both Macs.
 	ReasonRDMANoFreeNetwork Reason = "rdma_no_free_network"
 	// ReasonRDMADeviceBusy: the RDMA device is in use.
@@ -102,6 +104,9 @@ func rdmaReasons() []ReasonInfo {
 		{Reason: ReasonRDMABridgeCallsMissing, Code: CodeUnsupported,
 			Text:   "This macOS lacks the calls to change the bridge safely.",
 			Remedy: "Set Thunderbolt Bridge inactive in System Settings, Network."},
+		{Reason: ReasonRDMAServiceInWay, Code: CodePrecondition,
+			Text:   "The interface has a network service already that Fulmen did not make.",
+			Remedy: "Remove that service in System Settings, Network, and try again."},
 		{Reason: ReasonRDMANoFreeNetwork, Code: CodeExhausted,
 			Text: "No free /30 of 169.254 is left on both Macs."},
 		{Reason: ReasonRDMADeviceBusy, Code: CodeConflict,

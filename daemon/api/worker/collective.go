@@ -42,6 +42,9 @@ type SendRecvRow struct {
 	// RTTUS is the median time of a message there and back, in
 	// microseconds.
 	RTTUS float64 `json:"rtt_us"`
+	// JitterUS is the mean difference of consecutive round trips, in
+	// microseconds.
+	JitterUS float64 `json:"jitter_us"`
 	// UpBytesPerS is the rate from rank 0 to rank 1, DownBytesPerS the rate
 	// back, timed by the receiver.
 	UpBytesPerS   float64 `json:"up_bytes_per_s"`

@@ -564,6 +564,15 @@ export type RDMAChangeState = "planned" | "applying" | "proving" | "active" | "u
 export type RDMACheckKey = "fulmen" | "port_tb5" | "speed" | "os" | "same_build" | "receptacle" | "switch" | "device" | "peer_offers" | "port_active" | "no_bridge" | "no_loop" | "ipv4_gid" | "probe";
 
 /**
+ * RDMAErrandKind is what has to be done at a Mac.
+ *
+ * - recovery: To start it in Recovery and to type a command there.
+ * - settings: To flip the switch in System Settings and to restart it.
+ * - restart: To restart it, since the switch is on and not yet in effect.
+ */
+export type RDMAErrandKind = "recovery" | "settings" | "restart";
+
+/**
  * RDMAPortState is the state of an RDMA port, by the names of the verbs API.
  *
  * - down: Has no partner: RDMA must be on at both ends.
@@ -1040,6 +1049,8 @@ export interface DaemonInfoResult {
   api_url: string;
   /** The Unix socket's path. */
   socket: string;
+  /** Says that launchd or systemd hold the sockets: a stopped daemon still answers, and can be started by daemon.start. */
+  activated?: boolean;
   /** Where peers connect. */
   peer_port: number;
   /** Where its state is. */
@@ -2409,6 +2420,8 @@ export interface NodeRDMAChange {
   since: Time;
   /** Who asked. */
   by: Principal;
+  /** Who had it put back; absent where nobody wanted that. */
+  undone_by?: Principal;
   /** When it began. */
   started_at: Time;
   /** The network interface at this end. */
@@ -2907,6 +2920,8 @@ export interface RDMAChange {
   since: Time;
   /** Who asked. */
   by: Principal;
+  /** Who had it put back; absent where nobody wanted that. */
+  undone_by?: Principal;
   /** When it began. */
   started_at: Time;
   /** The network interface at this end. */
@@ -2980,12 +2995,18 @@ export interface RDMADevice {
 export interface RDMAErrand {
   /** The Mac. */
   node: NodeID;
+  /** What has to be done there. */
+  kind: RDMAErrandKind;
   /** About how long it takes. Unit: s. */
   estimate_s: number;
   /** What to do there, in order. */
   steps: ErrandStep[];
   /** The cables that it makes ready. */
   links: LinkID[];
+  /** How it stands, such as that the Mac is away; empty where nothing has happened yet. */
+  note?: string;
+  /** Says that it was made; it is listed for some minutes more. */
+  done?: boolean;
 }
 
 /** RDMAHistoryParams says of what. */
@@ -3002,8 +3023,10 @@ export interface RDMAHistoryResult {
 
 /** RDMAListResult is every cable's readiness. */
 export interface RDMAListResult {
-  /** The cables, ordered by id. */
+  /** The cables, ordered by their ends. */
   links: RDMAReadiness[];
+  /** What all errands together cost a person, as one line; empty where there are none. */
+  price?: string;
   /** The Macs where a person must flip the switch, with the steps for their system. */
   errands?: RDMAErrand[];
 }
@@ -3012,6 +3035,10 @@ export interface RDMAListResult {
 export interface RDMAReadiness {
   /** The cable; absent where the other end does not run Fulmen. */
   link?: LinkID;
+  /** The two ends, the lower first; one where the other is not known. */
+  ends?: CableEnd[];
+  /** What the other end calls itself, where it does not run Fulmen. */
+  peer_name?: string;
   /** The sum of the checks. */
   verdict: RDMAVerdict;
   /** The verdict as one sentence for a person. */
@@ -3020,6 +3047,10 @@ export interface RDMAReadiness {
   checks: RDMACheck[];
   /** The larger of both ends' counts. */
   probes_since_boot: number;
+  /** Says that an end cannot be reached now. */
+  stale?: boolean;
+  /** Says that no real hardware is behind it. */
+  simulated?: boolean;
 }
 
 /** RDMAStep is one setting changed. */
@@ -3633,10 +3664,12 @@ export interface Methods {
   "daemon.redeem_secret": { params: DaemonRedeemSecretParams; result: DaemonCreateTokenResult; class: "read"; notifies: never };
   /** Changes a simulated cluster: plug, unplug, set. Refused where nothing is simulated. */
   "daemon.simulate": { params: DaemonSimulateParams; result: Empty; class: "admin"; notifies: never };
-  /** Starts a daemon that was stopped and that its supervisor woke to answer. */
+  /** Starts a daemon that was stopped and that its supervisor woke to answer: connections end, and the next one finds it running. Where it runs, nothing happens. Unix socket only, there. */
   "daemon.start": { params: EmptyParams; result: Empty; class: "admin"; notifies: never };
-  /** Stops the daemon. Running ranks go on until their lease ends, unless they are to be ended. */
+  /** Stops the daemon. Running ranks go on until their lease ends, unless they are to be ended. Where its supervisor holds its sockets it answers every later call but daemon.start with stopped, until then or until the machine restarts. */
   "daemon.stop": { params: DaemonStopParams; result: Empty; class: "admin"; notifies: never };
+  /** Ends the daemon in order and starts it again, with the program that is on the disk by then: the end of an upgrade. Jobs go on. */
+  "daemon.restart": { params: EmptyParams; result: Empty; class: "admin"; notifies: never };
 }
 
 /** The name of a method. */
@@ -3716,6 +3749,7 @@ export const methodClasses: { readonly [M in MethodName]: Methods[M]["class"] } 
   "daemon.simulate": "admin",
   "daemon.start": "admin",
   "daemon.stop": "admin",
+  "daemon.restart": "admin",
 };
 
 /** The parameters of what the daemon sends by itself, after it was asked to, by name. */
@@ -3771,6 +3805,7 @@ export type KnownReason =
   | "config_invalid"
   | "config_unknown_key"
   | "confirmation_failed"
+  | "crash_loop"
   | "daemon_newer_than_app"
   | "daemon_older_than_app"
   | "deadline"
@@ -3901,6 +3936,7 @@ export type KnownReason =
   | "probe_token_invalid"
   | "program_missing"
   | "program_not_executable"
+  | "program_replaced"
   | "protocol_too_new"
   | "protocol_too_old"
   | "psi_unavailable"
@@ -3928,6 +3964,7 @@ export type KnownReason =
   | "rdma_port_suspect"
   | "rdma_probe_failed"
   | "rdma_probes_spent"
+  | "rdma_service_in_way"
   | "rdma_switch_off"
   | "rdma_undo_partial"
   | "read_failed"

@@ -1,0 +1,71 @@
+package api
+
+// UninstallPlan is what Fulmen has left on a machine, and what becomes of it: what
+// `fulmend uninstall` prints.
+type UninstallPlan struct {
+	// Items are in the order in which they go.
+	Items []UninstallItem `json:"items"`
+}
+
+// UninstallResult is what an uninstallation has done.
+type UninstallResult struct {
+	// Removed are the items that are gone.
+	Removed []UninstallItem `json:"removed"`
+	// Stayed are those that are there.
+	Stayed []UninstallItem `json:"stayed"`
+	// Failed could not be removed; the same again tries it again.
+	Failed []UninstallFailure `json:"failed,omitempty"`
+}
+
+// UninstallItem is something that Fulmen has left on the machine.
+type UninstallItem struct {
+	// Kind is what it is.
+	Kind UninstallKind `json:"kind"`
+	// Path is where.
+	Path string `json:"path"`
+	// Bytes is how much it takes, links not followed.
+	Bytes int64 `json:"bytes"`
+	// Jobs counts the jobs whose output it is.
+	Jobs int `json:"jobs,omitempty"`
+	// Stays is why it stays, as one sentence; empty where it goes.
+	Stays string `json:"stays,omitempty"`
+}
+
+// UninstallFailure is something that could not be removed.
+type UninstallFailure struct {
+	// Path is what.
+	Path string `json:"path"`
+	// Message is why.
+	Message string `json:"message"`
+}
+
+// UninstallKind is what an item is of Fulmen's.
+type UninstallKind string
+
+const (
+	// UninstallService is what has the system start the daemon.
+	UninstallService UninstallKind = "service"
+	// UninstallRuntime is sockets and marks, which mean nothing after a restart.
+	UninstallRuntime UninstallKind = "runtime"
+	// UninstallLogs are the daemon's.
+	UninstallLogs UninstallKind = "logs"
+	// UninstallConfiguration is the configuration.
+	UninstallConfiguration UninstallKind = "configuration"
+	// UninstallState is the node's key, and what it knows and has measured.
+	UninstallState UninstallKind = "state"
+	// UninstallOutput is what jobs have printed.
+	UninstallOutput UninstallKind = "output"
+	// UninstallUndo is the record of what was changed for RDMA.
+	UninstallUndo UninstallKind = "undo"
+	// UninstallPrograms are the programs, or the app.
+	UninstallPrograms UninstallKind = "programs"
+)
+
+// Values lists the kinds, in the order in which they go.
+func (UninstallKind) Values() []string {
+	return words(UninstallService, UninstallRuntime, UninstallLogs, UninstallConfiguration, UninstallState, UninstallOutput,
+		UninstallUndo, UninstallPrograms)
+}
+
+// Valid reports whether the kind belongs to this version.
+func (k UninstallKind) Valid() bool { return known(k) }
