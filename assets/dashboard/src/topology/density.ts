@@ -1,0 +1,97 @@
+/**
+ * How much of each Mac and cable is drawn: the more there are, and the less room,
+ * the less of each.
+ *
+ * @module
+ */
+
+import type { Size } from "./geometry";
+
+/** The levels of detail: everything, everything in small, or a name and a shape with the rest on demand. */
+export type Level = "full" | "compact" | "small";
+
+/** The sizes of one level, in units of the drawing. */
+export interface Density {
+  level: Level;
+  /** The box that a Mac takes, its text included. */
+  node: Size;
+  /** The box of the Mac's shape alone. */
+  shape: Size;
+  /** Sizes of letters: names, facts, labels of edges. */
+  name: number;
+  fact: number;
+  label: number;
+  /** The distance of two cables between the same Macs. */
+  apart: number;
+  /** Whether all edges have labels, or those alone that are pointed at, selected or in trouble. */
+  labelled: boolean;
+}
+
+const levels: Readonly<Record<Level, Density>> = {
+  full: {
+    level: "full",
+    node: { width: 172, height: 136 },
+    shape: { width: 92, height: 62 },
+    name: 14,
+    fact: 11,
+    label: 12,
+    apart: 52,
+    labelled: true,
+  },
+  compact: {
+    level: "compact",
+    node: { width: 148, height: 112 },
+    shape: { width: 70, height: 46 },
+    name: 12.5,
+    fact: 10,
+    label: 11,
+    apart: 44,
+    labelled: true,
+  },
+  small: {
+    level: "small",
+    node: { width: 96, height: 62 },
+    shape: { width: 54, height: 36 },
+    name: 11,
+    fact: 10,
+    label: 11,
+    apart: 12,
+    labelled: false,
+  },
+};
+
+/** The most Macs of which every edge carries its numbers. */
+export const labelledNodes = 8;
+
+/** A window narrower than this has the next smaller Macs. */
+const narrowWindow = 640;
+
+/** The density for a number of Macs in a room. */
+export function densityOf(nodes: number, room: Size): Density {
+  if (nodes > labelledNodes) {
+    return levels.small;
+  }
+  return nodes > 4 || room.width < narrowWindow ? levels.compact : levels.full;
+}
+
+/**
+ * The room that a number of Macs takes at ease, in units of the drawing: less
+ * than this, and the drawing is made smaller than life; more, and it is made
+ * larger, up to half as much again.
+ */
+export function easeOf(nodes: number, density: Density): Size {
+  if (density.level === "small") {
+    return { width: 1100, height: 660 };
+  }
+  const steps: readonly Size[] = [
+    { width: 420, height: 300 },
+    { width: 760, height: 320 },
+    { width: 860, height: 520 },
+    { width: 920, height: 540 },
+    { width: 1040, height: 620 },
+    { width: 1080, height: 640 },
+    { width: 1120, height: 680 },
+    { width: 1160, height: 700 },
+  ];
+  return steps[Math.min(Math.max(nodes, 1), steps.length) - 1]!;
+}
