@@ -20,25 +20,22 @@ func (s *State) cables() []Item {
 	slices.SortFunc(cables, func(a, b api.Cable) int {
 		return cmp.Or(cmp.Compare(s.cableName(a), s.cableName(b)), cmp.Compare(s.cableKey(a), s.cableKey(b)))
 	})
-	ready, canEnable := 0, 0
+	ready, offered := 0, 0
 	top := Item{ID: "cables"}
 	for _, c := range cables {
 		readiness := s.readiness(c)
-		switch readiness.Verdict {
-		case api.RDMAReady:
+		switch {
+		case readiness.Verdict == api.RDMAReady:
 			ready++
-		case api.RDMACanEnable:
-			canEnable++
-		case api.RDMANeedsPerson, api.RDMACannot, api.RDMAUnknown:
+		case canEnable(c, readiness):
+			offered++
 		}
 		top.Items = append(top.Items, s.cable(c, readiness))
 	}
 	top.Title = fmt.Sprintf("Cables: %d of %d ready for RDMA", ready, len(cables))
-	if canEnable > 1 {
+	if offered > 1 {
 		top.Items = append(top.Items, separator("enable_all"), Item{ID: "cables:enable_all",
-			Title: fmt.Sprintf("Enable RDMA on %s...", plural(canEnable, "cable")), Do: &Do{
-				Call:    &Call{Method: "rdma.enable", Params: api.RDMAChangeParams{AllReady: true}, Admin: true},
-				Confirm: &Confirm{Title: "Enable RDMA on all cables that are ready for it?", Button: "Enable", Text: enableText}}})
+			Title: fmt.Sprintf("Enable RDMA on %s...", plural(offered, "cable")), Do: enableAll()})
 	}
 	for _, e := range s.Errands {
 		top.Items = append(top.Items, Item{ID: "errand:" + string(e.Node), Title: "Steps at " + s.name(e.Node) + "...",
@@ -47,9 +44,6 @@ func (s *State) cables() []Item {
 	}
 	return []Item{top}
 }
-
-const enableText = "Fulmen changes the network settings of both ends: each cable gets its own addresses and leaves the Thunderbolt Bridge. " +
-	"It can be put back at any time."
 
 // cableKey tells cables apart and orders them.
 func (s *State) cableKey(c api.Cable) string {
@@ -73,34 +67,41 @@ func (s *State) readiness(c api.Cable) api.RDMAReadiness {
 // cable is the line of one cable.
 func (s *State) cable(c api.Cable, r api.RDMAReadiness) Item {
 	id := "cable:" + s.cableKey(c)
-	item := Item{ID: id, Title: s.cableName(c) + "   " + cableWords(c, r)}
+	changing := s.changing(c.Link)
+	item := Item{ID: id, Title: s.cableName(c) + "   " + cableWords(c, r, changing)}
 	for i, e := range c.Ends {
 		item.Items = append(item.Items, info(fmt.Sprintf("%s:end:%d", id, i), s.endName(e)))
 	}
-	link := api.LinkRef(c.Link.String())
 	switch {
+	case changing != "":
+		item.Items = append(item.Items, info(id+":changing", "The network settings of both ends are being changed"))
+	case r.Verdict == api.RDMAReady && s.isOurs(c.Link):
+		item.Checked = true
+		item.Items = append(item.Items, Item{ID: id + ":disable", Title: "Disable RDMA...", Do: s.disable(c)})
 	case r.Verdict == api.RDMAReady:
 		item.Checked = true
-		item.Items = append(item.Items, Item{ID: id + ":disable", Title: "Disable RDMA...", Do: &Do{
-			Call: &Call{Method: "rdma.disable", Params: api.RDMAChangeParams{Links: []api.LinkRef{link}}, Admin: true},
-			Confirm: &Confirm{Title: "Disable RDMA on this cable?", Button: "Disable",
-				Text: "What Fulmen changed at both ends is put back. Jobs that use the cable end."}}})
-	case r.Verdict == api.RDMACanEnable && c.Kind == api.LinkTB5:
-		item.Items = append(item.Items, Item{ID: id + ":enable", Title: "Enable RDMA...", Do: &Do{
-			Call:    &Call{Method: "rdma.enable", Params: api.RDMAChangeParams{Links: []api.LinkRef{link}}, Admin: true},
-			Confirm: &Confirm{Title: "Enable RDMA between " + s.cableName(c) + "?", Button: "Enable", Text: enableText}}})
+		item.Items = append(item.Items, info(id+":disable", "RDMA was set up by hand, not by Fulmen"))
+	case canEnable(c, r):
+		item.Items = append(item.Items, Item{ID: id + ":enable", Title: "Enable RDMA...", Do: s.enable(c)})
 	default:
-		item.Items = append(item.Items, Item{ID: id + ":why", Title: "Why Not?", Items: s.whyNot(id, c, r)})
+		item.Items = append(item.Items, info(id+":enable", "Enable RDMA..."), Item{ID: id + ":why", Title: "Why Not?", Items: s.whyNot(id, c, r)})
+	}
+	if text := s.lastFailure(c.Link); text != "" && changing == "" {
+		item.Items = append(item.Items, info(id+":failure", "Last time: "+clean(text)))
 	}
 	if c.Link.Valid() {
-		item.Items = append(item.Items,
-			Item{ID: id + ":show", Title: "Show Me the Ports", Do: &Do{Open: "dashboard:/link/" + string(link)}},
-			Item{ID: id + ":measure", Title: "Measure Again", Disabled: c.Stale,
-				Do: call("measure.link", api.MeasureLinkParams{Links: []api.LinkRef{link}})},
-			Item{ID: id + ":mute", Title: "Mute This Cable", Checked: c.Muted,
-				Do: call("link.mute", api.LinkMute{Link: link, Muted: !c.Muted})})
+		item.Items = append(item.Items, cableItems(id, api.LinkRef(c.Link.String()), c.Stale, c.Muted)...)
 	}
 	return item
+}
+
+// cableItems are what can be done with any cable, also below a problem with it.
+func cableItems(id string, link api.LinkRef, isStale, isMuted bool) []Item {
+	return []Item{
+		{ID: id + ":show", Title: "Show Me the Ports", Do: &Do{Open: "dashboard:/link/" + string(link)}},
+		{ID: id + ":measure", Title: "Measure Again", Disabled: isStale, Do: call("measure.link", api.MeasureLinkParams{Links: []api.LinkRef{link}})},
+		{ID: id + ":mute", Title: "Mute This Cable", Checked: isMuted, Do: call("link.mute", api.LinkMute{Link: link, Muted: !isMuted})},
+	}
 }
 
 // cableName is the two Macs of a cable, this one first: studio-1 ↔ mbp.
@@ -121,7 +122,7 @@ func (s *State) endName(e api.CableEnd) string {
 }
 
 // cableWords is how a cable fares, in a few words.
-func cableWords(c api.Cable, r api.RDMAReadiness) string {
+func cableWords(c api.Cable, r api.RDMAReadiness, changing string) string {
 	var parts []string
 	if slow, known := slowest(c); known {
 		parts = append(parts, apptext.BitsPerS(slow))
@@ -131,6 +132,8 @@ func cableWords(c api.Cable, r api.RDMAReadiness) string {
 	switch {
 	case c.Stale:
 		parts = append(parts, "an end is not reached")
+	case changing != "":
+		parts = append(parts, changing)
 	case c.Verdict == api.VerdictSlow:
 		parts = append(parts, "slower than it should be")
 	case c.Verdict == api.VerdictBad:
@@ -159,37 +162,4 @@ func slowest(c api.Cable) (bitsPerS int64, known bool) {
 		return *c.ForwardBitsPerS, true
 	}
 	return min(*c.ForwardBitsPerS, *c.BackwardBitsPerS), true
-}
-
-// rdmaNeedsOver is the speed that a cable must exceed, in bits/s.
-const rdmaNeedsOver = 40e9
-
-// whyNot are the reasons why RDMA is not ready: every check that fails, with
-// what to do.
-func (s *State) whyNot(id string, c api.Cable, r api.RDMAReadiness) []Item {
-	var items []Item
-	for i, check := range r.Checks {
-		if check.Answer == api.AnswerYes || check.Advice {
-			continue
-		}
-		items = append(items, Item{ID: fmt.Sprintf("%s:why:%d", id, i), Title: clean(check.Text), Tooltip: both(check.Text, check.Remedy), Disabled: true})
-		if check.Remedy != "" {
-			items = append(items, info(fmt.Sprintf("%s:remedy:%d", id, i), "  "+clean(check.Remedy)))
-		}
-	}
-	if len(items) > 0 {
-		return items
-	}
-	slow, known := slowest(c)
-	switch {
-	case r.Text != "":
-		return []Item{info(id+":why:text", clean(r.Text))}
-	case c.Kind == api.LinkTB3 || c.Kind == api.LinkTB4:
-		return []Item{info(id+":why:text", "RDMA needs Thunderbolt 5 at both ends; this is "+kindName(c.Kind)+".")}
-	case known && slow <= rdmaNeedsOver:
-		return []Item{info(id+":why:text", "It negotiated "+apptext.BitsPerS(slow)+"; RDMA needs more than 40 Gb/s.")}
-	case len(c.Ends) < 2:
-		return []Item{info(id+":why:text", "The other end does not run Fulmen.")}
-	}
-	return []Item{info(id+":why:text", "Not known yet.")}
 }

@@ -62,12 +62,25 @@ func (s *State) mac(n Node) Item {
 		Item{ID: id + ":measure", Title: "Measure Its GPU", Disabled: n.Liveness != api.LivenessAlive,
 			Do: call("measure.gpu", api.MeasureGPUParams{Nodes: []api.NodeRef{api.NodeRef(n.NodeView.Node)}})})
 	if !n.Self {
-		item.Items = append(item.Items, Item{ID: id + ":remove", Title: "Remove from the Cluster...", Do: &Do{
-			Call: &Call{Method: "cluster.remove", Params: api.ClusterRemoveParams{Nodes: []api.NodeRef{api.NodeRef(n.NodeView.Node)}}, Admin: true},
-			Confirm: &Confirm{Title: "Remove “" + cmp.Or(clean(n.ShortName), n.NodeView.Node.Display()) + "” from the cluster?", Button: "Remove",
-				Text: "Its jobs end everywhere, and it must be added again with a code to come back."}}})
+		item.Items = append(item.Items, Item{ID: id + ":remove", Title: "Remove from the Cluster...", Do: s.remove(n.NodeView.Node)})
 	}
 	return item
+}
+
+// remove takes Macs out of the cluster.
+func (s *State) remove(nodes ...api.NodeID) *Do {
+	var p api.ClusterRemoveParams
+	var names []string
+	for _, n := range nodes {
+		p.Nodes = append(p.Nodes, api.NodeRef(n))
+		names = append(names, "“"+s.name(n)+"”")
+	}
+	text := "Its jobs end everywhere, and it must be added again with a code to come back."
+	if len(nodes) > 1 {
+		text = "Their jobs end everywhere, and they must be added again with a code to come back."
+	}
+	return &Do{Call: &Call{Method: "cluster.remove", Params: p, Admin: true},
+		Confirm: &Confirm{Title: "Remove " + strings.Join(names, " and ") + " from the cluster?", Button: "Remove", Text: text}}
 }
 
 // macWords is how a Mac fares, in a few words.

@@ -1,5 +1,7 @@
 package app
 
+import "fulmen/daemon/api"
+
 // obstacle are the lines about what keeps Fulmen from working on this Mac.
 // stops says that there is no cluster to be shown below them.
 func (s *State) obstacle() (lines []Item, stops bool) {
@@ -37,7 +39,7 @@ func (s *State) obstacle() (lines []Item, stops bool) {
 	case DaemonConnecting:
 		return say("Connecting to Fulmen...", "", nil), true
 	case DaemonStopped:
-		return say("Fulmen is stopped", "Start Fulmen", &Do{App: AppStart},
+		return say("Fulmen is stopped", "Start Fulmen", adminCall("daemon.start", api.Empty{}),
 			"This Mac is not part of the cluster now."), true
 	case DaemonGone:
 		return say("Fulmen does not answer", "Start Fulmen", &Do{App: AppStart},

@@ -34,6 +34,8 @@ type State struct {
 	Cables []api.Cable
 	// RDMA is every cable's readiness, where rdma.list was answered.
 	RDMA []api.RDMAReadiness
+	// Changes are what Fulmen changed for RDMA, or is changing.
+	Changes []api.NodeRDMAChange
 	// Errands are the Macs where a person must flip the switch for RDMA.
 	Errands []api.RDMAErrand
 	// Measuring are the measurements that wait or run.

@@ -50,6 +50,11 @@ func cable(a, b int, verdict api.RDMAVerdict) api.Cable {
 		ForwardBitsPerS: some(int64(80e9)), BackwardBitsPerS: some(int64(80e9)), RDMA: verdict}
 }
 
+// change is what a Mac changed at its end of the cable to another.
+func change(n, other int, state api.RDMAChangeState) api.NodeRDMAChange {
+	return api.NodeRDMAChange{Node: id(n), RDMAChange: api.RDMAChange{Link: cable(min(n, other), max(n, other), "").Link, State: state, Since: ago(time.Minute)}}
+}
+
 func condition(n int, code api.Reason, severity api.Severity, text, remedy string) api.NodeCondition {
 	return api.NodeCondition{Node: id(n), Condition: api.Condition{Code: code, Severity: severity, Text: text, Remedy: remedy, Since: ago(time.Minute)}}
 }
@@ -67,6 +72,7 @@ func healthy() State {
 		Totals: api.Totals{Nodes: 3, Members: 3, FP16TFLOPS: some(96.2), MemoryTotalBytes: some(int64(1152 << 30)),
 			MemoryUsedBytes: some(int64(439 << 30)), PowerWatts: some(383.4), PowerNodes: 3, MeasuredNodes: 3},
 		Cables:      []api.Cable{cable(1, 2, api.RDMAReady), cable(1, 3, api.RDMACanEnable)},
+		Changes:     []api.NodeRDMAChange{change(1, 2, api.RDMAChangeActive), change(2, 1, api.RDMAChangeActive)},
 		Sharing:     &api.Sharing{Jobs: api.JobsNobody, RDMAChanges: api.ChangesNobody},
 		Preferences: Preferences{LaunchAtLogin: true, Notifications: true, Title: TitleNothing},
 	}
@@ -168,6 +174,15 @@ func states() map[string]State {
 			}}}
 			s.Errands = []api.RDMAErrand{{Node: id(3), EstimateS: 240}}
 		}),
+		"rdma_by_hand":  state(func(s *State) { s.Changes = nil }),
+		"rdma_enabling": state(func(s *State) { s.Changes = append(s.Changes, change(1, 3, api.RDMAChangeApplying)) }),
+		"rdma_failed": state(func(s *State) {
+			before, now := change(1, 3, api.RDMAChangeUndone), change(3, 1, api.RDMAChangePartial)
+			before.Reason, before.Message, before.Since = api.ReasonRDMAChangeFailed, "An older failure.", ago(time.Hour)
+			now.Reason, now.Message = api.ReasonRDMAUndoPartial, "The port did not become active within 60 s."
+			s.Changes = append(s.Changes, before, now)
+		}),
+		"rdma_undoing": state(func(s *State) { s.Changes[1].State = api.RDMAChangeUndoing }),
 		"peer_without_fulmen": state(func(s *State) {
 			c := cable(1, 9, api.RDMAUnknown)
 			c.Link, c.Ends, c.PeerName, c.Kind, c.ForwardBitsPerS = api.LinkID{}, c.Ends[:1], "Carol's Mac", api.LinkUnknown, nil

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	apptext "fulmen/app/text"
 	"fulmen/daemon/api"
 )
 
@@ -16,9 +17,9 @@ const mostTrouble = 4
 func (s *State) trouble() []Item {
 	var items []Item
 	if s.Code != nil && s.Code.Code != "" {
+		show := CodeDialog()
 		items = append(items, Item{ID: "code", Title: "Code for the other Mac: " + s.Code.Code, Items: []Item{
-			{ID: "code:show", Title: "Show It Large", Do: &Do{Dialog: &Dialog{Kind: DialogShowCode, Title: "Add a Mac",
-				Text: "Type this code on the other Mac."}}},
+			{ID: "code:show", Title: "Show It Large", Do: &Do{Dialog: &show}},
 			{ID: "code:close", Title: "Stop Adding", Do: adminCall("cluster.pair", api.ClusterPairParams{Close: true})},
 		}})
 	}
@@ -61,9 +62,7 @@ func (s *State) asks(p api.Pending) Item {
 	}
 	item := Item{ID: id, Title: "“" + name + "” wants to join", Items: []Item{
 		info(id+":from", cmp.Or(clean(p.ModelName), "A Mac")+", over "+clean(p.Interface)),
-		{ID: id + ":code", Title: "Enter Its Code...", Disabled: p.State == api.PendingProving, Do: &Do{Dialog: &Dialog{
-			Kind: DialogEnterCode, Title: "Add “" + name + "”?", Node: string(p.Peer),
-			Text: "Type the code that it shows. As a member it can run jobs here only as the account that you choose."}}},
+		{ID: id + ":code", Title: "Enter Its Code...", Disabled: p.State == api.PendingProving, Do: &Do{Dialog: enterCode(p)}},
 		{ID: id + ":later", Title: "Later", Do: answer(api.PendingLater)},
 		{ID: id + ":ignore", Title: "Ignore", Do: answer(api.PendingIgnored)},
 	}}
@@ -71,6 +70,17 @@ func (s *State) asks(p api.Pending) Item {
 		item.Title = "Checking the code of “" + name + "”..."
 	}
 	return item
+}
+
+// CodeDialog shows this Mac's code, which follows where a code was asked for.
+func CodeDialog() Dialog {
+	return Dialog{Kind: DialogShowCode, Title: "Add a Mac", Text: "Type this code on the other Mac, within five minutes."}
+}
+
+// enterCode asks for the code of a Mac that asks.
+func enterCode(p api.Pending) *Dialog {
+	return &Dialog{Kind: DialogEnterCode, Title: "Add “" + clean(p.Name) + "”?", Node: string(p.Peer),
+		Text: "Type the code that it shows. As a member it can run jobs here only as the account that you choose."}
 }
 
 // shown are the problems that a person should see, the worst first, those of
@@ -107,17 +117,15 @@ func (s *State) problem(c api.NodeCondition) Item {
 	if c.Remedy != "" {
 		item.Items = append(item.Items, info(id+":remedy", clean(c.Remedy)))
 	}
-	if do := s.action(c.Action); do != nil {
+	if do := s.action(c); do != nil {
 		item.Items = append(item.Items, Item{ID: id + ":action", Title: clean(c.Action.Label), Do: do})
 	}
 	if link, isLink := cableOf(c.Subject); isLink {
-		item.Items = append(item.Items, Item{ID: id + ":port", Title: "Show Me the Port", Do: &Do{Open: "dashboard:/link/" + string(link)}})
-		if c.Action == nil || c.Action.Target != "measure.link" {
-			item.Items = append(item.Items, Item{ID: id + ":measure", Title: "Measure Again",
-				Do: call("measure.link", api.MeasureLinkParams{Links: []api.LinkRef{link}})})
+		below := cableItems(id, link, false, false)
+		if c.Action != nil && c.Action.Target == "measure.link" {
+			below = slices.DeleteFunc(below, func(i Item) bool { return i.ID == id+":measure" })
 		}
-		item.Items = append(item.Items, Item{ID: id + ":mute", Title: "Mute This Cable",
-			Do: call("link.mute", api.LinkMute{Link: link, Muted: true})})
+		item.Items = append(item.Items, below...)
 	}
 	if len(item.Items) == 0 {
 		item.Do = &Do{Open: "dashboard:/conditions"}
@@ -140,18 +148,25 @@ func (s *State) where(c api.NodeCondition) string {
 func both(sentence, remedy string) string { return strings.TrimSpace(sentence + " " + remedy) }
 
 // action is what the button of a problem does. Parameters of a method are text,
-// which the API takes as it takes what a person types.
-func (s *State) action(a *api.Action) *Do {
+// which the API takes as it takes what a person types. What takes an
+// administrator is asked about first, as it is elsewhere in the menu.
+func (s *State) action(c api.NodeCondition) *Do {
+	a := c.Action
 	switch {
 	case a == nil:
 		return nil
 	case a.Kind == api.ActionMethod:
 		do := call(a.Target, nil)
-		if len(a.Params) > 0 {
+		switch {
+		case len(a.Params) > 0:
 			do.Call.Params = a.Params
+		case a.Target == "measure.gpu":
+			do.Call.Params = api.MeasureGPUParams{Nodes: []api.NodeRef{api.NodeRef(c.Node)}}
 		}
 		info, known := api.LookupMethod(a.Target)
-		do.Call.Admin = known && info.Class == api.ClassAdmin
+		if do.Call.Admin = known && info.Class == api.ClassAdmin; do.Call.Admin {
+			do.Confirm = &Confirm{Title: clean(a.Label) + "?", Button: "Continue", Text: apptext.Clean(both(c.Text, c.Remedy))}
+		}
 		return do
 	case a.Kind == api.ActionCommand:
 		return &Do{Copy: a.Target}

@@ -6,7 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"html"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -39,9 +41,34 @@ func (s *Shell) Ask(ctx context.Context, title, text string) (string, bool) {
 	return strings.TrimRight(answer, "\r\n"), err == nil
 }
 
-// Show shows a text.
-func (s *Shell) Show(ctx context.Context, title, text string) {
-	_, _ = zenity(ctx, "--info", "--no-markup", "--title="+title, "--text="+text) // put away, or no zenity: nothing to be done
+// Show shows a text, and a code in large letters.
+func (s *Shell) Show(ctx context.Context, title, text, code string) {
+	markup := html.EscapeString(text)
+	if code != "" {
+		markup += "\n\n<span size='300%'><tt>" + html.EscapeString(code) + "</tt></span>"
+	}
+	_, _ = zenity(ctx, "--info", "--title="+title, "--text="+markup) // put away, or no zenity: nothing to be done
+}
+
+// Choose shows a text with buttons. Zenity prints which of the others was
+// pressed; for the first one it ends well.
+func (s *Shell) Choose(ctx context.Context, title, text string, choices []string) int {
+	args := []string{"--question", "--no-markup", "--title=" + title, "--text=" + text, "--cancel-label=Close"}
+	for i, c := range choices {
+		if i == 0 {
+			args = append(args, "--ok-label="+c)
+		} else {
+			args = append(args, "--extra-button="+c)
+		}
+	}
+	pressed, err := zenity(ctx, args...)
+	if at := slices.Index(choices, strings.TrimRight(pressed, "\r\n")); at >= 0 {
+		return at
+	}
+	if err == nil && len(choices) > 0 {
+		return 0
+	}
+	return -1
 }
 
 // Failed says that something did not work; without zenity as a notification.

@@ -12,7 +12,7 @@ import (
 // followDocuments keeps the documents that move by themselves, and asks for the
 // lists that are made of them when one changed.
 func (f *Follower) followDocuments(ctx context.Context) {
-	kinds := []api.Kind{api.KindIdentity, api.KindGPUProfile, api.KindSharing, api.KindPending, api.KindCondition, api.KindJob, api.KindRank}
+	kinds := []api.Kind{api.KindIdentity, api.KindGPUProfile, api.KindSharing, api.KindPending, api.KindCondition, api.KindJob, api.KindRank, api.KindRDMAChange}
 	for event, err := range f.client.Watch(ctx, api.StateSelect{Kinds: kinds}) {
 		if err != nil {
 			f.interrupted(err)
@@ -32,6 +32,8 @@ func (f *Follower) followDocuments(ctx context.Context) {
 				put(f.jobs)
 			case api.KindCondition:
 				put(f.conditions)
+			case api.KindRDMAChange:
+				put(f.cables)
 			}
 		}
 		for _, d := range event.Put {
@@ -133,6 +135,18 @@ func (f *Follower) asking() []api.Pending {
 		var p api.Pending
 		if d.Kind == api.KindPending && d.Decode(&p) == nil {
 			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// changes are what was changed for RDMA, or is being changed.
+func (f *Follower) changes() []api.NodeRDMAChange {
+	var all []api.NodeRDMAChange
+	for _, d := range f.view.Docs() {
+		c := api.NodeRDMAChange{Node: d.Node}
+		if d.Kind == api.KindRDMAChange && d.Decode(&c.RDMAChange) == nil {
+			all = append(all, c)
 		}
 	}
 	return all

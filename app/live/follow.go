@@ -2,7 +2,6 @@ package live
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -68,7 +67,7 @@ func (f *Follower) State(now time.Time) app.State {
 		s.Code = nil
 	}
 	s.Nodes = f.macs()
-	s.Pending, s.Sharing = f.asking(), f.sharing()
+	s.Pending, s.Sharing, s.Changes = f.asking(), f.sharing(), f.changes()
 	return s
 }
 
@@ -161,15 +160,21 @@ func (f *Follower) tell(ctx context.Context) {
 	}
 }
 
-// asks gives a part that asks for something whenever its token is there.
+// asks gives a part that asks for something whenever its token is there. After a
+// failure that may mend it asks again, with growing pauses.
 func (f *Follower) asks(wake chan struct{}, ask func(context.Context) error) func(context.Context) {
 	return func(ctx context.Context) {
+		wait := f.opts.Pace
 		for take(ctx, wake) {
 			err := ask(ctx)
-			if err != nil && ctx.Err() == nil && mends(err) {
-				put(wake) // the watches find out that the daemon is gone
+			switch {
+			case err == nil || ctx.Err() != nil || !client.Mends(err):
+				wait = f.opts.Pace
+			default:
+				put(wake)
+				wait = min(2*wait, longest)
 			}
-			if !pause(ctx, f.opts.Pace) {
+			if !pause(ctx, wait) {
 				return
 			}
 		}
@@ -212,13 +217,4 @@ func pause(ctx context.Context, d time.Duration) bool {
 	case <-ctx.Done():
 		return false
 	}
-}
-
-// mends reports whether asking again may help.
-func mends(err error) bool {
-	switch api.AsError(err).Code {
-	case api.CodeUnreachable, api.CodeDeadline, api.CodeExhausted:
-		return true
-	}
-	return errors.Is(err, api.ReasonLagged)
 }

@@ -3,41 +3,41 @@ package live
 import (
 	"fmt"
 	"strings"
+	"time"
 
-	"fulmen/app"
 	"fulmen/app/text"
 	"fulmen/daemon/api"
 )
 
-// Words are what a dialog shows beside its own text: the code, or the steps at a
-// Mac, those that are done with a mark.
-func (f *Follower) Words(d app.Dialog) string {
+// Code is the one that Add a Mac shows, and until when it counts; empty where
+// none does.
+func (f *Follower) Code() (code string, until time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	switch d.Kind {
-	case app.DialogShowCode:
-		if f.state.Code != nil {
-			return f.state.Code.Code
-		}
-		return "The code has expired. Choose Add a Mac again."
-	case app.DialogErrand:
-		for _, e := range f.state.Errands {
-			if e.Node == api.NodeID(d.Node) {
-				var out strings.Builder
-				for n, step := range e.Steps {
-					mark := ""
-					if step.Done {
-						mark = "  (done)"
-					}
-					fmt.Fprintf(&out, "%d. %s%s\n", n+1, text.Clean(step.Text), mark)
-				}
-				return out.String()
-			}
-		}
-		return "Nothing is left to be done there."
-	case app.DialogEnterCode:
+	if f.state.Code == nil {
+		return "", time.Time{}
 	}
-	return ""
+	return f.state.Code.Code, f.state.Code.ExpiresAt.Time
+}
+
+// Steps are what a person does at a Mac, those that are done with a mark.
+func (f *Follower) Steps(node api.NodeID) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, e := range f.state.Errands {
+		if e.Node == node {
+			var out strings.Builder
+			for n, step := range e.Steps {
+				mark := ""
+				if step.Done {
+					mark = "  (done)"
+				}
+				fmt.Fprintf(&out, "%d. %s%s\n", n+1, text.Clean(step.Text), mark)
+			}
+			return out.String()
+		}
+	}
+	return "Nothing is left to be done there."
 }
 
 // Summary is what is known, for whoever looks for a fault: states and counts, no

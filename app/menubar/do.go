@@ -3,12 +3,18 @@ package menubar
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
+	"time"
 
 	"fulmen/app"
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
 )
+
+// restartPatience is how long a daemon that was stopped may take to answer that
+// it is.
+const restartPatience = 10 * time.Second
 
 // do does what a line says, and says so where it does not work.
 func (a *App) do(ctx context.Context, item app.Item) {
@@ -30,32 +36,79 @@ func (a *App) do(ctx context.Context, item app.Item) {
 		err = a.own(ctx, do.App, do.Value)
 	}
 	if err != nil && ctx.Err() == nil {
-		told := api.AsError(err)
-		a.opts.Shell.Failed(ctx, strings.TrimSuffix(item.Title, "..."), strings.TrimSpace(told.Message+" "+told.Data.Remedy))
+		a.opts.Shell.Failed(ctx, strings.TrimSuffix(item.Title, "..."), sentence(err))
 	}
 	a.follow.Refresh()
 	a.wake()
 }
 
+// sentence is an error for a person: the API's, with what to do, or the system's
+// own words.
+func sentence(err error) string {
+	told, ok := errors.AsType[*api.Error](err)
+	if !ok {
+		return err.Error()
+	}
+	return strings.TrimSpace(told.Message + " " + told.Data.Remedy)
+}
+
+// changePatience bounds a change of cables: both ends wait for their ports, and
+// test them.
+const changePatience = 3 * time.Minute
+
+// pairingPatience bounds what this Mac does with another one.
+const pairingPatience = 45 * time.Second
+
 // call calls a method of the API. One for administrators asks for the right
 // where this connection does not have it.
 func (a *App) call(ctx context.Context, c app.Call) error {
-	if strings.HasPrefix(c.Method, "measure.") {
+	group, _, _ := strings.Cut(c.Method, ".")
+	switch {
+	case group == "measure" || c.Method == "rdma.probe":
 		return a.measure(ctx, c)
-	}
-	if c.Method == "cluster.pair" {
+	case group == "rdma":
+		return a.change(ctx, c)
+	case c.Method == "cluster.pair":
 		code, err := asAdmin(ctx, a, func(cl *client.Client) (api.ClusterPairResult, error) {
 			return client.Call[api.ClusterPairResult](ctx, cl, c.Method, c.Params)
 		})
-		if err == nil {
-			a.follow.ShowCode(&code)
+		if err != nil {
+			return err
 		}
-		return err
+		a.follow.ShowCode(&code)
+		if code.Code == "" {
+			return nil
+		}
+		return a.dialog(ctx, app.CodeDialog())
+	}
+	if group == "cluster" { // two Macs talk to each other first
+		within, cancel := context.WithTimeout(ctx, pairingPatience)
+		defer cancel()
+		ctx = within
 	}
 	_, err := asAdmin(ctx, a, func(cl *client.Client) (map[string]any, error) {
 		return client.Call[map[string]any](ctx, cl, c.Method, c.Params)
 	})
 	return err
+}
+
+// change changes cables. That some were left as they are is told as a failure.
+func (a *App) change(ctx context.Context, c app.Call) error {
+	ctx, cancel := context.WithTimeout(ctx, changePatience)
+	defer cancel()
+	result, err := asAdmin(ctx, a, func(cl *client.Client) (api.RDMAChangeResult, error) {
+		return client.Call[api.RDMAChangeResult](ctx, cl, c.Method, c.Params)
+	})
+	if err != nil || len(result.Refused) == 0 {
+		return err
+	}
+	first := result.Refused[0]
+	refused := api.Errorf(first.Reason, first.Subject, "%s", first.Message)
+	if len(result.Refused) > 1 {
+		refused.Message = fmt.Sprintf("%d cables were left as they are. %s", len(result.Refused), first.Message)
+	}
+	refused.Data.Remedy = first.Remedy
+	return refused
 }
 
 // asAdmin calls, and if that is for administrators alone, asks for the right and
@@ -125,8 +178,16 @@ func (a *App) dialog(ctx context.Context, d app.Dialog) error {
 			method, params = "cluster.answer", api.ClusterAnswerParams{Node: api.NodeID(d.Node), Code: code}
 		}
 		return a.call(ctx, app.Call{Method: method, Params: params, Admin: true})
-	case app.DialogShowCode, app.DialogErrand:
-		a.opts.Shell.Show(ctx, d.Title, d.Text+"\n\n"+a.follow.Words(d))
+	case app.DialogShowCode:
+		code, until := a.follow.Code()
+		if code == "" {
+			return api.NewError(api.ReasonCodeExpired, "")
+		}
+		ctx, cancel := context.WithDeadline(ctx, until) // it is put away by itself when it does not count any more
+		defer cancel()
+		a.opts.Shell.Show(ctx, d.Title, d.Text, code)
+	case app.DialogErrand:
+		a.opts.Shell.Show(ctx, d.Title, d.Text+"\n\n"+a.follow.Steps(api.NodeID(d.Node)), "")
 	}
 	return nil
 }
@@ -164,9 +225,32 @@ func (a *App) own(ctx context.Context, what app.AppDo, value string) error {
 		return a.prefer(func(p *stored) { p.Notifications = !p.Notifications })
 	case app.AppDiagnostics:
 		return a.opts.Shell.Copy(ctx, a.diagnostics(ctx))
-	case app.AppMove, app.AppRegister, app.AppRestart, app.AppStart, app.AppLaunchAtLogin, app.AppInstallCLI:
+	case app.AppRestart:
+		return a.restart(ctx)
+	case app.AppMove, app.AppRegister, app.AppStart, app.AppLaunchAtLogin, app.AppInstallCLI:
 	}
 	return a.opts.Shell.Do(ctx, what)
+}
+
+// restart stops the daemon and has whatever is installed now started: by itself
+// where the system starts it for whoever calls, else by the shell.
+func (a *App) restart(ctx context.Context) error {
+	if err := a.call(ctx, app.Call{Method: "daemon.stop", Params: api.DaemonStopParams{}, Admin: true}); err != nil {
+		return err
+	}
+	within, cancel := context.WithTimeout(ctx, restartPatience)
+	defer cancel()
+	for {
+		err := a.call(within, app.Call{Method: "daemon.start", Params: api.Empty{}, Admin: true})
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-time.After(pace): // the old one takes a moment to be gone
+		case <-within.Done():
+			return a.opts.Shell.Do(ctx, app.AppStart)
+		}
+	}
 }
 
 // prefer changes the app's settings.

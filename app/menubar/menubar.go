@@ -1,13 +1,23 @@
 package menubar
 
 import (
+	"cmp"
 	"context"
+	"reflect"
 	"sync"
 	"time"
 
 	"fulmen/app"
 	"fulmen/app/live"
 	"fulmen/daemon/client"
+)
+
+const (
+	// pace is the shortest time between two changes of the menu.
+	pace = 500 * time.Millisecond
+	// looksAgain is how often it is seen whether somebody still reads the menu: no
+	// system tells when it is closed.
+	looksAgain = 5 * time.Second
 )
 
 // Options are what an App needs.
@@ -28,19 +38,26 @@ type Options struct {
 
 // App is the menu-bar app.
 type App struct {
-	opts   Options
-	follow *live.Follower
-	redraw chan struct{}
-	doing  sync.WaitGroup
+	opts    Options
+	follow  *live.Follower
+	redraw  chan struct{}
+	opened  chan string
+	chosen  chan string
+	began   time.Time
+	doing   sync.WaitGroup
+	asking  sync.Mutex // held while what the app was opened with is asked about
+	notices app.Notifier
 
 	mu          sync.Mutex
 	preferences stored
-	notifier    app.Notifier
+	shown       app.Menu
+	isShown     bool
+	news        chan struct{} // closed when the state was looked at again
 }
 
 // New makes the app, which does nothing before Run.
 func New(o Options) *App {
-	a := &App{opts: o, redraw: make(chan struct{}, 1), preferences: load(o.PreferencesFile)}
+	a := &App{opts: o, redraw: make(chan struct{}, 1), opened: make(chan string, 1), chosen: make(chan string, 1), news: make(chan struct{}), preferences: load(o.PreferencesFile)}
 	a.follow = live.New(live.Options{Dial: o.Dial, Version: o.Version, Changed: a.wake})
 	return a
 }
@@ -58,9 +75,10 @@ func (a *App) Run(ctx context.Context) {
 	defer a.doing.Wait()
 	defer stop()
 	a.doing.Go(func() { a.follow.Run(ctx) })
+	a.began = time.Now()
+	var last time.Time
 	again := time.NewTimer(0)
 	defer again.Stop()
-	a.wake()
 	for {
 		select {
 		case <-a.redraw:
@@ -69,39 +87,71 @@ func (a *App) Run(ctx context.Context) {
 		case <-a.opts.Screen.Opened():
 		case item := <-a.opts.Screen.Clicks():
 			a.doing.Go(func() { a.do(ctx, item) })
+		case address := <-a.opened:
+			a.doing.Go(func() { a.receive(ctx, address) })
+		case what := <-a.chosen:
+			a.doing.Go(func() { a.do(ctx, app.Item{Title: "Dashboard", Do: &app.Do{Open: cmp.Or(what, "dashboard:/")}}) })
 		case <-ctx.Done():
 			return
 		}
-		again.Reset(a.draw(ctx, time.Now()))
+		now := time.Now()
+		if early := last.Add(pace).Sub(now); early > 0 {
+			again.Reset(early)
+			continue
+		}
+		last = now
+		if due := a.draw(ctx, now); due.IsZero() {
+			again.Stop()
+		} else {
+			again.Reset(max(0, due.Sub(now)))
+		}
 	}
 }
 
-// draw shows the state, tells what is worth telling, and gives when to do so
-// again though nothing changes.
-func (a *App) draw(ctx context.Context, now time.Time) time.Duration {
-	reading := a.opts.Screen.Reading()
+// state is all that the menu depends on.
+func (a *App) state(now time.Time) app.State {
 	a.mu.Lock()
 	p := a.preferences
 	a.mu.Unlock()
-	a.follow.Look(reading, p.Title)
 	s := a.follow.State(now)
 	s.Setup = a.opts.Shell.Setup()
 	s.Preferences = app.Preferences{LaunchAtLogin: a.opts.Shell.LaunchesAtLogin(), Title: p.Title, Notifications: p.Notifications}
-	a.opts.Screen.Draw(app.Build(s))
+	return s
+}
 
-	notices, due := a.notifier.See(s)
-	if p.Notifications {
+// draw shows the state where it looks different from what is shown, tells what
+// is worth telling, and gives when to do so again though nothing changes; the
+// zero time where that is not needed.
+func (a *App) draw(ctx context.Context, now time.Time) time.Time {
+	reading := a.opts.Screen.Reading()
+	s := a.state(now)
+	a.follow.Look(reading, s.Preferences.Title)
+	menu := app.Build(s)
+	a.mu.Lock()
+	isNew := !a.isShown || !reflect.DeepEqual(menu, a.shown)
+	a.shown, a.isShown = menu, true
+	close(a.news)
+	a.news = make(chan struct{})
+	a.mu.Unlock()
+	if isNew {
+		a.opts.Screen.Draw(menu)
+	}
+
+	notices, due := a.notices.See(s)
+	if s.Preferences.Notifications {
 		for _, n := range notices {
 			a.doing.Go(func() { a.opts.Shell.Tell(ctx, n) })
 		}
 	}
-	// Ages are in minutes; while somebody reads, also the end of reading counts.
-	next := now.Truncate(time.Minute).Add(time.Minute).Sub(now)
-	if reading {
-		next = min(next, 5*time.Second)
+	sooner := func(t time.Time) {
+		if !t.IsZero() && (due.IsZero() || t.Before(due)) {
+			due = t
+		}
 	}
-	if !due.IsZero() {
-		next = min(next, max(0, due.Sub(now)))
+	sooner(s.Due())
+	if reading { // ages are in minutes, and are seen
+		sooner(now.Truncate(time.Minute).Add(time.Minute))
+		sooner(now.Add(looksAgain))
 	}
-	return next
+	return due
 }

@@ -20,14 +20,19 @@ type Screen interface {
 
 // Shell is what a system offers a person beside the menu. Its methods return
 // when the person has answered or ctx ended; an answer that was not given is
-// false. They may be called at once from several goroutines.
+// false. They may be called at once from several goroutines. It is one interface,
+// and large, because one package for each system has all of it.
 type Shell interface {
 	// Confirm asks a question.
 	Confirm(ctx context.Context, q app.Confirm) bool
 	// Ask asks for a line of text.
 	Ask(ctx context.Context, title, text string) (answer string, given bool)
-	// Show shows a text until it is put away.
-	Show(ctx context.Context, title, text string)
+	// Show shows a text until it is put away, and below it a code, where there is
+	// one, large enough to be read from another Mac.
+	Show(ctx context.Context, title, text, code string)
+	// Choose shows a text with some buttons and gives which was pressed, from 0; -1
+	// where it was put away.
+	Choose(ctx context.Context, title, text string, choices []string) int
 	// Failed says that something did not work, and what to do.
 	Failed(ctx context.Context, title, text string)
 	// Tell shows a notification.

@@ -3,6 +3,7 @@ package tray
 import (
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"fyne.io/systray"
@@ -20,17 +21,20 @@ type Tray struct {
 	clicks chan app.Item
 	opened chan struct{}
 
-	mu       sync.Mutex
-	shown    app.Menu
-	latest   app.Menu
-	drawn    bool
-	lines    map[string]*systray.MenuItem
-	readTill time.Time
-	queue    []app.Item
-	wake     chan struct{}
-	closed   chan struct{}
-	shut     sync.Once
-	timer    *time.Timer
+	// readTill is until when somebody may be reading, in Unix nanoseconds. It has no
+	// lock: the system tells of a menu that opens on a thread which Draw may wait for.
+	readTill atomic.Int64
+
+	mu     sync.Mutex
+	shown  app.Menu
+	latest app.Menu
+	drawn  bool
+	lines  map[string]*systray.MenuItem
+	queue  []app.Item
+	wake   chan struct{}
+	closed chan struct{}
+	shut   sync.Once
+	timer  *time.Timer
 }
 
 // New makes the tray; icons gives the picture of a state as a PNG, black on
@@ -49,9 +53,7 @@ func (t *Tray) Ready() {
 		for {
 			select {
 			case <-systray.TrayOpenedCh:
-				t.mu.Lock()
-				t.readTill = time.Now().Add(reads)
-				t.mu.Unlock()
+				t.readTill.Store(time.Now().Add(reads).UnixNano())
 				select {
 				case t.opened <- struct{}{}:
 				default:
@@ -73,11 +75,10 @@ func (t *Tray) Clicks() <-chan app.Item { return t.clicks }
 func (t *Tray) Opened() <-chan struct{} { return t.opened }
 
 // Reading reports whether somebody may be reading the menu.
-func (t *Tray) Reading() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return time.Now().Before(t.readTill)
-}
+func (t *Tray) Reading() bool { return t.reads() > 0 }
+
+// reads is how long somebody may still be reading.
+func (t *Tray) reads() time.Duration { return time.Until(time.Unix(0, t.readTill.Load())) }
 
 // Draw shows a menu: what changed in place, or, where lines came or went and
 // nobody reads, anew.
@@ -91,7 +92,7 @@ func (t *Tray) Draw(m app.Menu) {
 // redraw brings the screen to the latest menu as far as it may. Callers hold the lock.
 func (t *Tray) redraw() {
 	next := t.latest
-	if left := time.Until(t.readTill); t.drawn && left > 0 {
+	if left := t.reads(); t.drawn && left > 0 {
 		next = app.Hold(t.shown, next)
 		if t.timer == nil { // what was held back comes when nobody reads
 			t.timer = time.AfterFunc(left, func() {
@@ -200,7 +201,7 @@ func (t *Tray) listen(id string, clicked <-chan struct{}) {
 		// be read is possible on some screens.
 		if i, found := find(t.shown.Items, id); found && !i.Disabled && i.Do != nil {
 			t.queue = append(t.queue, i)
-			t.readTill = time.Time{} // a click closes the menu
+			t.readTill.Store(0) // a click closes the menu
 			t.redraw()
 		}
 		t.mu.Unlock()

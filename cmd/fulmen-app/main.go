@@ -2,14 +2,17 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"fulmen/app"
 	"fulmen/app/menubar"
 	"fulmen/assets/icons"
+	"fulmen/daemon/api"
 	"fulmen/daemon/client"
 )
 
@@ -20,10 +23,26 @@ var version = "0.1.0-dev"
 const answers = 10 * time.Second
 
 func main() {
-	if err := run(); err != nil {
+	address, err := opened(os.Args[1:])
+	if err == nil {
+		err = run(address)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "fulmen-app:", err)
 		os.Exit(1)
 	}
+}
+
+// opened is the link that the app is opened with, of the arguments; empty where
+// there is none.
+func opened(args []string) (address string, err error) {
+	switch {
+	case len(args) == 0:
+		return "", nil
+	case len(args) == 1 && strings.HasPrefix(strings.ToLower(args[0]), api.LinkScheme+":"):
+		return args[0], nil
+	}
+	return "", errors.New("it is opened without arguments, or with one link that begins with " + api.LinkScheme + ":")
 }
 
 // options are those of the app on every system.

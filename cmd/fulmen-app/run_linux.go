@@ -14,8 +14,9 @@ import (
 	"fulmen/app/tray"
 )
 
-// run shows the menu until the person quits.
-func run() error {
+// run shows the menu until the person quits. Where the app runs already, that
+// one is told what it was opened with.
+func run(address string) error {
 	// The loop ends badly where there is no bus.
 	bus, err := dbus.ConnectSessionBus()
 	if err != nil {
@@ -26,13 +27,20 @@ func run() error {
 	defer stop()
 	screen := tray.New(icon)
 	defer screen.Close()
+	bar := menubar.New(options(screen, freedesktop.New(bus), stop))
+	if isFirst, err := freedesktop.Claim(bus, address, bar.Receive); err != nil || !isFirst {
+		return err
+	}
+	if address != "" {
+		bar.Receive(address)
+	}
 	over := make(chan struct{})
 	tray.Loop(func() {
 		screen.Ready()
 		go func() {
 			defer close(over)
 			defer tray.Quit()
-			menubar.New(options(screen, freedesktop.New(bus), stop)).Run(ctx)
+			bar.Run(ctx)
 		}()
 	})
 	<-over

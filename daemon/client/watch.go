@@ -42,7 +42,7 @@ func (c *Client) Watch(ctx context.Context, sel api.StateSelect) iter.Seq2[Event
 				return
 			case w.fresh && errors.Is(err, api.ReasonLagged):
 				continue // too slow a reader takes a new snapshot at once
-			case !w.emit(Event{}, err) || !mends(err):
+			case !w.emit(Event{}, err) || !Mends(err):
 				return
 			}
 			// A little chance keeps a hundred watchers from coming back as one.
@@ -123,17 +123,4 @@ func (w *watch) change(ctx context.Context, s *streaming, n uint64) (api.StateCh
 		return c, api.NewError(api.ReasonLagged, "")
 	}
 	return c, nil
-}
-
-// mends reports whether trying again may help.
-func mends(err error) bool {
-	e, ok := errors.AsType[*api.Error](err)
-	if !ok {
-		return false
-	}
-	switch e.Code {
-	case api.CodeUnreachable, api.CodeDeadline, api.CodeExhausted, api.CodePrecondition, api.CodeInternal:
-		return true
-	}
-	return false
 }

@@ -80,7 +80,7 @@ func (a *attachment) give(ctx context.Context, piece api.JobInputParams) (next i
 		case errors.Is(err, api.ReasonInputElsewhere) && len(piece.Data) > 0:
 			piece.OffsetBytes = api.InputAfterAll
 			continue
-		case !mends(err) || errors.Is(err, api.ReasonInputLost):
+		case !client.Mends(err) || errors.Is(err, api.ReasonInputLost):
 			if !errors.Is(err, api.ReasonInputElsewhere) && !errors.Is(err, api.ReasonJobEnded) {
 				a.say("it is given no more input: " + api.AsError(err).Message)
 			}

@@ -109,7 +109,7 @@ func (a *attachment) again(ctx context.Context, do func() (bool, error), interru
 	pause := firstPause
 	for {
 		began, err := do()
-		if err == nil || ctx.Err() != nil || !mends(err) && !errors.Is(err, api.ReasonLagged) {
+		if err == nil || ctx.Err() != nil || !client.Mends(err) && !errors.Is(err, api.ReasonLagged) {
 			return err
 		}
 		if began {

@@ -63,7 +63,7 @@ func (r *run) watchJobs(ctx context.Context, c *client.Client, params api.JobLis
 	var last error
 	for event, err := range c.Watch(ctx, api.StateSelect{Kinds: []api.Kind{api.KindJob}}) {
 		if err != nil {
-			if last == nil && mends(err) { // an interruption is said once
+			if last == nil && client.Mends(err) { // an interruption is said once
 				fmt.Fprintf(r.Err, "fulmen: interrupted: %s Trying again until Ctrl-C.\n", text.Clean(api.AsError(err).Message))
 			}
 			last = err

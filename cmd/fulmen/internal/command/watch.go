@@ -83,7 +83,7 @@ func (r *run) watch(ctx context.Context, c *client.Client, sel api.StateSelect, 
 	var last error
 	for event, err := range c.Watch(ctx, sel) {
 		if err != nil {
-			if last == nil && mends(err) { // an interruption is said once
+			if last == nil && client.Mends(err) { // an interruption is said once
 				fmt.Fprintf(r.Err, "fulmen: interrupted: %s Trying again until Ctrl-C.\n", text.Clean(api.AsError(err).Message))
 			}
 			last = err
@@ -106,16 +106,6 @@ func (r *run) watch(ctx context.Context, c *client.Client, sel api.StateSelect, 
 		return nil // the end that was asked for
 	}
 	return last
-}
-
-// mends reports whether a watch goes on after an error: what was asked for was
-// right, and the daemon is gone or busy.
-func mends(err error) bool {
-	switch api.AsError(err).Code {
-	case api.CodeUnreachable, api.CodeDeadline, api.CodeExhausted, api.CodePrecondition, api.CodeInternal:
-		return true
-	}
-	return false
 }
 
 // event writes a step of a watch.

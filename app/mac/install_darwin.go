@@ -1,0 +1,127 @@
+package mac
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"fulmen/app"
+	"fulmen/daemon/api"
+)
+
+// toolLink is where shells find the command line tool.
+const toolLink = "/usr/local/bin/fulmen"
+
+// Do does what only the system can.
+func (s *Shell) Do(ctx context.Context, what app.AppDo) error {
+	switch what {
+	case app.AppMove:
+		return s.move(ctx)
+	case app.AppRegister, app.AppStart:
+		return s.registers(ctx, daemonService, true)
+	case app.AppLaunchAtLogin:
+		return s.registers(ctx, loginService, !s.LaunchesAtLogin())
+	case app.AppInstallCLI:
+		return s.link(ctx)
+	case app.AppQuit, app.AppRestart, app.AppNotifications, app.AppTitle, app.AppDiagnostics:
+	}
+	return fmt.Errorf("%s is not done by macOS", what)
+}
+
+// registers puts a registration in force or takes it back. One that waits for
+// the person's approval shows where that is given.
+func (s *Shell) registers(ctx context.Context, which func() service, on bool) error {
+	err, _ := fromMain(ctx, func() error {
+		defer s.look()
+		registration := which()
+		if !on {
+			return registration.unregister()
+		}
+		err := registration.register()
+		if err == nil && registration.status() == requiresApproval {
+			openLoginItems()
+		}
+		return err
+	})
+	return err
+}
+
+// move brings the app to /Applications and opens it there. The copy is made
+// beside its place and renamed, so that there is never half an app; an old one
+// goes to the Trash. What the download was marked with is taken off, as the
+// Finder does for what a person moves: else macOS would run it from a folder of
+// its own making again.
+func (s *Shell) move(ctx context.Context) error {
+	from, to := s.facts.bundle, s.facts.bundle.installed()
+	part := filepath.Join(applications, ".Fulmen-"+fmt.Sprint(os.Getpid())+".app")
+	defer os.RemoveAll(part)
+	err := runs(ctx, "/usr/bin/ditto", from.Path, part)
+	if err == nil {
+		err = runs(ctx, "/usr/bin/xattr", "-dr", "com.apple.quarantine", part)
+	}
+	if err == nil {
+		err = discard(to.Path)
+	}
+	if err == nil {
+		err = os.Rename(part, to.Path)
+	}
+	if err != nil {
+		told := api.Errorf(api.ReasonNotInApplications, "", "Fulmen cannot move itself: %v.", err)
+		told.Data.Remedy = "Drag it into the Applications folder."
+		return told
+	}
+	if err := runs(ctx, "/usr/bin/open", "-n", to.Path); err != nil {
+		return err
+	}
+	s.quit()
+	return nil
+}
+
+// discard puts what lies at a path into the person's Trash; nothing there is well.
+func discard(path string) error {
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return err
+	}
+	into, err := os.MkdirTemp(filepath.Join(home, ".Trash"), "Fulmen ")
+	if err != nil {
+		return err
+	}
+	return os.Rename(path, filepath.Join(into, filepath.Base(path)))
+}
+
+// link links the command line tool, as an administrator where that is needed.
+func (s *Shell) link(ctx context.Context) error {
+	tool := s.facts.bundle.tool()
+	if !s.facts.bundle.isInstalled() {
+		return errors.New("move Fulmen to the Applications folder first")
+	}
+	if old, err := os.Readlink(toolLink); err == nil && old == tool {
+		return nil
+	}
+	if os.Symlink(tool, toolLink) == nil {
+		return nil
+	}
+	err := runs(ctx, "/usr/bin/osascript", "-e", linkScript(tool, toolLink))
+	if err != nil && strings.Contains(err.Error(), "-128") {
+		return nil // the person thought better of it: userCanceledErr
+	}
+	return err
+}
+
+// runs runs a tool of the system, and says what it said where it fails.
+func runs(ctx context.Context, program string, args ...string) error {
+	out, err := exec.CommandContext(ctx, program, args...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%s: %w: %s", filepath.Base(program), err, strings.TrimSpace(string(out)))
+	}
+	return nil
+}

@@ -1,0 +1,82 @@
+package mac
+
+import (
+	"strconv"
+	"strings"
+
+	"fulmen/app"
+	"fulmen/daemon/api"
+)
+
+// status is what SMAppService says of a service; the numbers are those of
+// SMAppServiceStatus in ServiceManagement's SMAppService.h, macOS 13 and newer.
+type status int
+
+const (
+	notRegistered    status = 0
+	enabled          status = 1
+	requiresApproval status = 2
+	notFound         status = 3
+)
+
+// facts are what the setup of the app is judged by.
+type facts struct {
+	bundle bundle
+	// system is the version of macOS; empty where it cannot be told.
+	system string
+	// daemon is the status of the daemon's registration.
+	daemon status
+	// wasEnabled says that the daemon's registration has been in force.
+	wasEnabled bool
+	// hasPackage says that a package for Macs without a screen has installed the
+	// daemon, with launchd's file in /Library/LaunchDaemons.
+	hasPackage bool
+}
+
+// setup is how the app is installed, as far as it keeps Fulmen from working. A
+// program outside a bundle is a developer's, who starts the daemon too.
+func (f facts) setup() app.Setup {
+	switch {
+	case f.system != "" && older(f.system, api.MinMacOS):
+		return app.SetupSystemTooOld
+	case f.hasPackage || f.bundle.Path == "":
+		return app.SetupGood
+	case !f.bundle.isInstalled():
+		return app.SetupOutsideApplications
+	}
+	switch f.daemon {
+	case enabled:
+		return app.SetupGood
+	case requiresApproval:
+		if f.wasEnabled {
+			return app.SetupWithdrawn
+		}
+		return app.SetupNeedsApproval
+	case notRegistered, notFound:
+	}
+	return app.SetupNotRegistered
+}
+
+// older reports whether a version is older than another, part by part; what is
+// no number counts as 0.
+func older(version, than string) bool {
+	a, b := strings.Split(version, "."), strings.Split(than, ".")
+	for i := range max(len(a), len(b)) {
+		x, y := part(a, i), part(b, i)
+		if x != y {
+			return x < y
+		}
+	}
+	return false
+}
+
+func part(parts []string, i int) int {
+	if i >= len(parts) {
+		return 0
+	}
+	n, err := strconv.Atoi(parts[i])
+	if err != nil {
+		return 0
+	}
+	return n
+}

@@ -1,0 +1,210 @@
+package menubar
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/matryer/is"
+
+	"fulmen/app"
+	"fulmen/daemon/api"
+	"fulmen/daemon/client"
+)
+
+// desktop is a screen and a shell in memory: what was drawn and asked is kept,
+// and answers are given as set.
+type desktop struct {
+	clicks, nothing chan app.Item
+	changed, opened chan struct{}
+
+	mu       sync.Mutex
+	drawn    []app.Menu
+	at       []time.Time
+	reading  bool
+	login    bool
+	choice   int
+	chooses  []string
+	failed   []string
+	confirms []string
+	block    chan struct{} // questions are open until it is closed
+}
+
+func newDesktop() *desktop {
+	return &desktop{clicks: make(chan app.Item), changed: make(chan struct{}, 1), opened: make(chan struct{}, 1), choice: -1}
+}
+
+func (d *desktop) Draw(m app.Menu) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.drawn, d.at = append(d.drawn, m), append(d.at, time.Now())
+}
+func (d *desktop) Clicks() <-chan app.Item { return d.clicks }
+func (d *desktop) Opened() <-chan struct{} { return d.opened }
+func (d *desktop) Reading() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.reading
+}
+
+func (d *desktop) note(list *[]string, text string) {
+	d.mu.Lock()
+	*list = append(*list, text)
+	block := d.block
+	d.mu.Unlock()
+	if block != nil {
+		<-block
+	}
+}
+
+func (d *desktop) Confirm(_ context.Context, q app.Confirm) bool {
+	d.note(&d.confirms, q.Title)
+	return false
+}
+func (d *desktop) Ask(context.Context, string, string) (string, bool) { return "", false }
+func (d *desktop) Show(context.Context, string, string, string)       {}
+func (d *desktop) Failed(_ context.Context, title, text string)       { d.note(&d.failed, title+": "+text) }
+func (d *desktop) Tell(context.Context, app.Notice)                   {}
+func (d *desktop) Open(context.Context, string) error                 { return nil }
+func (d *desktop) Copy(context.Context, string) error                 { return nil }
+func (d *desktop) Authorize(context.Context) ([]byte, error)          { return nil, nil }
+func (d *desktop) Do(context.Context, app.AppDo) error                { return nil }
+func (d *desktop) Setup() app.Setup                                   { return app.SetupGood }
+func (d *desktop) Changed() <-chan struct{}                           { return d.changed }
+func (d *desktop) Choose(_ context.Context, _, text string, choices []string) int {
+	d.note(&d.chooses, text+"\n["+strings.Join(choices, "] [")+"]")
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.choice
+}
+func (d *desktop) LaunchesAtLogin() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.login
+}
+
+// runs has an app over the desktop run in a bubble, without a daemon, while
+// during does something.
+func runs(t *testing.T, during func(t *testing.T, d *desktop, a *App, quit <-chan struct{})) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancel(t.Context())
+		d, quit := newDesktop(), make(chan struct{})
+		a := New(Options{Screen: d, Shell: d, Version: "1", Quit: sync.OnceFunc(func() { close(quit) }), PreferencesFile: t.TempDir() + "/app.toml",
+			Dial: func(context.Context) (*client.Client, error) { return nil, api.NewError(api.ReasonNoDaemon, "") }})
+		over := make(chan struct{})
+		go func() { defer close(over); a.Run(ctx) }()
+		during(t, d, a, quit)
+		stop()
+		<-over
+	})
+}
+
+// settled waits until nothing moves any more but time, and gives what was drawn.
+func (d *desktop) settled(after time.Duration) []app.Menu {
+	time.Sleep(after)
+	synctest.Wait()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return append([]app.Menu(nil), d.drawn...)
+}
+
+func TestNothingIsDrawnWhileNothingChanges(t *testing.T) {
+	for _, reading := range []bool{false, true} {
+		runs(t, func(t *testing.T, d *desktop, _ *App, _ <-chan struct{}) {
+			is := is.New(t)
+			d.mu.Lock()
+			d.reading = reading
+			d.mu.Unlock()
+			drawn := d.settled(time.Hour)
+			is.Equal(len(drawn), 2) // that it looks for the daemon, and that there is none
+			is.Equal(drawn[0].Items[0].Title, "Connecting to Fulmen...")
+			is.Equal(drawn[1].Items[0].Title, "Fulmen does not answer")
+		})
+	}
+}
+
+func TestNoMoreThanTwoMenusASecond(t *testing.T) {
+	runs(t, func(t *testing.T, d *desktop, _ *App, _ <-chan struct{}) {
+		is := is.New(t)
+		d.settled(time.Second)
+		for range 60 {
+			d.mu.Lock()
+			d.login = !d.login
+			d.mu.Unlock()
+			select {
+			case d.changed <- struct{}{}:
+			default:
+			}
+			time.Sleep(170 * time.Millisecond) // now an odd and now an even number of times between two menus
+		}
+		drawn := d.settled(time.Second)
+		is.True(len(drawn) > 5) // it goes on being drawn
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		for n := 1; n < len(d.at); n++ {
+			is.True(d.at[n].Sub(d.at[n-1]) >= pace)
+		}
+		login := d.login
+		last, found := find(drawn[len(drawn)-1].Items, "settings:login")
+		is.True(found)
+		is.Equal(last.Checked, login) // the last change is never left out
+	})
+}
+
+func find(items []app.Item, id string) (app.Item, bool) {
+	for _, i := range items {
+		if i.ID == id {
+			return i, true
+		}
+		if below, found := find(i.Items, id); found {
+			return below, true
+		}
+	}
+	return app.Item{}, false
+}
+
+func TestOpeningTheAppAgainShowsHowThingsAre(t *testing.T) {
+	runs(t, func(t *testing.T, d *desktop, a *App, quit <-chan struct{}) {
+		is := is.New(t)
+		d.settled(time.Second)
+		a.Receive("")
+		d.settled(time.Second)
+		d.mu.Lock()
+		is.Equal(d.chooses, []string{"Fulmen does not answer\nmacOS starts it again by itself within a minute.\n[Start Fulmen] [Copy Diagnostics] [Quit]"})
+		d.choice = 2
+		d.mu.Unlock()
+		a.Receive("")
+		<-quit
+	})
+}
+
+func TestLinksAreAskedAboutOneAtATime(t *testing.T) {
+	runs(t, func(t *testing.T, d *desktop, a *App, _ <-chan struct{}) {
+		is := is.New(t)
+		d.settled(time.Minute)
+		a.Receive("https://example.org")
+		d.settled(time.Second)
+		a.Receive("fulmen:rdma.enable?all_ready=true")
+		d.settled(time.Second)
+		d.mu.Lock()
+		is.Equal(len(d.failed), 2)
+		is.True(strings.HasPrefix(d.failed[0], "What a link asked for was not done: The link cannot be used."))
+		is.True(strings.Contains(d.failed[1], api.NewError(api.ReasonNoDaemon, "").Message))
+		is.Equal(len(d.confirms), 0) // without a daemon there is nothing to agree to
+		block := make(chan struct{})
+		d.block = block
+		d.mu.Unlock()
+		for range 100 {
+			a.Receive("https://example.org")
+			synctest.Wait()
+		}
+		close(block)
+		d.settled(time.Second)
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		is.Equal(len(d.failed), 3)
+	})
+}

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"fulmen/app"
+	"fulmen/app/mac"
+	"fulmen/app/menubar"
+	"fulmen/app/tray"
+)
+
+// run shows the menu until the person quits. A link comes by an event of the
+// system's, whether the app runs already or not; one on the command line is a
+// developer's.
+func run(address string) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	screen := tray.New(icon)
+	defer screen.Close()
+	shell := mac.New(ctx, stop)
+	bar := menubar.New(options(mac.Screen{Screen: screen}, shell, stop))
+	over := make(chan struct{})
+	start := tray.External(func() {
+		screen.Ready()
+		go func() {
+			defer close(over)
+			defer tray.Quit()
+			bar.Run(ctx)
+		}()
+		// Who has just installed Fulmen does not look for it in the menu bar.
+		if address != "" || shell.Setup() != app.SetupGood {
+			bar.Receive(address)
+		}
+	})
+	mac.Loop(mac.Events{Launched: start, Opened: bar.Receive, Chosen: bar.Choose, Ends: stop}, shell)
+	stop()
+	<-over
+	return nil
+}
