@@ -1,0 +1,137 @@
+import { describe, expect, it } from "vitest";
+
+import type * as api from "../api/types";
+import { modelOf } from "./build";
+import { happenings } from "./events";
+import { cable, doc, documents, row, sources, view } from "./sample";
+import { silhouetteOf } from "./silhouette";
+import { tilesOf } from "./tiles";
+
+const identity = (more: Partial<api.Identity>): api.Identity => ({
+  public_key: "", name: "Studio 1", short_name: "studio-1", platform: "darwin", architecture: "arm64", fulmen_version: "0", protocol: 1, ...more,
+});
+
+describe("nodes of the drawing", () => {
+  it("shows what is known and leaves out what is not", () => {
+    const [node] = modelOf(sources({
+      nodes: [view("a", { self: true })],
+      facts: documents(doc("a", "identity", identity({ model_name: "Mac Studio (2025)", chip: "Apple M3 Ultra" }))),
+      metrics: documents(doc("a", "memory", { used_bytes: 4, total_bytes: 16 }), doc("a", "system", { gpu_use_ratio: 0.5, package_power_watts: 90 })),
+    })).nodes;
+    expect(node).toEqual({
+      id: "a", name: "mac-a", title: "Studio 1", self: true, simulated: false, silhouette: "studio", modelName: "Mac Studio (2025)", chip: "Apple M3 Ultra",
+      liveness: "alive", reached: true, memoryUsedRatio: 0.25, memoryUsedBytes: 4, memoryTotalBytes: 16, gpuUseRatio: 0.5, powerWatts: 90, jobs: [],
+    });
+  });
+
+  it("does not say what a node does that is not reached", () => {
+    const [node] = modelOf(sources({
+      nodes: [view("a", { liveness: "unreachable", message: "No path." })],
+      metrics: documents(doc("a", "memory", { used_bytes: 4, total_bytes: 16 }), doc("a", "system", { gpu_use_ratio: 0.5 })),
+    })).nodes;
+    expect(node).toMatchObject({ reached: false, message: "No path.", memoryUsedRatio: 0.25 });
+    expect(node).not.toHaveProperty("gpuUseRatio");
+  });
+
+  it("draws no node that has left, and orders by id whatever the order was", () => {
+    const model = modelOf(sources({ nodes: [view("c"), view("b", { liveness: "left" }), view("a")] }));
+    expect(model.nodes.map((node) => node.id)).toEqual(["a", "c"]);
+  });
+
+  it("takes the worst condition about it that is not muted", () => {
+    const condition = (severity: api.Severity, more: Partial<api.NodeCondition> = {}): api.NodeCondition => ({ node: "a", code: "low_power_mode", severity, text: severity, since: "", ...more });
+    const worst = (...conditions: api.NodeCondition[]) => modelOf(sources({ nodes: [view("a")], conditions })).nodes[0]!.severity;
+    expect(worst(condition("warning"), condition("error"), condition("info"))).toBe("error");
+    expect(worst(condition("error", { muted: true }), condition("info"))).toBe("info");
+    expect(worst(condition("error", { subject: "a:1~b:1" }))).toBeUndefined();
+    expect(worst(condition("error", { node: "b", subject: "a" }))).toBe("error");
+  });
+
+  it.each<[Partial<api.Identity>, string]>([
+    [{ model_name: "MacBook Pro" }, "laptop"], [{ model_name: "Mac mini" }, "mini"], [{ model_name: "Mac Pro" }, "tower"],
+    [{ model: "Macmini9,1" }, "mini"], [{ platform: "linux" }, "server"], [{ model: "Mac15,14" }, "generic"],
+  ])("knows the case of %o", (more, want) => expect(silhouetteOf(identity(more))).toBe(want));
+});
+
+describe("links of the drawing", () => {
+  const nodes = [view("a"), view("b"), view("c")];
+
+  it("takes the best of its rows each way, whoever measured, and half of the lowest round trip", () => {
+    const [link] = modelOf(sources({
+      nodes, cables: [cable("a:1~b:3")],
+      rows: [
+        row("a", "b", { link: "a:1~b:3", up_bits_per_s: 10, down_bits_per_s: 40, rtt_us: 30 }),
+        row("b", "a", { link: "a:1~b:3", up_bits_per_s: 30, down_bits_per_s: 20, rtt_us: 50 }),
+      ],
+    })).links;
+    expect(link).toMatchObject({ a: "a", b: "b", receptacleA: 1, receptacleB: 3, forwardBitsPerS: 20, backwardBitsPerS: 40, latencyUs: 15 });
+    expect(link!.rows.length).toBe(2);
+  });
+
+  it("knows nothing of a cable that was not measured", () => {
+    const [link] = modelOf(sources({ nodes, cables: [cable("a:1~b:3")] })).links;
+    expect(link).not.toHaveProperty("forwardBitsPerS");
+    expect(link).not.toHaveProperty("latencyUs");
+  });
+
+  it("tells cables of one pair apart, and puts networks after them", () => {
+    const links = modelOf(sources({ nodes, cables: [cable("a:2~b:1"), cable("a:1~b:2")], rows: [row("b", "a", { kind: "wifi" }), row("a", "b", { kind: "wifi" })] })).links;
+    expect(links.map((link) => [link.id, link.index, link.parallel])).toEqual([["a:1~b:2", 0, 3], ["a:2~b:1", 1, 3], ["a~b/wifi", 2, 3]]);
+    expect(links[2]!.rows.length).toBe(2);
+  });
+
+  it("is RDMA where that is ready, and keeps what the cable is", () => {
+    const [link] = modelOf(sources({ nodes, cables: [cable("a:1~b:1", { rdma: "ready" })] })).links;
+    expect(link).toMatchObject({ type: "rdma", kind: "tb5" });
+  });
+
+  it("is not good where a condition about it says so, unless it is muted", () => {
+    const conditions: api.NodeCondition[] = [{ node: "a", code: "link_flapping", severity: "warning", text: "It comes and goes.", subject: "a:1~b:1", since: "" }];
+    const of = (muted: boolean) => modelOf(sources({ nodes, cables: [cable("a:1~b:1", { muted })], conditions })).links[0];
+    expect(of(false)).toMatchObject({ verdict: "slow", reasons: ["link_flapping"], message: "It comes and goes." });
+    expect(of(true)).toMatchObject({ verdict: "good", reasons: [] });
+  });
+
+  it("draws a stranger's cable as a stub", () => {
+    const [link] = modelOf(sources({ nodes, cables: [{ ends: [{ end: "a:2" }], peer_name: "Ada's Mac", kind: "tb4", rdma: "unknown", verdict: "unknown" }] })).links;
+    expect(link).toMatchObject({ id: "a:2?Ada's Mac", a: "a", peerName: "Ada's Mac" });
+    expect(link).not.toHaveProperty("b");
+  });
+
+  it("draws no line for numbers of a cable that was pulled", () => {
+    expect(modelOf(sources({ nodes, rows: [row("a", "b", { link: "a:1~b:1" }), row("a", "b", { transport: "rdma", kind: "rdma", name: "a:1~b:1" })] })).links).toEqual([]);
+  });
+});
+
+describe("tiles", () => {
+  const totals: api.Totals = { nodes: 4, members: 4, measured_nodes: 3, power_nodes: 0, fp16_tflops: 96.2, memory_bytes_per_s: 2.6e12, memory_total_bytes: 2 ** 40 };
+
+  it("says on how many Macs a sum rests, and what is not known", () => {
+    expect(tilesOf(totals).map((tile) => [tile.value, tile.note])).toEqual([
+      ["96.2 TFLOPS", "measured on 3 of 4 Macs"], ["2.6 TB/s", "measured on 3 of 4 Macs"], ["1024 GB", "use not known yet"], ["–", "not known yet"],
+    ]);
+  });
+
+  it("never shows 0 for what is not known", () => {
+    for (const tile of tilesOf(undefined)) expect(tile).toMatchObject({ value: "–", known: false });
+  });
+});
+
+describe("events", () => {
+  const moment = (more: Parameters<typeof sources>[0], jobs: api.JobSummary[] = [], conditions: api.NodeCondition[] = []) => ({ model: modelOf(sources(more)), jobs, conditions });
+  const texts = (before: ReturnType<typeof moment>, after: ReturnType<typeof moment>) => happenings(before, after).map((h) => h.text);
+
+  it("tells of nodes and cables that come and go", () => {
+    const before = moment({ nodes: [view("a"), view("b")], cables: [cable("a:1~b:1")] });
+    expect(texts(before, moment({ nodes: [view("a"), view("b", { liveness: "unreachable" })] }))).toEqual(["mac-b: not reached", "Cable pulled: mac-a:1 to mac-b:1"]);
+    expect(texts(moment({ nodes: [view("a")] }), before)).toEqual(["mac-b has joined", "Cable plugged: mac-a:1 to mac-b:1"]);
+    expect(texts(before, before)).toEqual([]);
+  });
+
+  it("tells of verdicts, of RDMA and of jobs", () => {
+    const job: api.JobSummary = { job: "j1", name: "train.py", principal: "me@a", phase: "running", attempt: 1, submitted_at: "" };
+    const before = moment({ nodes: [view("a"), view("b")], cables: [cable("a:1~b:1"), cable("a:2~b:2")] }, [job]);
+    const after = moment({ nodes: [view("a"), view("b")], cables: [cable("a:1~b:1", { verdict: "slow" }), cable("a:2~b:2", { rdma: "ready" })] }, [{ ...job, phase: "failed", message: "Rank 1 ended." }]);
+    expect(texts(before, after)).toEqual(["Cable mac-a:1 to mac-b:1: slow", "RDMA on mac-a:2 to mac-b:2: ready", "train.py: failed. Rank 1 ended."]);
+  });
+});
