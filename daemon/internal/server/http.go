@@ -27,6 +27,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusMethodNotAllowed)
 		return
 	}
+	if s.config.Refuse != nil && !(l.unix && r.URL.Path == api.PathAPI) {
+		s.refuse(w, s.config.Refuse(""))
+		return
+	}
 	switch path := r.URL.Path; {
 	case path == api.PathAPI:
 		s.serveAPI(w, r, l)
@@ -48,7 +52,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func secure(h http.Header, host string) {
 	// Some browsers do not take 'self' to cover WebSockets. The host is one of
 	// the few that the guard lets through.
-	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "+
+	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "+
 		"connect-src 'self' ws://"+host+"; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("X-Frame-Options", "DENY")

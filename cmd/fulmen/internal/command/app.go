@@ -45,6 +45,8 @@ type App struct {
 	Signals func(...os.Signal) (<-chan os.Signal, func())
 	// Console is the terminal that In is; nil where it is none.
 	Console Console
+	// Browse opens an address in the person's browser; nil: the desktop's own way.
+	Browse func(ctx context.Context, address string) error
 	// Now reads the wall clock.
 	Now func() time.Time
 
