@@ -1,0 +1,121 @@
+package rdma
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"time"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/rdma/change"
+	"fulmen/native"
+)
+
+// Documents is where changes are published.
+type Documents interface {
+	// Put publishes a document of this node.
+	Put(kind api.Kind, name string, value any, unknown map[string]api.Reason) error
+}
+
+// Conditions is where this node's own troubles are told.
+type Conditions interface {
+	// Raise says that a condition holds.
+	Raise(code api.Reason, subject, detail string) error
+	// Clear says that it holds no longer.
+	Clear(code api.Reason, subject string) error
+}
+
+// Peers calls nodes, this one among them, and answers their calls.
+type Peers interface {
+	// Call calls a method of a node. Errors are *api.Error.
+	Call(ctx context.Context, node api.NodeID, method string, params, result any) error
+	// HandleCall sets who answers a method here.
+	HandleCall(method string, h func(ctx context.Context, from api.NodeID, params json.RawMessage) (any, error))
+}
+
+// Facts reads this machine.
+type Facts interface {
+	// Snapshot reads areas now.
+	Snapshot(ctx context.Context, areas ...native.Area) (native.Snapshot, error)
+}
+
+// Records keeps what is needed to put changes back. What was saved is there after
+// a crash, whole.
+type Records interface {
+	// Load gives what was saved last.
+	Load() ([]change.Record, error)
+	// Save replaces it.
+	Save([]change.Record) error
+}
+
+// History keeps the audit log.
+type History interface {
+	// Load gives what was saved last, the newest first.
+	Load() ([]api.RDMAChange, error)
+	// Save replaces it.
+	Save([]api.RDMAChange) error
+}
+
+// Config is what an [Owner] needs. Functions answer from memory.
+type Config struct {
+	// Node is this node.
+	Node  api.NodeID
+	Clock native.Clock
+	Peers Peers
+	// Facts and Network are the machine's.
+	Facts   Facts
+	Network native.NetworkActions
+	// Records and History outlive the daemon.
+	Records Records
+	History History
+	// Documents and Conditions publish.
+	Documents  Documents
+	Conditions Conditions
+	// Allowed says why a node's administrators may not change RDMA here; empty where
+	// they may.
+	Allowed func(from api.NodeID) api.Reason
+	// Check says why RDMA cannot be enabled on a cable as this node sees it; nil where
+	// it can, or is already.
+	Check func(link api.LinkID) *api.Error
+	// Busy says what must not be disturbed on this node; nil where nothing is.
+	Busy func() *api.Error
+	// Others gives what another node says of its end of a cable.
+	Others func(node api.NodeID, link api.LinkID) (api.RDMAChange, bool)
+	// Name is what people call a node.
+	Name func(api.NodeID) string
+	// Prove tests a cable of this node over RDMA, once both ends are changed: nil
+	// where data came through. It may be nil itself; then changes are verified by what
+	// the system says alone. An *api.Error of jaccl_missing says that nothing can be
+	// tested here.
+	Prove func(ctx context.Context, link api.LinkID) error
+	// Log may be nil.
+	Log *slog.Logger
+}
+
+// Deadlines. Together they are shorter than change.DoubtWithin.
+const (
+	// planWithin bounds planning at an end, the wait for another change included.
+	planWithin = 20 * time.Second
+	// seenWithin is how long an end waits to see a cable as the asking node does.
+	seenWithin = 3 * time.Second
+	// stepWithin bounds one setting, repeated while somebody else holds the
+	// configuration.
+	stepWithin = 15 * time.Second
+	// shownWithin bounds the wait for the system to show what was changed.
+	shownWithin = 20 * time.Second
+	// applyWithin bounds an end's part.
+	applyWithin = 60 * time.Second
+	// proveWithin bounds the test over the cable.
+	proveWithin = 60 * time.Second
+	// keepWithin bounds the last word to an end.
+	keepWithin = 10 * time.Second
+	// backWithin bounds putting back at an end.
+	backWithin = 60 * time.Second
+	// retryAfter is the pause after somebody else was quicker with the configuration.
+	retryAfter = 200 * time.Millisecond
+	// lostAfter is how long an address is missing before it counts as lost: a cable
+	// that is plugged has none for a moment.
+	lostAfter = 3 * time.Second
+	// historyMax is how many changes the audit log remembers.
+	historyMax = 200
+)

@@ -1,0 +1,185 @@
+package rdma
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net/netip"
+	"strings"
+	"time"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/rdma/change"
+)
+
+// planRounds bounds how often the ends propose networks to each other: each round
+// passes over one at least that one of them cannot use.
+const planRounds = 64
+
+// answerWithin is what a call may take longer than what it asks for.
+const answerWithin = 5 * time.Second
+
+// Enable puts RDMA in order on a cable, at both ends or not at all, and gives what
+// both changed. It goes on to its end when ctx ends. With dry nothing is changed,
+// and taken are networks that are not to be used. An error is an *api.Error.
+func (o *Owner) Enable(ctx context.Context, by api.Principal, link api.LinkID, dry bool, taken []netip.Prefix) ([]api.NodeRDMAChange, error) {
+	l := &leading{owner: o, by: by, link: link, id: "c" + strings.ToLower(rand.Text()[:8]), dry: dry, taken: taken}
+	ctx = context.WithoutCancel(ctx)
+	ends, fault := l.plan(ctx)
+	if fault == nil && !dry && !l.already {
+		ends, fault = l.make(ctx)
+	}
+	if fault != nil {
+		if !l.already && !dry {
+			l.putBack(ctx, fault)
+		}
+		return nil, fault
+	}
+	return ends, nil
+}
+
+// leading is a change as the node sees it that leads.
+type leading struct {
+	owner *Owner
+	by    api.Principal
+	link  api.LinkID
+	id    string
+	dry   bool
+	taken []netip.Prefix
+	// already says that both ends are changed and all of that is in force.
+	already bool
+	// asked are the ends that may have something to put back.
+	asked []api.LinkEnd
+}
+
+// call asks one end for a step.
+func (l *leading) call(ctx context.Context, end api.LinkEnd, step api.RDMAChangeStep, within time.Duration, with func(*api.PeerRDMAParams)) (api.RDMAChange, *api.Error) {
+	name := l.owner.cfg.Name(end.Node)
+	ctx, cancel := l.owner.within(ctx, within+answerWithin, fmt.Sprintf("%s to %s the change of %s", name, step, end))
+	defer cancel()
+	p := api.PeerRDMAParams{Step: step, Link: l.link, Change: l.id, By: l.by}
+	if with != nil {
+		with(&p)
+	}
+	var answer api.RDMAChange
+	err := l.owner.cfg.Peers.Call(ctx, end.Node, "peer.rdma", p, &answer)
+	if err == nil {
+		return answer, nil
+	}
+	fault := api.AsError(err)
+	if ctx.Err() != nil || fault.Data.Reason == api.ReasonUnreachable {
+		fault = api.Errorf(api.ReasonUnreachable, end.String(), "%s does not answer: it was asked to %s its end of the change.", name, step)
+		fault.Data.WaitingFor = name
+	}
+	return answer, fault
+}
+
+// plan has both ends plan, the lower one first, until they agree on a network.
+func (l *leading) plan(ctx context.Context) ([]api.NodeRDMAChange, *api.Error) {
+	for again := true; ; again = false {
+		low, high, fault := l.agree(ctx)
+		if fault != nil {
+			return nil, fault
+		}
+		there := func(c api.RDMAChange) bool { return c.State == api.RDMAChangeActive }
+		switch {
+		case there(low) && there(high) && low.Change == high.Change && low.Reason == "" && high.Reason == "":
+			l.already = true
+			return l.both(low, high), nil
+		case !there(low) && !there(high) || l.dry:
+			return l.both(low, high), nil
+		case !again:
+			return nil, api.Errorf(api.ReasonRDMAChangeFailed, l.link.String(), "What is left of an earlier change of %s cannot be put back.", l.link)
+		}
+		// One end is changed and the other not, or what was changed is not in force any
+		// more: it goes back, and everything begins anew.
+		for _, end := range []api.LinkEnd{l.link.Low, l.link.High} {
+			if _, fault := l.call(ctx, end, api.RDMARollback, backWithin, func(p *api.PeerRDMAParams) { p.Change = "" }); fault != nil && !fault.Is(api.ReasonRDMANothingToUndo) {
+				return nil, fault
+			}
+		}
+	}
+}
+
+// agree is one planning at both ends.
+func (l *leading) agree(ctx context.Context) (low, high api.RDMAChange, fault *api.Error) {
+	ask := func(end api.LinkEnd, wanted netip.Prefix) (api.RDMAChange, *api.Error) {
+		if !l.dry {
+			l.asked = append(l.asked, end)
+		}
+		return l.call(ctx, end, api.RDMAPlan, planWithin+seenWithin, func(p *api.PeerRDMAParams) {
+			p.Address, p.DryRun, p.Taken = wanted, l.dry, l.taken
+		})
+	}
+	wanted := netip.Prefix{}
+	for range planRounds {
+		if low, fault = ask(l.link.Low, wanted); fault != nil {
+			return low, high, fault
+		}
+		wanted = netip.Prefix{}
+		if change.IsCable(low.Address, true) {
+			wanted = change.Mate(low.Address)
+		}
+		if high, fault = ask(l.link.High, wanted); fault != nil {
+			return low, high, fault
+		}
+		if low.State == api.RDMAChangeActive || high.State == api.RDMAChangeActive || high.Address == wanted {
+			return low, high, nil
+		}
+		if !change.IsCable(high.Address, false) {
+			break
+		}
+		wanted = change.Mate(high.Address)
+	}
+	return low, high, api.NewError(api.ReasonRDMANoFreeNetwork, l.link.String())
+}
+
+// make has both ends apply what they planned, proves it, and has both keep it.
+func (l *leading) make(ctx context.Context) ([]api.NodeRDMAChange, *api.Error) {
+	var done [2]api.RDMAChange
+	ends := [2]api.LinkEnd{l.link.Low, l.link.High}
+	for _, end := range ends {
+		if _, fault := l.call(ctx, end, api.RDMAApply, applyWithin, nil); fault != nil {
+			return nil, fault
+		}
+	}
+	if _, fault := l.call(ctx, l.link.Low, api.RDMAProve, proveWithin, nil); fault != nil && !fault.Is(api.ReasonJACCLMissing) {
+		return nil, fault // without JACCL nothing can be proved, which is no fault of the cable
+	}
+	for i, end := range ends {
+		kept, fault := l.call(ctx, end, api.RDMACommit, keepWithin, nil)
+		if fault != nil && i == 1 && fault.Data.Reason == api.ReasonUnreachable {
+			// It has applied its part and will hear from the first end that it stays.
+			l.owner.cfg.Log.Warn("an end of a cable could not be told that its change stays", "link", l.link, "error", fault)
+			kept, fault = api.RDMAChange{Link: l.link, Change: l.id, State: api.RDMAChangeProving, By: l.by, Since: l.owner.now(), StartedAt: l.owner.now()}, nil
+		}
+		if fault != nil {
+			return nil, fault
+		}
+		done[i] = kept
+	}
+	return l.both(done[0], done[1]), nil
+}
+
+// putBack has every end put back what it planned or made. An end that does not
+// answer hears of it from the other one.
+func (l *leading) putBack(ctx context.Context, why *api.Error) {
+	cause := why.Cause()
+	told := map[api.LinkEnd]bool{}
+	for _, end := range l.asked {
+		if told[end] {
+			continue
+		}
+		told[end] = true
+		_, fault := l.call(ctx, end, api.RDMARollback, backWithin, func(p *api.PeerRDMAParams) { p.By, p.Cause = l.by, &cause })
+		if fault != nil {
+			left := fault.Cause()
+			left.Message = l.owner.cfg.Name(end.Node) + " may not be as it was yet: " + left.Message
+			why.Data.Causes = append(why.Data.Causes, left)
+		}
+	}
+}
+
+func (l *leading) both(low, high api.RDMAChange) []api.NodeRDMAChange {
+	return []api.NodeRDMAChange{{Node: l.link.Low.Node, RDMAChange: low}, {Node: l.link.High.Node, RDMAChange: high}}
+}
