@@ -19,8 +19,8 @@ type UninstallResult struct {
 
 // UninstallItem is something that Fulmen has left on the machine.
 type UninstallItem struct {
-	// Kind is what it is.
-	Kind UninstallKind `json:"kind"`
+	// Kind is what it is: service, runtime, logs, configuration, state, output, undo or programs.
+	Kind string `json:"kind"`
 	// Path is where.
 	Path string `json:"path"`
 	// Bytes is how much it takes, links not followed.
@@ -39,33 +39,22 @@ type UninstallFailure struct {
 	Message string `json:"message"`
 }
 
-// UninstallKind is what an item is of Fulmen's.
-type UninstallKind string
-
+// What an item of an uninstallation can be, in the order in which they go.
 const (
 	// UninstallService is what has the system start the daemon.
-	UninstallService UninstallKind = "service"
+	UninstallService = "service"
 	// UninstallRuntime is sockets and marks, which mean nothing after a restart.
-	UninstallRuntime UninstallKind = "runtime"
+	UninstallRuntime = "runtime"
 	// UninstallLogs are the daemon's.
-	UninstallLogs UninstallKind = "logs"
+	UninstallLogs = "logs"
 	// UninstallConfiguration is the configuration.
-	UninstallConfiguration UninstallKind = "configuration"
+	UninstallConfiguration = "configuration"
 	// UninstallState is the node's key, and what it knows and has measured.
-	UninstallState UninstallKind = "state"
+	UninstallState = "state"
 	// UninstallOutput is what jobs have printed.
-	UninstallOutput UninstallKind = "output"
+	UninstallOutput = "output"
 	// UninstallUndo is the record of what was changed for RDMA.
-	UninstallUndo UninstallKind = "undo"
+	UninstallUndo = "undo"
 	// UninstallPrograms are the programs, or the app.
-	UninstallPrograms UninstallKind = "programs"
+	UninstallPrograms = "programs"
 )
-
-// Values lists the kinds, in the order in which they go.
-func (UninstallKind) Values() []string {
-	return words(UninstallService, UninstallRuntime, UninstallLogs, UninstallConfiguration, UninstallState, UninstallOutput,
-		UninstallUndo, UninstallPrograms)
-}
-
-// Valid reports whether the kind belongs to this version.
-func (k UninstallKind) Valid() bool { return known(k) }
