@@ -49,10 +49,16 @@ help: ## list the targets
 deps: ## fetch MLX and whatever the machine lacks (Go, Node, a compiler) into build/; MLX=cuda13 for NVIDIA GPUs
 	@cmd/internal/deps/deps.sh
 
-$(DEPS): cmd/internal/deps/pins.txt cmd/internal/deps/deps.py cmd/internal/deps/deps.sh $(DEPS_STALE)
+$(DEPS): cmd/internal/deps/pins.txt cmd/internal/deps/deps.py cmd/internal/deps/deps.sh assets/dashboard/package-lock.json $(DEPS_STALE)
 	@cmd/internal/deps/deps.sh
 
-build: $(DEPS) ## build the programs into build/bin
+# The page that the daemon serves; its program embeds what is made here.
+PAGE := assets/dashboard/dist/index.html
+$(PAGE): $(DEPS) $(shell find assets/dashboard/src assets/icons/app.svg -type f) $(addprefix assets/dashboard/,index.html vite.config.ts svelte.config.js tsconfig.json package.json)
+	@test -e assets/dashboard/node_modules/vite || cmd/internal/deps/deps.sh
+	@cd assets/dashboard && $(TOOLS)/npm run --silent build
+
+build: $(DEPS) $(PAGE) ## build the programs into build/bin
 	@mkdir -p build/bin
 	$(GO) build $(RANK_LDFLAGS) -o build/bin/ ./cmd/fulmen-rank
 	$(GO) build $(MAC_LDFLAGS) -o build/bin/ ./cmd/fulmend ./cmd/fulmen
@@ -72,6 +78,7 @@ test: build race ## run every test
 	@cmd/internal/deps/deps.sh mlxlm
 	@cmd/internal/deps/deps.sh darwin
 	@cmd/internal/deps/deps.sh desktop
+	@cmd/internal/deps/deps.sh browser
 	$(GO) test -timeout 20m ./...
 ifneq ($(shell uname -s),Darwin)
 	@$(MAKE) darwinsim

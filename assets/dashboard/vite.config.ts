@@ -34,6 +34,7 @@ function forTheDaemon(): Plugin {
 }
 
 export default defineConfig({
+  logLevel: "warn",
   plugins: [svelte(), forTheDaemon()],
   build: {
     target: "es2022",
@@ -42,5 +43,6 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
+    rolldownOptions: { checks: { pluginTimings: false } },
   },
 });

