@@ -23,11 +23,11 @@ const (
 )
 
 // turn has a measurement wait until it has the node to itself.
-func (g *grants) turn(wait, hold context.Context, id api.MeasureID, waiting func(why api.Reason, on string)) (held context.Context, release func(), err error) {
+func (g *grants) turn(wait, hold context.Context, id api.MeasureID, receptacles []api.Receptacle, waiting func(why api.Reason, on string)) (held context.Context, release func(), err error) {
 	holder := grant.ForMeasure(id)
 	g.readGPU(wait)
 	for stand := time.Duration(0); ; stand = turnWait {
-		got, err := g.Ask(wait, grant.Request{Holder: holder, GPU: api.GPUExclusive, Wait: stand, Lease: turnLease})
+		got, err := g.Ask(wait, grant.Request{Holder: holder, GPU: api.GPUExclusive, Receptacles: receptacles, Wait: stand, Lease: turnLease})
 		switch {
 		case err != nil:
 			return nil, nil, err
@@ -94,9 +94,31 @@ func (g *grants) leave(ctx context.Context, from api.NodeID, p api.PeerMeasurePa
 		context.AfterFunc(held, back)
 		return func() { stop(); back() }, nil
 	}
+	return nil, g.inTheWay(got)
+}
+
+// lend takes what another node's test of a cable over RDMA needs here. A job waits
+// the seconds until it ends: what is killed may leave the device in disorder.
+func (g *grants) lend(ctx context.Context, _ api.NodeID, id api.MeasureID, receptacle api.Receptacle) (release func(), err error) {
+	holder := grant.ForMeasure(id)
+	g.readGPU(ctx)
+	got, err := g.Ask(ctx, grant.Request{
+		Holder: holder, GPU: api.GPUExclusive, Receptacles: []api.Receptacle{receptacle}, Wait: leaveWait, Lease: turnLease,
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case got.State == api.GrantHeld:
+		return sync.OnceFunc(func() { _ = g.Release(holder, 0) }), nil
+	}
+	return nil, g.inTheWay(got)
+}
+
+// inTheWay is why another node's measurement has to wait here, and on whom.
+func (g *grants) inTheWay(got api.Grant) error {
 	e := api.NewError(got.Reason, string(g.daemon.identity.Node))
 	e.Data.WaitingFor = g.named(got) + " on " + g.daemon.shortNameOf(g.daemon.identity.Node)
-	return nil, e
+	return e
 }
 
 // named says on whom somebody waits, for people.

@@ -29,6 +29,9 @@ type Static struct {
 	FriendlyName string
 	// ShortName makes the short name of a computer name.
 	ShortName func(name string) string
+	// Probes counts the tests that opened the RDMA device of a receptacle since the
+	// system started, which has the id; nil where nobody counts.
+	Probes func(bootID string, receptacle api.Receptacle) int
 	// MLX is what the worker found; nil until it has answered, and then
 	// NoMLX is why, if it could not.
 	MLX   *MLX

@@ -118,7 +118,11 @@ func (k *knowledge) facts(kind api.Kind, static Static) []Fact {
 		}
 	case native.AreaRDMA:
 		for _, port := range k.ports() {
-			one(rdma(port, k.held.RDMA, silent))
+			value, why := rdma(port, k.held.RDMA, silent)
+			if static.Probes != nil && k.held.Identity != nil {
+				value.ProbesSinceBoot = static.Probes(k.held.Identity.BootID, value.Receptacle)
+			}
+			one(value, why)
 		}
 	}
 	for i := range out {

@@ -88,6 +88,8 @@ type Config struct {
 	Subjects func(api.MeasureLinkParams) ([]api.Key, error)
 	// Probe measures a path over sockets.
 	Probe Probe
+	// ProbeRDMA tests a cable over RDMA; nil where that cannot be.
+	ProbeRDMA ProbeRDMA
 	// Scenario, where set, gives what a simulation records in place of measuring.
 	Scenario Scenario
 	// Wanted reports whether somebody watches this node's documents of a kind;

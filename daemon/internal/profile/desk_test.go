@@ -172,7 +172,7 @@ func cable(port api.Receptacle) Path {
 
 // withTurn gives a measurement the node at once; desk.held ends it.
 func withTurn(d *desk, c *Config) {
-	c.Turn = func(_, hold context.Context, _ api.MeasureID, _ func(api.Reason, string)) (context.Context, func(), error) {
+	c.Turn = func(_, hold context.Context, _ api.MeasureID, _ []api.Receptacle, _ func(api.Reason, string)) (context.Context, func(), error) {
 		held, cancel := context.WithCancelCause(hold)
 		d.mu.Lock()
 		d.held = cancel

@@ -18,6 +18,10 @@ func explain(r proc.Record) *api.Error {
 	if reason == "" {
 		return nil
 	}
+	if refusal, ok := errors.AsType[*api.Error](r.StartErr); ok {
+		told := *refusal // somebody may not rely on the worker, and says why
+		return &told
+	}
 	e := api.Errorf(reason, "", "%s", r.Sentence)
 	if w := r.Word; r.Outcome == proc.Failed && w.Error.Remedy != "" {
 		e.Data.Remedy = w.Error.Remedy

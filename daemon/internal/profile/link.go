@@ -10,13 +10,10 @@ import (
 
 // measurePath measures a path, or takes what the scenario records of it.
 func (p *Profiler) measurePath(t *task) *api.Error {
-	path, ok := p.pathOf(t.key.Name)
-	if isCable := strings.Contains(t.key.Name, "~"); !ok && isCable {
-		if p.cfg.Scenario != nil {
-			return api.Errorf(api.ReasonNotInScenario, t.key.Name, "The scenario records nothing of this cable over RDMA.")
-		}
-		return api.Errorf(api.ReasonNotSupportedByPlatform, t.key.Name, "This version does not measure RDMA.")
+	if isCable := strings.Contains(t.key.Name, "~"); isCable {
+		return p.measureRDMA(t)
 	}
+	path, ok := p.pathOf(t.key.Name)
 	if !ok {
 		return api.Errorf(api.ReasonLinkGone, t.key.Name, "The path is not there now: the cable, the address or the other node is gone.")
 	}
@@ -30,7 +27,7 @@ func (p *Profiler) measurePath(t *task) *api.Error {
 			return api.Errorf(api.ReasonNotInScenario, t.key.Name, "The scenario records nothing of this path.")
 		}
 	}
-	if path.Transport == api.TransportRDMA || p.cfg.Probe == nil {
+	if p.cfg.Probe == nil {
 		return api.NewError(api.ReasonNotSupportedByPlatform, t.key.Name)
 	}
 	held, release, fault := p.await(t)
@@ -96,7 +93,7 @@ func (p *Profiler) pathMeasured(path Path, r Reading, now conditions, fault *api
 	before := p.paths[key.Name]
 	value := describe(path)
 	value.UpBitsPerS, value.DownBitsPerS, value.RTTUS, value.JitterUS, value.LossRatio = r.UpBitsPerS, r.DownBitsPerS, r.RTTUS, r.JitterUS, r.LossRatio
-	value.RTTSamples, value.Streams, value.MovedBytes, value.Conditions = r.RTTSamples, r.Streams, r.MovedBytes, now.value
+	value.RTTSamples, value.Streams, value.MovedBytes, value.Sizes, value.Conditions = r.RTTSamples, r.Streams, r.MovedBytes, r.Sizes, now.value
 	value.MeasuredAt = p.date(key)
 	value = history.AddLink(value, before, isAnother(path, before))
 	if fault != nil {
@@ -105,7 +102,7 @@ func (p *Profiler) pathMeasured(path Path, r Reading, now conditions, fault *api
 	p.paths[key.Name] = value
 	delete(p.seen.changed, key.Name)
 	p.mu.Unlock()
-	p.judge(path, value)
+	p.judgeAll(p.cfg.Paths())
 	if err := p.putPath(path, value, now.unknown); err != nil {
 		return api.AsError(err)
 	}

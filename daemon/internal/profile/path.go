@@ -43,7 +43,7 @@ func (p Path) Name() string {
 // isWired reports whether nobody else shares the path.
 func (p Path) isWired() bool {
 	switch p.Kind {
-	case api.LinkEthernet, api.LinkTB3, api.LinkTB4, api.LinkTB5:
+	case api.LinkEthernet, api.LinkTB3, api.LinkTB4, api.LinkTB5, api.LinkRDMA:
 		return true
 	}
 	return false
@@ -55,6 +55,8 @@ type Reading struct {
 	RTTUS, JitterUS, LossRatio *float64
 	RTTSamples, Streams        int
 	MovedBytes                 int64
+	// Sizes are the results by message size; over RDMA only.
+	Sizes []api.SizeResult
 }
 
 // isEmpty reports whether nothing was measured at all.
@@ -65,6 +67,10 @@ func (r Reading) isEmpty() bool {
 // Probe measures a path over sockets, with the long measurement or the short one.
 // The error is an *api.Error; beside one there may be a part of a reading.
 type Probe func(ctx context.Context, id api.MeasureID, path Path, full bool, progress func(step string, done float64)) (Reading, error)
+
+// ProbeRDMA tests and measures a cable over RDMA. The error is an *api.Error:
+// rdma_probe_failed where the test ran and failed.
+type ProbeRDMA func(ctx context.Context, id api.MeasureID, path Path, progress func(step string, done float64)) (Reading, error)
 
 // Scenario is what a simulation records of the hardware that it simulates.
 type Scenario interface {

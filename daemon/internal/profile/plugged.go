@@ -10,24 +10,38 @@ import (
 // plugged is what was seen of this node's cables: one that was gone and is back
 // may be another one in the same ports, which no document tells.
 type plugged struct {
-	links   map[api.LinkID]bool // whether it is there now
-	changed map[string]bool     // paths to measure anew, by name
+	links   map[api.LinkID]cableSeen
+	changed map[string]bool // paths to measure anew, by name
 }
 
-// look takes over which cables there are; the caller holds mu.
+// cableSeen is a cable as it was seen last.
+type cableSeen struct {
+	isThere bool // now
+	speed   api.ThunderboltSpeed
+}
+
+// look takes over which cables there are; the caller holds mu. Over RDMA a cable is
+// to be tested anew also where it only has another speed, and before it is ready.
 func (s *plugged) look(paths []Path) {
 	if s.links == nil {
-		s.links, s.changed = map[api.LinkID]bool{}, map[string]bool{}
+		s.links, s.changed = map[api.LinkID]cableSeen{}, map[string]bool{}
 	}
-	now := map[api.LinkID]bool{}
+	now := map[api.LinkID]api.ThunderboltSpeed{}
 	for _, path := range paths {
 		if path.Link.Valid() && path.Negotiated != nil {
-			now[path.Link] = true
+			now[path.Link] = *path.Negotiated
 		}
 	}
 	for link, was := range s.links {
-		s.links[link] = now[link]
-		if was || !now[link] {
+		speed, isThere := now[link]
+		if !isThere {
+			s.links[link] = cableSeen{false, was.speed}
+			continue
+		}
+		if !was.isThere || was.speed.TxBitsPerS != speed.TxBitsPerS || was.speed.RxBitsPerS != speed.RxBitsPerS {
+			s.changed[link.String()] = true
+		}
+		if was.isThere {
 			continue
 		}
 		for _, path := range paths {
@@ -36,8 +50,8 @@ func (s *plugged) look(paths []Path) {
 			}
 		}
 	}
-	for link := range now {
-		s.links[link] = true
+	for link, speed := range now {
+		s.links[link] = cableSeen{true, speed}
 	}
 }
 

@@ -17,6 +17,9 @@ type Profiler struct {
 	base context.Context
 	runs sync.WaitGroup
 	wake chan struct{}
+	// judging has conditions of paths raised and cleared in the order in which they
+	// were found.
+	judging sync.Mutex
 
 	mu       sync.Mutex
 	closed   bool
@@ -30,7 +33,7 @@ type Profiler struct {
 	seen     plugged
 	held     map[api.Key]time.Duration // until when something unasked is not tried again, on the clock's Boot
 	madeWith madeWith
-	raised   map[string]bool // conditions of paths that hold, by subject
+	raised   map[pathCondition]bool // that hold
 	counts   map[Count]uint64
 }
 
@@ -38,7 +41,7 @@ type Profiler struct {
 func New(cfg Config) *Profiler {
 	p := &Profiler{
 		cfg: cfg.withDefaults(), wake: make(chan struct{}, 1), paths: map[string]api.LinkProfile{}, stamps: map[api.Key]stamp{},
-		tasks: map[api.Key]*task{}, wishes: map[wishKey]*wish{}, raised: map[string]bool{}, long: map[string]bool{}, held: map[api.Key]time.Duration{}, counts: map[Count]uint64{},
+		tasks: map[api.Key]*task{}, wishes: map[wishKey]*wish{}, raised: map[pathCondition]bool{}, long: map[string]bool{}, held: map[api.Key]time.Duration{}, counts: map[Count]uint64{},
 	}
 	if cfg.Last != nil {
 		p.last = *cfg.Last

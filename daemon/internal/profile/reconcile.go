@@ -125,6 +125,10 @@ func (p *Profiler) subjects(paths []Path) []subject {
 			continue
 		}
 		key, known := p.pathKey(path.Name()), p.paths[path.Name()]
+		if path.Transport == api.TransportRDMA {
+			all = append(all, subject{key, p.paceOfRDMA(key, known, wantsPaths)})
+			continue
+		}
 		s := p.paceOf(key, known.MeasuredAt, known.Failure)
 		s.IsWanted, s.TTL = wantsPaths, socketTTL
 		s.IsChanged = isAnother(path, known) || p.seen.changed[path.Name()]

@@ -8,15 +8,15 @@ import (
 	"fulmen/native"
 )
 
-// Turn stands in line for what a measurement needs of the node, until it has it
-// or wait ends; waiting is told why it waits and on whom, when that changes. held
+// Turn stands in line for what a measurement needs of the node, the RDMA devices of
+// receptacles among it, until it has it or wait ends; waiting is told why it waits and on whom, when that changes. held
 // is a context below hold that ends, with the reason as its cause, when the node is
 // needed for work. release is called when the measurement has ended. Errors are
 // *api.Error.
-type Turn func(wait, hold context.Context, id api.MeasureID, waiting func(why api.Reason, on string)) (held context.Context, release func(), err error)
+type Turn func(wait, hold context.Context, id api.MeasureID, receptacles []api.Receptacle, waiting func(why api.Reason, on string)) (held context.Context, release func(), err error)
 
 // await waits for the task's turn. Without a line it is at once.
-func (p *Profiler) await(t *task) (held context.Context, release func(), fault *api.Error) {
+func (p *Profiler) await(t *task, receptacles ...api.Receptacle) (held context.Context, release func(), fault *api.Error) {
 	if p.cfg.Turn == nil {
 		return t.ctx, func() {}, nil
 	}
@@ -26,7 +26,7 @@ func (p *Profiler) await(t *task) (held context.Context, release func(), fault *
 		defer cancel()
 		wait = within
 	}
-	held, release, err := p.cfg.Turn(wait, t.ctx, t.id, func(why api.Reason, on string) { p.wait(t, why, on) })
+	held, release, err := p.cfg.Turn(wait, t.ctx, t.id, receptacles, func(why api.Reason, on string) { p.wait(t, why, on) })
 	if err != nil {
 		return nil, nil, t.causeOf(err)
 	}
@@ -58,7 +58,8 @@ func (p *Profiler) isAsked(t *task) bool {
 // is at work.
 func passes(why api.Reason) bool {
 	switch why {
-	case api.ReasonMeasurementRunning, api.ReasonJobHasNode, api.ReasonGPUBusy, api.ReasonGPUUsedByOtherProgram, api.ReasonLinkBusy:
+	case api.ReasonMeasurementRunning, api.ReasonJobHasNode, api.ReasonGPUBusy, api.ReasonGPUUsedByOtherProgram, api.ReasonLinkBusy,
+		api.ReasonRDMADeviceBusy:
 		return true
 	}
 	return false

@@ -8,38 +8,56 @@ import (
 	"fulmen/daemon/internal/profile/history"
 )
 
+// pathCondition is a condition of a path: what is wrong, and with what.
+type pathCondition struct {
+	code    api.Reason
+	subject string
+}
+
 // judgeAll raises and clears the conditions of this node's paths, as their
-// documents have it.
+// documents have it. What several paths over one cable say of it is said together.
 func (p *Profiler) judgeAll(paths []Path) {
+	p.judging.Lock()
+	defer p.judging.Unlock()
 	p.mu.Lock()
-	gone := map[string]bool{}
-	for subject := range p.raised {
-		gone[subject] = true
-	}
 	known := map[string]api.LinkProfile{}
 	for _, path := range paths {
 		known[path.Name()] = p.paths[path.Name()]
-		delete(gone, path.conditionSubject())
 	}
 	p.mu.Unlock()
+	details := map[pathCondition][]string{}
 	for _, path := range paths {
-		p.judge(path, known[path.Name()])
+		value := known[path.Name()]
+		if path.IsMuted {
+			continue
+		}
+		if drops := history.Drops(value); len(drops) > 0 && path.isWired() && !isAnother(path, value) {
+			c := pathCondition{api.ReasonLinkBelowHistory, path.conditionSubject()}
+			details[c] = append(details[c], p.says(path, drops))
+		}
+		if f := value.Failure; f != nil && f.Reason == api.ReasonRDMAProbeFailed {
+			c := pathCondition{api.ReasonRDMAProbeFailed, path.conditionSubject()}
+			details[c] = append(details[c], f.Message)
+		}
 	}
-	for subject := range gone {
-		p.worse(subject, "")
+	p.mu.Lock()
+	var cleared []pathCondition
+	for c := range p.raised {
+		if len(details[c]) == 0 {
+			cleared = append(cleared, c)
+			delete(p.raised, c)
+		}
 	}
-}
-
-// judge raises or clears the condition of a path that got worse.
-func (p *Profiler) judge(path Path, value api.LinkProfile) {
-	if !path.isWired() {
-		return
+	for c := range details {
+		p.raised[c] = true
 	}
-	detail := ""
-	if drops := history.Drops(value); len(drops) > 0 && !path.IsMuted && !isAnother(path, value) {
-		detail = p.says(path, drops)
+	p.mu.Unlock()
+	for _, c := range cleared {
+		p.condition(c.code, c.subject, false, "")
 	}
-	p.worse(path.conditionSubject(), detail)
+	for c, all := range details {
+		p.condition(c.code, c.subject, true, strings.Join(all, "; "))
+	}
 }
 
 // conditionSubject is what the condition of a path is about: the cable, where it is
@@ -49,21 +67,6 @@ func (p Path) conditionSubject() string {
 		return p.Link.String()
 	}
 	return p.Name()
-}
-
-// worse raises the condition, or clears it where there is nothing to say.
-func (p *Profiler) worse(subject, detail string) {
-	p.mu.Lock()
-	was := p.raised[subject]
-	if detail != "" {
-		p.raised[subject] = true
-	} else {
-		delete(p.raised, subject)
-	}
-	p.mu.Unlock()
-	if was || detail != "" {
-		p.condition(api.ReasonLinkBelowHistory, subject, detail != "", detail)
-	}
 }
 
 // says is what a path gives, between which ports, and what it gave.
@@ -76,6 +79,9 @@ func (p *Profiler) says(path Path, drops []history.Drop) string {
 			far = path.Link.High
 		}
 		where = fmt.Sprintf("the cable between %s:%s and %s:%s", here, near.Receptacle, there, far.Receptacle)
+	}
+	if path.Transport == api.TransportRDMA {
+		where += " over RDMA"
 	}
 	var ways []string
 	for _, d := range drops {

@@ -2,6 +2,7 @@ package collective
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"fulmen/daemon/api/worker"
@@ -79,6 +80,22 @@ func runs(took, budget time.Duration) int {
 		return maxRuns
 	}
 	return int(min(max(budget/took, minRuns), maxRuns))
+}
+
+// summary gives the median of some times in their order, the larger of two in the
+// middle, and the mean difference of those that follow each other.
+func summary(times []time.Duration) (median, jitter time.Duration) {
+	if len(times) == 0 {
+		return 0, 0
+	}
+	for i, t := range times[1:] {
+		jitter += (t - times[i]).Abs()
+	}
+	if n := len(times) - 1; n > 0 {
+		jitter /= time.Duration(n)
+	}
+	sorted := slices.Sorted(slices.Values(times))
+	return sorted[len(sorted)/2], jitter
 }
 
 // row computes a row of the table from the mean time of a run. The factor of

@@ -2,7 +2,6 @@ package collective
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"fulmen/daemon/api/worker"
@@ -52,7 +51,7 @@ func (g *Group) sendRecvRow(o Options, bytes uint64) (worker.SendRecvRow, error)
 		return result, err
 	}
 	result.Runs = runs(guess, o.PerSize/3)
-	if result.RTTUS, err = e.rtt(result.Runs); err != nil {
+	if result.RTTUS, result.JitterUS, err = e.rtt(result.Runs); err != nil {
 		return result, err
 	}
 	if result.UpBytesPerS, err = e.rate(first, second, result.Runs); err != nil {
@@ -130,26 +129,29 @@ func (e *exchange) check() (int, error) {
 	return count, nil
 }
 
-// rtt is the median time of a round trip in microseconds, as rank 0 sees it.
-func (e *exchange) rtt(count int) (float64, error) {
+// rtt is the median time of a round trip, and the mean difference of consecutive
+// ones, in microseconds, as rank 0 sees them.
+func (e *exchange) rtt(count int) (median, jitter float64, err error) {
 	if err := e.g.barrier(); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	var times []time.Duration
 	for range count {
 		began := time.Now()
 		if err := e.roundTrip(); err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 		times = append(times, time.Since(began))
 	}
-	slices.Sort(times)
-	mine := times[len(times)/2]
-	if e.g.Rank() != first {
-		mine = 0
+	var middle, mean time.Duration
+	if e.g.Rank() == first {
+		middle, mean = summary(times)
 	}
-	median, err := e.g.slowest(mine)
-	return float64(median) / 1e3, err
+	if middle, err = e.g.slowest(middle); err != nil {
+		return 0, 0, err
+	}
+	mean, err = e.g.slowest(mean)
+	return float64(middle) / 1e3, float64(mean) / 1e3, err
 }
 
 // rate is the rate from one rank to another in bytes per second, timed by the

@@ -1,0 +1,102 @@
+package rdmaprobe
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/netip"
+	"time"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/proc"
+	"fulmen/native"
+)
+
+// Config is what a [Prober] needs.
+type Config struct {
+	// Node is this node.
+	Node api.NodeID
+	// Clock is what deadlines run on.
+	Clock native.Clock
+	// Peers are the nodes.
+	Peers Peers
+	// Channels carry the side channels.
+	Channels Channels
+	// Ready gives the RDMA device of an end of this node that a test can use now, or
+	// says why there is none. It opens nothing.
+	Ready func(ctx context.Context, end api.LinkEnd) (device string, fault *api.Error)
+	// Hold takes what the test of another node needs here, or says why it cannot be
+	// had now.
+	Hold func(ctx context.Context, from api.NodeID, id api.MeasureID, receptacle api.Receptacle) (release func(), err error)
+	// Launch runs a worker to its end. [proc.Run] on the node's clock is one.
+	Launch func(ctx context.Context, c proc.Command) proc.Record
+	// Worker is the path of fulmen-rank, Env its whole environment but for what joins
+	// it to its group. Without a worker, as on simulated Macs, a test ends when both
+	// ends hold, and has no numbers.
+	Worker string
+	Env    []string
+	// IsRehearsal says that the worker takes the place of one that measures: its
+	// numbers count for nothing.
+	IsRehearsal bool
+	// Folder is where the workers' files are, for as long as they run.
+	Folder string
+	// Opened is told of each test that opened the device of a receptacle, once.
+	Opened func(api.Receptacle)
+	// Used is told that a test has come so far that the device of a receptacle works,
+	// and Killed that one was killed that had it open.
+	Used, Killed func(api.Receptacle)
+	// Name is what people call a node.
+	Name func(api.NodeID) string
+	// Log takes what a maintainer may want to know.
+	Log *slog.Logger
+}
+
+// Peers calls other nodes and answers their calls.
+type Peers interface {
+	// Call calls a method of a node. Errors are *api.Error.
+	Call(ctx context.Context, node api.NodeID, method string, params, result any) error
+	// HandleCall sets who answers a method here.
+	HandleCall(method string, h func(ctx context.Context, from api.NodeID, params json.RawMessage) (any, error))
+}
+
+// Channels carry the side channels of this node's ranks.
+type Channels interface {
+	// Open gives the address at which a rank finds its side channel, and carries it
+	// for a time, until Close. nodes are those of the ranks.
+	Open(rank api.RankRef, nodes []api.NodeID, within time.Duration) (netip.AddrPort, error)
+	// Spawned says that the rank's worker runs now.
+	Spawned(rank api.RankRef)
+	// Settle gives how far a rank has come whose worker has ended.
+	Settle(rank api.RankRef) (api.Handshake, bool)
+	// Close ends it.
+	Close(rank api.RankRef)
+}
+
+const (
+	// joinWithin is how long the two ranks may take to find each other: JACCL itself
+	// has no limit there.
+	joinWithin = 15 * time.Second
+	// silence is how long a worker may say nothing: it waits that long for its
+	// partner, and a message that does not come is waited for in vain.
+	silence = 20 * time.Second
+	// workWithin is the worker's own deadline: it can say in what it was. The process
+	// is ended a little later.
+	workWithin = 40 * time.Second
+	overWithin = workWithin + 5*time.Second
+	// holdWithin bounds the answer of the other end to holding, releaseWithin that to
+	// giving back, and runWithin that to running, the end of its worker included.
+	holdWithin    = 10 * time.Second
+	releaseWithin = 15 * time.Second
+	runWithin     = overWithin + 10*time.Second
+	// visitWithin is how long an end is held for another node at most.
+	visitWithin = runWithin + holdWithin
+)
+
+const (
+	// smallest and largest are the sizes of messages, which double: the round trip is
+	// that of the smallest.
+	smallest = "64"
+	largest  = "67108864"
+	// perSize is about how long each of them is timed.
+	perSize = 150 * time.Millisecond
+)

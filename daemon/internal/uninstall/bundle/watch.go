@@ -1,0 +1,116 @@
+package bundle
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+
+	"fulmen/native"
+)
+
+// settle is the quiet after the last event at which it is looked: copying a bundle
+// is many events.
+const settle = 500 * time.Millisecond
+
+// Config is what is watched.
+type Config struct {
+	// Path is the bundle's.
+	Path string
+	// Clock is what the minute runs on.
+	Clock native.Clock
+	// Version reads the version of the bundle at a path; empty where there is none of
+	// this app.
+	Version func(path string) string
+	// Elsewhere finds a bundle of this app at another place, and in no trash. It is
+	// called once, when the minute is over.
+	Elsewhere func(ctx context.Context) string
+	// Told hears of each verdict that is not Here or Gone, one at a time.
+	Told func(ctx context.Context, v Verdict, seen Seen)
+}
+
+// Watch follows a bundle until ctx ends or it was thrown away. The error says why
+// it cannot be followed.
+func Watch(ctx context.Context, c Config) error {
+	watcher, err := fsnotify.NewWatcher()
+	if err != nil {
+		return err
+	}
+	defer watcher.Close()
+	// The folder above it tells when it goes and comes; its own Contents tell where
+	// it is replaced in place.
+	folder := filepath.Dir(c.Path)
+	if err := watcher.Add(folder); err != nil {
+		return err
+	}
+	inside := filepath.Join(c.Path, "Contents")
+	follow := func() { _ = watcher.Add(inside) } // it may be gone just now
+	follow()
+	state := Began(c.Version(c.Path))
+	again := make(chan struct{}, 1)
+	wake := func() {
+		select {
+		case again <- struct{}{}:
+		default:
+		}
+	}
+	var timer native.Timer
+	stop := func() {
+		if timer != nil {
+			timer.Stop()
+		}
+	}
+	defer func() { stop() }()
+	wake()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case event, isOpen := <-watcher.Events:
+			switch {
+			case !isOpen:
+				return errors.New("the bundle's folder is not watched any more")
+			case event.Name == c.Path || filepath.Dir(event.Name) == inside || event.Name == folder:
+				stop()
+				timer = c.Clock.AfterFunc(settle, wake)
+			}
+			continue
+		case <-watcher.Errors: // events were lost
+		case <-again:
+		}
+		follow()
+		now := c.Clock.Boot()
+		seen := Seen{Version: c.Version(c.Path)}
+		next, verdict, in := Next(state, now, seen)
+		if verdict == Trashed {
+			seen.Elsewhere = c.Elsewhere(ctx)
+			next, verdict, in = Next(state, now, seen)
+		}
+		state = next
+		stop()
+		if in > 0 {
+			timer = c.Clock.AfterFunc(in, wake)
+		}
+		if verdict == Here || verdict == Gone {
+			continue
+		}
+		c.Told(ctx, verdict, seen)
+		if verdict == Trashed {
+			return nil
+		}
+	}
+}
+
+// Containing is the bundle that a program lies in, as BUNDLE.app/Contents/MacOS has
+// it; empty where it lies in none.
+func Containing(program string) string {
+	folder := filepath.Dir(program)
+	contents := filepath.Dir(folder)
+	path := filepath.Dir(contents)
+	if filepath.Base(folder) != "MacOS" || filepath.Base(contents) != "Contents" || filepath.Ext(path) != ".app" {
+		return ""
+	}
+	return path
+}

@@ -1,0 +1,70 @@
+package uninstall
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/home"
+)
+
+// Remove takes away what a plan says, which was made a moment ago. The services end
+// first, and with them the daemon; one that still runs then, or that somebody has
+// started by hand, keeps everything from being removed: an *api.Error says who.
+func Remove(ctx context.Context, o Options, plan api.UninstallPlan) (api.UninstallResult, error) {
+	r := api.UninstallResult{Removed: []api.UninstallItem{}, Stayed: []api.UninstallItem{}, Failed: o.stopServices(ctx)}
+	if o.Ranks != nil {
+		if err := o.Ranks(ctx); err != nil {
+			r.Failed = append(r.Failed, api.UninstallFailure{Path: "jobs", Message: err.Error()})
+		}
+	}
+	if _, err := os.Stat(o.Folders.State); err == nil {
+		lock, err := o.Folders.Lock()
+		if err != nil {
+			return r, err
+		}
+		defer lock.Release() // when all is gone; the file itself goes with its folder
+	}
+	for _, item := range plan.Items {
+		if item.Stays != "" {
+			r.Stayed = append(r.Stayed, item)
+			continue
+		}
+		if err := os.RemoveAll(item.Path); err != nil {
+			r.Failed = append(r.Failed, api.UninstallFailure{Path: item.Path, Message: home.Explain(err, "remove", item.Path).Error()})
+			continue
+		}
+		r.Removed = append(r.Removed, item)
+	}
+	o.forgetServices(ctx)
+	r.Failed = append(r.Failed, o.tidy()...)
+	return r, nil
+}
+
+// tidy removes the folders that are empty by now, but for the lock. What is in them
+// beside is not Fulmen's, or stays.
+func (o Options) tidy() []api.UninstallFailure {
+	var failed []api.UninstallFailure
+	lock := filepath.Join(o.Folders.State, home.LockFile)
+	for _, folder := range slices.Compact([]string{o.Folders.Logs, o.Folders.State, o.Folders.Config}) {
+		entries, err := os.ReadDir(folder)
+		if err != nil {
+			continue
+		}
+		isLast := len(entries) == 1 && filepath.Join(folder, entries[0].Name()) == lock
+		if len(entries) > 0 && !isLast {
+			continue
+		}
+		if isLast {
+			_ = os.Remove(lock) // what holds it is this process
+		}
+		if err := os.Remove(folder); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			failed = append(failed, api.UninstallFailure{Path: folder, Message: home.Explain(err, "remove", folder).Error()})
+		}
+	}
+	return failed
+}
