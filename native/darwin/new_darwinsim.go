@@ -4,6 +4,7 @@ package darwin
 
 import (
 	"net/netip"
+	"os"
 
 	"fulmen/native"
 	"fulmen/native/darwin/simfw"
@@ -46,6 +47,11 @@ func (s Simulated) Stored() (map[string]any, error) {
 
 // Record is what Record gives on a Mac.
 func (s Simulated) Record() Recording { return openSimulated(s).record() }
+
+// LaunchdSockets is LaunchdSockets on that Mac.
+func (s Simulated) LaunchdSockets(name string) ([]*os.File, error) {
+	return systemFrameworks{enter: s.Machine.Enter}.sockets(name)
+}
 
 func openSimulated(s Simulated) *machine {
 	return newSystemMachine(systemFrameworks{enter: s.Machine.Enter}, true, &machine{

@@ -10,6 +10,13 @@ import (
 // it contains the daemon's process id. It is never removed.
 const LockFile = "daemon.lock"
 
+// LifeFile is the name of the record of starts in the state folder, StoppedFile that
+// of the mark in the runtime folder that a person has stopped the daemon.
+const (
+	LifeFile    = "life.json"
+	StoppedFile = "stopped"
+)
+
 // Folders are the places of one daemon, all absolute.
 type Folders struct {
 	// Mode says whether they are root's or one user's.
@@ -22,6 +29,8 @@ type Folders struct {
 	Logs string
 	// Runtime holds sockets, and what means nothing after a restart of the machine.
 	Runtime string
+	// IsTrial says that EnvHome has put them under one folder.
+	IsTrial bool
 }
 
 // ConfigFile is the configuration.
@@ -41,6 +50,13 @@ func (f Folders) JobsFolder() string { return filepath.Join(f.State, api.JobsFol
 
 // Socket is the Unix socket of the API.
 func (f Folders) Socket() string { return filepath.Join(f.Runtime, api.SocketFile) }
+
+// LifeFile is the record of when the daemon started, and of the ends that were none.
+func (f Folders) LifeFile() string { return filepath.Join(f.State, LifeFile) }
+
+// StoppedFile is there while Fulmen is to stay stopped though clients ask for it. A
+// restart of the machine takes it away.
+func (f Folders) StoppedFile() string { return filepath.Join(f.Runtime, StoppedFile) }
 
 // With replaces the folders of state and logs by those that a configuration
 // names; an empty one stays as it is.

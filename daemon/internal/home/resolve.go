@@ -48,7 +48,7 @@ func place(env Environment) (Folders, error) {
 		if !filepath.IsAbs(all) {
 			return f, notAbsolute(api.EnvHome, all)
 		}
-		all = filepath.Clean(all)
+		all, f.IsTrial = filepath.Clean(all), true
 		f.Config, f.State = all, filepath.Join(all, "state")
 		f.Logs, f.Runtime = filepath.Join(all, "log"), filepath.Join(all, "run")
 		return f, nil

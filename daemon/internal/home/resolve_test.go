@@ -25,20 +25,20 @@ func TestResolve(t *testing.T) {
 		want Folders
 	}{
 		"root on macOS": {environment("darwin", 0, nil), Folders{api.ModeSystem,
-			"/Library/Application Support/Fulmen", "/Library/Application Support/Fulmen", "/Library/Logs/Fulmen", "/var/run/fulmen"}},
+			"/Library/Application Support/Fulmen", "/Library/Application Support/Fulmen", "/Library/Logs/Fulmen", "/var/run/fulmen", false}},
 		"root on Linux": {environment("linux", 0, map[string]string{"XDG_STATE_HOME": "/x"}), Folders{api.ModeSystem,
-			"/etc/fulmen", "/var/lib/fulmen", "/var/log/fulmen", "/var/run/fulmen"}},
+			"/etc/fulmen", "/var/lib/fulmen", "/var/log/fulmen", "/var/run/fulmen", false}},
 		"user on macOS": {environment("darwin", 501, map[string]string{"XDG_STATE_HOME": "/x"}), Folders{api.ModeUser,
-			support, support, "/Users/ada/Library/Logs/Fulmen", support + "/run"}},
+			support, support, "/Users/ada/Library/Logs/Fulmen", support + "/run", false}},
 		"user on Linux": {environment("linux", 1000, nil), Folders{api.ModeUser,
-			"/home/ada/.config/fulmen", "/home/ada/.local/state/fulmen", "/home/ada/.local/state/fulmen/log", "/home/ada/.local/state/fulmen/run"}},
+			"/home/ada/.config/fulmen", "/home/ada/.local/state/fulmen", "/home/ada/.local/state/fulmen/log", "/home/ada/.local/state/fulmen/run", false}},
 		"XDG, a relative one ignored": {environment("linux", 1000, map[string]string{
 			"XDG_CONFIG_HOME": "/c", "XDG_STATE_HOME": "state", "XDG_RUNTIME_DIR": "/run/user/1000"}), Folders{api.ModeUser,
-			"/c/fulmen", "/home/ada/.local/state/fulmen", "/home/ada/.local/state/fulmen/log", "/run/user/1000/fulmen"}},
+			"/c/fulmen", "/home/ada/.local/state/fulmen", "/home/ada/.local/state/fulmen/log", "/run/user/1000/fulmen", false}},
 		"all under one, user": {environment("darwin", 501, map[string]string{api.EnvHome: "/tmp/one/"}), Folders{api.ModeUser,
-			"/tmp/one", "/tmp/one/state", "/tmp/one/log", "/tmp/one/run"}},
+			"/tmp/one", "/tmp/one/state", "/tmp/one/log", "/tmp/one/run", true}},
 		"all under one, root": {environment("linux", 0, map[string]string{api.EnvHome: "/tmp/one"}), Folders{api.ModeSystem,
-			"/tmp/one", "/tmp/one/state", "/tmp/one/log", "/tmp/one/run"}},
+			"/tmp/one", "/tmp/one/state", "/tmp/one/log", "/tmp/one/run", true}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -33,6 +33,8 @@ type Command struct {
 	Env []string
 	// Dir is its working directory; this process's own where empty.
 	Dir string
+	// Check, if set, refuses the program right before it is started.
+	Check func(path string) error
 	// Deadline, Silence and Grace are the defaults where zero.
 	Deadline, Silence, Grace time.Duration
 	// Started, if set, is called once with the process id, before any progress.

@@ -119,6 +119,10 @@ func (f facts) sentence(did, doing, said string) string {
 // notStarted is the record of a worker that could not be started.
 func (f facts) notStarted(r *Record, err error) {
 	r.Outcome, r.StartErr, r.ExitCode = NotStarted, err, -1
+	if no, ok := errors.AsType[refused](err); ok {
+		r.Sentence = no.Error()
+		return
+	}
 	why := "the system refused: " + clean(cause(err), maxQuote)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !exists(f.command.Dir):

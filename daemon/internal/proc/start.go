@@ -13,8 +13,18 @@ type process struct {
 	messages, stdout, stderr *os.File
 }
 
+// refused is what Command.Check said.
+type refused struct{ error }
+
+func (r refused) Unwrap() error { return r.error }
+
 // start starts the worker. On an error nothing is left open.
 func start(c Command) (_ *process, err error) {
+	if c.Check != nil {
+		if err := c.Check(c.Path); err != nil {
+			return nil, refused{err}
+		}
+	}
 	var ours, theirs [4]*os.File
 	defer func() {
 		closeAll(theirs[:])

@@ -184,6 +184,9 @@ func (r *Ranks) spawn(h *held, spec shimproto.Spec) error {
 		}
 	}
 	if err != nil && r.ctx.Err() == nil {
+		if refusal, ok := errors.AsType[*api.Error](err); ok {
+			return refusal
+		}
 		if errors.Is(err, native.ErrUnsupported) {
 			return api.Errorf(api.ReasonSupervisorUnavailable, h.Label, "The system's supervisor does not start the rank: %v.", err)
 		}

@@ -41,6 +41,17 @@ type Config struct {
 	// Metrics answers PathMetrics, for whoever has shown a token or came by the
 	// Unix socket; nil = not there.
 	Metrics http.Handler
+	// URL is the WebSocket's address that clients are told; empty: that of the first
+	// TCP listener that is served.
+	URL string
+	// Accepted, if set, hears of every connection that is accepted, by 1, and of its
+	// end, by -1.
+	Accepted func(by int)
+	// Refuse says why a method is not answered, or nothing of what is beside the
+	// WebSocket, whose name is empty; it returns nil for a method that is. Nil refuses
+	// nothing. Where it is set, nothing but the WebSocket on the Unix socket is served,
+	// so that Tokens and Facts are not needed.
+	Refuse func(method string) error
 	// Limits may be zero, for the defaults.
 	Limits Limits
 }

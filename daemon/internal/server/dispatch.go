@@ -32,6 +32,11 @@ func (c *conn) Assign(context.Context, string) jrpc2.Handler {
 // handle does one request.
 func (c *conn) handle(ctx context.Context, req *jrpc2.Request) (json.RawMessage, *jrpc2.Error) {
 	name := req.Method()
+	if refuse := c.server.config.Refuse; refuse != nil {
+		if err := refuse(name); err != nil {
+			return nil, c.failure(name, err)
+		}
+	}
 	m, ok := c.server.methods[name]
 	if !ok {
 		return nil, unknownMethod(name, slices.Sorted(maps.Keys(c.server.methods)))

@@ -20,6 +20,8 @@ type gate struct {
 	most  int
 	keep  time.Duration
 	freed chan struct{}
+	// accepted is as in Config.
+	accepted func(by int)
 
 	mu     sync.Mutex
 	half   []waiting // the oldest first
@@ -39,6 +41,9 @@ func (g *gate) Accept() (net.Conn, error) {
 		return nil, err
 	}
 	l := newLink(conn, g)
+	if g.accepted != nil {
+		g.accepted(1)
+	}
 	g.admit(l)
 	return l, nil
 }

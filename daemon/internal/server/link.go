@@ -17,6 +17,7 @@ type link struct {
 	uid    uint32 // over a Unix socket
 	uidErr error
 	once   sync.Once
+	ended  sync.Once
 }
 
 // linkKey finds the link in the context of a request.
@@ -36,5 +37,8 @@ func (l *link) known() { l.once.Do(func() { l.gate.release(l) }) }
 // Close ends the connection.
 func (l *link) Close() error {
 	l.known()
+	if told := l.gate.accepted; told != nil {
+		l.ended.Do(func() { told(-1) })
+	}
 	return l.Conn.Close()
 }

@@ -54,7 +54,7 @@ type Server struct {
 // fit, which is a mistake in the program.
 func New(c Config) *Server {
 	c.Limits = c.Limits.withDefaults()
-	s := &Server{config: c, conns: map[*conn]struct{}{}, users: map[uint32]int{}}
+	s := &Server{config: c, url: c.URL, conns: map[*conn]struct{}{}, users: map[uint32]int{}}
 	s.greeting, s.ungreet = context.WithCancel(context.Background())
 	s.methods = methodTable(api.Methods(), c.Handlers, s.stateHandlers(), s.accessHandlers())
 	s.http = &http.Server{
@@ -76,7 +76,7 @@ func New(c Config) *Server {
 // listener is a Unix socket, or TCP on a loopback address; it may come from
 // launchd or systemd. Several listeners are served at once by as many calls.
 func (s *Server) Serve(l net.Listener) error {
-	g := &gate{Listener: l, most: s.config.Limits.HalfOpen, keep: s.config.Limits.HalfOpenKeep, freed: make(chan struct{}, 1)}
+	g := &gate{Listener: l, most: s.config.Limits.HalfOpen, keep: s.config.Limits.HalfOpenKeep, freed: make(chan struct{}, 1), accepted: s.config.Accepted}
 	switch addr := l.Addr().(type) {
 	case *net.UnixAddr:
 		g.unix, g.rules = true, guard.Unix()

@@ -47,6 +47,9 @@ type Node struct {
 
 // New makes a node that does nothing before Run.
 func New(o Options) (*Node, error) {
+	if o.Protocol == 0 {
+		o.Protocol, o.ProtocolMin = api.Protocol, api.ProtocolMin
+	}
 	n := &Node{
 		options: o, self: o.Identity.Node, log: o.Log("cluster"), wake: make(chan struct{}, 1), strangers: make(chan struct{}, 1), inbox: pairing.NewInbox(),
 		up: map[api.NodeID]bool{}, met: map[api.NodeID][]transport.Candidate{}, watchers: map[int]func(){},
@@ -89,7 +92,7 @@ func New(o Options) (*Node, error) {
 func (n *Node) hello() api.PeerHello {
 	r := n.options.Roster.Current()
 	return api.PeerHello{
-		Cluster: r.Cluster(), Protocol: api.Protocol, ProtocolMin: api.ProtocolMin, Version: n.options.Version,
+		Cluster: r.Cluster(), Protocol: n.options.Protocol, ProtocolMin: n.options.ProtocolMin, Version: n.options.Version,
 		RosterSHA256: string(r.Head()), At: api.TimeOf(n.options.Platform.Clock.Now()),
 	}
 }

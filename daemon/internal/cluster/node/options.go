@@ -53,6 +53,9 @@ type Options struct {
 	Peers []string
 	// Version is Fulmen's.
 	Version string
+	// Protocol and ProtocolMin are the newest and the oldest that it speaks; zero but
+	// in tests, and then those of package api.
+	Protocol, ProtocolMin int
 	// Card is what this Mac says of itself to another one at pairing.
 	Card func() pairing.Card
 	// Removed is called once when this node is no member any more.

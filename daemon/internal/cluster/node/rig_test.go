@@ -43,6 +43,7 @@ type mac struct {
 	disk     *disk
 	sockets  native.Sockets
 	back     time.Duration // how much its wall clock is behind
+	protocol [2]int        // the newest and the oldest; zero = today's
 	peers    []string
 
 	*Node
@@ -176,6 +177,7 @@ func (m *mac) start() {
 		Documents: documents{m.writer.Owner("cluster", api.KindReach, api.KindPending)}, Lending: m.lending,
 		Platform:  native.Platform{Clock: clock, Sockets: m.sockets, Discovery: voice{d.air, m.host()}},
 		Addresses: m.disk, Discovery: m.disk, LastSeen: m.disk, Port: m.port(), Peers: m.peers, Version: "1.2.3-test",
+		Protocol: m.protocol[0], ProtocolMin: m.protocol[1],
 		Card: func() pairing.Card {
 			return pairing.Card{Name: m.name(), ShortName: m.host(), ModelName: "Secret Studio", Version: "1.2.3-test"}
 		},

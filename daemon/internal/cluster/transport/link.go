@@ -96,7 +96,7 @@ func (t *Transport) link(iface string, node api.NodeID, w way, conn net.Conn) er
 		return err
 	}
 	deadline.Stop()
-	if err := t.fits(theirs.Hello); err != nil {
+	if err := t.fits(own.Hello, theirs.Hello); err != nil {
 		return err
 	}
 	lower := min(t.options.Identity.Node, node)
@@ -127,14 +127,14 @@ func (t *Transport) link(iface string, node api.NodeID, w way, conn net.Conn) er
 	return err
 }
 
-// fits checks what a peer says of itself.
-func (t *Transport) fits(hello api.PeerHello) error {
+// fits checks what a peer says of itself, beside what this node says.
+func (t *Transport) fits(own, hello api.PeerHello) error {
 	switch {
 	case hello.Cluster != t.options.Members.Cluster():
 		return errStranger
-	case hello.Protocol < api.ProtocolMin:
+	case hello.Protocol < own.ProtocolMin:
 		return api.NewError(api.ReasonProtocolTooOld, "")
-	case hello.ProtocolMin > api.Protocol:
+	case hello.ProtocolMin > own.Protocol:
 		return api.NewError(api.ReasonProtocolTooNew, "")
 	}
 	return nil

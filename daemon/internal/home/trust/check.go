@@ -1,0 +1,74 @@
+package trust
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// Check refuses a path (an absolute one) that somebody other than root could
+// change, with api.ReasonInsecurePermissions, the owner, the mode and what to do.
+// What it leads to must be root's and writable by nobody else; what leads there
+// must be root's, and others may write there only where names are protected (the
+// sticky bit) or where their group is one of the system's. A path that leads to
+// nothing is an error that matches fs.ErrNotExist.
+func Check(path string) error {
+	if !filepath.IsAbs(path) {
+		return fmt.Errorf("%s: %w: it does not begin with a slash", path, fs.ErrInvalid)
+	}
+	w := &walk{path: path}
+	defer w.leave(0)
+	return w.follow(path)
+}
+
+// CheckFolder is Check for a folder and for what lies directly in it. A folder
+// that is not there passes.
+func CheckFolder(path string) error {
+	err := Check(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(path)
+	for _, e := range entries {
+		if bad := Check(filepath.Join(path, e.Name())); bad != nil && !errors.Is(bad, fs.ErrNotExist) {
+			return bad
+		}
+	}
+	return err
+}
+
+// file is what is known of a file or folder.
+type file struct {
+	path string
+	unix.Stat_t
+}
+
+func (f file) kind() uint32 { return uint32(f.Mode) & unix.S_IFMT }
+
+func (f file) has(bit uint32) bool { return uint32(f.Mode)&bit != 0 }
+
+// judge refuses what others can change; above says that it only leads to what is
+// asked for.
+func (w *walk) judge(f file, above bool) error {
+	if f.Uid != 0 {
+		return w.refusal(f, "%s is not root's", "chown root")
+	}
+	if f.kind() == unix.S_IFLNK {
+		return nil // its mode means nothing; who may replace it, the folder says
+	}
+	isProtected := above && f.has(unix.S_ISVTX)
+	switch {
+	case f.has(unix.S_IWOTH) && !isProtected:
+		return w.refusal(f, "everybody can write %s", "chmod go-w")
+	case f.has(unix.S_IWGRP) && !isProtected && !(above && isSystemGroup(f.Gid)):
+		return w.refusal(f, "the group "+group(f.Gid)+" can write %s", "chmod go-w")
+	}
+	return nil
+}
