@@ -8,8 +8,8 @@ import (
 
 // Packages are the parts of the daemon whose log can have a level of its own.
 func Packages() []string {
-	return []string{"cluster", "config", "daemon", "facts", "grant", "health", "home", "job", "ledger", "metrics", "native",
-		"peer", "placement", "proc", "profile", "rank", "rdma", "relay", "server", "store", "topology"}
+	return []string{"cluster", "config", "daemon", "facts", "grant", "health", "home", "job", "ledger", "life", "metrics", "native",
+		"peer", "placement", "proc", "profile", "rank", "rdma", "relay", "server", "store", "topology", "uninstall"}
 }
 
 // Fields are all keys, in the order of the documentation.
