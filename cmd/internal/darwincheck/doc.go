@@ -12,6 +12,8 @@
 //   - go vet for macOS is content, with each name and each argument in C looked at;
 //   - fulmend, fulmen and fulmen-rank link, with MLX's own library for macOS, and
 //     their load commands are well;
+//   - the app, put together from them, is whole: its files, property lists, what
+//     its programs load, its signatures (package fulmen/cmd/internal/bundle/inspect);
 //   - names/ lists what the programs use, no more and no less (-update writes it);
 //   - the workflows in .github are well-formed.
 //

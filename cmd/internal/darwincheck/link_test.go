@@ -68,6 +68,7 @@ func TestPrograms(t *testing.T) {
 		is.True(len(images["fulmen-rank"].Imports[mlxLibrary]) > 20)
 		is.True(len(images["fulmen-rank"].Imports[cxxLibrary]) > 10)
 	})
+	t.Run("bundle", func(t *testing.T) { checkBundle(t, chain) })
 }
 
 // TestAMacBuildsWhatIsCheckedHere holds the Makefile and the bundle to the flags
@@ -77,7 +78,7 @@ func TestAMacBuildsWhatIsCheckedHere(t *testing.T) {
 	makefile, err := os.ReadFile(filepath.Join(repository, "Makefile"))
 	is.NoErr(err)
 	for _, p := range Programs() {
-		is.True(strings.Contains(string(makefile), "-ldflags '"+p.linking()+"'"))
+		is.True(strings.Contains(string(makefile), "-ldflags '"+p.Linking()+"'"))
 	}
 	is.True(strings.Contains(string(makefile), "MACOSX_DEPLOYMENT_TARGET := "+minimumSystem+"\n"))
 	bundle, err := os.ReadFile(filepath.Join(repository, "Info.plist"))

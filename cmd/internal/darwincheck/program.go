@@ -45,9 +45,9 @@ func (p Program) needs(list string) bool {
 	return slices.Contains(p.Lists, list) || (p.All && list != cxxList)
 }
 
-// linking gives the flags by which the Makefile has it linked on a Mac. Go's own
-// linker would say that the program is for macOS 12.
-func (p Program) linking() string {
+// Linking gives the flags for Go's linker by which it is linked on a Mac. Go's
+// own linker alone would say that the program is for macOS 12.
+func (p Program) Linking() string {
 	if p.RunPath == "" {
 		return "-linkmode=external"
 	}
@@ -81,7 +81,7 @@ func (t *Toolchain) build(p Program) (string, error) {
 		return "", err
 	}
 	// -w: else Go calls this machine's strip, which knows no Mach-O.
-	_, err := t.command("go", "build", "-ldflags", "-w "+p.linking(), "-o", out, "./cmd/"+p.Name)
+	_, err := t.command("go", "build", "-ldflags", "-w "+p.Linking(), "-o", out, "./cmd/"+p.Name)
 	return out, err
 }
 

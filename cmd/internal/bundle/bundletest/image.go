@@ -1,0 +1,93 @@
+package bundletest
+
+import (
+	"bytes"
+	"encoding/binary"
+)
+
+// Image describes a program, or a library where it has a name.
+type Image struct {
+	// Name is a library's install name.
+	Name string
+	// Libraries are loaded with it; Weak ones after them.
+	Libraries, Weak []string
+	// RunPaths are where @rpath is looked for.
+	RunPaths []string
+	// System is the major number of the oldest macOS; 0: 26.
+	System uint32
+	// Text is what it holds, to tell it from others.
+	Text string
+}
+
+const (
+	headerSize = 32
+	textSize   = 4 * 4096
+	linkSize   = 64
+	placeSize  = 64
+)
+
+// Bytes is the file. It has a place for a signature, and none in it.
+func (i Image) Bytes() []byte {
+	var commands [][]byte
+	segment := func(name string, at, size int) {
+		c := make([]byte, 72)
+		copy(c[8:], name)
+		for n, v := range []int{at, size, at, size} {
+			binary.LittleEndian.PutUint64(c[24+8*n:], uint64(v))
+		}
+		commands = append(commands, started(0x19, c))
+	}
+	segment("__TEXT", 0, textSize)
+	segment("__LINKEDIT", textSize, linkSize+placeSize)
+	if i.Name != "" {
+		commands = append(commands, dylib(0xd, i.Name))
+	}
+	for _, name := range i.Libraries {
+		commands = append(commands, dylib(0xc, name))
+	}
+	for _, name := range i.Weak {
+		commands = append(commands, dylib(0x80000018, name))
+	}
+	for _, path := range i.RunPaths {
+		commands = append(commands, started(0x8000001c, append(words(0, 0, 12), ended(path)...)))
+	}
+	system := i.System
+	if system == 0 {
+		system = 26
+	}
+	commands = append(commands, words(0x32, 24, 1, system<<16, system<<16, 0), words(0x1d, 16, textSize+linkSize, placeSize))
+	all := bytes.Join(commands, nil)
+	kind := uint32(2)
+	if i.Name != "" {
+		kind = 6
+	}
+	file := make([]byte, textSize+linkSize+placeSize)
+	copy(file, words(0xfeedfacf, 0x0100000c, 0, kind, uint32(len(commands)), uint32(len(all)), 0, 0))
+	copy(file[headerSize:], all)
+	copy(file[textSize/2:], i.Text)
+	return file
+}
+
+// dylib is a command that names a library, with versions of no importance.
+func dylib(number uint32, name string) []byte {
+	return started(number, append(words(0, 0, 24, 0, 0, 0), ended(name)...))
+}
+
+// started puts number and size into a command.
+func started(number uint32, c []byte) []byte {
+	copy(c, words(number, uint32(len(c))))
+	return c
+}
+
+// ended is a text with at least one zero, of a length that can be divided by 8.
+func ended(text string) []byte {
+	return append([]byte(text), make([]byte, 8-(len(text)+12)%8+8)...)
+}
+
+func words(values ...uint32) []byte {
+	out := make([]byte, 0, 4*len(values))
+	for _, v := range values {
+		out = binary.LittleEndian.AppendUint32(out, v)
+	}
+	return out
+}

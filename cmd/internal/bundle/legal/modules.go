@@ -1,0 +1,116 @@
+package legal
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// licenceFile matches the names of files with a licence or a notice.
+var licenceFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)([.-].*)?$`)
+
+// Modules lists what of others is in the programs for macOS: the modules and Go
+// itself. Nothing is compiled. A module whose licence is not found or not known
+// is an error, and so is shipped by nobody.
+func Modules(root string, packages ...string) ([]Component, error) {
+	cmd := exec.Command("go", append([]string{"list", "-deps", "-json=Module"}, packages...)...)
+	cmd.Dir = root
+	cmd.Env = append(os.Environ(), "GOOS=darwin", "GOARCH=arm64", "CGO_ENABLED=1", "CC=true", "CXX=true")
+	var failed bytes.Buffer
+	cmd.Stderr = &failed
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("go list: %w: %s", err, strings.TrimSpace(failed.String()))
+	}
+	type module struct {
+		Path, Version, Dir string
+		Main               bool
+	}
+	found := map[string]module{}
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p struct{ Module *module }
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return nil, fmt.Errorf("read what go list wrote: %w", err)
+		}
+		if p.Module != nil && !p.Module.Main {
+			found[p.Module.Path] = *p.Module
+		}
+	}
+	all, err := goItself(root)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range found {
+		c := Component{Name: m.Path, Version: strings.TrimPrefix(m.Version, "v"), URL: "pkg:golang/" + m.Path + "@" + m.Version}
+		if err := c.read(m.Dir); err != nil {
+			return nil, err
+		}
+		all = append(all, c)
+	}
+	slices.SortFunc(all, func(a, b Component) int { return strings.Compare(a.Name, b.Name) })
+	return all, nil
+}
+
+// goItself is the standard library, which is a part of every program.
+func goItself(root string) ([]Component, error) {
+	cmd := exec.Command("go", "env", "GOROOT", "GOVERSION")
+	cmd.Dir = root
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("go env: %w", err)
+	}
+	place, version, ok := strings.Cut(strings.TrimSpace(string(out)), "\n")
+	if !ok {
+		return nil, fmt.Errorf("go env said %q", out)
+	}
+	version, _, _ = strings.Cut(strings.TrimPrefix(version, "go"), " ")
+	c := Component{Name: "std", Version: version, URL: "pkg:golang/std@" + version}
+	if err := c.read(place); err != nil {
+		return nil, err
+	}
+	return []Component{c}, nil
+}
+
+// read takes the licence files of a folder.
+func (c *Component) read(folder string) error {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		if entry.IsDir() || !licenceFile.MatchString(entry.Name()) {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(folder, entry.Name()))
+		if err != nil {
+			return err
+		}
+		c.add(string(text))
+	}
+	if c.Licence == "" {
+		return fmt.Errorf("%s %s: %d licence files, and none that is known (cmd/internal/bundle/legal); nothing is shipped without one", c.Name, c.Version, len(c.Texts))
+	}
+	return nil
+}
+
+// add takes the text of a licence file. Of several licences all are named.
+func (c *Component) add(text string) {
+	c.Texts = append(c.Texts, strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n")))
+	switch licence := Recognise(text); {
+	case licence == "" || strings.Contains(c.Licence, licence):
+	case c.Licence == "":
+		c.Licence = licence
+	default:
+		c.Licence += " AND " + licence
+	}
+}
