@@ -1,0 +1,98 @@
+package browser
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/e2e/desk"
+)
+
+// patience bounds the start of the cluster, and the tests in the browser.
+const patience = 4 * time.Minute
+
+// root is the repository's, from this folder.
+const root = "../../.."
+
+// shortly are times with which losses are noticed in seconds.
+const shortly = "[times]\nlease = \"3s\"\nlease_renewal = \"500ms\"\nbeat = \"200ms\"\nbeat_lost = \"1s\"\ngrace = \"1s\"\nfailed_grace = \"500ms\"\n"
+
+// The tests beside this file pass in a browser, on a simulated cluster of real
+// daemons. With FULMEN_PICTURES set to a folder they leave pictures there.
+func TestInABrowser(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a cluster is started first")
+	}
+	chromium := needs(t)
+	is := is.New(t)
+	stage, err := desk.NewStage(root)
+	t.Cleanup(stage.Close)
+	if errors.Is(err, desk.ErrNobody) {
+		t.Skip(err)
+	}
+	is.NoErr(err)
+	ctx, stop := context.WithTimeout(t.Context(), patience)
+	defer stop()
+	is.NoErr(stage.Build(ctx, "fulmen/cmd/fulmen", "fulmen/cmd/fulmend"))
+	if worker, err := filepath.Abs(filepath.Join(root, "build", "bin", "fulmen-rank")); err == nil {
+		if _, err := os.Stat(worker); err == nil {
+			is.NoErr(desk.Link(worker, stage.Worker, true))
+		}
+	}
+	scenario := filepath.Join(stage.Folder, "desk.toml")
+	is.NoErr(desk.Link("testdata/desk.toml", scenario, false))
+	cluster, err := stage.Start(ctx, scenario, []string{"studio-1", "studio-2", "book", "mini"}, shortly)
+	t.Cleanup(func() {
+		cluster.Close()
+		for _, n := range cluster.Nodes {
+			if t.Failed() {
+				t.Logf("the log of %s ends:\n%s", n.Mac, n.Said.End())
+			}
+		}
+	})
+	is.NoErr(err)
+	c := &control{stage: stage, desk: cluster, guest: &guest{
+		mac: "guest", scenario: scenario, home: filepath.Join(stage.Folder, "guest"), stage: stage, t: t,
+	}}
+
+	vitest := exec.CommandContext(ctx, tool("node"), "node_modules/vitest/vitest.mjs", "run", "--config", "browser/vitest.config.ts")
+	vitest.Dir = ".."
+	vitest.Env = append(os.Environ(), "FULMEN_CONTROL="+c.serve(t), "FULMEN_CHROMIUM="+chromium, "NO_COLOR=1")
+	out, err := vitest.CombinedOutput()
+	t.Logf("%s", out)
+	is.NoErr(err) // the output says which test failed
+}
+
+// needs skips the test where something is missing that make test has, and gives
+// the browser's path.
+func needs(t *testing.T) string {
+	t.Helper()
+	for path, remedy := range map[string]string{"../node_modules/playwright-core": "make deps", "../dist/index.html": "make build"} {
+		if _, err := os.Stat(path); err != nil {
+			t.Skipf("%s is not there: %s makes it", path, remedy)
+		}
+	}
+	for _, name := range []string{"chromium", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	t.Skip("no Chromium here: cmd/internal/deps/deps.sh browser fetches it on Debian")
+	return ""
+}
+
+// tool is a program of the build, or of the system.
+func tool(name string) string {
+	if own, err := filepath.Abs(filepath.Join(root, "build", "tools", "bin", name)); err == nil {
+		if _, err := os.Stat(own); err == nil {
+			return own
+		}
+	}
+	return name
+}

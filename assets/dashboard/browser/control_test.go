@@ -1,0 +1,144 @@
+package browser
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/client"
+	"fulmen/daemon/e2e/desk"
+)
+
+// control does for the tests in the browser what is outside of it.
+type control struct {
+	stage *desk.Stage
+	desk  *desk.Desk
+	guest *guest
+}
+
+// wish is what a test wants.
+type wish struct {
+	// At is the Mac's name in the scenario.
+	At string `json:"at"`
+	// Args are the command line's, and Input is what it reads.
+	Args  []string `json:"args"`
+	Input string   `json:"input"`
+	// Method and Params are a call over the Unix socket, as an administrator.
+	Method string          `json:"method"`
+	Params json.RawMessage `json:"params"`
+}
+
+// ran is what came of a command.
+type ran struct {
+	Status int    `json:"status"`
+	Out    string `json:"out"`
+	Err    string `json:"err"`
+}
+
+// seat is a Mac of the cluster.
+type seat struct {
+	Mac string     `json:"mac"`
+	ID  api.NodeID `json:"id"`
+}
+
+// serve starts the server, which ends with the test.
+func (c *control) serve(t *testing.T) string {
+	mux := http.NewServeMux()
+	answer := func(path string, do func(context.Context, wish) (any, error)) {
+		mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) {
+			var said wish
+			err := json.NewDecoder(r.Body).Decode(&said)
+			var result any
+			if err == nil {
+				result, err = do(r.Context(), said)
+			}
+			if err != nil {
+				http.Error(w, err.Error(), http.StatusInternalServerError)
+				return
+			}
+			_ = json.NewEncoder(w).Encode(result) // the test may be gone
+		})
+	}
+	answer("/seats", func(context.Context, wish) (any, error) {
+		var seats []seat
+		for _, n := range c.desk.Nodes {
+			seats = append(seats, seat{n.Mac, n.ID})
+		}
+		return seats, nil
+	})
+	answer("/fulmen", func(ctx context.Context, said wish) (any, error) { return c.fulmen(ctx, said) })
+	answer("/call", func(ctx context.Context, said wish) (any, error) {
+		cl, err := c.client(said.At)
+		if err != nil {
+			return nil, err
+		}
+		return client.Call[json.RawMessage](ctx, cl, said.Method, said.Params)
+	})
+	answer("/end", func(_ context.Context, said wish) (any, error) {
+		n, err := c.node(said.At)
+		if err == nil {
+			n.End(syscall.SIGKILL)
+		}
+		return seat{}, err
+	})
+	answer("/boot", func(ctx context.Context, said wish) (any, error) {
+		n, err := c.node(said.At)
+		if err != nil {
+			return nil, err
+		}
+		return seat{n.Mac, n.ID}, n.Boot(context.WithoutCancel(ctx))
+	})
+	answer("/guest", func(ctx context.Context, _ wish) (any, error) { return c.guest.boot(context.WithoutCancel(ctx)) })
+	s := httptest.NewServer(mux)
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+func (c *control) node(mac string) (*desk.Node, error) {
+	for _, n := range c.desk.Nodes {
+		if n.Mac == mac {
+			return n, nil
+		}
+	}
+	return nil, fmt.Errorf("there is no %s", mac)
+}
+
+func (c *control) client(mac string) (*client.Client, error) {
+	if mac == c.guest.mac {
+		return c.guest.client, nil
+	}
+	n, err := c.node(mac)
+	if err != nil {
+		return nil, err
+	}
+	if n.Client == nil {
+		return nil, errors.New(mac + " does not run")
+	}
+	return n.Client, nil
+}
+
+// fulmen runs the command line at a Mac.
+func (c *control) fulmen(ctx context.Context, said wish) (ran, error) {
+	n, err := c.node(said.At)
+	if err != nil {
+		return ran{}, err
+	}
+	var out, errs bytes.Buffer
+	cmd := n.Command(ctx, c.stage.Fulmen, said.Args...)
+	cmd.Dir = c.stage.Work
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(said.Input), &out, &errs
+	err = cmd.Run()
+	if _, ended := errors.AsType[*exec.ExitError](err); err != nil && !ended {
+		return ran{}, err
+	}
+	return ran{cmd.ProcessState.ExitCode(), out.String(), errs.String()}, nil
+}
