@@ -52,7 +52,7 @@ export function curveOf(line: Line, boxes: ReadonlyMap<string, Box>, apart: numb
     return selfCurve(from, line);
   }
   const others = [...boxes].filter(([id]) => id !== line.a && id !== line.b).map(([, box]) => box);
-  const offset = (line.index - (line.parallel - 1) / 2) * apart;
+  const offset = (line.index - (line.parallel - 1) / 2) * apart; // see sideOf
   let best: Curve | undefined;
   let least = Infinity;
   for (const [i, bend] of bends.entries()) {
@@ -74,6 +74,16 @@ export function curveOf(line: Line, boxes: ReadonlyMap<string, Box>, apart: numb
     }
   }
   return best;
+}
+
+/** The direction in which an edge lies beside the others between its Macs; undefined of the middle one, and of one alone. */
+export function sideOf(line: Line, curve: Curve): Point | undefined {
+  const place = line.index - (line.parallel - 1) / 2;
+  if (place === 0 || line.a === line.b) {
+    return undefined;
+  }
+  const along = direction(curve.from, curve.to);
+  return place > 0 ? { x: along.y, y: -along.x } : { x: -along.y, y: along.x };
 }
 
 /** A curve between two boxes, so far beside the line between their middles. */

@@ -23,6 +23,10 @@ export interface Density {
   label: number;
   /** The distance of two cables between the same Macs. */
   apart: number;
+  /** The width of lines and the size of their heads, against those of a small cluster. */
+  line: number;
+  /** Whether a Mac has no room for the words that its numbers can do without. */
+  terse: boolean;
   /** Whether all edges have labels, or those alone that are pointed at, selected or in trouble. */
   labelled: boolean;
 }
@@ -30,22 +34,26 @@ export interface Density {
 const levels: Readonly<Record<Level, Density>> = {
   full: {
     level: "full",
-    node: { width: 172, height: 136 },
+    node: { width: 172, height: 146 },
     shape: { width: 92, height: 62 },
     name: 14,
     fact: 11,
     label: 12,
-    apart: 52,
+    apart: 60,
+    line: 1,
+    terse: false,
     labelled: true,
   },
   compact: {
     level: "compact",
-    node: { width: 148, height: 112 },
+    node: { width: 148, height: 121 },
     shape: { width: 70, height: 46 },
     name: 12.5,
     fact: 10,
     label: 11,
-    apart: 44,
+    apart: 52,
+    line: 1,
+    terse: false,
     labelled: true,
   },
   small: {
@@ -56,14 +64,19 @@ const levels: Readonly<Record<Level, Density>> = {
     fact: 10,
     label: 11,
     apart: 12,
+    line: 0.62,
+    terse: true,
     labelled: false,
   },
 };
 
+/** Compact Macs where the window is narrow, as a phone's. */
+const narrow: Density = { ...levels.compact, node: { width: 134, height: 118 }, fact: 9.5, terse: true };
+
 /** The most Macs of which every edge carries its numbers. */
 export const labelledNodes = 8;
 
-/** A window narrower than this has the next smaller Macs. */
+/** A window narrower than this has smaller Macs. */
 const narrowWindow = 640;
 
 /** The density for a number of Macs in a room. */
@@ -71,7 +84,10 @@ export function densityOf(nodes: number, room: Size): Density {
   if (nodes > labelledNodes) {
     return levels.small;
   }
-  return nodes > 4 || room.width < narrowWindow ? levels.compact : levels.full;
+  if (room.width < narrowWindow) {
+    return narrow;
+  }
+  return nodes > 4 ? levels.compact : levels.full;
 }
 
 /**
@@ -80,6 +96,9 @@ export function densityOf(nodes: number, room: Size): Density {
  * larger, up to half as much again.
  */
 export function easeOf(nodes: number, density: Density): Size {
+  if (density === narrow) {
+    return { width: 400, height: 120 + 130 * nodes };
+  }
   if (density.level === "small") {
     return { width: 1100, height: 660 };
   }

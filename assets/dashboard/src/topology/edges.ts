@@ -24,7 +24,7 @@ export interface Stroke {
 }
 
 const strokes: Readonly<Record<string, Stroke>> = {
-  rdma: { width: 6, dash: "", round: false, double: true },
+  rdma: { width: 5.5, dash: "", round: false, double: true },
   tb5: { width: 4, dash: "", round: false, double: false },
   tb4: { width: 2, dash: "", round: false, double: false },
   tb3: { width: 2, dash: "14 3", round: false, double: false },

@@ -39,6 +39,8 @@ export interface Wanted extends Size {
 export interface Crowd {
   /** The curves of all edges, from a to b. */
   curves: readonly Curve[];
+  /** The directions away from which the edges' fellows lie, of those that have some between the same Macs. */
+  away?: readonly (Point | undefined)[];
   /** Boxes that nothing may cover: Macs, and signs on edges. */
   fixed: readonly Box[];
   /** The middle of the drawing. */
@@ -148,7 +150,7 @@ function candidates(w: Wanted, crowd: Crowd, lines: readonly Point[][]): Candida
     return [];
   }
   const length = lengthOf(curve);
-  const out = outward(curve, crowd.centre);
+  const out = crowd.away?.[w.edge] ?? outward(curve, crowd.centre);
   const found: Candidate[] = [];
   const add = (t: number, side: number, cost: number): void => {
     const at = pointAt(curve, t);

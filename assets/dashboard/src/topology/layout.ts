@@ -84,7 +84,9 @@ function arrangeAll(a: Arrangement): Map<string, Point> {
     places.set(n, wide ? { x: 1, y: step } : { x: step, y: 1 });
   });
 
-  const middle = middleOf(a.joined);
+  // Three in a row need room for their numbers; a corner has more.
+  const row = joined.length > 3 || (wide ? room.width / 2 - a.node.width : room.height / 2 - a.node.height) >= 160;
+  const middle = row ? middleOf(a.joined) : "";
   const around = joined.filter((n) => n !== middle);
   const shape = middle === "" ? ringOrder(around, a.joined) : around;
   const ring = onRing(shape.length, room);

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { curveOf, pathOf, round, type Line } from "./curves";
+import { curveOf, pathOf, round, sideOf, type Line } from "./curves";
 import { easeOf, type Density } from "./density";
 import {
   centroid,
@@ -94,7 +94,7 @@ const leastScale = 0.6;
 export function worldOf(window: Size, nodes: number, density: Density): Size {
   const ease = easeOf(nodes, density);
   const by = Math.sqrt((window.width * window.height) / (ease.width * ease.height));
-  const scale = Math.min(1.4, Math.max(0.72, by));
+  const scale = Math.min(1.4, Math.max(density.terse ? 0.85 : 0.72, by));
   return { width: window.width / scale, height: window.height / scale };
 }
 
@@ -159,7 +159,7 @@ export function sceneIn(input: SceneInput, world: Size): Scene {
       drawn.push({ line, curve });
     }
   }
-  const edges = drawn.map(({ line, curve }) => edgeOf(line, curve));
+  const edges = drawn.map(({ line, curve }) => edgeOf(line, curve, input.density.line));
 
   const wanted: Wanted[] = [];
   drawn.forEach(({ line }, edge) => {
@@ -170,6 +170,7 @@ export function sceneIn(input: SceneInput, world: Size): Scene {
   const signs = edges.flatMap((e) => e.signs.map((p) => ({ ...p, width: signSize, height: signSize })));
   const places = placeLabels(wanted, {
     curves: drawn.map((d) => d.curve),
+    away: drawn.map((d) => sideOf(d.line, d.curve)),
     fixed: [...boxes.values(), ...signs, ...edges.flatMap((e) => e.headBoxes)],
     centre: centroid([...boxes.values()]),
     bounds: { x: world.width / 2, y: world.height / 2, width: world.width - 4, height: world.height - 4 },
@@ -184,20 +185,21 @@ export function sceneIn(input: SceneInput, world: Size): Scene {
 }
 
 /** The parts of an edge. */
-function edgeOf(line: SceneLine, curve: Curve): SceneEdge {
+function edgeOf(line: SceneLine, curve: Curve, scale: number): SceneEdge {
   const length = lengthOf(curve);
-  const cut = Math.min(0.4, (headLength - 2) / length);
-  const half = 4 + line.stroke * 0.55;
+  const reaches = headLength * scale;
+  const cut = Math.min(0.4, (reaches - 2 * scale) / length);
+  const half = (4 + line.stroke * 0.55) * scale;
   const head = (t: number, sense: number): string => {
     const tip = pointAt(curve, t);
     const along = tangentAt(curve, t);
-    const back = { x: tip.x - along.x * headLength * sense, y: tip.y - along.y * headLength * sense };
+    const back = { x: tip.x - along.x * reaches * sense, y: tip.y - along.y * reaches * sense };
     const corner = (side: number): string =>
       `${round(back.x + along.y * half * side)},${round(back.y - along.x * half * side)}`;
     return `${round(tip.x)},${round(tip.y)} ${corner(1)} ${corner(-1)}`;
   };
-  const headBox = (t: number): Box => ({ ...pointAt(curve, t), width: 8, height: 8 });
-  const middle = Math.min(0.4, headLength / 2 / length);
+  const headBox = (t: number): Box => ({ ...pointAt(curve, t), width: 8 * scale, height: 8 * scale });
+  const middle = Math.min(0.4, reaches / 2 / length);
   const signs: Point[] = [];
   for (let i = 0; i < line.signs; i++) {
     const shift = ((i - (line.signs - 1) / 2) * signStep) / length;

@@ -75,7 +75,7 @@ function labelsOf(d: Drawn, density: Density, numbers: boolean): Partial<Record<
     return labels;
   }
   const texts = textsOf(d);
-  const speed = { width: textWidth(widestSpeed, size) + 4, height };
+  const speed = { width: textWidth(widestSpeed, size, true) + 4, height };
   if (texts.forward !== undefined) {
     labels.forward = speed;
   }
