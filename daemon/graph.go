@@ -10,6 +10,7 @@ import (
 	"fulmen/daemon/internal/health"
 	"fulmen/daemon/internal/ledger"
 	"fulmen/daemon/internal/topology"
+	"fulmen/daemon/internal/topology/readiness"
 )
 
 // graphSettle is how long the graph waits after a change for those that belong
@@ -20,6 +21,7 @@ const graphSettle = 20 * time.Millisecond
 func graphKinds() []api.Kind {
 	return []api.Kind{
 		api.KindIdentity, api.KindNetwork, api.KindThunderbolt, api.KindRDMA, api.KindReach, api.KindLinkProfile,
+		api.KindRDMAChange, api.KindNodeState,
 	}
 }
 
@@ -35,6 +37,8 @@ type graph struct {
 	// drawn is told of every graph that was drawn anew; nil = nobody. It is set
 	// before the graph is followed.
 	drawn func()
+	// trips are those that people make for RDMA.
+	trips *trips
 
 	watchers watchers
 
@@ -53,7 +57,7 @@ func (d *daemon) openGraph() {
 		d.logs.part("health").Error("a condition of a cable could not be published", "error", err)
 	})
 	d.onClose(func() error { cables.Close(); return nil })
-	d.graph = &graph{ledger: d.ledger, cables: cables, now: d.platform.Clock.Now, redrawn: d.recheckMeasurements,
+	d.graph = &graph{ledger: d.ledger, cables: cables, trips: &trips{clock: d.platform.Clock}, now: d.platform.Clock.Now, redrawn: d.recheckMeasurements,
 		stale: func(id api.NodeID) bool { return d.nodes != nil && d.nodes.isStale(id) },
 		expired: func() (socket, rdma time.Duration) {
 			current := d.live.Current().Measure
@@ -140,6 +144,9 @@ func (g *graph) draw() {
 		g.drawn() // ranks that cannot talk any more are ended before anything else is looked at
 	}
 	g.cables.Drawn(list, g.name)
+	cables := built.RDMACables()
+	g.cables.Concerned(readiness.Concerns(g.ledger.Node(), cables, built.Readiness()))
+	g.trips.see(cables)
 	if g.redrawn != nil {
 		g.redrawn()
 	}

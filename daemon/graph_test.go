@@ -44,6 +44,7 @@ func newGraph(t *testing.T, queue int) *graphRig {
 		ledger:  held,
 		now:     func() time.Time { r.draws.Add(1); return time.Now() },
 		expired: func() (socket, rdma time.Duration) { return 0, 0 },
+		trips:   &trips{clock: nativetest.NewClock(time.Now())},
 		cables:  health.NewCables(conditions, held.Node(), nativetest.NewClock(time.Now()), func(err error) { t.Error(err) }),
 	}
 	ctx, cancel := context.WithCancel(context.Background())

@@ -13,34 +13,21 @@ func (d *daemon) linkList(context.Context, *server.Caller, api.Empty) (api.LinkL
 	return d.graph.build().List(), nil
 }
 
-// linkGet is one cable with what was measured on it.
+// linkGet is one cable with what was measured on it and its readiness for RDMA.
 func (d *daemon) linkGet(_ context.Context, _ *server.Caller, p api.LinkSelect) (api.LinkGetResult, error) {
-	list := d.graph.build().List()
+	graph := d.graph.build()
+	list := graph.List()
 	cable, err := findCable(list.Cables, p.Link, d.find)
 	if err != nil {
 		return api.LinkGetResult{}, err
 	}
-	result := api.LinkGetResult{Cable: cable, Rows: []api.LinkRow{}, RDMA: readiness(cable)}
+	result := api.LinkGetResult{Cable: cable, Rows: []api.LinkRow{}, RDMA: readinessOf(graph, cable)}
 	for _, row := range list.Rows {
 		if cable.Link.Valid() && row.Link == cable.Link {
 			result.Rows = append(result.Rows, row)
 		}
 	}
 	return result, nil
-}
-
-// readiness is what the graph says of a cable; its checks are not made yet.
-func readiness(cable api.Cable) api.RDMAReadiness {
-	text := map[api.RDMAVerdict]string{
-		api.RDMAReady:       "RDMA is ready on this cable.",
-		api.RDMACanEnable:   "RDMA can be enabled on this cable.",
-		api.RDMANeedsPerson: "RDMA needs a person to change something first.",
-		api.RDMACannot:      "This cable cannot do RDMA: its hardware does not.",
-	}[cable.RDMA]
-	if text == "" {
-		text = "Whether this cable can do RDMA is not known."
-	}
-	return api.RDMAReadiness{Link: cable.Link, Verdict: cable.RDMA, Text: text, Checks: []api.RDMACheck{}}
 }
 
 // findCable finds the cable that a person means: both its ends, or one that no

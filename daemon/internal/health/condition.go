@@ -26,7 +26,7 @@ type Info struct {
 // Severity, text and remedy are those of the API's table of reasons where they
 // are left out here; so an error and a condition of one reason read alike.
 func Conditions() []Info {
-	all := slices.Concat(daemonConditions(), machineConditions(), cableConditions(), workerConditions())
+	all := slices.Concat(daemonConditions(), machineConditions(), cableConditions(), concerns(), changeConditions(), workerConditions())
 	for i := range all {
 		reason, _ := api.LookupReason(all[i].Code)
 		if all[i].Severity == "" {

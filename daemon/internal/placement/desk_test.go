@@ -110,7 +110,7 @@ func (d *desk) input(p api.Placement, r *rand.Rand) Input {
 			n.RDMA = append(n.RDMA, api.RDMA{Receptacle: api.Receptacle(e.receptacle), HardwareCapable: &yes, OSCapable: &yes, SwitchedOn: &w.ready,
 				Device: &api.RDMADevice{Name: "rdma_" + e.iface(), PortState: api.RDMAPortActive, GIDs: []api.GID{{Index: 1, Address: netip.MustParseAddr("::ffff:" + e.address().String())}}}})
 			n.Network.Interfaces = append(n.Network.Interfaces, api.Interface{Name: e.iface(), Type: api.InterfaceThunderbolt, Up: true,
-				Receptacle: api.Receptacle(e.receptacle), Addresses: []api.InterfaceAddress{{Address: netip.PrefixFrom(e.address(), 30)}}})
+				Receptacle: api.Receptacle(e.receptacle), Addresses: []api.InterfaceAddress{{Address: netip.PrefixFrom(e.address(), 16)}}})
 			n.Reach = append(n.Reach, reachOf(d.nodes[far.node].ID, far.address(), e.iface(), e.address()))
 		}
 		near := &known[w.a]

@@ -28,7 +28,7 @@ const (
 // effortOf is what it takes to remove a cause.
 func effortOf(reason api.Reason) effort {
 	switch reason {
-	case api.ReasonRDMANoIPv4GID, api.ReasonInBridge:
+	case api.ReasonRDMANoIPv4GID, api.ReasonInBridge, api.ReasonBridgeLoop:
 		return byFulmen
 	case api.ReasonGPUBusy, api.ReasonRDMADeviceBusy, api.ReasonShuttingDown, api.ReasonRestarting, api.ReasonNotIdle:
 		return byWaiting

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/topology/readiness"
 )
 
 // cable is a Thunderbolt cable as the graph holds it.
@@ -16,7 +17,7 @@ type cable struct {
 	way       way
 	// views are what the low and the high end tell; nil where one tells nothing.
 	views [2]*view
-	rdma  rdmaFacts
+	rdma  readiness.Report
 	// peerUUID is the domain of an end that is not known; it orders, and is never shown.
 	peerUUID string
 }
@@ -158,8 +159,6 @@ func (c *cable) fill(reason api.Reason) {
 		c.ForwardBitsPerS, c.BackwardBitsPerS = &total.tx, &total.rx
 	}
 	c.judge(reason)
-	c.rdma = rdmaOf(c)
-	c.RDMA = c.rdma.verdict
 }
 
 func compareCables(a, b *cable) int {

@@ -169,22 +169,23 @@ func TestRDMAVerdictIsFactsOfBothEnds(t *testing.T) {
 		want   api.RDMAVerdict
 		cause  api.Reason
 	}{
-		"all there":         {func([]Node) {}, api.RDMAReady, ""},
-		"hardware cannot":   {func(n []Node) { n[1].RDMA[0].HardwareCapable = &no }, api.RDMACannot, api.ReasonNotThunderbolt5},
-		"port cannot":       {func(n []Node) { n[0].Thunderbolt[0].Capability = api.Thunderbolt4 }, api.RDMACannot, api.ReasonNotThunderbolt5},
-		"old system":        {func(n []Node) { n[0].RDMA[0].OSCapable = &no }, api.RDMANeedsPerson, api.ReasonOSTooOld},
-		"switched off":      {func(n []Node) { n[1].RDMA[0].SwitchedOn, n[1].RDMA[0].Device = &no, nil }, api.RDMANeedsPerson, api.ReasonRDMASwitchOff},
-		"no device":         {func(n []Node) { n[1].RDMA[0].Device = nil }, api.RDMANeedsPerson, api.ReasonRDMANoDevice},
-		"port down":         {func(n []Node) { n[1].RDMA[0].Device.PortState = api.RDMAPortDown }, api.RDMANeedsPerson, api.ReasonRDMAPortDown},
-		"state not told":    {func(n []Node) { n[1].RDMA[0].Device.PortState = "" }, api.RDMAUnknown, api.ReasonNotYetRead},
-		"switch not told":   {func(n []Node) { n[1].RDMA[0].SwitchedOn = nil }, api.RDMAUnknown, api.ReasonNotYetRead},
-		"no document":       {func(n []Node) { n[0].RDMA = nil }, api.RDMAUnknown, api.ReasonNotYetRead},
-		"no IPv4 GID":       {func(n []Node) { n[0].RDMA[0].Device.GIDs = []api.GID{} }, api.RDMACanEnable, api.ReasonRDMANoIPv4GID},
-		"GIDs not told":     {func(n []Node) { n[0].RDMA[0].Device.GIDs = nil }, api.RDMAUnknown, api.ReasonNotYetRead},
-		"in a bridge":       {func(n []Node) { n[0].Network.Interfaces[0].Bridge = "bridge0" }, api.RDMACanEnable, api.ReasonInBridge},
-		"too slow":          {func(n []Node) { n[0].Thunderbolt[0].Negotiated = both(40) }, api.RDMANeedsPerson, api.ReasonLinkTooSlow},
-		"service missing":   {func(n []Node) { n[0].Thunderbolt[0].Peers[0].Services = []api.ThunderboltService{api.ServiceIP} }, api.RDMANeedsPerson, api.ReasonRDMANotOffered},
-		"no network needed": {func(n []Node) { n[0].Network, n[1].Network = nil, nil }, api.RDMAReady, ""},
+		"all there":       {func([]Node) {}, api.RDMAReady, ""},
+		"hardware cannot": {func(n []Node) { n[1].RDMA[0].HardwareCapable = &no }, api.RDMACannot, api.ReasonNotThunderbolt5},
+		"port cannot":     {func(n []Node) { n[0].Thunderbolt[0].Capability = api.Thunderbolt4 }, api.RDMACannot, api.ReasonNotThunderbolt5},
+		"old system":      {func(n []Node) { n[0].RDMA[0].OSCapable = &no }, api.RDMANeedsPerson, api.ReasonOSTooOld},
+		"switched off":    {func(n []Node) { n[1].RDMA[0].SwitchedOn, n[1].RDMA[0].Device = &no, nil }, api.RDMANeedsPerson, api.ReasonRDMASwitchOff},
+		"no device":       {func(n []Node) { n[1].RDMA[0].Device = nil }, api.RDMANeedsPerson, api.ReasonRDMANoDevice},
+		"port down":       {func(n []Node) { n[1].RDMA[0].Device.PortState = api.RDMAPortDown }, api.RDMANeedsPerson, api.ReasonRDMAPortDown},
+		"state not told":  {func(n []Node) { n[1].RDMA[0].Device.PortState = "" }, api.RDMAUnknown, api.ReasonNotYetRead},
+		"switch not told": {func(n []Node) { n[1].RDMA[0].SwitchedOn = nil }, api.RDMAUnknown, api.ReasonNotYetRead},
+		"no document":     {func(n []Node) { n[0].RDMA = nil }, api.RDMAUnknown, api.ReasonNotYetRead},
+		"no IPv4 GID":     {func(n []Node) { n[0].RDMA[0].Device.GIDs = []api.GID{} }, api.RDMACanEnable, api.ReasonRDMANoIPv4GID},
+		"GIDs not told":   {func(n []Node) { n[0].RDMA[0].Device.GIDs = nil }, api.RDMAUnknown, api.ReasonNotYetRead},
+		"in a bridge":     {func(n []Node) { n[0].Network.Interfaces[0].Bridge = "bridge0" }, api.RDMACanEnable, api.ReasonInBridge},
+		"too slow":        {func(n []Node) { n[0].Thunderbolt[0].Negotiated = both(40) }, api.RDMANeedsPerson, api.ReasonLinkTooSlow},
+		"service missing": {func(n []Node) { n[0].Thunderbolt[0].Peers[0].Services = []api.ThunderboltService{api.ServiceIP} }, api.RDMANeedsPerson, api.ReasonRDMANotOffered},
+		"no network told": {func(n []Node) { n[0].Network, n[1].Network = nil, nil }, api.RDMAUnknown, api.ReasonNotYetRead},
+		"an end is away":  {func(n []Node) { n[1].Stale = true }, api.RDMAUnknown, api.ReasonUnreachable},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -194,7 +195,7 @@ func TestRDMAVerdictIsFactsOfBothEnds(t *testing.T) {
 			tt.change(nodes)
 			g := Build(Input{Nodes: nodes})
 			is.Equal(g.List().Cables[0].RDMA, tt.want)
-			caused := slices.ContainsFunc(g.cables[0].rdma.causes, func(c api.Cause) bool { return c.Reason == tt.cause })
+			caused := slices.ContainsFunc(g.cables[0].rdma.Causes, func(c api.Cause) bool { return c.Reason == tt.cause })
 			is.Equal(caused, tt.cause != "")
 		})
 	}

@@ -55,7 +55,7 @@ func (n *Node) add(d *api.Document) error {
 	case api.KindIdentity:
 		n.Identity, err = decoded[api.Identity](d)
 		if err == nil {
-			n.ShortName = n.Identity.ShortName
+			n.ShortName, n.IdentityUnknown = n.Identity.ShortName, d.Unknown
 		}
 	case api.KindNetwork:
 		n.Network, err = decoded[api.Network](d)
@@ -68,7 +68,18 @@ func (n *Node) add(d *api.Document) error {
 		var v *api.RDMA
 		if v, err = decoded[api.RDMA](d); err == nil {
 			n.RDMA = append(n.RDMA, *v)
+			if n.RDMAUnknown == nil {
+				n.RDMAUnknown = map[api.Receptacle]map[string]api.Reason{}
+			}
+			n.RDMAUnknown[v.Receptacle] = d.Unknown
 		}
+	case api.KindRDMAChange:
+		var v *api.RDMAChange
+		if v, err = decoded[api.RDMAChange](d); err == nil {
+			n.RDMAChanges = append(n.RDMAChanges, *v)
+		}
+	case api.KindNodeState:
+		n.State, err = decoded[api.NodeState](d)
 	case api.KindReach:
 		var v *api.Reach
 		if v, err = decoded[api.Reach](d); err == nil {

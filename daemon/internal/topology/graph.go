@@ -22,6 +22,7 @@ func Build(in Input) Graph {
 	g := Graph{index: x, cables: cablesOf(x)}
 	g.markLoops()
 	g.markMuted()
+	g.judgeRDMA()
 	g.Paths = pathsOf(x, g.cables)
 	g.rows = rowsOf(x, &g, in)
 	g.Notes = x.notes.sorted()

@@ -25,18 +25,24 @@ type Node struct {
 	ID api.NodeID
 	// ShortName is for people, and what a host file calls it.
 	ShortName string
-	// Identity is the identity document.
-	Identity *api.Identity
+	// Identity is the identity document, IdentityUnknown its reasons.
+	Identity        *api.Identity
+	IdentityUnknown map[string]api.Reason
 	// Network is the network document.
 	Network *api.Network
 	// Thunderbolt are the thunderbolt documents, one for each receptacle.
 	Thunderbolt []Port
-	// RDMA are the rdma documents, one for each receptacle.
-	RDMA []api.RDMA
+	// RDMA are the rdma documents, one for each receptacle; RDMAUnknown are their reasons.
+	RDMA        []api.RDMA
+	RDMAUnknown map[api.Receptacle]map[string]api.Reason
+	// RDMAChanges are the rdma-change documents, one for each cable.
+	RDMAChanges []api.RDMAChange
 	// Reach are the reach documents.
 	Reach []api.Reach
 	// Profiles are the link-profile documents.
 	Profiles []Profile
+	// State is the node-state document.
+	State *api.NodeState
 	// Stale says that the node cannot be reached now, so that its documents may be out of date.
 	Stale bool
 	// Simulated says that no real hardware is behind it.

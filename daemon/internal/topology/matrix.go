@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/topology/readiness"
 )
 
 // Limits of JACCL as MLX builds it.
@@ -158,7 +159,7 @@ func (m DeviceMatrix) set(i, j int, a *node, cables []*cable, notes *noteList) {
 		}
 		m[i][j] = append(m[i][j], at.device().Name)
 		m[j][i] = append(m[j][i], to.device().Name)
-		*notes = append(*notes, c.rdma.causes...)
+		*notes = append(*notes, c.rdma.Causes...)
 		if c.OneSided {
 			notes.add(api.ReasonRDMAOneSided, c.Link.String(), "only one end sees the cable %s - %s", c.low.name(), c.high.name())
 		}
@@ -180,7 +181,7 @@ func (g Graph) rdmaCables(a, b *node, missing *noteList) []*cable {
 		case c.Stale:
 			causes = append(causes, causeOf(api.ReasonUnreachable, c.Link.String(), "an end of %s - %s cannot be reached", c.low.name(), c.high.name()))
 		case !c.usable():
-			causes = append(causes, c.rdma.causes...)
+			causes = append(causes, c.rdma.Causes...)
 		default:
 			usable = append(usable, c)
 		}
@@ -206,7 +207,7 @@ func (c *cable) usable() bool {
 // preferRDMA orders cables: those that are known to be ready, then by speed.
 func preferRDMA(a, b *cable) int {
 	if a.RDMA != b.RDMA {
-		return rdmaRank(a.RDMA) - rdmaRank(b.RDMA)
+		return readiness.Rank(a.RDMA) - readiness.Rank(b.RDMA)
 	}
 	speed := func(c *cable) int64 { return min(c.way.total.tx, c.way.total.rx) }
 	switch sa, sb := speed(a), speed(b); {

@@ -97,6 +97,11 @@ func screens(t *testing.T) map[string]func(io.Writer) error {
 		"link_guest": func(w io.Writer) error {
 			return wide.Link(w, api.LinkGetResult{Cable: clusterLinks().Cables[2]}, clusterNodes())
 		},
+		"rdma":            func(w io.Writer) error { return view.RDMA(w, readyCables(), clusterNodes()) },
+		"rdma_none":       func(w io.Writer) error { return view.RDMA(w, api.RDMAListResult{}, clusterNodes()) },
+		"rdma_check":      func(w io.Writer) error { return view.RDMAChecks(w, readyCables().Links[2:3], clusterNodes()) },
+		"rdma_check_wide": func(w io.Writer) error { return wide.RDMAChecks(w, readyCables().Links, clusterNodes()) },
+		"rdma_check_none": func(w io.Writer) error { return view.RDMAChecks(w, nil, clusterNodes()) },
 		"node_ports": func(w io.Writer) error {
 			return view.Node(w, api.NodeGetResult{Node: clusterNodes()[2], Docs: clusterDocs(t)[10:12]})
 		},

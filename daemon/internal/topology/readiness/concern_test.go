@@ -1,0 +1,46 @@
+package readiness
+
+import (
+	"testing"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+)
+
+func TestConcernsAreOfOwnEnds(t *testing.T) {
+	for _, s := range []struct {
+		name      string
+		change    func(c *Cable)
+		low, high []api.Reason
+	}{
+		{"ready", func(*Cable) {}, nil, nil},
+		{"on at one side", func(c *Cable) { off(c, c.High) }, nil, []api.Reason{api.ReasonRDMAOneSided}},
+		{"off at both", func(c *Cable) { off(c, c.Low); off(c, c.High) }, nil, nil},
+		{"not restarted", func(c *Cable) { off(c, c.Low); c.Low.RDMA.SwitchedOn = new(true) }, []api.Reason{api.ReasonRDMAOneSided}, nil},
+		{"builds differ", func(c *Cable) { c.High.Identity.OSBuild = "25C61" }, []api.Reason{api.ReasonRDMABuildsDiffer}, nil},
+		{"builds differ on Thunderbolt 4", func(c *Cable) { tb4(c, c.High); c.High.Identity.OSBuild = "25C61" }, nil, nil},
+		{"muted", func(c *Cable) { off(c, c.High); c.Muted = true }, nil, nil},
+		{"an end is away", func(c *Cable) { off(c, c.High); c.Low.Stale = true }, nil, nil},
+		{"no address, and nobody gave one", func(c *Cable) { bridged(c.High) }, nil, nil},
+		{"our address is lost", func(c *Cable) { bridged(c.High); c.High.Change = &api.RDMAChange{State: api.RDMAChangeActive} }, nil, []api.Reason{api.ReasonRDMANoIPv4GID}},
+		{"without Fulmen", func(c *Cable) { alone(c, "Guest") }, nil, nil},
+	} {
+		t.Run(s.name, func(t *testing.T) {
+			is := is.New(t)
+			c := pair()
+			s.change(&c)
+			for node, want := range map[api.NodeID][]api.Reason{studio1: s.low, studio2: s.high} {
+				var got []api.Reason
+				for _, cause := range Concerns(node, []Cable{c}, []Report{Of(c)}) {
+					is.True(cause.Message != "")
+					end, err := api.ParseLinkEnd(cause.Subject)
+					is.NoErr(err)
+					is.Equal(end.Node, node)
+					got = append(got, cause.Reason)
+				}
+				is.Equal(got, want)
+			}
+		})
+	}
+}

@@ -1,0 +1,207 @@
+package readiness
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"fulmen/daemon/api"
+)
+
+// What trips take, in seconds: a start in Recovery with a command typed there; a
+// switch in System Settings with a restart; a restart alone.
+const (
+	recoveryS = 240
+	settingsS = 120
+	restartS  = 90
+)
+
+// need is a Mac that a person must go to.
+type need struct {
+	end   *End // one of its ends: what is the Mac's is alike in all
+	kind  api.RDMAErrandKind
+	links []api.LinkID
+}
+
+// needs lists the Macs with their switch off, or on and not yet in effect, that have
+// a cable to another member on which RDMA could run.
+func needs(cables []Cable) map[api.NodeID]*need {
+	out := map[api.NodeID]*need{}
+	for i := range cables {
+		c := &cables[i]
+		if c.High == nil || isFalse(c.Low.hasTB5()) || isFalse(c.High.hasTB5()) {
+			continue
+		}
+		for _, e := range c.ends() {
+			kind := kindOf(e)
+			if kind == "" {
+				continue
+			}
+			n := out[e.End.Node]
+			if n == nil {
+				n = &need{end: e, kind: kind}
+				out[e.End.Node] = n
+			}
+			n.links = append(n.links, c.Link)
+		}
+	}
+	return out
+}
+
+// kindOf is what has to be done at the Mac of an end; empty = nothing.
+func kindOf(e *End) api.RDMAErrandKind {
+	switch {
+	case isFalse(e.hasOS()) || !e.isMac():
+		return ""
+	case isFalse(e.isOn()) && e.hasSettings():
+		return api.ErrandSettings
+	case isFalse(e.isOn()):
+		return api.ErrandRecovery
+	case e.isPending():
+		return api.ErrandRestart
+	}
+	return ""
+}
+
+// Errands are the trips that somebody must make, and those that were just made,
+// ordered by the names of the Macs. trips is what was seen of them so far.
+func Errands(cables []Cable, trips Trips) []api.RDMAErrand {
+	var out []api.RDMAErrand
+	names := map[api.NodeID]string{}
+	for node, n := range needs(cables) {
+		trip := trips[node]
+		if trip.Done {
+			trip = Trip{}
+		}
+		names[node] = n.end.Name
+		e := api.RDMAErrand{Node: node, Kind: n.kind, Links: n.links, Note: note(n, trip)}
+		e.Steps, e.EstimateS = steps(n, trip)
+		if n.kind == api.ErrandRestart && trip.Kind == api.ErrandSettings {
+			e.Kind = trip.Kind
+		}
+		out = append(out, e)
+	}
+	for node, trip := range trips {
+		if _, still := names[node]; !trip.Done || still {
+			continue
+		}
+		names[node] = trip.Name
+		e := api.RDMAErrand{Node: node, Kind: trip.Kind, Links: trip.Links, Done: true, Note: "Done: RDMA is on at " + trip.Name + "."}
+		e.Steps, _ = stepsOf(trip.Kind, trip.Name)
+		for i := range e.Steps {
+			e.Steps[i].Done = true
+		}
+		out = append(out, e)
+	}
+	slices.SortFunc(out, func(a, b api.RDMAErrand) int {
+		return cmp.Or(compareBools(a.Done, b.Done), strings.Compare(names[a.Node], names[b.Node]), cmp.Compare(a.Node, b.Node))
+	})
+	return out
+}
+
+func compareBools(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
+
+// steps are those of a trip with what has been seen of it, and how long it takes.
+func steps(n *need, trip Trip) ([]api.ErrandStep, float64) {
+	kind := n.kind
+	if kind == api.ErrandRestart && trip.Kind == api.ErrandSettings {
+		kind = api.ErrandSettings // the same trip, farther on
+	}
+	all, takes := stepsOf(kind, n.end.Name)
+	switch {
+	case kind == api.ErrandRecovery:
+		all[0].Done = trip.Left
+	case n.kind == api.ErrandRestart: // the switch is on already
+		for i := range all[:len(all)-1] {
+			all[i].Done = true
+		}
+		takes = restartS
+	}
+	return all, takes
+}
+
+// stepsOf are the steps of a kind of trip. In Recovery nobody sees Fulmen, so that
+// they are shown on the other Macs.
+func stepsOf(kind api.RDMAErrandKind, name string) ([]api.ErrandStep, float64) {
+	var texts []string
+	takes := 0.0
+	switch kind {
+	case api.ErrandRecovery:
+		takes = recoveryS
+		texts = []string{
+			"Shut " + name + " down: Apple menu, Shut Down.",
+			"Press and hold its power button until the startup options appear. Choose Options, then Continue; sign in if asked.",
+			"In the menu bar choose Utilities, Terminal. Type rdma_ctl enable and press Return.",
+			"Choose Apple menu, Restart, and log in again.",
+		}
+	case api.ErrandSettings:
+		takes = settingsS
+		texts = []string{
+			"On " + name + " open System Settings, Privacy & Security, Developer Tools.",
+			"Turn on RDMA over Thunderbolt. Where that is not there, start in Recovery and type in Utilities, Terminal: rdma_ctl enable",
+			"Restart " + name + ": Apple menu, Restart.",
+		}
+	case api.ErrandRestart:
+		takes = restartS
+		texts = []string{
+			"Turn RDMA on at " + name + ".",
+			"Restart " + name + ": Apple menu, Restart.",
+		}
+	}
+	out := make([]api.ErrandStep, len(texts))
+	for i, t := range texts {
+		out[i].Text = t
+	}
+	return out, takes
+}
+
+// note is how a trip stands; empty where nothing has happened.
+func note(n *need, trip Trip) string {
+	name := n.end.Name
+	switch {
+	case trip.Left:
+		return name + " is away. Fulmen cannot see what happens in Recovery or at the start; it goes on here when " + name + " is back."
+	case trip.Returns > 0 && n.kind == api.ErrandRestart:
+		return name + " was restarted and shows no RDMA device yet. Restart it once more; if that does not help, run in Recovery: rdma_ctl disable, then rdma_ctl enable"
+	case trip.Returns > 0:
+		return name + " is back and its switch is still off: begin again with step 1."
+	}
+	return ""
+}
+
+// Price is what all trips that are still to be made cost, as one line; empty where
+// there are none.
+func Price(errands []api.RDMAErrand) string {
+	var parts []string
+	for _, kind := range []api.RDMAErrandKind{api.ErrandRecovery, api.ErrandSettings, api.ErrandRestart} {
+		count, takes := 0, 0.0
+		for _, e := range errands {
+			if e.Kind == kind && !e.Done {
+				count++
+				takes = max(takes, e.EstimateS)
+			}
+		}
+		if count == 0 {
+			continue
+		}
+		what := map[api.RDMAErrandKind]string{
+			api.ErrandRecovery: "one trip to Recovery", api.ErrandSettings: "a switch in System Settings and a restart", api.ErrandRestart: "a restart",
+		}[kind]
+		minutes := fmt.Sprintf("%d minutes", int(takes+59)/60)
+		if count == 1 {
+			parts = append(parts, fmt.Sprintf("1 Mac needs %s, about %s.", what, minutes))
+		} else {
+			parts = append(parts, fmt.Sprintf("%d Macs need %s, about %s each.", count, what, minutes))
+		}
+	}
+	return strings.Join(parts, " ")
+}

@@ -1,0 +1,120 @@
+package readiness
+
+import (
+	"time"
+
+	"fulmen/daemon/api"
+)
+
+// shownDone is how long a trip that was made is still listed, with all its steps
+// done: somebody at another Mac sees that it worked.
+const shownDone = 10 * time.Minute
+
+// Trip is what was seen of a trip since it became necessary.
+type Trip struct {
+	// Kind is what has to be done; Name is the Mac's; Links are the cables that it makes ready.
+	Kind  api.RDMAErrandKind
+	Name  string
+	Links []api.LinkID
+	// Boot is the system's last start that was heard of.
+	Boot api.Time
+	// Left says that the Mac is away since; Returns counts how often it came back with
+	// the trip still to be made.
+	Left    bool
+	Returns int
+	// Done says that it was made, seen at DoneAt on a clock that counts sleep.
+	Done   bool
+	DoneAt time.Duration
+}
+
+// Trips are the trips by Mac. They hold what documents do not: that a Mac went away
+// and came back. A daemon that starts anew begins with none and loses only that.
+type Trips map[api.NodeID]Trip
+
+// Next is what is known of the trips when the cables have become these.
+func (t Trips) Next(cables []Cable, now time.Duration) Trips {
+	next := Trips{}
+	for node, n := range needs(cables) {
+		trip, known := t[node]
+		if !known || trip.Done {
+			trip = Trip{Kind: n.kind, Boot: bootOf(n.end)}
+		}
+		next[node] = trip.on(n)
+	}
+	ends := map[api.NodeID]*End{}
+	for i := range cables {
+		for _, e := range cables[i].ends() {
+			ends[e.End.Node] = e
+		}
+	}
+	for node, trip := range t {
+		if _, still := next[node]; still {
+			continue
+		}
+		if !trip.Done {
+			e := ends[node]
+			if e == nil || e.Stale || !isTrue(e.isOn()) || e.device() == nil {
+				continue // the cable went, not the need
+			}
+			trip.Done, trip.DoneAt, trip.Left = true, now, false
+		}
+		if now-trip.DoneAt < shownDone {
+			next[node] = trip
+		}
+	}
+	return next
+}
+
+// on is a trip that is still to be made, seen once more.
+func (t Trip) on(n *need) Trip {
+	t.Name, t.Links = n.end.Name, n.links
+	if n.kind != api.ErrandRestart { // a restart ends a trip of any kind
+		t.Kind = n.kind
+	}
+	gone := n.end.Stale
+	if s := n.end.State; s != nil && (s.State == api.SelfRestarting || s.State == api.SelfStopping) {
+		gone = true
+	}
+	boot := bootOf(n.end)
+	switch {
+	case gone:
+		t.Left = true
+	case started(t.Boot, boot), t.Left && (t.Boot.IsZero() || boot.IsZero()):
+		t.Left = false
+		t.Returns++
+	default:
+		t.Left = false // it was out of reach at most, and never restarted
+	}
+	if !gone && !boot.IsZero() {
+		t.Boot = boot
+	}
+	return t
+}
+
+// Finished are the Macs whose trip was made between two states, with the cables
+// that each makes ready.
+func Finished(before, after Trips) map[api.NodeID][]api.LinkID {
+	out := map[api.NodeID][]api.LinkID{}
+	for node, trip := range after {
+		if trip.Done && !before[node].Done {
+			out[node] = trip.Links
+		}
+	}
+	return out
+}
+
+// bootSlack is how far apart two readings of one start may be: the system derives it
+// from the wall clock.
+const bootSlack = 30 * time.Second
+
+// started reports whether the system was started again between two readings.
+func started(was, is api.Time) bool {
+	return !was.IsZero() && !is.IsZero() && is.Sub(was.Time).Abs() > bootSlack
+}
+
+func bootOf(e *End) api.Time {
+	if e.Identity == nil {
+		return api.Time{}
+	}
+	return e.Identity.BootedAt
+}

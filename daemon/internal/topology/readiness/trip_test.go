@@ -1,0 +1,93 @@
+package readiness
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+)
+
+// desk is a cable whose Macs somebody walks to, seen again and again.
+type desk struct {
+	cable Cable
+	trips Trips
+	now   time.Duration
+	story strings.Builder
+}
+
+// then changes something a minute later, and writes down what is shown.
+func (d *desk) then(what string, change func(c *Cable)) Trips {
+	change(&d.cable)
+	d.now += time.Minute
+	before := d.trips
+	d.trips = before.Next([]Cable{d.cable}, d.now)
+	fmt.Fprintf(&d.story, "== %s\n%s", what, strings.TrimPrefix(writtenErrands(Errands([]Cable{d.cable}, d.trips)), "\n"))
+	for range Finished(before, d.trips) {
+		d.story.WriteString("finished\n")
+	}
+	return d.trips
+}
+
+func restarted(e *End, d time.Duration) { e.Identity.BootedAt = at(d) }
+
+func TestTripToRecoveryTicksItselfOff(t *testing.T) {
+	d := desk{cable: pair()}
+	d.then("switched off", func(c *Cable) { off(c, c.High) })
+	d.then("out of reach for a moment", func(c *Cable) { c.High.Stale = true })
+	d.then("back, never restarted", func(c *Cable) { c.High.Stale = false })
+	d.then("shut down", func(c *Cable) { c.High.Stale, c.Down = true, true })
+	d.then("back, still off", func(c *Cable) { c.High.Stale, c.Down = false, false; restarted(c.High, time.Hour) })
+	d.then("shut down again", func(c *Cable) { c.High.Stale, c.Down = true, true })
+	d.then("back, switched on", func(c *Cable) { *c = pair(); restarted(c.High, 2*time.Hour) })
+	d.then("some minutes later", func(*Cable) { d.now += 5 * time.Minute })
+	d.then("forgotten", func(*Cable) { d.now += 5 * time.Minute })
+	golden(t, "trip-recovery", d.story.String())
+}
+
+func TestTripThroughSettingsTicksItselfOff(t *testing.T) {
+	d := desk{cable: pair()}
+	d.then("switched off", func(c *Cable) { tahoe27(c.High); off(c, c.High) })
+	d.then("switched on, not restarted", func(c *Cable) { c.High.RDMA.SwitchedOn = new(true) })
+	d.then("restarting", func(c *Cable) { c.High.Stale, c.High.State = true, &api.NodeState{State: api.SelfRestarting} })
+	d.then("back, and no device yet", func(c *Cable) { c.High.Stale, c.High.State = false, nil; restarted(c.High, time.Hour) })
+	d.then("back, with its device", func(c *Cable) { *c = pair(); tahoe27(c.High); restarted(c.High, 2*time.Hour) })
+	golden(t, "trip-settings", d.story.String())
+}
+
+func TestTripIsForgottenWithItsCable(t *testing.T) {
+	is := is.New(t)
+	d := desk{cable: pair()}
+	is.Equal(len(d.then("switched off", func(c *Cable) { off(c, c.High) })), 1)
+	d.trips = d.trips.Next(nil, d.now)
+	is.Equal(len(d.trips), 0)
+	is.Equal(len(Errands(nil, d.trips)), 0)
+}
+
+func TestTripThatIsNeededAgainBeginsAnew(t *testing.T) {
+	is := is.New(t)
+	d := desk{cable: pair()}
+	d.then("switched off", func(c *Cable) { off(c, c.High) })
+	is.True(d.then("on", func(c *Cable) { *c = pair() })[studio2].Done)
+	trip := d.then("off again", func(c *Cable) { off(c, c.High) })[studio2]
+	is.True(!trip.Done && trip.Returns == 0 && !trip.Left)
+	errands := Errands([]Cable{d.cable}, d.trips)
+	is.Equal(len(errands), 1)
+	is.True(!errands[0].Done)
+}
+
+// TestTripsOfThree has the price of several trips, and one Mac with two cables once.
+func TestTripsOfThree(t *testing.T) {
+	one, two := pair(), pair()
+	off(&one, one.Low)
+	off(&one, one.High)
+	two.Low = one.Low
+	two.High = end(nodeID(3), "macbook", 1, "", "169.254.1.6/30")
+	tahoe27(two.High)
+	off(&two, two.High)
+	two.Link = api.LinkID{Low: two.Low.End, High: two.High.End}
+	golden(t, "trips-of-three", strings.TrimSpace(writtenErrands(Errands([]Cable{one, two}, nil)))+"\n")
+}

@@ -1,0 +1,88 @@
+package daemon
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/server"
+	"fulmen/daemon/internal/topology"
+	"fulmen/daemon/internal/topology/readiness"
+	"fulmen/native"
+)
+
+// rdmaReadyHandlers are the methods that tell of the readiness for RDMA.
+func (d *daemon) rdmaReadyHandlers() server.Handlers {
+	return server.Handlers{
+		"rdma.list":  server.Handle(d.rdmaList),
+		"rdma.check": server.Handle(d.rdmaCheck),
+	}
+}
+
+// rdmaList is every cable's readiness, and the trips that people must make.
+func (d *daemon) rdmaList(context.Context, *server.Caller, api.Empty) (api.RDMAListResult, error) {
+	graph := d.graph.build()
+	result := api.RDMAListResult{Links: []api.RDMAReadiness{}}
+	for _, report := range graph.Readiness() {
+		result.Links = append(result.Links, report.RDMAReadiness)
+	}
+	cables := graph.RDMACables()
+	result.Errands = readiness.Errands(cables, d.graph.trips.see(cables))
+	result.Price = readiness.Price(result.Errands)
+	return result, nil
+}
+
+// rdmaCheck is every check of one cable.
+func (d *daemon) rdmaCheck(_ context.Context, _ *server.Caller, p api.LinkSelect) (api.RDMAReadiness, error) {
+	graph := d.graph.build()
+	cable, err := findCable(graph.List().Cables, p.Link, d.find)
+	if err != nil {
+		return api.RDMAReadiness{}, err
+	}
+	return readinessOf(graph, cable), nil
+}
+
+// readinessOf is the readiness of one of a graph's cables.
+func readinessOf(graph topology.Graph, cable api.Cable) api.RDMAReadiness {
+	ends := func(all []api.CableEnd) []api.LinkEnd {
+		var out []api.LinkEnd
+		for _, e := range all {
+			out = append(out, e.End)
+		}
+		return out
+	}
+	for _, report := range graph.Readiness() {
+		if slices.Equal(ends(report.Ends), ends(cable.Ends)) && report.PeerName == cable.PeerName {
+			return report.RDMAReadiness
+		}
+	}
+	return api.RDMAReadiness{Link: cable.Link, Verdict: cable.RDMA, Checks: []api.RDMACheck{}}
+}
+
+// trips follows the trips that people make to Macs whose switch is off: what no
+// document holds, that a Mac went away and came back.
+type trips struct {
+	clock native.Clock
+	// finished hears of a Mac whose trip was made, with the cables that it makes ready;
+	// nil = nobody. It is set before the graph is followed, and returns at once.
+	finished func(node api.NodeID, links []api.LinkID)
+
+	mu   sync.Mutex
+	seen readiness.Trips
+}
+
+// see takes the cables as they are now, and gives what is known of the trips.
+func (t *trips) see(cables []readiness.Cable) readiness.Trips {
+	t.mu.Lock()
+	before := t.seen
+	t.seen = before.Next(cables, t.clock.Boot())
+	after := t.seen
+	t.mu.Unlock()
+	if t.finished != nil {
+		for node, links := range readiness.Finished(before, after) {
+			t.finished(node, links)
+		}
+	}
+	return after
+}
