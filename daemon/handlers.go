@@ -50,6 +50,7 @@ func (d *daemon) handlers(stop context.CancelCauseFunc) server.Handlers {
 	maps.Copy(all, d.measureHandlers())
 	maps.Copy(all, d.clusterHandlers())
 	maps.Copy(all, d.jobHandlers())
+	maps.Copy(all, d.rdmaReadyHandlers())
 	return all
 }
 
