@@ -61,7 +61,9 @@ func names(folder string, own ...string) []string {
 	var all []string
 	for _, entry := range entries {
 		name := entry.Name()
-		if slices.ContainsFunc(own, func(of string) bool { return name == of || strings.HasPrefix(name, of+".") || strings.HasPrefix(name, of+"-") }) {
+		if slices.ContainsFunc(own, func(of string) bool {
+			return name == of || strings.HasPrefix(name, of+".") || strings.HasPrefix(name, of+"-")
+		}) {
 			all = append(all, name)
 		}
 	}

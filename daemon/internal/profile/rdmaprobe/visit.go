@@ -134,4 +134,6 @@ func isPair(devices [][][]string) bool {
 	return isDevice(devices[0][1]) && isDevice(devices[1][0])
 }
 
-func isDevice(names []string) bool { return len(names) == 1 && len(names[0]) > 0 && len(names[0]) <= 64 }
+func isDevice(names []string) bool {
+	return len(names) == 1 && len(names[0]) > 0 && len(names[0]) <= 64
+}

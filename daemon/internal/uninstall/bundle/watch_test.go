@@ -39,10 +39,10 @@ func write(t *testing.T, path, version string) {
 
 // followed is a bundle that is watched, on a clock moved by hand.
 type followed struct {
-	path      string
-	clock     *nativetest.Clock
-	verdicts  chan bundle.Verdict
-	ended     chan error
+	path     string
+	clock    *nativetest.Clock
+	verdicts chan bundle.Verdict
+	ended    chan error
 }
 
 func follow(t *testing.T, elsewhere string) *followed {
