@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"fulmen"
 	"fulmen/app"
 	"fulmen/app/menubar"
 	"fulmen/assets/icons"
@@ -16,8 +17,8 @@ import (
 	"fulmen/daemon/client"
 )
 
-// version is set by the build.
-var version = "0.1.0-dev"
+// version is that of the whole product.
+var version = fulmen.Version()
 
 // answers bounds every call: somebody waits at a menu.
 const answers = 10 * time.Second

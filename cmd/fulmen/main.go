@@ -6,11 +6,12 @@ import (
 	"os/signal"
 	"syscall"
 
+	"fulmen"
 	"fulmen/cmd/fulmen/internal/command"
 )
 
-// version is set by the build.
-var version = "0.1.0-dev"
+// version is that of the whole product.
+var version = fulmen.Version()
 
 func main() { os.Exit(run()) }
 
