@@ -27,6 +27,9 @@ const (
 	jacclRounds = 25
 	// jacclAhead is how long before a handshake its ranks are started.
 	jacclAhead = 2500 * time.Millisecond
+	// jacclWork is how long a rank goes on once it has joined: the end of one must not
+	// fall into the handshake of another.
+	jacclWork = "250ms"
 	// jacclGoalMs is what the relay may add to one.
 	jacclGoalMs = 2
 )
@@ -115,7 +118,7 @@ func (j *jacclBench) relayed() (float64, error) {
 	ctx, cancel := context.WithTimeout(j.ctx, jobDeadline)
 	defer cancel()
 	begin := time.Now().Add(jacclAhead)
-	c := j.Nodes[0].Command(ctx, j.Fulmen, "run", "-n", strconv.Itoa(jacclRanks), "--backend", "jaccl", "--", j.standin, "-roomy", "-at", strconv.FormatInt(begin.UnixNano(), 10))
+	c := j.Nodes[0].Command(ctx, j.Fulmen, "run", "-n", strconv.Itoa(jacclRanks), "--backend", "jaccl", "--", j.standin, "-roomy", "-work", jacclWork, "-at", strconv.FormatInt(begin.UnixNano(), 10))
 	c.Dir = j.Work
 	out, err := c.CombinedOutput()
 	if err != nil {
@@ -155,7 +158,7 @@ func (j *jacclBench) direct() (float64, error) {
 	said := make([]bytes.Buffer, jacclRanks)
 	var all errgroup.Group
 	for rank := range jacclRanks {
-		c := exec.CommandContext(ctx, j.standin, "-roomy", "-at", strconv.FormatInt(begin.UnixNano(), 10))
+		c := exec.CommandContext(ctx, j.standin, "-roomy", "-work", jacclWork, "-at", strconv.FormatInt(begin.UnixNano(), 10))
 		c.Env = append(os.Environ(), "MLX_RANK="+strconv.Itoa(rank), "MLX_JACCL_COORDINATOR="+coordinator, "MLX_IBV_DEVICES="+matrix)
 		c.Stdout, c.Stderr = &said[rank], &said[rank]
 		all.Go(c.Run)
