@@ -1,0 +1,61 @@
+package e2e
+
+import (
+	"context"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/e2e/desk"
+)
+
+// Somebody goes to a Mac whose switch is off. Another Mac has the steps, sees that
+// one go, and says that it is done when that one is back with its switch on.
+func TestTripIsFollowedFromAnotherMac(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a cluster is paired first")
+	}
+	is := is.New(t)
+	socket, _ := sharedWorld(t, "unready")
+	folder := newHome(t)
+	one, three := joined(t, newHome(t), "unready:studio-1", socket), joined(t, folder, "unready:studio-3", socket)
+	first := one.dial()
+	node := func(r *rig) api.NodeID { return call[api.DaemonInfoResult](t, r.dial(), "daemon.info", nil).Node }
+	here, there := node(one), node(three)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	must(t, "joining", desk.Join(ctx, first, here, three.dial(), ""))
+	must(t, "a whole cluster", desk.SeesAlive(ctx, first, 2))
+
+	var list api.RDMAListResult
+	errand := func(fits func(api.RDMAErrand) bool) func() bool {
+		return func() bool {
+			list = call[api.RDMAListResult](t, first, "rdma.list", nil)
+			return len(list.Errands) == 1 && list.Errands[0].Node == there && fits(list.Errands[0])
+		}
+	}
+	eventually(t, "a trip", soon, errand(func(e api.RDMAErrand) bool { return !e.Steps[0].Done }))
+	is.Equal(list.Price, "1 Mac needs one trip to Recovery, about 4 minutes.")
+	is.Equal(list.Errands[0].Kind, api.ErrandRecovery)
+
+	is.NoErr(three.end())
+	eventually(t, "that Mac to be away", soon, errand(func(e api.RDMAErrand) bool { return e.Steps[0].Done && e.Note != "" && !e.Done }))
+	change(t, first, "set studio-3.rdma on") // as rdma_ctl does in Recovery
+	joined(t, folder, "unready:studio-3", socket)
+	eventually(t, "the end of the trip", soon, errand(func(e api.RDMAErrand) bool { return e.Done }))
+	is.Equal(list.Price, "")
+
+	// What remains is Fulmen's to do, by every command.
+	cable := list.Errands[0].Links[0]
+	var ready api.RDMAReadiness
+	eventually(t, "a cable that can be enabled", soon, func() bool {
+		ready = call[api.RDMAReadiness](t, first, "rdma.check", api.LinkSelect{Link: api.LinkRef(cable.String())})
+		return ready.Verdict == api.RDMACanEnable
+	})
+	is.True(ready.Simulated)
+	got := call[api.LinkGetResult](t, first, "link.get", api.LinkSelect{Link: "studio-1:5"})
+	is.Equal(got.RDMA.Link, cable)
+	is.Equal(len(got.RDMA.Checks), len(ready.Checks))
+	is.Equal(got.Cable.RDMA, got.RDMA.Verdict)
+}
