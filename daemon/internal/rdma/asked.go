@@ -91,6 +91,9 @@ func (o *Owner) prove(ctx context.Context, from api.NodeID, p api.PeerRDMAParams
 		ctx, cancel := o.within(ctx, proveWithin, "data over "+p.Link.String())
 		defer cancel()
 		if err := o.cfg.Prove(ctx, p.Link); err != nil {
+			if ctx.Err() != nil {
+				err = context.Cause(ctx) // it says what was waited for
+			}
 			return nil, o.faultOf(ctx, err)
 		}
 	}

@@ -43,7 +43,11 @@ func (o *Owner) heard(p *part, theirs api.RDMAChange) {
 		}
 		e.State = api.RDMAChangeUndone // no end begins another change before it is done with the last
 	}
-	if theirs.Message != "" && theirs.Change == r.Change {
+	switch {
+	case theirs.Change != r.Change:
+	case theirs.UndoneBy != api.Principal{}:
+		e.By, e.Cause = theirs.UndoneBy, change.Cause{}
+	case theirs.Message != "":
 		e.Cause = change.Cause{Reason: theirs.Reason, Message: o.cfg.Name(r.Other().Node) + ": " + theirs.Message}
 	}
 	if r.State == api.RDMAChangeActive && r.By.Node != o.cfg.Node && o.cfg.Allowed(r.Other().Node) != "" {

@@ -10,11 +10,15 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/rdma/change"
+	"fulmen/native"
 )
 
 // planRounds bounds how often the ends propose networks to each other: each round
 // passes over one at least that one of them cannot use.
 const planRounds = 64
+
+// reachWithin is how long an end that is not reached is asked again.
+const reachWithin = 15 * time.Second
 
 // answerWithin is what a call may take longer than what it asks for.
 const answerWithin = 5 * time.Second
@@ -61,17 +65,29 @@ func (l *leading) call(ctx context.Context, end api.LinkEnd, step api.RDMAChange
 	if with != nil {
 		with(&p)
 	}
-	var answer api.RDMAChange
-	err := l.owner.cfg.Peers.Call(ctx, end.Node, "peer.rdma", p, &answer)
-	if err == nil {
-		return answer, nil
+	var lost time.Duration // when the end was first not reached; 0: it is
+	for {
+		var answer api.RDMAChange
+		err := l.owner.cfg.Peers.Call(ctx, end.Node, "peer.rdma", p, &answer)
+		if err == nil {
+			return answer, nil
+		}
+		fault := api.AsError(err)
+		if ctx.Err() == nil && fault.Data.Reason != api.ReasonUnreachable {
+			return answer, fault
+		}
+		// What is changed is the network that the call may have come over: it is found
+		// again on another path, and asking twice is harmless.
+		now := l.owner.cfg.Clock.Boot()
+		if lost == 0 {
+			lost = now
+		}
+		if now-lost >= reachWithin || !native.Pause(ctx, l.owner.cfg.Clock, retryAfter) {
+			fault = api.Errorf(api.ReasonUnreachable, end.String(), "%s does not answer: it was asked to %s its end of the change.", name, step)
+			fault.Data.WaitingFor = name
+			return answer, fault
+		}
 	}
-	fault := api.AsError(err)
-	if ctx.Err() != nil || fault.Data.Reason == api.ReasonUnreachable {
-		fault = api.Errorf(api.ReasonUnreachable, end.String(), "%s does not answer: it was asked to %s its end of the change.", name, step)
-		fault.Data.WaitingFor = name
-	}
-	return answer, fault
 }
 
 // plan has both ends plan, the lower one first, until they agree on a network.

@@ -40,7 +40,9 @@ type Rollback struct {
 // Heard is what the other end says of the same change.
 type Heard struct {
 	State api.RDMAChangeState
-	// Cause is that end's.
+	// By is the person who had it put back there; the zero principal where nobody did.
+	By api.Principal
+	// Cause is why, where it was nobody's wish.
 	Cause Cause
 }
 

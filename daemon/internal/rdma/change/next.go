@@ -61,6 +61,7 @@ func (r *Record) planned(e Event) []Effect {
 		return r.drop(e.Cause)
 	case Heard:
 		if isBack(e.State) {
+			r.UndoneBy = e.By
 			return r.drop(e.Cause)
 		}
 	}
@@ -155,6 +156,7 @@ func (r *Record) backward(e Event) []Effect {
 		return r.undo(e.Cause)
 	case Heard:
 		if isBack(e.State) {
+			r.UndoneBy = e.By
 			return r.undo(e.Cause)
 		}
 	}
@@ -165,7 +167,11 @@ func (r *Record) backward(e Event) []Effect {
 // have been made without a note of it.
 func (r *Record) undo(why Cause) []Effect {
 	r.State, r.Reason, r.Message = api.RDMAChangeUndoing, why.Reason, why.Message
-	return append([]Effect{Save{}}, r.back(len(r.Steps)-1)...)
+	next := r.back(len(r.Steps) - 1)
+	if next == nil {
+		r.finish()
+	}
+	return append([]Effect{Save{}}, next...)
 }
 
 // undoing is a change that is being put back.

@@ -1,0 +1,186 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/client"
+	"fulmen/daemon/e2e/desk"
+)
+
+// newDesk starts the cluster of a scenario of these tests.
+func newDesk(t *testing.T, scenario string, macs ...string) *jobs {
+	t.Helper()
+	s := newStage(t)
+	raw, err := os.ReadFile(filepath.Join("testdata", "scenarios", scenario+".toml"))
+	must(t, "a scenario", err)
+	path := filepath.Join(s.Folder, scenario+".toml")
+	must(t, "a scenario", os.WriteFile(path, raw, 0o644))
+	s.buildFulmen()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	d, err := s.Start(ctx, path, macs, "")
+	t.Cleanup(func() {
+		d.Close()
+		if t.Failed() {
+			for _, n := range d.Nodes {
+				t.Logf("the log of %s ends:\n%s", n.Mac, n.Said.End())
+			}
+		}
+	})
+	must(t, "a cluster", err)
+	return &jobs{s, d}
+}
+
+// network is what a node's system has: its bridge and its services.
+func (j *jobs) network(t *testing.T, at *desk.Node) string {
+	t.Helper()
+	state := call[api.StateGetResult](t, at.Client, "state.get", api.StateSelect{Kinds: []api.Kind{api.KindNetwork}, Nodes: []api.NodeRef{api.NodeRef(at.ID)}})
+	var network api.Network
+	must(t, "the network", state.Docs[0].Decode(&network))
+	var words []string
+	for _, i := range network.Interfaces {
+		if i.Type != api.InterfaceThunderbolt {
+			continue
+		}
+		word := i.Name + " " + i.Bridge + "/" + i.BridgeConfigured
+		for _, a := range i.Addresses {
+			if a.Address.Addr().Is4() {
+				word += " " + a.Address.String()
+			}
+		}
+		words = append(words, word)
+	}
+	return strings.Join(words, "\n")
+}
+
+// changed gives the states that the ends of a cable are in, as one node knows.
+func changed(t *testing.T, c *client.Client, receptacle string) map[api.NodeID]api.RDMAChangeState {
+	t.Helper()
+	found := map[api.NodeID]api.RDMAChangeState{}
+	for _, d := range call[api.StateGetResult](t, c, "state.get", api.StateSelect{Kinds: []api.Kind{api.KindRDMAChange}}).Docs {
+		var one api.RDMAChange
+		must(t, "a change", d.Decode(&one))
+		if one.Link.Low.Receptacle.String() == receptacle && one.Link.High.Receptacle.String() == receptacle {
+			found[d.Node] = one.State
+		}
+	}
+	return found
+}
+
+// RDMA is enabled on Thunderbolt 5 cables alone, at both ends or not at all,
+// whoever is killed in between, and everything can be put back.
+func TestRDMAIsEnabledAndPutBack(t *testing.T) {
+	is := is.New(t)
+	j := newDesk(t, "bridged", "studio-1", "studio-2", "mini")
+	first, second := j.Nodes[0], j.Nodes[1]
+	before := [2]string{j.network(t, first), j.network(t, second)}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	one := func(link string) api.RDMAChangeParams { return api.RDMAChangeParams{Links: []api.LinkRef{api.LinkRef(link)}} }
+	ask := func(method string, p api.RDMAChangeParams) (api.RDMAChangeResult, error) {
+		return client.Call[api.RDMAChangeResult](ctx, first.Client, method, p)
+	}
+
+	_, err := ask("rdma.enable", one("studio-1:6"))
+	is.True(errors.Is(err, api.ReasonNotThunderbolt5)) // the cable to the mini
+	_, err = ask("rdma.enable", one("studio-1:4"))
+	is.True(errors.Is(err, api.ReasonRDMAChangesRefused)) // nobody at the other Mac has allowed it
+	for _, n := range j.Nodes {
+		call[api.Sharing](t, n.Client, "cluster.set_sharing", api.ClusterSetSharingParams{RDMAChanges: api.ChangesMembers})
+	}
+
+	dry, err := ask("rdma.enable", api.RDMAChangeParams{AllReady: true, DryRun: true})
+	is.NoErr(err)
+	is.Equal(len(dry.Changes), 4) // two cables, two ends
+	is.True(dry.Changes[0].Address != dry.Changes[2].Address)
+	is.Equal([2]string{j.network(t, first), j.network(t, second)}, before)
+	_, err = ask("rdma.undo", one("studio-1:4"))
+	is.True(errors.Is(err, api.ReasonRDMANothingToUndo))
+
+	done, err := ask("rdma.enable", api.RDMAChangeParams{AllReady: true})
+	is.NoErr(err)
+	is.Equal(done.Refused, nil)
+	is.Equal(len(done.Changes), 4)
+	for i, c := range done.Changes {
+		is.Equal(c.State, api.RDMAChangeActive)
+		is.Equal(c.Address, dry.Changes[i].Address)
+	}
+	again, err := ask("rdma.enable", one("studio-1:4"))
+	is.NoErr(err)
+	is.Equal(again.Changes[0].Change, done.Changes[0].Change) // nothing was made anew
+	text := end(t, j.fulmen(ctx, first, "rdma", "disable", "studio-1:5"))
+	is.Equal(text.status, api.ExitOK)
+	is.True(strings.Contains(text.out, "studio-2: put back."))
+
+	// kill -9 of the other end at several points of putting back and of enabling.
+	for _, at := range []api.RDMAChangeState{api.RDMAChangeUndoing, api.RDMAChangePlanned, api.RDMAChangeApplying, api.RDMAChangeProving} {
+		method := "rdma.enable"
+		if at == api.RDMAChangeUndoing {
+			method = "rdma.disable"
+		}
+		j.killAt(t, first, second, at, func() { _, _ = ask(method, one("studio-1:4")) })
+		eventually(t, "both ends to agree after a death while "+string(at), soon, func() bool {
+			states := changed(t, first.Client, "4")
+			a, b := states[first.ID], states[second.ID]
+			return a == b && (a == api.RDMAChangeUndone || a == api.RDMAChangeActive)
+		})
+	}
+
+	_, err = ask("rdma.undo", api.RDMAChangeParams{AllReady: true})
+	is.NoErr(err)
+	eventually(t, "the networks to be as before", soon, func() bool {
+		return [2]string{j.network(t, first), j.network(t, second)} == before
+	})
+	history := call[api.RDMAHistoryResult](t, first.Client, "rdma.history", api.RDMAHistoryParams{Link: "studio-1:5"})
+	is.Equal(len(history.Changes), 1)
+	is.Equal(history.Changes[0].State, api.RDMAChangeUndone)
+	is.Equal(history.Changes[0].By.Node, first.ID)
+	is.True(history.Changes[0].UndoneBy.User != "")
+}
+
+// killAt kills a node's daemon once it says that it is at a point of a change, and
+// starts it again.
+func (j *jobs) killAt(t *testing.T, watcher, victim *desk.Node, at api.RDMAChangeState, do func()) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	watching, stop := context.WithCancel(ctx)
+	ready, seen := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(seen)
+		first := true
+		for event, err := range watcher.Client.Watch(watching, api.StateSelect{Kinds: []api.Kind{api.KindRDMAChange}}) {
+			if first {
+				close(ready)
+				first = false
+				continue
+			}
+			for _, d := range event.Put {
+				var one api.RDMAChange
+				if err == nil && d.Node == victim.ID && d.Decode(&one) == nil && one.State == at {
+					return
+				}
+			}
+		}
+	}()
+	<-ready
+	done := make(chan struct{})
+	go func() { defer close(done); do() }()
+	select {
+	case <-seen:
+	case <-done: // it was over too quickly to be seen
+	}
+	stop()
+	victim.End(syscall.SIGKILL)
+	must(t, "a daemon started again", victim.Boot(ctx))
+	<-done
+}
