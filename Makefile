@@ -41,7 +41,7 @@ DEPS_STALE := stale
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build run demo test race darwin darwinsim fuzz lint generate check bench soak clean stale
+.PHONY: help deps build run demo test race darwin darwinsim fuzz lint generate check app sign notarize dmg pkg release app-check bench soak clean stale
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -108,6 +108,36 @@ generate: $(DEPS) ## write the generated files again
 check: build lint ## what to run before a commit: build, house rules, quick tests
 	$(GO) test -short -timeout 10m ./...
 
+# The app, on a Mac: each says what it lacks and how to mend it; DRY=1 prints the commands and runs none.
+BUNDLE := $(GO) run ./cmd/internal/bundle $(if $(DRY),-dry)
+
+app: $(if $(DRY),,$(DEPS) $(PAGE)) ## on a Mac: build Fulmen.app into build/app, signed for this Mac alone; DRY=1 shows how
+	@$(BUNDLE) app
+
+sign: ## on a Mac: sign the app with the Developer ID in FULMEN_SIGN_IDENTITY
+	@$(BUNDLE) sign
+
+notarize: ## on a Mac: have Apple's notary look at the app, or at FILES, and put its ticket in
+	@$(BUNDLE) notarize $(FILES)
+
+dmg: ## on a Mac: make the disk image of the app, in build/release
+	@$(BUNDLE) dmg
+
+pkg: ## on a Mac: make the package for Macs without a screen, in build/release
+	@$(BUNDLE) pkg
+
+release: $(if $(DRY),,$(DEPS) $(PAGE)) ## on a Mac: all of these in order, with checksums, list of materials and the recipe for Homebrew
+	@$(BUNDLE) release
+
+app-check: $(DEPS) ## look at the app: on a Mac at the one in build/app, elsewhere at one of programs linked for macOS
+ifeq ($(shell uname -s),Darwin)
+	@$(BUNDLE) check build/app/Fulmen.app
+else
+	@cmd/internal/deps/deps.sh darwin
+	$(GO) test -count=1 -timeout 20m ./cmd/internal/bundle/...
+	$(GO) test -count=1 -timeout 20m -run 'TestPrograms' ./cmd/internal/darwincheck
+endif
+
 bench: build ## measure speed against MLX Python; table here, numbers in build/bench.json; ONLY=cluster for one group
 	@$(GO) run ./cmd/internal/bench -out build/bench.json $(if $(ONLY),-only $(ONLY))
 
@@ -120,4 +150,4 @@ endif
 	@$(MAKE) fuzz FUZZTIME=3m
 
 clean: ## remove what was built; the fetched wheels stay in build/cache
-	rm -rf build/bin build/tools build/mlx build/darwin build/bench.json $(DEPS)
+	rm -rf build/bin build/tools build/mlx build/darwin build/app build/release build/bench.json $(DEPS)

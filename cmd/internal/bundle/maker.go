@@ -112,8 +112,12 @@ func (m *maker) components() ([]legal.Component, error) {
 	if err != nil {
 		return nil, err
 	}
+	page, err := legal.Page(filepath.Join(m.paths.Root, "assets/dashboard"))
+	if err != nil {
+		return nil, err
+	}
 	mlx, err := legal.MLX(filepath.Join(m.paths.Root, "build/mlx/current"), filepath.Join(m.paths.Root, "cmd/internal/deps/pins.txt"))
-	return append(parts, mlx), err
+	return append(append(parts, page...), mlx), err
 }
 
 // signed signs the app as somebody.

@@ -37,14 +37,19 @@ func (m *maker) papers() error {
 		if err != nil {
 			return err
 		}
+		if err := os.WriteFile(m.paths.Materials(), materials, 0o644); err != nil {
+			return err
+		}
+		if m.repository == "" {
+			m.say("no cask: -repository OWNER/NAME says whose releases it points to")
+			return m.sums()
+		}
 		recipe, err := m.cask(image)
 		if err != nil {
 			return err
 		}
-		for path, text := range map[string][]byte{m.paths.Materials(): materials, m.paths.Cask(): recipe} {
-			if err := os.WriteFile(path, text, 0o644); err != nil {
-				return err
-			}
+		if err := os.WriteFile(m.paths.Cask(), recipe, 0o644); err != nil {
+			return err
 		}
 		return m.sums()
 	})

@@ -10,7 +10,8 @@ import (
 
 // makeTargets are the commands that the README and people's fingers rely on.
 var makeTargets = []string{
-	"help", "deps", "build", "run", "test", "race", "fuzz", "lint", "generate", "check", "bench", "soak", "clean",
+	"help", "deps", "build", "run", "test", "race", "fuzz", "lint", "generate", "check",
+	"app", "sign", "notarize", "dmg", "pkg", "release", "app-check", "bench", "soak", "clean",
 }
 
 // readmeCommands are what a newcomer types first.

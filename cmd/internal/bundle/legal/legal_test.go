@@ -40,6 +40,8 @@ func TestEverythingShippedHasALicence(t *testing.T) {
 	is.Equal(found["github.com/coder/websocket"], "ISC")
 	is.Equal(found["fyne.io/systray"], "Apache-2.0")
 	is.Equal(found["go.etcd.io/bbolt"], "MIT")
+	is.Equal(found["github.com/creachadair/mds"], "BSD-3-Clause") // in other words than Go's
+	is.Equal(found["github.com/godbus/dbus/v5"], "BSD-2-Clause")
 	is.Equal(found["github.com/matryer/is"], "") // only in tests
 	is.Equal(found["honnef.co/go/tools"], "")    // a tool
 	text := legal.Text("OWN LICENCE", parts)
@@ -67,6 +69,34 @@ func TestMLX(t *testing.T) {
 	is.Equal(c.Name, "mlx-metal")
 	is.Equal(c.Licence, "MIT")
 	is.Equal(len(c.SHA256), 64)
+}
+
+// The page's packages are those that it ships parts of, and no tools.
+func TestPage(t *testing.T) {
+	is := is.New(t)
+	folder := t.TempDir()
+	put := func(name, text string) {
+		t.Helper()
+		path := filepath.Join(folder, name)
+		is.NoErr(os.MkdirAll(filepath.Dir(path), 0o755))
+		is.NoErr(os.WriteFile(path, []byte(text), 0o644))
+	}
+	const mit = "Permission is hereby granted, free of charge, to any person obtaining a copy"
+	put("package-lock.json", `{"packages": {"": {"version": "0"}, "node_modules/svelte": {"version": "5.1.0"},
+		"node_modules/svelte/node_modules/@a/b": {"version": "2.0.0"}, "node_modules/vite": {"version": "8.0.0", "dev": true}}}`)
+	put("node_modules/svelte/LICENSE.md", mit)
+	put("node_modules/svelte/package.json", "{}")
+	put("node_modules/svelte/node_modules/@a/b/package.json", `{"license": "MIT", "author": "Ada"}`) // and no text
+	parts, err := legal.Page(folder)
+	is.NoErr(err)
+	is.Equal(len(parts), 2)
+	is.Equal(parts[0].URL, "pkg:npm/svelte@5.1.0")
+	is.Equal(parts[1].URL, "pkg:npm/%40a/b@2.0.0")
+	is.Equal(parts[1].Licence, "MIT")
+	is.True(strings.Contains(parts[1].Texts[0], "author Ada"))
+	put("node_modules/svelte/LICENSE.md", "All rights reserved.")
+	_, err = legal.Page(folder)
+	is.True(strings.Contains(err.Error(), "svelte 5.1.0: 1 licence files, and none that is known"))
 }
 
 func TestRecognise(t *testing.T) {

@@ -2,15 +2,17 @@ package legal
 
 import "strings"
 
+// mark is a licence by words of its text.
+type mark struct{ words, licence string }
+
 // marks are words that stand in the text of a licence and of none before it here.
-var marks = []struct{ words, licence string }{
+var marks = []mark{
 	{"Mozilla Public License, version 2.0", "MPL-2.0"},
 	{"Mozilla Public License Version 2.0", "MPL-2.0"},
 	{"GNU GENERAL PUBLIC LICENSE", ""},
 	{"GNU LESSER GENERAL PUBLIC LICENSE", ""},
 	{"Apache License Version 2.0", "Apache-2.0"},
-	{"Redistributions in binary form must reproduce the above copyright notice, this list of conditions and the following disclaimer in the documentation and/or other materials provided with the distribution. 3.", "BSD-3-Clause"},
-	{"Neither the name of", "BSD-3-Clause"},
+	{"to endorse or promote products derived from this software without specific prior written permission", "BSD-3-Clause"},
 	{"Redistribution and use in source and binary forms", "BSD-2-Clause"},
 	{"Permission to use, copy, modify, and/or distribute this software for any purpose", "ISC"},
 	{"Permission to use, copy, modify, and distribute this software for any purpose", "ISC"},
