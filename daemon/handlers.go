@@ -10,17 +10,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/config"
 	"fulmen/daemon/internal/profile"
 	"fulmen/daemon/internal/server"
 )
-
-// replyFirst is what the reply to daemon.stop gets to leave, before the
-// connections end with the daemon.
-const replyFirst = 100 * time.Millisecond
 
 // handlers are the methods that are built; the server has those of tokens and
 // of state.
@@ -32,20 +27,18 @@ func (d *daemon) handlers(stop context.CancelCauseFunc) server.Handlers {
 		"daemon.doctor":     server.Handle(d.doctor),
 		"daemon.simulate":   server.Handle(d.simulate),
 		"daemon.logs":       server.Handle(d.logs.journal.read),
-		"daemon.stop": server.Handle(func(_ context.Context, c *server.Caller, _ api.DaemonStopParams) (api.Empty, error) {
-			d.logs.part("daemon").Info("asked to stop", "uid", c.UID)
-			time.AfterFunc(replyFirst, func() { stop(nil) })
-			return api.Empty{}, nil
-		}),
-		"node.list":       server.Handle(d.nodeList),
-		"node.watch":      server.Handle(d.nodeWatch),
-		"node.rename":     server.Handle(d.nodeRename),
-		"node.get":        server.Handle(d.nodeGet),
-		"node.conditions": server.Handle(d.nodeConditions),
-		"link.list":       server.Handle(d.linkList),
-		"link.get":        server.Handle(d.linkGet),
-		"link.watch":      server.Handle(d.linkWatch),
-		"link.export":     server.Handle(d.linkExport),
+		"daemon.start":      server.Handle(func(context.Context, *server.Caller, api.Empty) (api.Empty, error) { return api.Empty{}, nil }),
+		"daemon.stop":       server.Handle(d.stopHandler(stop)),
+		"daemon.restart":    server.Handle(d.restartHandler(stop)),
+		"node.list":         server.Handle(d.nodeList),
+		"node.watch":        server.Handle(d.nodeWatch),
+		"node.rename":       server.Handle(d.nodeRename),
+		"node.get":          server.Handle(d.nodeGet),
+		"node.conditions":   server.Handle(d.nodeConditions),
+		"link.list":         server.Handle(d.linkList),
+		"link.get":          server.Handle(d.linkGet),
+		"link.watch":        server.Handle(d.linkWatch),
+		"link.export":       server.Handle(d.linkExport),
 	}
 	maps.Copy(all, d.measureHandlers())
 	maps.Copy(all, d.clusterHandlers())
@@ -75,7 +68,7 @@ func (d *daemon) info(_ context.Context, c *server.Caller, _ api.Empty) (api.Dae
 	result := api.DaemonInfoResult{
 		Node: d.identity.Node, Cluster: d.roster.Cluster(), Version: d.options.Version, GoVersion: runtime.Version(),
 		Protocol: api.Protocol, Platform: api.Platform(runtime.GOOS), Mode: d.folders.Mode, PID: os.Getpid(),
-		StartedAt: api.TimeOf(d.started), APIURL: d.address.URL, Socket: d.address.Socket, StateFolder: d.folders.State, Scenario: d.scenario(),
+		StartedAt: api.TimeOf(d.started), APIURL: d.address.URL, Socket: d.address.Socket, Activated: d.options.Sockets.Len() > 0, StateFolder: d.folders.State, Scenario: d.scenario(),
 		PeerPort: d.node.Port(),
 		Class:    c.Class(), User: userName(c.UID),
 	}

@@ -38,10 +38,7 @@ const shimsAreAccounts = runtime.GOOS == "darwin"
 // print and read, and the controller. What other nodes call is answered from here
 // on; nothing is begun before serve.
 func (d *daemon) openJobs() error {
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
+	self := d.program
 	ranks, err := d.ranksFolder()
 	if err != nil {
 		return err

@@ -25,7 +25,7 @@ func (d *daemon) openMeasurements() {
 	paths := &measured{daemon: d, first: map[string]time.Duration{}}
 	config := profile.Config{
 		Node: d.identity.Node, Clock: d.platform.Clock, Documents: d.realDocuments(), Conditions: d.health,
-		Worker: d.worker, Env: workerEnvironment(os.Environ()), Circumstances: d.circumstances,
+		Worker: d.worker, Launch: d.launch, Env: workerEnvironment(os.Environ()), Circumstances: d.circumstances,
 		Turn: d.grants.turn, Resolve: d.find, Log: d.logs.part("profile"),
 		Peers: d.peers, Reached: sight{d}.Reached, Paths: paths.list, Subjects: d.subjects, Probe: probeWith(prober),
 		Wanted:   func(kind api.Kind) bool { return d.ledger.Interested(kind, d.identity.Node) },

@@ -3,15 +3,19 @@ package daemon
 import (
 	"errors"
 	"io"
-	"net"
 
 	"fulmen/daemon/internal/home"
 	"fulmen/native"
+	"fulmen/native/activation"
 )
 
 // ErrRestart is what Run returns when this node was removed from its cluster: it
 // is to be run again, and begins anew with another key.
 var ErrRestart = errors.New("the daemon begins anew")
+
+// ErrRestartProgram is what Run returns when a person asked for a restart: the
+// process is to begin anew, with the program that is on the disk now.
+var ErrRestartProgram = errors.New("the daemon is to be started again")
 
 // Options is what a daemon is run with. What is zero is found out.
 type Options struct {
@@ -26,9 +30,9 @@ type Options struct {
 	Simulation *Simulation
 	// Worker is the path of fulmen-rank; empty: beside this program.
 	Worker string
-	// APIListener is an open listener on loopback, as launchd or systemd hand
-	// over; nil: the port of the configuration.
-	APIListener net.Listener
+	// Sockets are the API's, as launchd or systemd hand them over; nil: the daemon
+	// opens its own. With them a daemon that a person has stopped answers that it is.
+	Sockets *activation.Sockets
 	// WasRemoved says that the last Run ended with ErrRestart.
 	WasRemoved bool
 	// Log gets the log as text, beside the log file; nil: nothing does.

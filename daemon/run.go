@@ -21,6 +21,7 @@ import (
 	"fulmen/daemon/internal/job"
 	"fulmen/daemon/internal/job/attach"
 	"fulmen/daemon/internal/ledger"
+	"fulmen/daemon/internal/life"
 	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/profile"
 	"fulmen/daemon/internal/rank"
@@ -40,17 +41,25 @@ const openDeadline = 10 * time.Second
 // Run runs a daemon until ctx ends, and then stops it in order. An error before
 // it was ready says what is in the way and what to do.
 func Run(ctx context.Context, options Options) error {
-	return (&daemon{options: options, started: time.Now()}).run(ctx)
+	err := (&daemon{options: options, started: time.Now()}).run(ctx)
+	if errors.Is(err, errStaysStopped) {
+		return nil
+	}
+	return err
 }
 
 func (d *daemon) run(ctx context.Context) error {
 	defer d.close()
-	for _, step := range []func(context.Context) error{d.openFolders, d.openPlatform, d.openState, d.openLedger, d.openParts} {
+	for _, step := range []func(context.Context) error{d.findFolders, d.awaitStart, d.openFolders, d.openPlatform, d.openState, d.openLedger, d.openParts} {
 		if err := step(ctx); err != nil {
 			return err
 		}
 	}
-	return d.serve(ctx)
+	err := d.serve(ctx)
+	if wasAsked(ctx, err) {
+		d.endInOrder()
+	}
+	return err
 }
 
 // daemon is the parts of a running daemon.
@@ -97,8 +106,10 @@ type daemon struct {
 
 	capabilities native.Capabilities // as they were at the start
 	crossCheck   crossCheck          // nil where there is no second source
+	program  string  // this one; it is every rank's shim too
 	// canRaise says that health is there; the configuration's watcher, which has a
 	// goroutine of its own, is there before.
+	book     *life.Book // nil where it cannot be kept
 	canRaise atomic.Bool
 }
 
@@ -113,8 +124,8 @@ func (d *daemon) close() {
 	}
 }
 
-// openFolders finds and locks the folders, and reads the configuration.
-func (d *daemon) openFolders(context.Context) error {
+// findFolders finds the folders, before the configuration may move some of them.
+func (d *daemon) findFolders(context.Context) error {
 	environment := d.options.Home
 	if environment.Getenv == nil {
 		environment = home.Process()
@@ -123,16 +134,20 @@ func (d *daemon) openFolders(context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(folders.Create(), folders.Check()); err != nil {
-		return err
-	}
-	d.live, err = config.Open(folders.ConfigFile(), config.Options{Trust: folders.CheckFile, Report: d.configured})
+	d.folders = folders
+	return errors.Join(folders.Create(), folders.Check())
+}
+
+// openFolders reads the configuration and locks the folders.
+func (d *daemon) openFolders(context.Context) error {
+	var err error
+	d.live, err = config.Open(d.folders.ConfigFile(), config.Options{Trust: d.folders.CheckFile, Report: d.configured})
 	if err != nil {
 		return err
 	}
 	d.onClose(d.live.Close)
 	current := d.live.Current()
-	d.folders = folders.With(current.Paths.State, current.Paths.Logs)
+	d.folders = d.folders.With(current.Paths.State, current.Paths.Logs)
 	if err := errors.Join(d.folders.Create(), d.folders.Check()); err != nil {
 		return err
 	}
@@ -191,17 +206,17 @@ func (d *daemon) openPlatform(context.Context) error {
 		d.worker = d.options.Worker
 	}
 	if d.worker == "" {
-		self, err := os.Executable()
-		if err != nil {
-			return err
-		}
-		d.worker = filepath.Join(filepath.Dir(self), "fulmen-rank")
+	if d.program, err = os.Executable(); err != nil {
+		return err
+	}
+		d.worker = filepath.Join(filepath.Dir(d.program), "fulmen-rank")
 	}
 	return nil
 }
 
 // openState opens the database and the node's key.
 func (d *daemon) openState(ctx context.Context) error {
+	d.platform.Supervisor = trusting{d.platform.Supervisor, d.trusted}
 	ctx, cancel := context.WithTimeout(ctx, openDeadline)
 	defer cancel()
 	var err error
@@ -294,6 +309,7 @@ func (d *daemon) openParts(ctx context.Context) error {
 	d.configured(d.live.Status())
 	d.tellPlatform(ctx)
 	if aside := d.database.Aside(); aside != nil {
+	d.openChanges()
 		d.raise(api.ReasonStateCorrupt, aside.Problem+"; it is kept as "+aside.Path)
 	}
 	if d.options.WasRemoved {
@@ -301,6 +317,7 @@ func (d *daemon) openParts(ctx context.Context) error {
 	}
 	if d.moved != nil {
 		d.raise(api.ReasonKeyOnOtherHardware, "the key of before is kept as "+d.moved.File)
+	d.openLife()
 	}
 	return nil
 }

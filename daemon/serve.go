@@ -3,12 +3,11 @@ package daemon
 import (
 	"context"
 	"errors"
-	"net"
 	"os"
-	"runtime"
 	"sync"
 	"time"
 
+	"fulmen/assets/dashboard"
 	"fulmen/daemon/api"
 	"fulmen/daemon/api/schema"
 	"fulmen/daemon/api/worker"
@@ -25,24 +24,21 @@ func (d *daemon) serve(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	d.restart = func() { stop(ErrRestart) }
-	config := server.Config{
-		Handlers: d.handlers(stop), Facts: view{d.ledger, d.nodes, access{d}.sees}, Tokens: d.tokens, Clock: d.platform.Clock,
-		Log: d.logs.part("server"), Mode: d.folders.Mode, UID: uint32(os.Getuid()), Version: d.options.Version, Schema: schema.JSON(),
-		Limits: server.Limits{Clients: d.live.Current().Limits.Clients, FeedBytes: d.live.Current().Limits.OutboxBytes},
-	}
-	config.Metrics = d.metrics()
-	if runtime.GOOS == "linux" {
-		config.InAdminGroup = server.InGroup(api.AdminGroup)
-	}
-	s := server.New(config)
-	tcp, socket, err := d.listen()
+	listeners, address, err := d.listen()
 	if err != nil {
 		return err
 	}
-	address := Address{URL: "ws://" + tcp.Addr().String() + api.PathAPI, Socket: d.folders.Socket()}
 	d.address = address
+	config := server.Config{
+		URL: address.URL, Handlers: d.handlers(stop), Facts: view{d.ledger, d.nodes, access{d}.sees}, Tokens: d.tokens, Clock: d.platform.Clock,
+		Log: d.logs.part("server"), Mode: d.folders.Mode, UID: uint32(os.Getuid()), Version: d.options.Version, Schema: schema.JSON(), Assets: dashboard.Files(),
+		Limits: server.Limits{Clients: d.live.Current().Limits.Clients, FeedBytes: d.live.Current().Limits.OutboxBytes},
+	}
+	config.Metrics = d.metrics()
+	config.InAdminGroup = adminGroup()
+	s := server.New(config)
 	var running sync.WaitGroup
-	for _, listener := range []net.Listener{tcp, socket} {
+	for _, listener := range listeners {
 		running.Go(func() {
 			if err := s.Serve(listener); !errors.Is(err, server.ErrClosed) {
 				stop(err)
@@ -52,6 +48,7 @@ func (d *daemon) serve(ctx context.Context) error {
 	running.Go(func() { _ = d.facts.Run(ctx) })
 	running.Go(func() { d.followInterest(ctx) })
 	running.Go(func() { _ = d.profiler.Run(ctx) })
+	running.Go(func() { _ = d.runChanges(ctx) })
 	running.Go(func() { d.learnMLX(ctx) })
 	running.Go(func() { _ = d.self.Run(ctx) })
 	running.Go(func() {
@@ -99,25 +96,6 @@ func (d *daemon) serve(ctx context.Context) error {
 	return err
 }
 
-// listen opens loopback and the Unix socket. A port that is taken is a
-// condition, not the end: the next free one serves, and the Unix socket does.
-func (d *daemon) listen() (tcp, socket net.Listener, err error) {
-	if socket, err = server.ListenUnix(d.folders.Socket()); err != nil {
-		return nil, nil, err
-	}
-	if d.options.APIListener != nil {
-		return d.options.APIListener, socket, nil
-	}
-	port := d.live.Current().API.Port
-	if tcp, err = server.ListenTCP(port); err != nil {
-		return nil, nil, errors.Join(err, socket.Close())
-	}
-	if got := tcp.Addr().(*net.TCPAddr).Port; port != 0 && got != port {
-		d.raise(api.ReasonAPIPortTaken, tcp.Addr().String()+" serves instead")
-	}
-	return tcp, socket, nil
-}
-
 // say publishes what this node does, and waits for a moment until others have
 // heard it.
 func (d *daemon) say(ctx context.Context, state api.SelfState) {
@@ -146,7 +124,7 @@ func (d *daemon) followInterest(ctx context.Context) {
 // learnMLX asks the worker once what MLX there is.
 func (d *daemon) learnMLX(ctx context.Context) {
 	record := proc.Run(ctx, d.platform.Clock, proc.Command{
-		Path: d.worker, Args: []string{string(worker.CommandInfo)}, Env: workerEnvironment(os.Environ()), Deadline: infoDeadline,
+		Path: d.worker, Args: []string{string(worker.CommandInfo)}, Env: workerEnvironment(os.Environ()), Deadline: infoDeadline, Check: d.trusted,
 	})
 	var info worker.Info
 	if record.Outcome != proc.OK || record.Word.Decode(&info) != nil {

@@ -11,6 +11,7 @@ import (
 
 	"fulmen/daemon"
 	"fulmen/daemon/api"
+	"fulmen/native/activation"
 )
 
 // runDaemon runs the daemon until a signal ends it.
@@ -51,7 +52,13 @@ func runDaemon(args []string) int {
 		}
 		options.Simulation = simulation
 	}
-	err := daemon.Run(ctx, options)
+	sockets, err := activation.Take(api.ActivationUnix, api.ActivationTCP)
+	if err != nil {
+		explain(os.Stderr, err)
+		return api.ExitFailed
+	}
+	options.Sockets = sockets
+	err = daemon.Run(ctx, options)
 	for errors.Is(err, daemon.ErrRestart) && ctx.Err() == nil {
 		options.WasRemoved = true
 		err = daemon.Run(ctx, options)
@@ -61,6 +68,9 @@ func runDaemon(args []string) int {
 	}
 	if err != nil {
 		explain(os.Stderr, err)
+	if errors.Is(err, daemon.ErrRestartProgram) {
+		return startAgain(sockets)
+	}
 		return statusOf(err)
 	}
 	return api.ExitOK

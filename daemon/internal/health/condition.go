@@ -58,6 +58,10 @@ func daemonConditions() []Info {
 		{Code: api.ReasonDiskFull, Remedy: "Free some space; the daemon goes on by itself."},
 		{Code: api.ReasonAPIPortTaken,
 			Remedy: "Nothing has to be done: clients find the port in use in api.json."},
+		{Code: api.ReasonInsecurePermissions, Remedy: "Until it is root's alone Fulmen does not start it: no jobs, no measurements."},
+		{Code: api.ReasonCrashLoop, Action: command("Show the log", "fulmen logs")},
+		{Code: api.ReasonProgramReplaced,
+			Action: &api.Action{Kind: api.ActionMethod, Label: "Restart Fulmen", Target: "daemon.restart"}},
 		{Code: api.ReasonVersionSkew, Remedy: "Update Fulmen on the older ones."},
 	}
 }

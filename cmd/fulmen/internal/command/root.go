@@ -58,6 +58,7 @@ func (r *run) root() *cobra.Command {
 			"This is its command line; it talks to the daemon, fulmend, of this Mac.",
 		Example: "  fulmen status              what is this machine, is it healthy\n" +
 			"  fulmen topology            what is plugged where, and how fast\n" +
+			"  fulmen dashboard           the same as a picture, in the browser\n" +
 			"  fulmen pair                add another Mac, where fulmen join is typed\n" +
 			"  fulmen measure gpu         how fast is its GPU\n" +
 			"  fulmen run -n 2 -- python train.py\n" +
@@ -75,11 +76,11 @@ func (r *run) root() *cobra.Command {
 	flags.BoolVar(&r.json, "json", false, "print the API's own result objects as JSON")
 	flags.BoolVar(&r.wide, "wide", false, "more columns, and why something is unknown")
 	root.AddCommand(
-		r.statusCommand(), r.nodesCommand(), r.topologyCommand(), r.exportCommand(), r.linksCommand(), r.rdmaCommand(), r.watchCommand(), r.measureCommand(), r.benchCommand(), r.doctorCommand(),
+		r.statusCommand(), r.dashboardCommand(), r.nodesCommand(), r.topologyCommand(), r.exportCommand(), r.linksCommand(), r.rdmaCommand(), r.watchCommand(), r.measureCommand(), r.benchCommand(), r.doctorCommand(),
 		r.runCommand(), r.applyCommand(), r.planCommand(), r.envCommand(), r.jobsCommand(), r.jobCommand(),
 		r.pairCommand(), r.joinCommand(), r.inviteCommand(), r.peersCommand(), r.pendingCommand(), r.removeCommand(),
 		r.usersCommand(), r.sharingCommand(), r.renameCommand(),
-		r.reportCommand(), r.tokenCommand(), r.configCommand(), r.logsCommand(), r.stopCommand(), r.versionCommand(), r.simCommand(), r.demoCommand(),
+		r.reportCommand(), r.tokenCommand(), r.configCommand(), r.logsCommand(), r.startCommand(), r.stopCommand(), r.restartCommand(), r.versionCommand(), r.simCommand(), r.demoCommand(),
 		r.debugCommand(),
 	)
 	return root

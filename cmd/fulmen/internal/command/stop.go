@@ -26,7 +26,8 @@ func (r *run) stopCommand() *cobra.Command {
 	var jobs bool
 	c := &cobra.Command{
 		Use: "stop", Short: "Stop the daemon", Args: cobra.NoArgs,
-		Long:    "Stops the daemon and waits until it has. Where launchd or systemd keep it, they may start it again.",
+		Long: "Stops the daemon and waits until it has. Where launchd or systemd keep it, it stays stopped until `fulmen start`\n" +
+			"or the next start of the machine.",
 		Example: "  fulmen stop\n  fulmen stop --end-jobs",
 		RunE: func(c *cobra.Command, _ []string) error {
 			return r.with(c.Context(), func(c2 *client.Client) error {
