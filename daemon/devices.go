@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"syscall"
 
@@ -20,7 +21,7 @@ func (d *daemon) rankEnded(rank api.Rank) {
 	for _, r := range receptacles {
 		switch {
 		case wasKilled(rank) && hadDevices(rank):
-			d.graph.cables.Killed(r, ref)
+			d.graph.cables.Killed(r, fmt.Sprintf("rank %d of job %s", ref.Rank, ref.Job))
 		case rank.Handshake != nil && rank.Handshake.State == api.HandshakeJoined: // it may not have been told before
 			d.graph.cables.Used(r)
 		}
@@ -51,6 +52,9 @@ func hadDevices(rank api.Rank) bool {
 
 // handshake hears how far a rank of this node has come.
 func (d *daemon) handshake(ref api.RankRef, now api.Handshake) {
+	if d.prober.Tell(ref, now) {
+		return
+	}
 	d.ranks.SetHandshake(ref, now)
 	if now.State == api.HandshakeJoined {
 		for _, r := range d.ranks.Receptacles(ref) {

@@ -44,6 +44,7 @@ func (d *daemon) handlers(stop context.CancelCauseFunc) server.Handlers {
 	maps.Copy(all, d.clusterHandlers())
 	maps.Copy(all, d.jobHandlers())
 	maps.Copy(all, d.rdmaReadyHandlers())
+	maps.Copy(all, d.rdmaChangeHandlers())
 	return all
 }
 

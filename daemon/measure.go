@@ -22,12 +22,14 @@ func (d *daemon) openMeasurements() {
 		Leave:   d.grants.leave, Interface: d.interfaceOf, Log: d.logs.part("profile"),
 	})
 	d.onClose(func() error { prober.Close(); return nil })
+	d.openProber()
 	paths := &measured{daemon: d, first: map[string]time.Duration{}}
 	config := profile.Config{
 		Node: d.identity.Node, Clock: d.platform.Clock, Documents: d.realDocuments(), Conditions: d.health,
 		Worker: d.worker, Launch: d.launch, Env: workerEnvironment(os.Environ()), Circumstances: d.circumstances,
 		Turn: d.grants.turn, Resolve: d.find, Log: d.logs.part("profile"),
 		Peers: d.peers, Reached: sight{d}.Reached, Paths: paths.list, Subjects: d.subjects, Probe: probeWith(prober),
+		ProbeRDMA: d.probeRDMA,
 		Wanted:   func(kind api.Kind) bool { return d.ledger.Interested(kind, d.identity.Node) },
 		Obstacle: d.obstacle, System: d.system, Name: d.shortNameOf,
 		TTL: func() (gpu, socket time.Duration) {

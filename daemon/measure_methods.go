@@ -22,6 +22,7 @@ func (d *daemon) measureHandlers() server.Handlers {
 			watch, err := d.profiler.MeasureLink(ctx, d.caller(c), p)
 			return d.follow(c, watch, err)
 		}),
+		"rdma.probe": server.Handle(d.rdmaProbe),
 		"measure.watch": server.Handle(func(ctx context.Context, c *server.Caller, p api.MeasureSelect) (api.MeasureStarted, error) {
 			watch, err := d.profiler.Watch(ctx, p)
 			return d.follow(c, watch, err)

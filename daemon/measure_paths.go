@@ -87,8 +87,13 @@ func (m *measured) make(graph topology.Graph) []profile.Path {
 		}
 		paths = append(paths, one)
 	}
-	if d.options.Simulation != nil {
-		paths = append(paths, m.simulated(list.Cables)...)
+	paths = append(paths, m.overRDMA(list.Cables)...)
+	if members := d.roster.Members(); d.options.Simulation != nil && len(members) > 0 && slices.Min(members) == d.identity.Node {
+		// This machine's own loopback, on one Mac of the cluster, is measured really.
+		paths = append(paths, profile.Path{
+			Transport: api.TransportSocket, Peer: d.identity.Node, Interface: loopbackInterface, Source: loopback(), Sink: loopback(),
+			Kind: api.LinkLoopback, IsUnasked: true,
+		})
 	}
 	return paths
 }
@@ -121,11 +126,9 @@ func (m *measured) isOfAge(name string) bool {
 	return clock.Boot()-since >= aloneFor
 }
 
-// simulated are the paths that a simulated Mac has beside those over sockets: the
-// cables over RDMA that its scenario records and, on one Mac of the cluster, this
-// machine's own loopback, which is measured really.
-func (m *measured) simulated(cables []api.Cable) []profile.Path {
-	self := m.daemon.identity.Node
+// overRDMA are the cables that this node tests over RDMA: those that are ready.
+func (m *measured) overRDMA(cables []api.Cable) []profile.Path {
+	d, self := m.daemon, m.daemon.identity.Node
 	var paths []profile.Path
 	for _, c := range cables {
 		if !c.Link.Valid() || c.Link.Low.Node != self || c.Link.High.Node == self || c.Stale {
@@ -134,16 +137,16 @@ func (m *measured) simulated(cables []api.Cable) []profile.Path {
 		one := profile.Path{
 			Transport: api.TransportRDMA, Peer: c.Link.High.Node, Link: c.Link, Kind: api.LinkRDMA, Negotiated: speedFrom(&c, self), IsMuted: c.Muted,
 		}
-		if _, ok := m.recorded.path(one); ok {
-			one.IsUnasked = true
+		isThere := c.RDMA == api.RDMAReady
+		if d.options.Simulation != nil {
+			_, one.IsUnasked = m.recorded.path(one)
+			isThere = isThere || one.IsUnasked
+		} else {
+			one.IsUnasked = d.probesOf(c.Link.Low) < manyProbes && d.probesOf(c.Link.High) < manyProbes
+		}
+		if isThere {
 			paths = append(paths, one)
 		}
-	}
-	if members := m.daemon.roster.Members(); len(members) > 0 && slices.Min(members) == self {
-		paths = append(paths, profile.Path{
-			Transport: api.TransportSocket, Peer: self, Interface: loopbackInterface, Source: loopback(), Sink: loopback(),
-			Kind: api.LinkLoopback, IsUnasked: true,
-		})
 	}
 	return paths
 }

@@ -24,9 +24,11 @@ import (
 	"fulmen/daemon/internal/life"
 	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/profile"
+	"fulmen/daemon/internal/profile/rdmaprobe"
 	"fulmen/daemon/internal/rank"
 	"fulmen/daemon/internal/rank/files"
 	"fulmen/daemon/internal/rank/prepare"
+	"fulmen/daemon/internal/rdma"
 	"fulmen/daemon/internal/relay/sidechannel"
 	"fulmen/daemon/internal/server"
 	"fulmen/daemon/internal/server/token"
@@ -97,19 +99,22 @@ type daemon struct {
 	health   *health.Health
 	facts    *facts.Owner
 	profiler *profile.Profiler
+	changes  *rdma.Owner
+	prober   *rdmaprobe.Prober
+	probes   *probeCount
 	asking   *asking
 	graph    *graph
 	tokens   *token.Book
 	worker   string
+	program  string  // this one; it is every rank's shim too
 	address  Address // set before clients can connect
 	clock    clockWatch
+	book     *life.Book // nil where it cannot be kept
 
 	capabilities native.Capabilities // as they were at the start
 	crossCheck   crossCheck          // nil where there is no second source
-	program  string  // this one; it is every rank's shim too
 	// canRaise says that health is there; the configuration's watcher, which has a
 	// goroutine of its own, is there before.
-	book     *life.Book // nil where it cannot be kept
 	canRaise atomic.Bool
 }
 
@@ -201,22 +206,22 @@ func (d *daemon) openPlatform(context.Context) error {
 	if platform.Name == "darwin" {
 		d.crossCheck = askSystemProfiler(platform.Clock)
 	}
+	if d.program, err = os.Executable(); err != nil {
+		return err
+	}
 	d.worker = d.live.Current().Paths.Worker
 	if d.worker == "" {
 		d.worker = d.options.Worker
 	}
 	if d.worker == "" {
-	if d.program, err = os.Executable(); err != nil {
-		return err
-	}
 		d.worker = filepath.Join(filepath.Dir(d.program), "fulmen-rank")
 	}
+	d.platform.Supervisor = trusting{d.platform.Supervisor, d.trusted}
 	return nil
 }
 
 // openState opens the database and the node's key.
 func (d *daemon) openState(ctx context.Context) error {
-	d.platform.Supervisor = trusting{d.platform.Supervisor, d.trusted}
 	ctx, cancel := context.WithTimeout(ctx, openDeadline)
 	defer cancel()
 	var err error
@@ -287,10 +292,13 @@ func (d *daemon) openParts(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := d.openProbeCount(ctx); err != nil {
+		return err
+	}
 	published := watched{d.owner("facts", api.KindIdentity, api.KindMemory, api.KindSystem, api.KindNetwork, api.KindThunderbolt, api.KindRDMA), d.lookAtClock}
 	d.facts = facts.New(d.platform.Facts, published, facts.Static{
 		PublicKey: d.identity.Public(), FulmenVersion: d.options.Version, Protocol: api.Protocol, StartedAt: api.TimeOf(d.started),
-		FriendlyName: name, ShortName: d.shortName, Platform: d.family(),
+		FriendlyName: name, ShortName: d.shortName, Platform: d.family(), Probes: d.probes.since,
 	}, d.logs.part("facts"))
 	d.openGraph()
 	if err := d.openCluster(); err != nil {
@@ -301,6 +309,7 @@ func (d *daemon) openParts(ctx context.Context) error {
 		return err
 	}
 	d.openMeasurements()
+	d.openChanges()
 	d.tokens, err = token.Open(storage{d.database}, d.platform.Clock, d.logs.part("server"))
 	if err != nil {
 		return err
@@ -308,8 +317,8 @@ func (d *daemon) openParts(ctx context.Context) error {
 	d.canRaise.Store(true)
 	d.configured(d.live.Status())
 	d.tellPlatform(ctx)
+	d.openLife()
 	if aside := d.database.Aside(); aside != nil {
-	d.openChanges()
 		d.raise(api.ReasonStateCorrupt, aside.Problem+"; it is kept as "+aside.Path)
 	}
 	if d.options.WasRemoved {
@@ -317,7 +326,6 @@ func (d *daemon) openParts(ctx context.Context) error {
 	}
 	if d.moved != nil {
 		d.raise(api.ReasonKeyOnOtherHardware, "the key of before is kept as "+d.moved.File)
-	d.openLife()
 	}
 	return nil
 }

@@ -25,10 +25,25 @@ func (d *daemon) openChannels() {
 		Peers: d.peers, Machine: sidechannel.Loopback{Processes: d.platform.Processes},
 		Take:   func(port int) bool { return d.ranks.TakePort(netip.AddrPortFrom(loopback, uint16(port))) },
 		Return: func(port int) { d.ranks.ReturnPort(netip.AddrPortFrom(loopback, uint16(port))) },
-		Group:  func(ref api.RankRef) int { return d.ranks.PID(ref) },
+		Group:  d.groupOf,
 		Tell:   d.handshake,
-		Fail:   func(ref api.RankRef, why *api.Error) { d.ranks.Fail(ref, why) },
+		Fail:   d.failRank,
 		Name:   d.shortNameOf, Clock: d.platform.Clock, Log: d.logs.part("relay"),
 	})
 	d.onClose(func() error { d.channels.Shut(); return nil })
+}
+
+// groupOf is the process group of a rank's program, of a job or of a test.
+func (d *daemon) groupOf(ref api.RankRef) int {
+	if pid, isTest := d.prober.Group(ref); isTest {
+		return pid
+	}
+	return d.ranks.PID(ref)
+}
+
+// failRank ends a rank.
+func (d *daemon) failRank(ref api.RankRef, why *api.Error) {
+	if !d.prober.Fail(ref, why) {
+		d.ranks.Fail(ref, why)
+	}
 }

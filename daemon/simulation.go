@@ -24,6 +24,9 @@ type Simulation struct {
 	World World
 	// Mac is its name in the scenario.
 	Mac string
+	// Rehearse is the path of a program that takes the place of MLX's worker where
+	// that would use RDMA; empty: tests over RDMA are made without one.
+	Rehearse string
 	// TimeLine says that this daemon lets the scenario's time line run, once it is
 	// ready; of several daemons of one world, one does.
 	TimeLine bool

@@ -28,12 +28,13 @@ const (
 	keyLastSeen  = "last_seen"
 	keyMet       = "met"
 	keyName      = "name"
+	keyProbes    = "probes"
 )
 
 func buckets() []store.Bucket {
 	return []store.Bucket{
 		{Name: bucketNode, Version: 1}, {Name: bucketDocuments, Version: 1}, {Name: bucketRoster, Version: 1}, {Name: bucketTokens, Version: 1},
-		{Name: bucketCluster, Version: 1},
+		{Name: bucketCluster, Version: 1}, {Name: bucketRDMA, Version: 1},
 	}
 }
 
@@ -178,6 +179,18 @@ func (s storage) loadName() (string, error) {
 // saveName keeps it.
 func (s storage) saveName(name string) error {
 	return s.db.Update(func(w store.Writer) error { return write(w, bucketCluster, keyName, name) })
+}
+
+// loadProbes counts the tests over RDMA since the system started.
+func (s storage) loadProbes() (probesRun, error) {
+	var run probesRun
+	_, err := s.read(bucketNode, keyProbes, &run)
+	return run, err
+}
+
+// saveProbes keeps them.
+func (s storage) saveProbes(run probesRun) error {
+	return s.db.Update(func(w store.Writer) error { return write(w, bucketNode, keyProbes, run) })
 }
 
 // LoadMet is the cluster's.

@@ -20,6 +20,7 @@ func runDaemon(args []string) int {
 	worker := flags.String("worker", "", "path of fulmen-rank; beside fulmend where not given")
 	simulate := flags.String("simulate", "", "run on a simulated Mac: `SCENARIO[:MAC]`, a scenario's name or a .toml file, and one of its Macs")
 	world := flags.String("world", "", "with --simulate: the Unix `socket` of the world that several daemons share")
+	rehearse := flags.String("rehearse", "", "with --simulate: the `program` that takes the place of MLX's worker in tests over RDMA")
 	withStdin := flags.Bool("with-stdin", false, "end when standard input does")
 	quiet := flags.Bool("quiet", false, "write the log to its file only")
 	show := flags.Bool("version", false, "print the version and end")
@@ -50,6 +51,7 @@ func runDaemon(args []string) int {
 			explain(os.Stderr, err)
 			return statusOf(err)
 		}
+		simulation.Rehearse = *rehearse
 		options.Simulation = simulation
 	}
 	sockets, err := activation.Take(api.ActivationUnix, api.ActivationTCP)
@@ -66,11 +68,11 @@ func runDaemon(args []string) int {
 	if options.Simulation != nil {
 		err = errors.Join(err, options.Simulation.World.Close())
 	}
-	if err != nil {
-		explain(os.Stderr, err)
 	if errors.Is(err, daemon.ErrRestartProgram) {
 		return startAgain(sockets)
 	}
+	if err != nil {
+		explain(os.Stderr, err)
 		return statusOf(err)
 	}
 	return api.ExitOK

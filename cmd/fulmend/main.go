@@ -11,12 +11,13 @@ import (
 	"io"
 	"os"
 
+	"fulmen"
 	"fulmen/daemon"
 	"fulmen/daemon/api"
 )
 
-// version is set by the build.
-var version = "0.1.0-dev"
+// version is that of the whole product.
+var version = fulmen.Version()
 
 func main() { os.Exit(run(os.Args[1:])) }
 
@@ -43,6 +44,8 @@ func run(args []string) int {
 		return runPack(args[1:])
 	case "unpack":
 		return runUnpack(args[1:])
+	case "uninstall":
+		return runUninstall(args[1:], os.Stdout)
 	case "topology":
 		return runTopology(args[1:], os.Stdout)
 	}

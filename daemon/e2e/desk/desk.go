@@ -29,6 +29,9 @@ type Options struct {
 	Folder string
 	// Config is added to the configuration of each daemon, in TOML.
 	Config string
+	// Rehearse is the program that plays both ranks where a cable is tested over RDMA;
+	// empty: nobody does.
+	Rehearse string
 	// Account is as whom the daemons, and the jobs of all members, run.
 	Account Account
 }

@@ -27,6 +27,8 @@ type Stage struct {
 	Account Account
 	// Bin is where Fulmen's programs are to be put, whose paths the others are.
 	Bin, Fulmen, Fulmend, Worker string
+	// Rehearse is as in Options.
+	Rehearse string
 	// Python is a Python environment's, with MLX, and Venv is the environment.
 	Python, Venv string
 	// WhyNoPython says why there is none, and WhyNoMLXLM why it has no mlx_lm; empty
@@ -75,7 +77,7 @@ func (s *Stage) Start(ctx context.Context, scenario string, macs []string, confi
 	if err := errors.Join(os.Mkdir(folder, 0o700), s.Account.Owns(folder)); err != nil {
 		return &Desk{}, err
 	}
-	return Start(ctx, Options{Fulmend: s.Fulmend, Scenario: scenario, Macs: macs, Folder: folder, Config: config, Account: s.Account})
+	return Start(ctx, Options{Fulmend: s.Fulmend, Scenario: scenario, Macs: macs, Folder: folder, Config: config, Rehearse: s.Rehearse, Account: s.Account})
 }
 
 // Close removes the stage.

@@ -7,14 +7,14 @@ import (
 )
 
 // Killed takes that a program was killed that had the RDMA device of a receptacle
-// open: what it left there may keep the next one out. That holds until the cable
-// was unplugged, until a program has used the device again, or until this Mac is
-// restarted.
-func (c *Cables) Killed(receptacle api.Receptacle, rank api.RankRef) {
+// open, which is named as conditions do: what it left there may keep the next one
+// out. That holds until the cable was unplugged, until a program has used the device
+// again, or until this Mac is restarted.
+func (c *Cables) Killed(receptacle api.Receptacle, program string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.closed {
-		c.hold(api.ReasonRDMAPortSuspect, c.subject(receptacle), true, fmt.Sprintf("receptacle %s, rank %d of job %s", receptacle, rank.Rank, rank.Job))
+		c.hold(api.ReasonRDMAPortSuspect, c.subject(receptacle), true, fmt.Sprintf("receptacle %s, %s", receptacle, program))
 	}
 }
 

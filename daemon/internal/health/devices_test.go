@@ -12,7 +12,7 @@ import (
 // A device whose program was killed is suspect until somebody replugs its cable or
 // another program has used it.
 func TestADeviceWhoseProgramWasKilledIsSuspect(t *testing.T) {
-	rank := api.RankRef{Job: "j00000000", Attempt: 1, Rank: 2}
+	const rank = "rank 2 of job j00000000"
 	for name, c := range map[string]struct {
 		then    func(c *Cables)
 		suspect bool

@@ -22,7 +22,7 @@ type linksMeasured struct {
 }
 
 func (r *run) measureLinkCommand() *cobra.Command {
-	var all bool
+	var all, rdma bool
 	var age time.Duration
 	c := &cobra.Command{
 		Use: "link [LINK|NODE...]", Short: "Measure paths between nodes",
@@ -34,20 +34,20 @@ func (r *run) measureLinkCommand() *cobra.Command {
 			if all && len(args) > 0 {
 				return usage("--all already measures %s", strings.Join(args, ", "))
 			}
-			return r.with(c.Context(), func(c2 *client.Client) error { return r.measureLink(c.Context(), c2, args, all, age) })
+			return r.with(c.Context(), func(c2 *client.Client) error { return r.measureLink(c.Context(), c2, args, api.MeasureLinkParams{All: all, RDMA: rdma, MaxAgeS: age.Seconds()}) })
 		},
 	}
 	c.Flags().BoolVar(&all, "all", false, "every path between nodes that are reached")
+	c.Flags().BoolVar(&rdma, "rdma", false, "over RDMA too, where a cable is ready for it (see fulmen rdma probe)")
 	c.Flags().DurationVar(&age, "max-age", 0, "take an earlier result that is not older, such as 5m")
 	return c
 }
 
-func (r *run) measureLink(ctx context.Context, c *client.Client, args []string, all bool, age time.Duration) error {
+func (r *run) measureLink(ctx context.Context, c *client.Client, args []string, params api.MeasureLinkParams) error {
 	nodes, err := client.Call[api.NodeListResult](ctx, c, "node.list", nil)
 	if err != nil {
 		return err
 	}
-	params := api.MeasureLinkParams{All: all, MaxAgeS: age.Seconds()}
 	for _, a := range args {
 		if strings.Contains(a, ":") {
 			params.Links = append(params.Links, linkRef(a, nodes.Nodes))
@@ -59,6 +59,12 @@ func (r *run) measureLink(ctx context.Context, c *client.Client, args []string, 
 	if err != nil {
 		return err
 	}
+	return r.linksMeasured(ctx, c, last, nodes.Nodes)
+}
+
+// linksMeasured shows what a measurement of paths has given, and the failure of
+// those without a result.
+func (r *run) linksMeasured(ctx context.Context, c *client.Client, last api.Measurement, nodes []api.NodeView) error {
 	list, err := client.Call[api.LinkListResult](ctx, c, "link.list", nil)
 	if err != nil {
 		return err
@@ -66,12 +72,12 @@ func (r *run) measureLink(ctx context.Context, c *client.Client, args []string, 
 	if r.json {
 		err = text.JSON(r.Out, linksMeasured{last, list})
 	} else {
-		err = r.view().Measured(r.Out, last, list, nodes.Nodes)
+		err = r.view().Measured(r.Out, last, list, nodes)
 	}
 	if err != nil {
 		return err
 	}
-	return failedItems(last, nodes.Nodes)
+	return failedItems(last, nodes)
 }
 
 // failedItems is the failure of what has no result: the first one, with how many

@@ -27,7 +27,7 @@ func (r *run) rdmaCommand() *cobra.Command {
 			})
 		},
 	}
-	c.AddCommand(r.rdmaCheckCommand())
+	c.AddCommand(r.rdmaCheckCommand(), r.rdmaProbeCommand(), r.rdmaHistoryCommand())
 	c.AddCommand(r.rdmaChangeCommands()...)
 	return c
 }

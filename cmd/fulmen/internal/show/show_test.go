@@ -121,6 +121,7 @@ func screens(t *testing.T) map[string]func(io.Writer) error {
 		},
 	}
 	maps.Copy(all, jobScreens(t))
+	maps.Copy(all, leavingScreens(view, wide))
 	return all
 }
 

@@ -1,12 +1,16 @@
 // Standin takes the place of a program that uses JACCL in tests: it joins its
-// group, works and ends, or dies, hangs and comes late where it is told to.
+// group, works and ends, or dies, hangs and comes late where it is told to. Called
+// as MLX's worker is that measures sends and receives, it takes that one's place, and
+// is told what to do by the file beside it whose name ends in .orders.
 package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"strconv"
@@ -14,6 +18,7 @@ import (
 	"syscall"
 	"time"
 
+	"fulmen/daemon/api/worker"
 	"fulmen/daemon/e2e/jaccl"
 )
 
@@ -33,7 +38,14 @@ func run() int {
 	at := flag.Int64("at", 0, "when to begin, in ns since 1970; rank 0 begins a tenth of a second sooner, so as to listen by then")
 	roomy := flag.Bool("roomy", false, "have room for all ranks at once, as on macOS")
 	again := flag.String("again", "", "a file that is made when a rank dies: where it is there, nobody dies")
-	flag.Parse()
+	args, isWorker := os.Args[1:], len(os.Args) > 1 && os.Args[1] == string(worker.CommandSendRecv)
+	if isWorker {
+		args = orders()
+		endsWithInput()
+	}
+	if err := flag.CommandLine.Parse(args); err != nil {
+		return 2
+	}
 	if *stubborn {
 		signal.Ignore(syscall.SIGTERM)
 	}
@@ -87,6 +99,45 @@ func run() int {
 		forever() // nobody tells a rank that another one is dead
 	}
 	time.Sleep(*work)
+	if isWorker {
+		return report(o.Rank)
+	}
+	return 0
+}
+
+// orders are what the worker is told to do; nothing where nobody tells it.
+func orders() []string {
+	self, err := os.Executable()
+	if err != nil {
+		return nil
+	}
+	text, err := os.ReadFile(self + ".orders")
+	if err != nil {
+		return nil
+	}
+	return strings.Fields(string(text))
+}
+
+// endsWithInput ends this process with its input, as workers do: whoever started it
+// is gone.
+func endsWithInput() {
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		os.Exit(1)
+	}()
+}
+
+// report gives a worker's result, without numbers: it has measured nothing.
+func report(rank int) int {
+	value, err := json.Marshal(worker.SendRecv{Backend: "jaccl", Rank: rank, Size: 2, DType: "float32"})
+	if err == nil {
+		out := worker.NewWriter(os.NewFile(worker.FD, "messages"))
+		err = out.Write(worker.Message{Type: worker.TypeResult, Command: worker.CommandSendRecv, Value: value})
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	return 0
 }
 

@@ -1,0 +1,252 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"fulmen/app/text"
+	"fulmen/daemon/api"
+	"fulmen/daemon/client"
+)
+
+// uninstalling are the flags of fulmen uninstall.
+type uninstalling struct {
+	dryRun, yes, keep, delete bool
+}
+
+// uninstalled is what fulmen uninstall --json prints.
+type uninstalled struct {
+	// Changes are what is put back for RDMA; with --dry-run what would be.
+	Changes []api.NodeRDMAChange `json:"changes"`
+	// Left says that this Mac leaves, or left, a cluster.
+	Left bool `json:"left"`
+	// Plan is what there is, with --dry-run.
+	Plan *api.UninstallPlan `json:"plan,omitempty"`
+	// Result is what was removed.
+	Result *api.UninstallResult `json:"result,omitempty"`
+}
+
+func (r *run) uninstallCommand() *cobra.Command {
+	var f uninstalling
+	c := &cobra.Command{
+		Use: "uninstall", Short: "Take Fulmen off this machine", Args: cobra.NoArgs,
+		Long: "Shows what goes and what stays, asks, and then: puts back the network settings that were changed for RDMA, leaves\n" +
+			"the cluster, ends this machine's jobs and the daemon, and removes the service, the state, the logs and the programs.\n" +
+			"What jobs have printed is kept unless you say otherwise. Where the daemon does not run, settings for RDMA cannot be\n" +
+			"put back; the record of them stays then, and installing Fulmen again offers it. docs/uninstall.md has the whole list.",
+		Example: "  fulmen uninstall --dry-run\n  sudo fulmen uninstall\n  sudo fulmen uninstall --yes --delete-output",
+		RunE: func(c *cobra.Command, _ []string) error {
+			switch {
+			case f.keep && f.delete:
+				return usage("--keep-output and --delete-output contradict each other")
+			case f.dryRun && f.yes:
+				return usage("--dry-run and --yes contradict each other")
+			}
+			return r.uninstall(c.Context(), f)
+		},
+	}
+	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "say what goes and what stays, and change nothing")
+	c.Flags().BoolVarP(&f.yes, "yes", "y", false, "do not ask; what jobs have printed is kept")
+	c.Flags().BoolVar(&f.keep, "keep-output", false, "keep what jobs have printed")
+	c.Flags().BoolVar(&f.delete, "delete-output", false, "delete what jobs have printed")
+	return c
+}
+
+// onMachine is what is to be uninstalled.
+type onMachine struct {
+	plan    api.UninstallPlan
+	changes []api.NodeRDMAChange // to be put back
+	members int                  // of the cluster, this one included
+	self    api.NodeID
+	runs    bool // the daemon does
+}
+
+func (r *run) uninstall(ctx context.Context, f uninstalling) error {
+	var found onMachine
+	if err := r.uninstaller(ctx, &found.plan, f.deleteArgs()...); err != nil {
+		return err
+	}
+	c, err := r.connect(ctx)
+	switch {
+	case err == nil:
+		found.runs = true
+		if err = r.askDaemon(ctx, c, &found); err != nil {
+			return errors.Join(err, c.Close())
+		}
+	case !errors.Is(err, api.ReasonNoDaemon) && !errors.Is(err, api.ReasonStopped):
+		return err
+	}
+	if c != nil {
+		defer c.Close()
+	}
+	out := r.Err
+	if f.dryRun {
+		out = r.Out
+	}
+	if f.dryRun && r.json {
+		return text.JSON(r.Out, uninstalled{Changes: found.changes, Left: found.members > 1, Plan: &found.plan})
+	}
+	if err := r.view().Uninstall(out, found.plan, found.changes, found.members, found.runs); err != nil || f.dryRun {
+		return err
+	}
+	if err := r.sureToUninstall(ctx, &f, found); err != nil {
+		return err
+	}
+	if found.runs {
+		if err := r.leaveOrderly(ctx, c, found); err != nil {
+			return err
+		}
+	}
+	return r.takeAway(ctx, f, found)
+}
+
+// deleteArgs has fulmend say of the output of jobs that it goes.
+func (f uninstalling) deleteArgs() []string {
+	if f.delete {
+		return []string{"-delete-output"}
+	}
+	return nil
+}
+
+// uninstaller runs fulmend uninstall and reads what it prints: the daemon's program
+// knows where everything is, also where the daemon does not run.
+func (r *run) uninstaller(ctx context.Context, into any, args ...string) error {
+	var out bytes.Buffer
+	if err := r.fulmend(ctx, &out, append([]string{"uninstall"}, args...)...); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(out.Bytes(), into); err != nil {
+		e := api.Errorf(api.ReasonInternal, "fulmend", "fulmend uninstall printed what cannot be read: %v.", err)
+		e.Data.Remedy = "Install fulmen and fulmend from the same release."
+		return e
+	}
+	return nil
+}
+
+// askDaemon asks what only the daemon can do.
+func (r *run) askDaemon(ctx context.Context, c *client.Client, found *onMachine) error {
+	nodes, err := client.Call[api.NodeListResult](ctx, c, "node.list", nil)
+	if err != nil {
+		return err
+	}
+	found.self, found.members = self(nodes), len(nodes.Nodes)
+	undo, err := client.Call[api.RDMAChangeResult](ctx, c, "rdma.undo", api.RDMAChangeParams{AllReady: true, DryRun: true})
+	if err != nil && !isNothing(err) {
+		return err
+	}
+	found.changes = undo.Changes
+	for i, item := range found.plan.Items {
+		if item.Kind == api.UninstallUndo && len(found.changes) > 0 {
+			found.plan.Items[i].Stays = "" // they are put back first
+		}
+	}
+	return nil
+}
+
+// isNothing reports whether an error says that there is nothing to put back: that
+// nothing was changed, or that this daemon changes nothing.
+func isNothing(err error) bool {
+	return errors.Is(err, api.ReasonRDMANothingToUndo) || errors.Is(err, api.ReasonUnknownMethod) || errors.Is(err, api.ReasonNotSupportedByPlatform)
+}
+
+// sureToUninstall asks about the output of jobs, where nothing was said of it, and
+// then about all of it.
+func (r *run) sureToUninstall(ctx context.Context, f *uninstalling, found onMachine) error {
+	if f.yes {
+		return nil
+	}
+	if !r.InTerminal {
+		e := api.Errorf(api.ReasonBadValue, "yes", "Nothing was removed: nobody can be asked here.")
+		e.Data.Remedy = "Say --yes if it is meant, and --delete-output if the output of jobs goes too."
+		return e
+	}
+	for _, item := range found.plan.Items {
+		if item.Kind != api.UninstallOutput || item.Jobs == 0 || f.keep || f.delete {
+			continue
+		}
+		yes, err := r.confirm(ctx, fmt.Sprintf("Delete what %d jobs have printed (%s) too?", item.Jobs, text.Bytes(item.Bytes)))
+		if err != nil {
+			return err
+		}
+		f.delete = yes
+	}
+	yes, err := r.confirm(ctx, "Take Fulmen off this machine?")
+	if err == nil && !yes {
+		err = api.Errorf(api.ReasonCancelled, "", "Nothing was removed.")
+	}
+	return err
+}
+
+// leaveOrderly does what only the daemon can: it puts settings back, leaves the
+// cluster, and ends its jobs and itself. What somebody has changed since is no
+// reason to stay.
+func (r *run) leaveOrderly(ctx context.Context, c *client.Client, found onMachine) error {
+	if len(found.changes) > 0 {
+		fmt.Fprintln(r.Err, "Putting back the network settings for RDMA ...")
+		result, err := client.Call[api.RDMAChangeResult](ctx, c, "rdma.undo", api.RDMAChangeParams{AllReady: true})
+		if err != nil && !isNothing(err) {
+			return unlessStopped(err, "The network settings for RDMA could not be put back, so nothing was removed")
+		}
+		for _, cause := range result.Refused {
+			fmt.Fprintln(r.Err, " ", text.Clean(cause.Message))
+		}
+	}
+	if found.members > 1 {
+		fmt.Fprintln(r.Err, "Leaving the cluster ...")
+		params := api.ClusterRemoveParams{Nodes: []api.NodeRef{api.NodeRef(found.self)}}
+		if _, err := client.Call[api.ClusterRemoveResult](ctx, c, "cluster.remove", params); err != nil {
+			return unlessStopped(err, "This machine could not leave the cluster, so nothing was removed")
+		}
+	}
+	fmt.Fprintln(r.Err, "Stopping the daemon ...")
+	again, err := r.connect(ctx) // it has begun anew where it has left a cluster
+	if errors.Is(err, api.ReasonNoDaemon) || errors.Is(err, api.ReasonStopped) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	quiet := *r
+	quiet.Out, quiet.json = io.Discard, false
+	return errors.Join(quiet.stop(ctx, again, api.DaemonStopParams{EndJobs: true}), again.Close())
+}
+
+// unlessStopped says what could not be done, and what can be done all the same.
+func unlessStopped(err error, what string) error {
+	e := *api.AsError(err)
+	e.Message = what + ": " + e.Message
+	e.Data.Remedy = "Try again; or stop the daemon (fulmen stop) and uninstall without it: the record of what was changed stays then."
+	return &e
+}
+
+// takeAway removes the files, and says what has become of them.
+func (r *run) takeAway(ctx context.Context, f uninstalling, found onMachine) error {
+	var result api.UninstallResult
+	path := client.APIFilePath(r.Environment)
+	if path != "" {
+		_ = os.Remove(path) // the token in it is of no use any more
+	}
+	if err := r.uninstaller(ctx, &result, append([]string{"-remove"}, f.deleteArgs()...)...); err != nil {
+		return err
+	}
+	if r.json {
+		if err := text.JSON(r.Out, uninstalled{Changes: found.changes, Left: found.members > 1, Result: &result}); err != nil {
+			return err
+		}
+	} else if err := r.view().Uninstalled(r.Out, result); err != nil {
+		return err
+	}
+	if len(result.Failed) == 0 {
+		return nil
+	}
+	e := api.Errorf(api.ReasonInternal, result.Failed[0].Path, "%d things could not be removed; the first: %s", len(result.Failed), result.Failed[0].Message)
+	e.Data.Remedy = "Mend that and run fulmen uninstall again."
+	return e
+}

@@ -1,0 +1,193 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/client"
+	"fulmen/daemon/e2e/desk"
+)
+
+// rdmaDesk is two Macs with a cable that is ready for RDMA, and a program that plays
+// both ranks where it is tested.
+type rdmaDesk struct {
+	*jobs
+	cable     api.Cable
+	low, high *desk.Node
+}
+
+func newRDMADesk(t *testing.T) *rdmaDesk {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("a cluster is paired first")
+	}
+	s := newStage(t)
+	s.buildFulmen()
+	must(t, "the stand-in", s.Build(t.Context(), "fulmen/daemon/e2e/jaccl/standin"))
+	s.Rehearse = filepath.Join(s.Bin, "standin")
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	d, err := s.Start(ctx, "mesh-4", []string{"studio-1", "studio-2"}, shortly)
+	t.Cleanup(func() {
+		d.Close()
+		if t.Failed() {
+			for _, n := range d.Nodes {
+				t.Logf("the log of %s ends:\n%s", n.Mac, n.Said.End())
+			}
+		}
+	})
+	must(t, "a cluster", err)
+	r := &rdmaDesk{jobs: &jobs{s, d}}
+	for _, c := range call[api.LinkListResult](t, d.Nodes[0].Client, "link.list", nil).Cables {
+		if c.Link.Valid() && c.RDMA == api.RDMAReady {
+			r.cable = c
+		}
+	}
+	for _, n := range d.Nodes {
+		if n.ID == r.cable.Link.Low.Node {
+			r.low = n
+		} else {
+			r.high = n
+		}
+	}
+	if r.low == nil {
+		t.Fatal("no cable is ready for RDMA")
+	}
+	return r
+}
+
+// orders tells the ranks of the tests that follow what to do.
+func (r *rdmaDesk) orders(t *testing.T, words string) {
+	t.Helper()
+	must(t, "orders", os.WriteFile(r.Rehearse+".orders", []byte(words), 0o644))
+}
+
+// probe tests the cable from a node.
+func (r *rdmaDesk) probe(t *testing.T, at *desk.Node) ran {
+	t.Helper()
+	return end(t, r.fulmen(t.Context(), at, "rdma", "probe", r.cable.Link.String(), "--json"))
+}
+
+// counted waits until both ends have counted so many tests.
+func (r *rdmaDesk) counted(t *testing.T, at *desk.Node, want int) {
+	t.Helper()
+	documents(t, at.Mac, at.Client, fmt.Sprintf("%d tests", want), after, api.StateSelect{Kinds: []api.Kind{api.KindRDMA}}, func(v *client.View) bool {
+		met := 0
+		for _, d := range v.Docs() {
+			var one api.RDMA
+			if json.Unmarshal(d.Value, &one) != nil {
+				continue
+			}
+			isEnd := r.cable.Link.Low == (api.LinkEnd{Node: d.Node, Receptacle: one.Receptacle}) || r.cable.Link.High == (api.LinkEnd{Node: d.Node, Receptacle: one.Receptacle})
+			if isEnd && one.ProbesSinceBoot == want {
+				met++
+			}
+		}
+		return met == 2
+	})
+}
+
+// failed waits until the node that measures says that the last test failed, or
+// does no longer.
+func (r *rdmaDesk) failed(t *testing.T, want bool) {
+	t.Helper()
+	name := string(api.ReasonRDMAProbeFailed) + "/" + r.cable.Link.String()
+	documents(t, r.low.Mac, r.low.Client, fmt.Sprintf("%s is %t", name, want), after, api.StateSelect{Kinds: []api.Kind{api.KindCondition}}, func(v *client.View) bool {
+		found := false
+		for _, d := range v.Docs() {
+			found = found || d.Name == name
+		}
+		return found == want
+	})
+}
+
+// row is the cable's row over RDMA, as a node shows it.
+func (r *rdmaDesk) row(t *testing.T, at *desk.Node) (row api.LinkRow, found bool) {
+	t.Helper()
+	for _, one := range call[api.LinkListResult](t, at.Client, "link.list", nil).Rows {
+		if one.Transport == api.TransportRDMA && one.Link == r.cable.Link {
+			return one, true
+		}
+	}
+	return row, false
+}
+
+// standins are the processes of the stand-in that run.
+func (r *rdmaDesk) standins(t *testing.T) []int {
+	t.Helper()
+	var pids []int
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		t.Skip("this system does not list processes")
+	}
+	for _, e := range entries {
+		var pid int
+		if _, err := fmt.Sscanf(e.Name(), "%d", &pid); err != nil {
+			continue
+		}
+		if line, _ := os.ReadFile(filepath.Join("/proc", e.Name(), "cmdline")); strings.HasPrefix(string(line), r.Rehearse+"\x00") {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// TestRDMAProbe tests a cable over RDMA between two real daemons, with all there is
+// but the hardware: grants of both, side channels, two processes. Their numbers are
+// the scenario's.
+func TestRDMAProbe(t *testing.T) {
+	r := newRDMADesk(t)
+	t.Run("from both ends", func(t *testing.T) {
+		is := is.New(t)
+		for i, at := range []*desk.Node{r.low, r.high} {
+			got := r.probe(t, at)
+			is.Equal(got.err, "")
+			is.Equal(got.status, api.ExitOK)
+			r.counted(t, at, i+1)
+			row, found := r.row(t, r.low)
+			is.True(found && row.Simulated)
+			is.True(*row.UpBitsPerS > 40e9 && row.RTTUS != nil)
+			is.Equal(row.Verdict, api.VerdictGood)
+		}
+	})
+	t.Run("a rank that dies", func(t *testing.T) {
+		is := is.New(t)
+		for rank, on := range []*desk.Node{r.low, r.high} {
+			r.orders(t, fmt.Sprintf("-die %d:described:kill", rank))
+			got := r.probe(t, r.high)
+			is.Equal(got.status, api.ExitFailed)
+			is.True(strings.Contains(got.err, "On "+on.Mac+": ")) // the one that was killed, not the one that lost it
+			r.failed(t, true)
+			r.orders(t, "")
+			is.Equal(r.probe(t, r.low).status, api.ExitOK)
+			r.failed(t, false)
+		}
+		r.counted(t, r.low, 6)
+	})
+	t.Run("a daemon that is killed", func(t *testing.T) {
+		is := is.New(t)
+		r.orders(t, "-work 1h")
+		c := r.fulmen(t.Context(), r.high, "rdma", "probe", r.cable.Link.String())
+		must(t, "a test that runs", c.Start())
+		r.counted(t, r.high, 7)
+		pids := r.standins(t)
+		is.Equal(len(pids), 2)
+		r.low.End(syscall.SIGKILL)
+		areGone(t, after, pids) // both: the one has lost its daemon, the other its partner
+		_ = c.Wait()            // it has failed
+		r.orders(t, "")
+		must(t, "a new start", r.low.Boot(t.Context()))
+		must(t, "a whole cluster", r.Whole(t.Context()))
+		r.counted(t, r.low, 7) // over a restart of the daemon
+		is.Equal(r.probe(t, r.low).status, api.ExitOK)
+	})
+}

@@ -1,0 +1,180 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/ledger"
+	"fulmen/daemon/internal/rdma"
+	"fulmen/daemon/internal/store"
+	"fulmen/daemon/internal/topology/readiness"
+)
+
+// openChanges makes what changes this Mac's network for RDMA, and answers the
+// other ends of its cables.
+func (d *daemon) openChanges() {
+	d.changes = rdma.New(rdma.Config{
+		Node: d.identity.Node, Clock: d.platform.Clock, Peers: d.peers, Facts: d.platform.Facts, Network: d.platform.Network,
+		Records: rdma.UndoFile{Path: d.folders.UndoFile()}, History: changeHistory{storage{d.database}},
+		Documents: d.owner("rdma", api.KindRDMAChange), Conditions: d.health,
+		Allowed: d.policy.AllowsRDMAChange, Check: d.mayEnable, Busy: d.changeDisturbs,
+		Others: d.changeOf, Name: d.shortNameOf, Prove: d.probeCable, Log: d.logs.part("rdma"),
+	})
+	d.onClose(func() error { d.changes.Close(); return nil })
+}
+
+// runChanges takes up what the daemon before has left, and follows what changes
+// are about until ctx ends.
+func (d *daemon) runChanges(ctx context.Context) error {
+	if err := d.changes.Start(); err != nil {
+		d.raise(api.ReasonStateCorrupt, err.Error())
+	} else {
+		d.forgetChanges()
+	}
+	for ctx.Err() == nil {
+		if err := d.followChanges(ctx); !errors.Is(err, api.ReasonLagged) {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// forgetChanges ends what this node said of changes that it has no record of any
+// more.
+func (d *daemon) forgetChanges() {
+	documents := d.owner("rdma", api.KindRDMAChange)
+	for _, record := range d.ledger.List(ledger.Filter{Kinds: []api.Kind{api.KindRDMAChange}, Nodes: []api.NodeID{d.identity.Node}}) {
+		var one api.RDMAChange
+		if record.Decode(&one) != nil || one.State == api.RDMAChangeUndone ||
+			slices.ContainsFunc(d.changes.Held(), func(h rdma.Held) bool { return h.Link == one.Link }) {
+			continue
+		}
+		if err := documents.Delete(api.KindRDMAChange, record.Key().Name); err != nil {
+			d.logs.part("rdma").Warn("a change that nobody keeps could not be forgotten", "link", one.Link, "error", err)
+		}
+	}
+}
+
+// followChanges is one subscription; one that lagged is taken anew.
+func (d *daemon) followChanges(ctx context.Context) error {
+	found, watcher := d.ledger.Watch(ledger.WatchOptions{Name: "rdma", Passive: true, Filter: ledger.Filter{
+		Kinds: append(graphKinds(), api.KindRDMAChange),
+	}})
+	defer watcher.Close()
+	change := ledger.Change{Put: found}
+	for {
+		for _, record := range change.Put {
+			var theirs api.RDMAChange
+			if key := record.Key(); key.Kind == api.KindRDMAChange && key.Node != d.identity.Node && record.Decode(&theirs) == nil {
+				d.changes.Heard(key.Node, theirs)
+			}
+		}
+		about, own := d.whatChanged(change)
+		if about {
+			d.changes.Look(own)
+		}
+		var err error
+		if change, err = watcher.Next(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// whatChanged reports whether news may matter to changes, and whether they are of
+// this machine. Measurements do not.
+func (d *daemon) whatChanged(change ledger.Change) (matters, own bool) {
+	see := func(key api.Key) {
+		if key.Kind != api.KindLinkProfile && key.Kind != api.KindRDMAChange {
+			matters = true
+			own = own || key.Node == d.identity.Node && (key.Kind == api.KindNetwork || key.Kind == api.KindRDMA)
+		}
+	}
+	for _, record := range change.Put {
+		see(record.Key())
+	}
+	for _, key := range change.Del {
+		see(key)
+	}
+	return matters, own
+}
+
+// changeOf is what a node says of its end of a cable.
+func (d *daemon) changeOf(node api.NodeID, link api.LinkID) (one api.RDMAChange, known bool) {
+	record, found := d.ledger.Get(api.Key{Node: node, Kind: api.KindRDMAChange, Name: link.String()})
+	return one, found && record.Decode(&one) == nil
+}
+
+// mayEnable says why RDMA cannot be enabled on a cable, as this node sees it; nil
+// where it can, or is.
+func (d *daemon) mayEnable(link api.LinkID) *api.Error {
+	report, found := d.readinessOf(link)
+	if !found {
+		return api.Errorf(api.ReasonNoSuchLink, link.String(), "%s sees no such cable.", d.shortNameOf(d.identity.Node))
+	}
+	return refusal(report)
+}
+
+// readinessOf is the report of a cable.
+func (d *daemon) readinessOf(link api.LinkID) (readiness.Report, bool) {
+	all := d.graph.build().Readiness()
+	at := slices.IndexFunc(all, func(r readiness.Report) bool { return r.Link == link })
+	if at < 0 {
+		return readiness.Report{}, false
+	}
+	return all[at], true
+}
+
+// refusal is why RDMA is not enabled on a cable; nil where it is, or can be. That
+// both ports are Thunderbolt 5 and what they negotiated is fast enough has to be
+// known, whatever else is.
+func refusal(report readiness.Report) *api.Error {
+	isSound := (report.Verdict == api.RDMAReady || report.Verdict == api.RDMACanEnable) &&
+		!slices.ContainsFunc(report.Checks, func(c api.RDMACheck) bool {
+			return (c.Check == api.CheckPortTB5 || c.Check == api.CheckSpeed) && c.Answer != api.AnswerYes
+		})
+	if isSound {
+		return nil
+	}
+	if len(report.Causes) == 0 {
+		return api.Errorf(api.ReasonRDMANotReady, report.Link.String(), "%s", report.Text)
+	}
+	first := report.Causes[0]
+	e := api.Errorf(first.Reason, report.Link.String(), "%s", first.Message)
+	e.Data.Subject, e.Data.Remedy, e.Data.Causes = first.Subject, first.Remedy, report.Causes
+	return e
+}
+
+// changeDisturbs is what a change of the network would disturb here: nil where
+// nothing is.
+func (d *daemon) changeDisturbs() *api.Error {
+	live := d.ranks.Live()
+	if len(live) == 0 {
+		return nil
+	}
+	node := d.shortNameOf(d.identity.Node)
+	e := api.Errorf(api.ReasonLinkBusy, d.identity.Node.Display(), "A job runs on %s: %s.", node, live[0].Rank.Job)
+	e.Data.WaitingFor = "job " + live[0].Rank.Job.String()
+	return e
+}
+
+// The bucket of the database for what was changed for RDMA.
+const (
+	bucketRDMA = "rdma"
+	keyHistory = "history"
+)
+
+// changeHistory keeps the audit log of changes.
+type changeHistory struct{ storage }
+
+// Load is the owner's of changes.
+func (h changeHistory) Load() (all []api.RDMAChange, err error) {
+	_, err = h.read(bucketRDMA, keyHistory, &all)
+	return all, err
+}
+
+// Save is the owner's of changes.
+func (h changeHistory) Save(all []api.RDMAChange) error {
+	return h.db.Update(func(w store.Writer) error { return write(w, bucketRDMA, keyHistory, all) })
+}
