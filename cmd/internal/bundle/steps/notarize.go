@@ -19,7 +19,7 @@ func (n Notary) known() bool {
 }
 
 // Notarize gives the commands that have Apple look at an app, a disk image or a
-// package, put the ticket into it, and ask this Mac whether it would let it pass.
+// package, staple its ticket to it, and ask this Mac whether it would let it pass.
 func Notarize(p Paths, file string, notary Notary) []Step {
 	var steps []Step
 	sent, kind := file, "open"
@@ -42,7 +42,7 @@ func Notarize(p Paths, file string, notary Notary) []Step {
 		assess = append(assess, "--context", "context:primary-signature")
 	}
 	return append(steps, submit,
-		Step{Why: "put the ticket in", Command: []string{"xcrun", "stapler", "staple", file}},
-		Step{Why: "look at the ticket", Command: []string{"xcrun", "stapler", "validate", file}},
+		Step{Why: "staple Apple's ticket to it", Command: []string{"xcrun", "stapler", "staple", file}},
+		Step{Why: "look at what is stapled", Command: []string{"xcrun", "stapler", "validate", file}},
 		Step{Why: "ask this Mac whether it would let it pass", Command: append(assess, file)})
 }
