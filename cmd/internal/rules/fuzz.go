@@ -15,7 +15,7 @@ var fuzzed = []string{
 	"daemon/internal/rank/shimproto", "daemon/internal/server", "daemon/internal/server/guard", "daemon/internal/store",
 	"native", "native/darwin", "native/linux", "native/nativetest", "native/networksetup", "native/plist", "native/procsockets", "native/recording", "native/sim/scenario", "native/systemprofiler",
 	"daemon/internal/cluster/cpace", "daemon/internal/cluster/pairing", "daemon/internal/cluster/transport", "daemon/internal/cluster/replica",
-	"daemon/internal/cluster/discover", "daemon/internal/topology", "mlxbridge",
+	"daemon/internal/cluster/discover", "daemon/internal/topology", "daemon/internal/topology/readiness", "mlxbridge",
 	"daemon/internal/job", "daemon/internal/peer/rankio", "daemon/internal/rank/prepare/look", "daemon/internal/rank/files/ignore",
 	"daemon/internal/rank/files/wire", "daemon/internal/rank/files/unpack", "daemon/internal/relay", "daemon/internal/relay/sidechannel", "cmd/fulmen/internal/jobfile", "cmd/internal/bundle/machofile", "app/deeplink",
 }
