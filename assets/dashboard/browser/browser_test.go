@@ -3,9 +3,11 @@ package browser
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -24,13 +26,15 @@ const root = "../../.."
 const shortly = "[times]\nlease = \"3s\"\nlease_renewal = \"500ms\"\nbeat = \"200ms\"\nbeat_lost = \"1s\"\ngrace = \"1s\"\nfailed_grace = \"500ms\"\n"
 
 // The tests beside this file pass in a browser, on a simulated cluster of real
-// daemons. With FULMEN_PICTURES set to a folder they leave pictures there.
+// daemons. With FULMEN_PICTURES set to a folder they leave pictures there;
+// FULMEN_BROWSER is further arguments of Vitest, such as the name of a file.
 func TestInABrowser(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a cluster is started first")
 	}
 	chromium := needs(t)
 	is := is.New(t)
+	is.NoErr(readSources())
 	stage, err := desk.NewStage(root)
 	t.Cleanup(stage.Close)
 	if errors.Is(err, desk.ErrNobody) {
@@ -62,11 +66,28 @@ func TestInABrowser(t *testing.T) {
 	}}
 
 	vitest := exec.CommandContext(ctx, tool("node"), "node_modules/vitest/vitest.mjs", "run", "--config", "browser/vitest.config.ts")
+	vitest.Args = append(vitest.Args, strings.Fields(os.Getenv("FULMEN_BROWSER"))...)
 	vitest.Dir = ".."
 	vitest.Env = append(os.Environ(), "FULMEN_CONTROL="+c.serve(t), "FULMEN_CHROMIUM="+chromium, "NO_COLOR=1")
 	out, err := vitest.CombinedOutput()
 	t.Logf("%s", out)
 	is.NoErr(err) // the output says which test failed
+}
+
+// readSources reads what the tests are made of and look at, so that go test runs
+// them again when that has changed.
+func readSources() error {
+	var errs []error
+	for _, folder := range []string{".", "../dist"} {
+		errs = append(errs, filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() {
+				return err
+			}
+			_, err = os.ReadFile(path)
+			return err
+		}))
+	}
+	return errors.Join(errs...)
 }
 
 // needs skips the test where something is missing that make test has, and gives

@@ -88,7 +88,7 @@ func (c *control) serve(t *testing.T) string {
 		if err == nil {
 			n.End(syscall.SIGKILL)
 		}
-		return seat{}, err
+		return said.At, err
 	})
 	answer("/boot", func(ctx context.Context, said wish) (any, error) {
 		n, err := c.node(said.At)

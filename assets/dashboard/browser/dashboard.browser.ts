@@ -43,6 +43,116 @@ describe("the page", () => {
     const other = await context.newPage();
     await other.goto(page.url());
     await see(other, "text=fulmen dashboard");
+    expect(await inaccessible(other)).toEqual([]);
     await other.close();
   });
+
+  it.each(["/", "/jobs", "/conditions", "/pairing", "/events", "/settings"])("is accessible and marked as simulated at %s, by day and by night, also on a phone", async (path) => {
+    await at(path);
+    const found: string[] = [];
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      await see(page, "header >> text=SIMULATED");
+      found.push(...(await inaccessible(page)).map((problem) => `${colorScheme}: ${problem}`));
+      await picture(page, `${path.slice(1) || "cluster"}-${colorScheme}`);
+    }
+    await page.emulateMedia({ colorScheme: "light" });
+    await page.setViewportSize({ width: 390, height: 844 });
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+    await picture(page, `${path.slice(1) || "cluster"}-phone`);
+    await page.setViewportSize({ width: 1320, height: 860 });
+    expect(found).toEqual([]);
+    expect(wide).toBe(0);
+  });
 });
+
+describe("a Mac", () => {
+  it("shows its facts, what it does now, what was measured and what it lends", async () => {
+    const id = await cluster.id("studio-2");
+    await at("/");
+    await page.locator(`[data-node="${id}"]`).first().click();
+    await page.waitForURL(`**/#/node/${id}`);
+    await see(page, "aside >> text=Apple M3 Ultra");
+    await see(page, "aside canvas");
+    expect(await text("aside")).toMatch(/31 of 512 GB[\s\S]*23\.6 TFLOPS[\s\S]*661 GB\/s/);
+    expect(await inaccessible(page)).toEqual([]);
+    await picture(page, "node");
+    await page.keyboard.press("Escape");
+    await page.locator("aside button >> text=Close").click({ timeout: 1000 }).catch(() => {}); // Escape may have closed it
+    await page.waitForURL("**/#/");
+  });
+
+  it("measures again when it is asked to", async () => {
+    await at(`/node/${await cluster.id("studio-2")}`);
+    await page.locator("aside button >> text=Measure again").click();
+    await see(page, "aside [role=status]:not(:empty)");
+  });
+
+  it("that ends is shown as not reached, and comes back", async () => {
+    const id = await cluster.id("mini");
+    await at(`/node/${id}`);
+    await see(page, "aside >> text=Connected");
+    await cluster.end("mini");
+    await see(page, 'aside >> text="Not reached"');
+    await see(page, "text=3 of 4 Macs connected");
+    await picture(page, "lost");
+    await cluster.boot("mini");
+    await see(page, "aside >> text=Connected");
+    await see(page, "[data-members]:has-text('4 Macs')");
+    await at("/events");
+    await see(page, "text=mini is back");
+  });
+});
+
+describe("a cable", () => {
+  it("that is slow says so, and why RDMA is not possible over it", async () => {
+    await at(`/link/${await cable("studio-1:5")}`);
+    await see(page, "aside >> text=Slow");
+    await see(page, 'aside [data-check="speed"][data-answer="no"]');
+    expect(await inaccessible(page)).toEqual([]);
+    await picture(page, "slow-cable");
+  });
+
+  it("of Thunderbolt 4 offers no RDMA, and says why not", async () => {
+    await at(`/link/${await cable("mini:1")}`);
+    await see(page, 'aside [data-readiness="cannot"]');
+    await see(page, 'aside [data-check="port_tb5"][data-answer="no"]');
+    expect(await page.locator("aside a[href^='fulmen:']").count()).toBe(0);
+  });
+
+  it("that is pulled is gone from the picture, and there again when it is plugged", async () => {
+    await at("/");
+    const id = await cable("studio-1:4");
+    const link = `[data-link="${id}"]`;
+    await see(page, link);
+    const began = Date.now();
+    await cluster.simulate("unplug studio-1.tb4");
+    await page.waitForFunction((selector) => {
+      const found = document.querySelector(selector);
+      return found === null || found.getAttribute("data-verdict") === "gone";
+    }, link, { timeout: patience, polling: 20 });
+    console.log(`a pulled cable is gone from the picture after ${Date.now() - began} ms`);
+    await cluster.simulate("plug studio-1.tb4 studio-2.tb4");
+    await page.waitForFunction((selector) => {
+      const found = document.querySelector(selector);
+      return found !== null && found.getAttribute("data-verdict") !== "gone";
+    }, link, { timeout: patience });
+    await at("/events");
+    await see(page, "text=Cable pulled: studio-1:4 to studio-2:4");
+    await see(page, "text=Cable plugged: studio-1:4 to studio-2:4");
+  });
+});
+
+/** Goes to a place on the page. */
+async function at(path: string): Promise<void> {
+  await page.evaluate((to) => {
+    location.hash = to;
+  }, path);
+  await see(page, "main h1, aside");
+}
+
+/** The id of the cable in a socket. */
+async function cable(socket: string): Promise<string> {
+  const { cable } = await cluster.call<{ cable: { link: string } }>("studio-1", "link.get", { link: socket });
+  return cable.link;
+}

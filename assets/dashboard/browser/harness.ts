@@ -43,7 +43,7 @@ export const cluster = {
   /** Calls a method at a Mac, as an administrator. */
   call: <T>(at: string, method: string, params: object = {}) => ask<T>("/call", { at, method, params }),
   /** Ends a daemon at once. */
-  end: (at: string) => ask<Seat>("/end", { at }),
+  end: (at: string) => ask<string>("/end", { at }),
   boot: (at: string) => ask<Seat>("/boot", { at }),
   /** Starts the Mac that is no member. */
   guest: () => ask<Seat>("/guest"),

@@ -6,6 +6,7 @@ export default defineConfig({
     include: ["browser/**/*.browser.ts"],
     environment: "node",
     fileParallelism: false,
+    isolate: false,
     testTimeout: 60_000,
     hookTimeout: 60_000,
     bail: 0,

@@ -5,8 +5,13 @@ export class Backoff {
   /** The pause before the next attempt, in ms. */
   pause(): number {
     const pause = this.#next;
-    this.#next = Math.min(2 * pause, longest);
+    this.#next = Math.max(first, Math.min(2 * pause, longest));
     return pause;
+  }
+
+  /** Nothing is to be expected soon, and each attempt costs the other side something. */
+  slow(): void {
+    this.#next = slowest;
   }
 
   /** An attempt has succeeded. */
@@ -17,3 +22,4 @@ export class Backoff {
 
 const first = 500;
 const longest = 10_000;
+const slowest = 30_000;

@@ -44,6 +44,7 @@ class FakeWorld implements World {
   wires: FakeWire[] = [];
   time = 0;
   due: { at: number; call: () => void }[] = [];
+  reason: string | undefined;
 
   open(): Wire {
     const wire = new FakeWire();
@@ -57,6 +58,9 @@ class FakeWorld implements World {
   }
   now(): number {
     return this.time;
+  }
+  async why(): Promise<string | undefined> {
+    return this.reason;
   }
   pass(ms: number): void {
     this.time += ms;
@@ -130,11 +134,12 @@ describe("coming in", () => {
     expect(world.wires.length).toBe(1);
   });
 
-  it("falls back to the tab's token where the secret was used up, as after a reload", () => {
+  it("falls back to the tab's token where the secret was used up, as after a reload", async () => {
     const c = client("used", { [token]: "t1" });
     c.start();
     world.wire.come();
     world.wire.refuse(5, "bad_token");
+    await settled();
     world.pass(500);
     world.wire.come();
     world.wire.answer();
@@ -144,12 +149,13 @@ describe("coming in", () => {
 });
 
 describe("connecting again", () => {
-  it("waits longer each time, up to ten seconds, and from the start after a success", () => {
+  it("waits longer each time, up to ten seconds, and from the start after a success", async () => {
     const c = client(undefined, { [token]: "t" });
     c.start();
     for (const pause of [500, 1000, 2000, 4000, 8000, 10_000, 10_000]) {
       const before = world.wires.length;
       world.wire.die();
+      await settled();
       world.pass(pause - 1);
       expect(world.wires.length).toBe(before);
       world.pass(1);
@@ -164,20 +170,42 @@ describe("connecting again", () => {
     expect(c.state.is).toBe("open");
   });
 
-  it("tells since when it is lost, not since the last attempt", () => {
+  it("does not bother a daemon that is stopped, and says so", async () => {
+    const c = client(undefined, { [token]: "t" });
+    world.reason = "stopped";
+    c.start();
+    world.wire.die();
+    await settled();
+    expect(c.state).toMatchObject({ is: "lost", stopped: true });
+    world.pass(29_999);
+    expect(world.wires.length).toBe(1);
+    world.pass(1);
+    expect(world.wires.length).toBe(2);
+    world.wire.come();
+    world.wire.answer();
+    world.wire.die();
+    expect(c.state).toMatchObject({ is: "lost", stopped: false });
+    world.pass(500);
+    expect(world.wires.length).toBe(3);
+  });
+
+  it("tells since when it is lost, not since the last attempt", async () => {
     const c = client(undefined, { [token]: "t" });
     c.start();
     world.time = 5;
     world.wire.die();
+    await settled();
     world.pass(500);
     world.wire.die();
+    await settled();
     expect(c.state).toMatchObject({ is: "lost", since: 5 });
   });
 
-  it("does not wait where somebody hurries, and connects once", () => {
+  it("does not wait where somebody hurries, and connects once", async () => {
     const c = client(undefined, { [token]: "t" });
     c.start();
     world.wire.die();
+    await settled();
     c.hurry();
     c.hurry();
     world.pass(10_000);

@@ -11,7 +11,7 @@ export type ConnectionState =
   | { is: "connecting" }
   | { is: "open" }
   /** It was lost, or there never was one; the next attempt is under way or due. */
-  | { is: "lost"; since: number; message: string }
+  | { is: "lost"; since: number; stopped: boolean }
   /** The page may not come in; it is opened anew from the menu or the command line. */
   | { is: "denied"; message: string };
 
@@ -20,6 +20,11 @@ export interface World {
   open(): Wire;
   after(ms: number, call: () => void): () => void;
   now(): number;
+  /**
+   * Why nobody lets the page in, as far as that can be told: a browser tells of a
+   * connection that was refused only that it failed.
+   */
+  why(): Promise<api.Reason | undefined>;
 }
 
 /** A method that a subscription follows. */
@@ -149,7 +154,22 @@ export class Client {
     for (const answer of answers.values()) answer.reject(Rejection.lost());
     if (this.#state.is === "denied") return;
     const since = this.#state.is === "lost" ? this.#state.since : this.#world.now();
-    this.#become({ is: "lost", since, message: reason === "stopped" ? "Fulmen is stopped on this Mac." : "The daemon does not answer at the moment." });
+    const wasOpen = this.#state.is === "open";
+    this.#become({ is: "lost", since, stopped: reason === "stopped" });
+    if (wasOpen) this.#retry();
+    else void this.#world.why().then((why) => this.#failed(since, why));
+  }
+
+  /** A stopped daemon says so to whoever asks, and is woken by being asked: it is not asked often. */
+  #failed(since: number, why: api.Reason | undefined): void {
+    if (why === "stopped") {
+      this.#backoff.slow();
+      this.#become({ is: "lost", since, stopped: true });
+    }
+    this.#retry();
+  }
+
+  #retry(): void {
     this.#cancelRetry = this.#world.after(this.#backoff.pause(), () => {
       this.#cancelRetry = undefined;
       this.#connect();

@@ -25,6 +25,16 @@ function after(ms: number, call: () => void): () => void {
   return () => clearTimeout(timer);
 }
 
+/** Asks the daemon itself: one that is stopped answers everything with that. */
+async function whyNot(): Promise<api.Reason | undefined> {
+  try {
+    const response = await fetch("/schema", { cache: "no-store" });
+    return response.ok ? undefined : ((await response.json()) as api.Error).data.reason;
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * Everything that the page shows of the cluster, kept by subscriptions of one
  * connection. Its fields are replaced as a whole, at most once in a pace.
@@ -63,7 +73,7 @@ export class Live {
   #lastKey = 0;
 
   constructor(open: () => Wire, session: Session) {
-    this.client = new Client({ open, after, now: () => Date.now() }, session, (state) => this.#connected(state));
+    this.client = new Client({ open, after, now: () => Date.now(), why: whyNot }, session, (state) => this.#connected(state));
   }
 
   /** Begins to follow; to be called once. */

@@ -1,0 +1,102 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+
+import { cluster, complaintsOf, inaccessible, launch, open, patience, picture, see } from "./harness";
+
+let browser: Browser;
+let page: Page;
+
+beforeAll(async () => {
+  browser = await launch();
+  page = await open(await browser.newContext({ viewport: { width: 1320, height: 860 } }), "studio-1", "/run");
+});
+
+afterAll(async () => {
+  await browser?.close();
+});
+
+afterEach(() => {
+  expect(complaintsOf(page)).toEqual([]);
+});
+
+describe("a job", () => {
+  it("is previewed with what stops it where it cannot run", async () => {
+    await page.fill("[name=ranks]", "9");
+    await see(page, '[data-plan="none"]');
+    await picture(page, "job-refused");
+    await page.fill("[name=ranks]", "2");
+    await page.selectOption("[name=backend]", "ring");
+    await see(page, '[data-plan="ring"]');
+  });
+
+  it("runs where Macs are picked in the picture, and not where they are excluded", async () => {
+    const [studio, book] = [await cluster.id("studio-1"), await cluster.id("book")];
+    const plan = page.locator("[data-plan] ol");
+    await page.locator(`[data-node="${studio}"]`).first().click();
+    await see(page, `[data-pick="${studio}"] >> text=Required`);
+    await page.locator(`[data-pick="${book}"]`).click();
+    await page.locator(`[data-pick="${book}"]`).click();
+    await see(page, `[data-pick="${book}"] >> text=Excluded`);
+    await page.waitForFunction(() => {
+      const names = document.querySelector("[data-plan] ol")?.textContent ?? "";
+      return names.includes("studio-1") && !names.includes("macbook-pro");
+    }, undefined, { timeout: patience });
+    expect(await plan.innerText()).toContain("studio-2");
+    expect(await inaccessible(page)).toEqual([]);
+    await picture(page, "job-form");
+  });
+
+  it("goes from the form to its result, with its output as it comes", async () => {
+    await page.fill("[name=command]", `/bin/sh -c 'for i in 1 2 3; do echo "step $i"; sleep 0.4; done; echo done >&2'`);
+    await page.locator("summary >> text=More").click();
+    await page.fill("[name=name]", "three steps");
+    await page.locator("button >> text=Run").click();
+    await page.waitForURL("**/#/job/j*");
+    await see(page, "[data-logs] >> text=step 1");
+    await see(page, '[data-phase="succeeded"][data-over="true"]');
+    await see(page, "[data-logs] >> text=step 3");
+    const lines = (await page.locator("[data-logs]").innerText()).split("\n").map((line) => line.trim());
+    expect(lines.filter((line) => line.endsWith("step 3")).length).toBe(2);
+    expect(lines.filter((line) => line.endsWith("done")).length).toBe(2);
+    expect(await inaccessible(page)).toEqual([]);
+    await picture(page, "job");
+  });
+
+  it("that fails says which rank failed and how", async () => {
+    const id = await submit(`if [ "$MLX_RANK" = 1 ]; then echo "no such model" >&2; exit 42; fi; sleep 60`);
+    await see(page, '[data-phase="failed"]');
+    expect(await page.locator(".message").innerText()).toMatch(/42/);
+    await see(page, "[data-logs] >> text=no such model");
+    await picture(page, "job-failed");
+    await page.locator("button >> text=Delete…").click();
+    await page.locator("button >> text=Delete it and its output").click();
+    await page.waitForURL("**/#/jobs");
+    await page.waitForSelector(`[data-job="${id}"]`, { state: "detached" });
+  });
+
+  it("is stopped when it is told to", async () => {
+    await submit("echo sleeping; sleep 300");
+    await see(page, "[data-logs] >> text=sleeping");
+    await page.locator("button >> text=Stop").click();
+    await see(page, '[data-phase="stopped"]');
+    await page.evaluate(() => {
+      location.hash = "/jobs";
+    });
+    await see(page, "tr >> text=Stopped");
+    await picture(page, "jobs");
+  });
+});
+
+/** Submits a job of two ranks by the form and gives its id. */
+async function submit(script: string): Promise<string> {
+  await page.evaluate(() => {
+    location.hash = "/run";
+  });
+  await see(page, "[name=command]");
+  await page.fill("[name=command]", `/bin/sh -c '${script}'`);
+  await page.selectOption("[name=backend]", "ring");
+  await page.locator("button >> text=Run").click();
+  await page.waitForURL("**/#/job/j*");
+  await see(page, `h1`);
+  return page.url().split("/").at(-1)!;
+}

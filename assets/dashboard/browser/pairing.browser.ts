@@ -1,0 +1,41 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+
+import { cluster, complaintsOf, inaccessible, launch, open, picture, see } from "./harness";
+
+let browser: Browser;
+let page: Page;
+
+beforeAll(async () => {
+  browser = await launch();
+  page = await open(await browser.newContext({ viewport: { width: 1100, height: 800 } }), "studio-1", "/pairing");
+});
+
+afterAll(async () => {
+  await browser?.close();
+});
+
+afterEach(() => {
+  expect(complaintsOf(page)).toEqual([]);
+});
+
+describe("a Mac that asks", () => {
+  it("is in the inbox, is added by its code at the command line, and is in the picture", async () => {
+    const guest = await cluster.guest();
+    const { code } = await cluster.call<{ code: string }>("guest", "cluster.pair");
+    const entry = `[data-pending="${guest.id}"]`;
+    await see(page, entry);
+    expect(await page.locator(`${entry} a.button`).first().getAttribute("href")).toContain(guest.id);
+    expect(await inaccessible(page)).toEqual([]);
+    await picture(page, "pairing-inbox");
+
+    const ran = await cluster.fulmen("studio-1", ["pair", "--answer", guest.id], `${code}\n`);
+    expect(ran).toMatchObject({ status: 0 });
+    await page.waitForSelector(entry, { state: "detached" });
+    await page.evaluate(() => {
+      location.hash = "/";
+    });
+    await see(page, `[data-node="${guest.id}"]`);
+    await see(page, "[data-members]:has-text('5 Macs')");
+  });
+});
