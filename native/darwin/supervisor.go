@@ -122,8 +122,12 @@ func (s *supervisor) start(ctx context.Context, unit native.Unit) (err error) {
 	if err := openLog(unit, s.uid); err != nil {
 		return err
 	}
+	job, err := launchdJob(unit, s.uid == 0)
+	if err != nil {
+		return err
+	}
 	// launchd takes a list only from a file that its owner alone can change.
-	if err := os.WriteFile(s.plist(unit.Label), launchdJob(unit, s.uid == 0), 0o600); err != nil {
+	if err := os.WriteFile(s.plist(unit.Label), job, 0o600); err != nil {
 		return err
 	}
 	_, err = s.ctl(ctx, "bootstrap", s.domain(), s.plist(unit.Label))

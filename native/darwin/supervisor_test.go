@@ -31,7 +31,8 @@ func TestLaunchdJobs(t *testing.T) {
 	for name, system := range map[string]bool{"job-system.plist": true, "job-user.plist": false} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
-			got := launchdJob(unit(), system)
+			got, err := launchdJob(unit(), system)
+			is.NoErr(err)
 			path := filepath.Join("testdata", name)
 			if *update {
 				is.NoErr(os.MkdirAll("testdata", 0o755))
