@@ -17,7 +17,8 @@ import (
 const undoVersion = 1
 
 // undoNote tells whoever opens the file what it is.
-const undoNote = "What Fulmen changed in this Mac's network configuration for RDMA, and how it was before. fulmen rdma undo puts it back."
+const undoNote = "What Fulmen changed in this Mac's network configuration for RDMA: a step bridge took the interface out of that bridge, " +
+	"a step service gave it that network service. fulmen rdma undo puts it back."
 
 // undoFile is the form of the file on the disk.
 type undoFile struct {
