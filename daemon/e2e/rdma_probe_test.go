@@ -150,7 +150,6 @@ func TestRDMAProbe(t *testing.T) {
 		is := is.New(t)
 		for i, at := range []*desk.Node{r.low, r.high} {
 			got := r.probe(t, at)
-			is.Equal(got.err, "")
 			is.Equal(got.status, api.ExitOK)
 			r.counted(t, at, i+1)
 			row, found := r.row(t, r.low)

@@ -103,7 +103,7 @@ func (p *Prober) command(s *seat, devices, coordinator string) proc.Command {
 // to rank 0, and rank 0 once all others are.
 func (p *Prober) note(s *seat, now api.Handshake) {
 	joined := now.State == api.HandshakeJoined
-	opened := joined || now.State == api.HandshakeConnected || now.State == api.HandshakeHeld && s.ref.Rank > 0
+	opened := joined || now.CarriedBytes > 0 || now.State == api.HandshakeConnected || now.State == api.HandshakeHeld && s.ref.Rank > 0
 	p.mu.Lock()
 	isNew, isThrough := opened && !s.opened, joined && !s.joined
 	s.opened, s.joined = s.opened || opened, s.joined || joined
