@@ -32,15 +32,18 @@ function chance(...seed: number[]): number {
 }
 
 function rowsOf(link: ModelLink): ModelRow[] {
-  const b = link.b ?? link.a;
+  const b = link.b;
+  if (b === undefined) {
+    return [];
+  }
   const transports: api.Transport[] = link.type === "rdma" ? ["rdma", "socket"] : ["socket"];
   return transports.flatMap((transport) =>
-    [[link.a, b], [b, link.a]].map(([from, to]): ModelRow => ({
+    ([[link.a, b], [b, link.a]] as const).map(([from, to]): ModelRow => ({
       key: `${link.id} ${transport} ${from}`,
-      from: from!,
-      to: to!,
-      fromName: from!,
-      toName: to!,
+      from,
+      to,
+      fromName: from,
+      toName: to,
       transport,
       type: transport === "rdma" ? "rdma" : link.kind,
       upBitsPerS: link.forwardBitsPerS ?? 0,

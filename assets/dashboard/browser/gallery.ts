@@ -1,0 +1,127 @@
+/**
+ * The drawing alone, of clusters made up by words, without a daemon: built in
+ * memory and answered to the browser by the test itself.
+ *
+ * @module
+ */
+
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { svelte, vitePreprocess } from "@sveltejs/vite-plugin-svelte";
+import type { BrowserContext, Page } from "playwright-core";
+import { build } from "vite";
+
+/** An address that nobody has. */
+const origin = "http://drawings.test";
+
+interface Part {
+  type: string;
+  body: string | Buffer;
+}
+
+/** Builds the gallery, by path. */
+async function parts(): Promise<Map<string, Part>> {
+  const built = await build({
+    root: join(import.meta.dirname, "../src/topology/gallery"),
+    configFile: false,
+    logLevel: "error",
+    base: "/",
+    plugins: [svelte({ configFile: false, preprocess: vitePreprocess(), compilerOptions: { runes: true } })],
+    build: { write: false, target: "es2022", minify: false, modulePreload: { polyfill: false } },
+  });
+  const found = new Map<string, Part>();
+  for (const output of Array.isArray(built) ? built : [built]) {
+    if (!("output" in output)) continue;
+    for (const file of output.output) {
+      const type = file.fileName.endsWith(".css") ? "text/css" : file.fileName.endsWith(".html") ? "text/html" : "text/javascript";
+      found.set(`/${file.fileName}`, { type, body: file.type === "chunk" ? file.code : Buffer.from(file.source) });
+    }
+  }
+  return found;
+}
+
+/** Makes a context answer for the gallery, and opens it. */
+export async function gallery(context: BrowserContext): Promise<Page> {
+  const all = await parts();
+  await context.route(`${origin}/**`, async (route) => {
+    const path = new URL(route.request().url()).pathname;
+    const part = all.get(path === "/" ? "/index.html" : path);
+    await (part ? route.fulfill({ contentType: part.type, body: part.body }) : route.fulfill({ status: 204 }));
+  });
+  return await context.newPage();
+}
+
+/** Shows a cluster, and waits until it is drawn. */
+export async function show(page: Page, words: string): Promise<void> {
+  await page.goto(`${origin}/#${words}`);
+  const count = Number(new URLSearchParams(words).get("n"));
+  await page.waitForFunction((n) => document.querySelectorAll("[data-node]").length === n, count, { polling: 20 });
+}
+
+/** A box in the window, and what is in it. */
+export interface Seen {
+  what: string;
+  left: number;
+  top: number;
+  right: number;
+  bottom: number;
+}
+
+/** All boxes of the drawing as the browser has them. */
+export function boxes(page: Page): Promise<Seen[]> {
+  return page.evaluate(() =>
+    [...document.querySelectorAll('[data-box="node"], [data-box="label"], [data-box="callout"] rect')].map((element) => {
+      const { left, top, right, bottom } = element.getBoundingClientRect();
+      const name = element.closest("[data-node]")?.getAttribute("data-node") ?? element.closest("[data-of]")?.getAttribute("data-of");
+      return { what: `${name} ${element.textContent}`, left, top, right, bottom };
+    }),
+  );
+}
+
+/** The pairs of boxes that overlap by more than a hair. */
+export function collisions(all: readonly Seen[], hair = 1): string[] {
+  return all.flatMap((a, i) =>
+    all
+      .slice(i + 1)
+      .filter((b) => a.left < b.right - hair && b.left < a.right - hair && a.top < b.bottom - hair && b.top < a.bottom - hair)
+      .map((b) => `${a.what} / ${b.what}`),
+  );
+}
+
+/**
+ * The part of the pixels in which a page differs from the picture that is kept,
+ * 0 to 1. With FULMEN_UPDATE set, the picture is replaced and does not differ.
+ */
+export async function difference(page: Page, name: string): Promise<number> {
+  const file = join(import.meta.dirname, "testdata", `${name}.png`);
+  const now = await page.screenshot({ animations: "disabled", caret: "hide" });
+  if (process.env["FULMEN_UPDATE"]) {
+    writeFileSync(file, now);
+    return 0;
+  }
+  const blank = await page.context().newPage();
+  const part = await blank.evaluate(
+    async ([one, two]) => {
+      const pixels = async (png: string): Promise<ImageData> => {
+        const image = new Image();
+        image.src = `data:image/png;base64,${png}`;
+        await image.decode();
+        const canvas = new OffscreenCanvas(image.width, image.height).getContext("2d")!;
+        canvas.drawImage(image, 0, 0);
+        return canvas.getImageData(0, 0, image.width, image.height);
+      };
+      const [a, b] = [await pixels(one!), await pixels(two!)];
+      if (a.width !== b.width || a.height !== b.height) return 1;
+      let count = 0;
+      for (let i = 0; i < a.data.length; i += 4) {
+        const off = Math.max(...[0, 1, 2].map((k) => Math.abs(a.data[i + k]! - b.data[i + k]!)));
+        if (off > 48) count++; // edges of letters differ a little from machine to machine
+      }
+      return count / (a.width * a.height);
+    },
+    [readFileSync(file).toString("base64"), now.toString("base64")],
+  );
+  await blank.close();
+  return part;
+}
