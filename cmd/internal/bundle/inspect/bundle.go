@@ -54,6 +54,7 @@ func files(bundle string) []string {
 		switch {
 		case err != nil:
 			return err
+		case name == seal.Stapled:
 		case !known:
 			faults = append(faults, name+" does not belong there")
 		case !info.Mode().IsRegular() || info.Mode().Perm() != mode:

@@ -18,10 +18,12 @@ import (
 	"fulmen/native/plist"
 )
 
-// Files of a bundle, below its Contents.
+// Files of a bundle, below its Contents, that a signature treats in ways of their own.
 const (
 	infoFile = "Info.plist"
 	listFile = "_CodeSignature/CodeResources"
+	// Stapled is the word of Apple's notary, which comes in after the signature.
+	Stapled  = "CodeResources"
 	programs = "MacOS/"
 )
 
@@ -82,7 +84,7 @@ func files(bundle string) ([]string, error) {
 		if !d.Type().IsRegular() {
 			return fmt.Errorf("%s is no plain file", name)
 		}
-		if !slices.Contains([]string{infoFile, listFile, "PkgInfo", programs + main}, name) {
+		if !slices.Contains([]string{infoFile, listFile, Stapled, "PkgInfo", programs + main}, name) {
 			names = append(names, name)
 		}
 		return nil
