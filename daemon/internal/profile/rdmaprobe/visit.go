@@ -43,7 +43,11 @@ func (p *Prober) handle(ctx context.Context, from api.NodeID, raw json.RawMessag
 	case api.ProbeHold:
 		return p.beHeld(ctx, from, params)
 	case api.ProbeRun:
-		return api.PeerProbeResult{}, p.take(ctx, from, params)
+		hasRun, err := p.take(ctx, from, params)
+		if hasRun { // nothing more comes of it, also where the other node is gone
+			p.leave(from, params.Measurement)
+		}
+		return api.PeerProbeResult{}, err
 	case api.ProbeRelease:
 		p.leave(from, params.Measurement)
 		return api.PeerProbeResult{}, nil
@@ -78,20 +82,20 @@ func (p *Prober) beHeld(ctx context.Context, from api.NodeID, params api.PeerPro
 	return api.PeerProbeResult{Device: device}, nil
 }
 
-// take runs rank 1.
-func (p *Prober) take(ctx context.Context, from api.NodeID, params api.PeerProbeParams) error {
+// take runs rank 1, and says whether it has.
+func (p *Prober) take(ctx context.Context, from api.NodeID, params api.PeerProbeParams) (hasRun bool, err error) {
 	p.mu.Lock()
 	v := p.visits[params.Measurement]
 	if v == nil || v.from != from || v.link != params.Link || v.attempt != params.Attempt || v.ran {
 		p.mu.Unlock()
-		return api.Errorf(api.ReasonProbeTokenInvalid, string(params.Measurement), "%s does not hold its end for this test (any more).", p.cfg.Name(p.cfg.Node))
+		return false, api.Errorf(api.ReasonProbeTokenInvalid, string(params.Measurement), "%s does not hold its end for this test (any more).", p.cfg.Name(p.cfg.Node))
 	}
 	v.ran = true
 	v.running.Add(1)
 	p.mu.Unlock()
 	defer v.running.Done()
 	if p.cfg.Worker == "" || !isPair(params.Devices) {
-		return api.Errorf(api.ReasonBadValue, "devices", "These are not the devices of two ranks.")
+		return true, api.Errorf(api.ReasonBadValue, "devices", "These are not the devices of two ranks.")
 	}
 	// Who does not wait for the answer any more is gone, or has called it off.
 	stop := context.AfterFunc(ctx, func() { v.cancel(api.NewError(api.ReasonCancelled, "")) })
@@ -101,9 +105,9 @@ func (p *Prober) take(ctx context.Context, from api.NodeID, params api.PeerProbe
 		devices: params.Devices, progress: func(string, float64) {},
 	})
 	if fault != nil {
-		return fault
+		return true, fault
 	}
-	return nil
+	return true, nil
 }
 
 // leave ends a visit, once what it runs has ended; without one it does nothing.
