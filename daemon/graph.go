@@ -37,8 +37,10 @@ type graph struct {
 	// drawn is told of every graph that was drawn anew; nil = nobody. It is set
 	// before the graph is followed.
 	drawn func()
-	// trips are those that people make for RDMA.
-	trips *trips
+	// trips are those that people make for RDMA; continued hears of every graph, after
+	// them: nil = nobody.
+	trips     *trips
+	continued func()
 
 	watchers watchers
 
@@ -57,7 +59,9 @@ func (d *daemon) openGraph() {
 		d.logs.part("health").Error("a condition of a cable could not be published", "error", err)
 	})
 	d.onClose(func() error { cables.Close(); return nil })
-	d.graph = &graph{ledger: d.ledger, cables: cables, trips: &trips{clock: d.platform.Clock}, now: d.platform.Clock.Now, redrawn: d.recheckMeasurements,
+	d.continued = newContinued(d.platform.Clock)
+	d.graph = &graph{ledger: d.ledger, cables: cables, now: d.platform.Clock.Now, redrawn: d.recheckMeasurements,
+		trips: &trips{clock: d.platform.Clock}, continued: d.continued.nudge,
 		stale: func(id api.NodeID) bool { return d.nodes != nil && d.nodes.isStale(id) },
 		expired: func() (socket, rdma time.Duration) {
 			current := d.live.Current().Measure
@@ -147,6 +151,9 @@ func (g *graph) draw() {
 	cables := built.RDMACables()
 	g.cables.Concerned(readiness.Concerns(g.ledger.Node(), cables, built.Readiness()))
 	g.trips.see(cables)
+	if g.continued != nil {
+		g.continued()
+	}
 	if g.redrawn != nil {
 		g.redrawn()
 	}

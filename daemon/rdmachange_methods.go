@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"net/netip"
 	"slices"
 	"strings"
@@ -73,6 +74,9 @@ func (d *daemon) rdmaEnable(ctx context.Context, c *server.Caller, p api.RDMACha
 	var taken []netip.Prefix // by the cables before, in a dry run
 	for _, report := range reports {
 		if fault := refusal(report); fault != nil {
+			if !p.DryRun && d.continued.want(report, d.principal(c)) {
+				goesOn(fault)
+			}
 			all.take(nil, fault)
 			continue
 		}
@@ -137,6 +141,9 @@ func (d *daemon) rdmaBack(ctx context.Context, c *server.Caller, p api.RDMAChang
 		return api.RDMAChangeResult{}, err
 	}
 	links, err := d.toPutBack(p)
+	if d.forgetWanted(p) && errors.Is(err, api.ReasonRDMANothingToUndo) {
+		err = nil // that was all
+	}
 	if err != nil {
 		return api.RDMAChangeResult{}, err
 	}
@@ -149,6 +156,20 @@ func (d *daemon) rdmaBack(ctx context.Context, c *server.Caller, p api.RDMAChang
 		all.take(back(ctx, d.principal(c), link))
 	}
 	return all.done()
+}
+
+// forgetWanted forgets that RDMA was asked for on cables that still wait for a trip,
+// and reports whether it was.
+func (d *daemon) forgetWanted(p api.RDMAChangeParams) bool {
+	if p.DryRun {
+		return false
+	}
+	return d.continued.forget(func(link api.LinkID) bool {
+		return p.AllReady || slices.ContainsFunc(p.Links, func(ref api.LinkRef) bool {
+			ends, err := d.endsOf(ref)
+			return err == nil && !slices.ContainsFunc(ends, func(e api.LinkEnd) bool { return link.Low != e && link.High != e })
+		})
+	})
 }
 
 // toPutBack are the cables that a person means, of those that something was

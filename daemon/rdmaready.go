@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 
 	"fulmen/daemon/api"
@@ -29,6 +30,11 @@ func (d *daemon) rdmaList(context.Context, *server.Caller, api.Empty) (api.RDMAL
 	}
 	cables := graph.RDMACables()
 	result.Errands = readiness.Errands(cables, d.graph.trips.see(cables))
+	for i := range result.Errands {
+		if e := &result.Errands[i]; !e.Done && slices.ContainsFunc(e.Links, d.continued.waits) {
+			e.Note = strings.TrimSpace(e.Note + " Fulmen then enables RDMA by itself.")
+		}
+	}
 	result.Price = readiness.Price(result.Errands)
 	return result, nil
 }
@@ -64,9 +70,6 @@ func readinessOf(graph topology.Graph, cable api.Cable) api.RDMAReadiness {
 // document holds, that a Mac went away and came back.
 type trips struct {
 	clock native.Clock
-	// finished hears of a Mac whose trip was made, with the cables that it makes ready;
-	// nil = nobody. It is set before the graph is followed, and returns at once.
-	finished func(node api.NodeID, links []api.LinkID)
 
 	mu   sync.Mutex
 	seen readiness.Trips
@@ -75,14 +78,7 @@ type trips struct {
 // see takes the cables as they are now, and gives what is known of the trips.
 func (t *trips) see(cables []readiness.Cable) readiness.Trips {
 	t.mu.Lock()
-	before := t.seen
-	t.seen = before.Next(cables, t.clock.Boot())
-	after := t.seen
-	t.mu.Unlock()
-	if t.finished != nil {
-		for node, links := range readiness.Finished(before, after) {
-			t.finished(node, links)
-		}
-	}
-	return after
+	defer t.mu.Unlock()
+	t.seen = t.seen.Next(cables, t.clock.Boot())
+	return t.seen
 }

@@ -92,24 +92,25 @@ type daemon struct {
 	published *published
 	channels  *sidechannel.Channels
 	// restart has the daemon begin anew, once everything that runs has ended.
-	restart  func()
-	ledger   *ledger.Ledger
-	writer   *ledger.Writer
-	behind   *behind
-	health   *health.Health
-	facts    *facts.Owner
-	profiler *profile.Profiler
-	changes  *rdma.Owner
-	prober   *rdmaprobe.Prober
-	probes   *probeCount
-	asking   *asking
-	graph    *graph
-	tokens   *token.Book
-	worker   string
-	program  string  // this one; it is every rank's shim too
-	address  Address // set before clients can connect
-	clock    clockWatch
-	book     *life.Book // nil where it cannot be kept
+	restart   func()
+	ledger    *ledger.Ledger
+	writer    *ledger.Writer
+	behind    *behind
+	health    *health.Health
+	facts     *facts.Owner
+	profiler  *profile.Profiler
+	changes   *rdma.Owner
+	prober    *rdmaprobe.Prober
+	probes    *probeCount
+	asking    *asking
+	graph     *graph
+	continued *continued
+	tokens    *token.Book
+	worker    string
+	program   string  // this one; it is every rank's shim too
+	address   Address // set before clients can connect
+	clock     clockWatch
+	book      *life.Book // nil where it cannot be kept
 
 	capabilities native.Capabilities // as they were at the start
 	crossCheck   crossCheck          // nil where there is no second source

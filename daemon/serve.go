@@ -49,6 +49,7 @@ func (d *daemon) serve(ctx context.Context) error {
 	running.Go(func() { d.followInterest(ctx) })
 	running.Go(func() { _ = d.profiler.Run(ctx) })
 	running.Go(func() { _ = d.runChanges(ctx) })
+	running.Go(func() { d.runContinued(ctx) })
 	running.Go(func() { d.learnMLX(ctx) })
 	running.Go(func() { _ = d.self.Run(ctx) })
 	running.Go(func() {

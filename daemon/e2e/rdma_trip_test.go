@@ -2,16 +2,20 @@ package e2e
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"testing"
 
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/client"
 	"fulmen/daemon/e2e/desk"
 )
 
 // Somebody goes to a Mac whose switch is off. Another Mac has the steps, sees that
-// one go, and says that it is done when that one is back with its switch on.
+// one go, and says that it is done when that one is back with its switch on. What was
+// asked for before is done then.
 func TestTripIsFollowedFromAnotherMac(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a cluster is paired first")
@@ -27,6 +31,7 @@ func TestTripIsFollowedFromAnotherMac(t *testing.T) {
 	defer cancel()
 	must(t, "joining", desk.Join(ctx, first, here, three.dial(), ""))
 	must(t, "a whole cluster", desk.SeesAlive(ctx, first, 2))
+	call[api.Sharing](t, three.dial(), "cluster.set_sharing", api.ClusterSetSharingParams{RDMAChanges: api.ChangesMembers})
 
 	var list api.RDMAListResult
 	errand := func(fits func(api.RDMAErrand) bool) func() bool {
@@ -38,6 +43,17 @@ func TestTripIsFollowedFromAnotherMac(t *testing.T) {
 	eventually(t, "a trip", soon, errand(func(e api.RDMAErrand) bool { return !e.Steps[0].Done }))
 	is.Equal(list.Price, "1 Mac needs one trip to Recovery, about 4 minutes.")
 	is.Equal(list.Errands[0].Kind, api.ErrandRecovery)
+	is.Equal(list.Errands[0].Note, "")
+
+	cable := list.Errands[0].Links[0]
+	enable := func(link api.LinkRef) error {
+		_, err := client.Call[api.RDMAChangeResult](ctx, first, "rdma.enable", api.RDMAChangeParams{Links: []api.LinkRef{link}})
+		return err
+	}
+	err := enable(api.LinkRef(cable.String()))
+	is.True(errors.Is(err, api.ReasonRDMASwitchOff))
+	is.True(strings.Contains(err.Error(), "by itself when that is done"))
+	is.True(errand(func(e api.RDMAErrand) bool { return e.Note == "Fulmen then enables RDMA by itself." })())
 
 	is.NoErr(three.end())
 	eventually(t, "that Mac to be away", soon, errand(func(e api.RDMAErrand) bool { return e.Steps[0].Done && e.Note != "" && !e.Done }))
@@ -46,16 +62,21 @@ func TestTripIsFollowedFromAnotherMac(t *testing.T) {
 	eventually(t, "the end of the trip", soon, errand(func(e api.RDMAErrand) bool { return e.Done }))
 	is.Equal(list.Price, "")
 
-	// What remains is Fulmen's to do, by every command.
-	cable := list.Errands[0].Links[0]
+	// Fulmen has gone on by itself, as who asked, and every command says so.
 	var ready api.RDMAReadiness
-	eventually(t, "a cable that can be enabled", soon, func() bool {
+	eventually(t, "a cable that is ready", soon, func() bool {
 		ready = call[api.RDMAReadiness](t, first, "rdma.check", api.LinkSelect{Link: api.LinkRef(cable.String())})
-		return ready.Verdict == api.RDMACanEnable
+		return ready.Verdict == api.RDMAReady
 	})
 	is.True(ready.Simulated)
 	got := call[api.LinkGetResult](t, first, "link.get", api.LinkSelect{Link: "studio-1:5"})
 	is.Equal(got.RDMA.Link, cable)
 	is.Equal(len(got.RDMA.Checks), len(ready.Checks))
 	is.Equal(got.Cable.RDMA, got.RDMA.Verdict)
+	var history api.RDMAHistoryResult
+	eventually(t, "the change in the history", soon, func() bool {
+		history = call[api.RDMAHistoryResult](t, first, "rdma.history", api.RDMAHistoryParams{})
+		return len(history.Changes) == 1
+	})
+	is.Equal(history.Changes[0].By.Node, here)
 }

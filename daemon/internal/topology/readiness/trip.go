@@ -91,18 +91,6 @@ func (t Trip) on(n *need) Trip {
 	return t
 }
 
-// Finished are the Macs whose trip was made between two states, with the cables
-// that each makes ready.
-func Finished(before, after Trips) map[api.NodeID][]api.LinkID {
-	out := map[api.NodeID][]api.LinkID{}
-	for node, trip := range after {
-		if trip.Done && !before[node].Done {
-			out[node] = trip.Links
-		}
-	}
-	return out
-}
-
 // bootSlack is how far apart two readings of one start may be: the system derives it
 // from the wall clock.
 const bootSlack = 30 * time.Second

@@ -23,12 +23,8 @@ type desk struct {
 func (d *desk) then(what string, change func(c *Cable)) Trips {
 	change(&d.cable)
 	d.now += time.Minute
-	before := d.trips
-	d.trips = before.Next([]Cable{d.cable}, d.now)
+	d.trips = d.trips.Next([]Cable{d.cable}, d.now)
 	fmt.Fprintf(&d.story, "== %s\n%s", what, strings.TrimPrefix(writtenErrands(Errands([]Cable{d.cable}, d.trips)), "\n"))
-	for range Finished(before, d.trips) {
-		d.story.WriteString("finished\n")
-	}
 	return d.trips
 }
 
@@ -90,4 +86,20 @@ func TestTripsOfThree(t *testing.T) {
 	off(&two, two.High)
 	two.Link = api.LinkID{Low: two.Low.End, High: two.High.End}
 	golden(t, "trips-of-three", strings.TrimSpace(writtenErrands(Errands([]Cable{one, two}, nil)))+"\n")
+}
+
+// TestWaitsForTrip has which situations end with a trip alone: those without any
+// other thing for a person to do.
+func TestWaitsForTrip(t *testing.T) {
+	want := map[string]bool{
+		"person-switch-off-there": true, "person-switch-off-at-both": true, "person-switch-off-macos-27": true,
+		"person-switch-off-and-away": true, "person-on-and-not-restarted": true,
+	}
+	for _, s := range situations() {
+		c := pair()
+		s.change(&c)
+		if got := WaitsForTrip(Of(c)); got != want[s.name] {
+			t.Errorf("%s: %t", s.name, got)
+		}
+	}
 }
