@@ -85,7 +85,9 @@ func TestRDMAIsEnabledAndPutBack(t *testing.T) {
 	before := [2]string{j.network(t, first), j.network(t, second)}
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	one := func(link string) api.RDMAChangeParams { return api.RDMAChangeParams{Links: []api.LinkRef{api.LinkRef(link)}} }
+	one := func(link string) api.RDMAChangeParams {
+		return api.RDMAChangeParams{Links: []api.LinkRef{api.LinkRef(link)}}
+	}
 	ask := func(method string, p api.RDMAChangeParams) (api.RDMAChangeResult, error) {
 		return client.Call[api.RDMAChangeResult](ctx, first.Client, method, p)
 	}

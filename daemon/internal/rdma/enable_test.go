@@ -44,7 +44,7 @@ func TestEnableAndDisable(t *testing.T) {
 		is.Equal(planned[0].State, api.RDMAChangePlanned)
 		is.Equal(planned[0].Address, netip.MustParsePrefix("169.254.1.1/30"))
 		is.Equal(planned[1].Address, netip.MustParsePrefix("169.254.1.2/30"))
-		is.Equal(planned[0].Steps[0].Text, "Take en2 out of the bridge bridge0.")
+		is.Equal(planned[0].Steps[0].Text, "Take en2 out of the Thunderbolt Bridge (bridge0).")
 		is.Equal(planned[1].Steps[1].Text, `Give en3 a network service of its own, "Fulmen Thunderbolt 3", with the address 169.254.1.2/30.`)
 		is.Equal(d.hosts[nodeA].mac.picture(), before[0]) // nothing was changed
 		is.Equal(len(d.hosts[nodeA].docs), 0)             // nor told

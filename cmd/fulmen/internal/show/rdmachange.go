@@ -69,24 +69,33 @@ func (n names) change(w io.Writer, c api.NodeRDMAChange, dry, undo bool) error {
 		if undo {
 			s = c.Steps[len(c.Steps)-1-i] // the last is put back first
 		}
-		if err := line(w, "    "+stepWord(s, dry && undo)); err != nil {
+		if err := step(w, s, dry, undo); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// stepWord is a step with what became of it.
-func stepWord(s api.RDMAStep, back bool) string {
-	switch {
-	case back:
-		return "Put back: " + s.Text
-	case s.State == api.RDMAStepUndone:
-		return s.Text + " Put back."
-	case s.State == api.RDMAStepLeft && s.Found != nil:
-		return s.Text + " Left, since it is another now: " + *s.Found + "."
+// step writes a step with what became of it, or is to become.
+func step(w io.Writer, s api.RDMAStep, dry, undo bool) error {
+	err := line(w, fmt.Sprintf("    %-11s  %s", stepState(s, dry, undo), s.Text))
+	if err != nil || s.State != api.RDMAStepLeft || s.Found == nil {
+		return err
 	}
-	return s.Text
+	return line(w, fmt.Sprintf("    %-11s  Now it is: %s.", "", *s.Found))
+}
+
+// stepState is what became of a step, or is to become of it.
+func stepState(s api.RDMAStep, dry, undo bool) string {
+	switch {
+	case dry && undo && s.State != api.RDMAStepUndone:
+		return "to put back"
+	case dry:
+		return "to do"
+	}
+	return map[api.RDMAStepState]string{
+		api.RDMAStepPlanned: "not done", api.RDMAStepDone: "done", api.RDMAStepUndone: "put back", api.RDMAStepLeft: "left",
+	}[s.State]
 }
 
 // changeWord is how far an end has come.
@@ -128,7 +137,7 @@ func RDMAProgress(node api.NodeID, c api.RDMAChange, nodes []api.NodeView) strin
 	}
 	word := changeWord(c)
 	if c.State == api.RDMAChangeApplying || c.State == api.RDMAChangeUndoing {
-		word = fmt.Sprintf("%s %d of %d", word[:len(word)-1], done, len(c.Steps))
+		word = fmt.Sprintf("%s, %d of %d.", word[:len(word)-1], done, len(c.Steps))
 	}
 	end, _ := c.Link.End(node)
 	return text.Clean(fmt.Sprintf("%s: %s", n.end(end), word))

@@ -43,6 +43,9 @@ type Service struct {
 	Addresses []netip.Prefix `json:"addresses,omitempty"`
 }
 
+// thunderboltBridge is the bridge that macOS makes of all Thunderbolt ports.
+const thunderboltBridge = "bridge0"
+
 // Manual is the IPv4 method of the services that Fulmen makes.
 const Manual = "manual"
 
@@ -75,6 +78,9 @@ func (s Step) view() api.RDMAStep {
 	case api.RDMAStepBridge:
 		v.Setting = "VirtualNetworkInterfaces/Bridge/" + s.Bridge + "/Interfaces/" + s.Interface
 		v.Text = fmt.Sprintf("Take %s out of the bridge %s.", s.Interface, s.Bridge)
+		if s.Bridge == thunderboltBridge {
+			v.Text = fmt.Sprintf("Take %s out of the Thunderbolt Bridge (%s).", s.Interface, s.Bridge)
+		}
 		v.Before = new("member")
 	case api.RDMAStepService:
 		v.Setting = "NetworkServices/" + s.Service.Name

@@ -1,0 +1,65 @@
+package show
+
+import (
+	"io"
+	"net/netip"
+
+	"fulmen/daemon/api"
+)
+
+// changeScreens are those of changes for RDMA.
+func changeScreens(view View) map[string]func(io.Writer) error {
+	one, two := link(end(studio, 1), end(second, 1)), link(end(studio, 2), end(second, 2))
+	text := func(s string) *string { return &s }
+	at := func(node api.NodeID, l api.LinkID, iface, address string, state api.RDMAChangeState, step api.RDMAStepState) api.NodeRDMAChange {
+		return api.NodeRDMAChange{Node: node, RDMAChange: api.RDMAChange{
+			Link: l, State: state, Interface: iface, Address: netip.MustParsePrefix(address),
+			Steps: []api.RDMAStep{
+				{What: api.RDMAStepBridge, Text: "Take " + iface + " out of the Thunderbolt Bridge (bridge0).", State: step},
+				{What: api.RDMAStepService, Text: "Give " + iface + " a network service of its own, \"Fulmen Thunderbolt 1\", with the address " + address + ".", State: step},
+			},
+		}}
+	}
+	enabled := api.RDMAChangeResult{
+		Changes: []api.NodeRDMAChange{
+			at(studio, one, "en3", "169.254.1.1/30", api.RDMAChangeActive, api.RDMAStepDone),
+			at(second, one, "en3", "169.254.1.2/30", api.RDMAChangeActive, api.RDMAStepDone),
+		},
+		Refused: []api.Cause{{Reason: api.ReasonRDMAChangesRefused, Message: "book\x1b[2J: The Mac at the other end does not allow RDMA changes from here.", Remedy: "Allow them there in Settings, Sharing."}},
+	}
+	undone := api.RDMAChangeResult{Changes: []api.NodeRDMAChange{
+		at(studio, one, "en3", "169.254.1.1/30", api.RDMAChangeUndone, api.RDMAStepUndone),
+		at(second, one, "en3", "169.254.1.2/30", api.RDMAChangePartial, api.RDMAStepUndone),
+		at(second, two, "en4", "169.254.1.6/30", api.RDMAChangeUndone, api.RDMAStepUndone),
+	}}
+	left := &undone.Changes[1].Steps[1]
+	left.State, left.Found = api.RDMAStepLeft, text("My cable: manual 10.0.0.1/24")
+	undone.Changes[2].Message = "mac-studio: no data came over the cable"
+	dry := api.RDMAChangeResult{Changes: []api.NodeRDMAChange{
+		at(studio, one, "en3", "169.254.1.1/30", api.RDMAChangePlanned, api.RDMAStepPlanned),
+		at(second, one, "en3", "169.254.1.2/30", api.RDMAChangePlanned, api.RDMAStepPlanned),
+		at(studio, two, "en4", "169.254.1.5/30", api.RDMAChangePlanned, api.RDMAStepPlanned),
+		at(second, two, "en4", "169.254.1.6/30", api.RDMAChangePlanned, api.RDMAStepPlanned),
+	}}
+	return map[string]func(io.Writer) error{
+		"rdma_enable":      func(w io.Writer) error { return view.RDMAChanges(w, enabled, false, false, clusterNodes()) },
+		"rdma_enable_dry":  func(w io.Writer) error { return view.RDMAChanges(w, dry, true, false, clusterNodes()) },
+		"rdma_enable_none": func(w io.Writer) error { return view.RDMAChanges(w, api.RDMAChangeResult{}, false, false, nil) },
+		"rdma_undo":        func(w io.Writer) error { return view.RDMAChanges(w, undone, false, true, clusterNodes()) },
+		"rdma_undo_dry": func(w io.Writer) error {
+			return view.RDMAChanges(w, api.RDMAChangeResult{Changes: enabled.Changes}, true, true, clusterNodes())
+		},
+		"rdma_undo_none": func(w io.Writer) error { return view.RDMAChanges(w, api.RDMAChangeResult{}, false, true, nil) },
+		"rdma_progress": func(w io.Writer) error {
+			for _, c := range enabled.Changes {
+				for _, state := range c.State.Values() {
+					c.State, c.Steps[1].State = api.RDMAChangeState(state), api.RDMAStepPlanned
+					if _, err := io.WriteString(w, RDMAProgress(c.Node, c.RDMAChange, clusterNodes())+"\n"); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		},
+	}
+}
