@@ -17,6 +17,7 @@ func All() []Rule {
 		{"comments", "a reader learns a package from its comments: units, ranges, errors and where a fact comes from", checkComments},
 		{"imports", "dependencies point one way, so that a part can be understood, tested and replaced alone", checkImports},
 		{"pure", "packages that decide take no clock, so that the same state gives the same answer everywhere", checkPure},
+		{"threats", "what reads the bytes of strangers is listed, kept small, and thought about when it grows", checkThreats},
 		{"length", "one concept a file; what has grown past the limit has become several", checkLength},
 		{"gofmt", "no time is spent on layout", checkFormat},
 		{"timing", "a test that sleeps is slow or flaky; a ticker polls, which needs a reason", checkTiming},

@@ -46,7 +46,8 @@ func (r *run) complete(ctx context.Context, l lending, changes bool) (lending, e
 		return l, nil
 	}
 	if l.account == "" && !l.nobody {
-		answer, err := r.question(ctx, "As which local account may the people of the cluster run jobs on this Mac?\n"+
+		answer, err := r.question(ctx, "Any member of a cluster can run programs on this Mac, but only as a local account that you name, with its rights.\n"+
+			"As which local account may the people of the cluster run jobs on this Mac?\n"+
 			"Account name, or Return for nobody: ")
 		if err != nil && !errors.Is(err, io.EOF) {
 			return l, err

@@ -90,7 +90,7 @@ func (r *run) showCode(open api.ClusterPairResult) error {
 	if err := show.BigCode(r.Out, open.Code); err != nil {
 		return err
 	}
-	_, err := fmt.Fprint(r.Out, "\nOn the other Mac: fulmen join\nCtrl-C takes the code back.\n\n")
+	_, err := fmt.Fprint(r.Out, "\nOn the other Mac: fulmen join\nIts people can then run programs here only as an account that you name: fulmen users map\nCtrl-C takes the code back.\n\n")
 	return err
 }
 
