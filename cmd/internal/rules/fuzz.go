@@ -13,7 +13,7 @@ import (
 var fuzzed = []string{
 	"daemon/api", "daemon/api/worker", "daemon/internal/cluster", "daemon/internal/config", "daemon/internal/config/text",
 	"daemon/internal/rank/shimproto", "daemon/internal/server", "daemon/internal/server/guard", "daemon/internal/store",
-	"native", "native/darwin", "native/linux", "native/nativetest", "native/networksetup", "native/plist", "native/procsockets", "native/recording", "native/sim/scenario", "native/systemprofiler",
+	"native", "native/activation", "native/darwin", "native/linux", "native/nativetest", "native/networksetup", "native/plist", "native/procsockets", "native/recording", "native/sim/scenario", "native/systemprofiler",
 	"daemon/internal/cluster/cpace", "daemon/internal/cluster/pairing", "daemon/internal/cluster/transport", "daemon/internal/cluster/replica",
 	"daemon/internal/cluster/discover", "daemon/internal/topology", "daemon/internal/topology/readiness", "mlxbridge",
 	"daemon/internal/job", "daemon/internal/peer/rankio", "daemon/internal/rank/prepare/look", "daemon/internal/rank/files/ignore",
