@@ -16,8 +16,10 @@ func (n *Node) watchLedger() ([]*ledger.Record, *ledger.Watcher) {
 	})
 }
 
-// follow applies changes of documents until ctx ends.
-func (n *Node) follow(ctx context.Context, watcher *ledger.Watcher) {
+// follow applies changes of documents, after those that were there, until ctx ends.
+func (n *Node) follow(ctx context.Context, before []*ledger.Record, watcher *ledger.Watcher) {
+	held := reachable{}
+	held.follow(ledger.Change{Put: before}, n.transport.AddressesLost)
 	for {
 		change, err := watcher.Next(ctx)
 		if err != nil {
@@ -26,7 +28,8 @@ func (n *Node) follow(ctx context.Context, watcher *ledger.Watcher) {
 			}
 			return
 		}
-		if !n.settle(ctx) { // what follows is slow, and somebody waits for the news itself
+		held.follow(change, n.transport.AddressesLost) // at once: somebody may be about to call there
+		if !n.settle(ctx) {                            // what follows is slow, and somebody waits for the news itself
 			return
 		}
 		n.apply(change.Put)

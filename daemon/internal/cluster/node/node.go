@@ -153,7 +153,7 @@ func (n *Node) Run(ctx context.Context) error {
 	}
 	defer n.gossip.Close()
 	running.Go(func() { _ = n.replica.Run(ctx) })
-	running.Go(func() { n.follow(ctx, watcher) })
+	running.Go(func() { n.follow(ctx, records, watcher) })
 	running.Go(func() { n.keep(ctx) })
 	running.Go(func() { n.lookAround(ctx) })
 	n.nudge()

@@ -84,6 +84,37 @@ func TestOneNetworkCut(t *testing.T) {
 	})
 }
 
+// Who says that an address is gone is believed at once, not when nothing has come
+// for long, and tried again.
+func TestAddressesLost(t *testing.T) {
+	within(t, 2, func(d *desk) {
+		is := is.New(d.t)
+		d.open()
+		a, b := d.nodes[0], d.nodes[1]
+		cable := a.Paths(b.id.Node)[0]
+		for _, end := range []struct {
+			node    api.NodeID
+			address netip.Addr
+		}{{a.id.Node, cable.Source}, {b.id.Node, cable.Address.Addr()}} {
+			a.changes()
+			d.net.SetLAN("cable", false)
+			a.AddressesLost(end.node, []netip.Addr{netip.MustParseAddr("192.0.2.1"), end.address.WithZone("")})
+			d.pass(time.Millisecond)
+			is.Equal(a.changes(), []string{"en5 failed"})
+			is.Equal(a.active(b), []string{"en0>en0"})
+			is.Equal(a.Paths(b.id.Node)[1].Reason, api.ReasonAddressLost)
+			d.net.SetLAN("cable", true)
+			d.pass(time.Minute + 10*time.Second)
+			is.Equal(a.active(b), []string{"en5>en5", "en0>en0"})
+		}
+		a.changes()
+		a.AddressesLost(a.id.Node, []netip.Addr{cable.Address.Addr()}) // the other one's
+		a.AddressesLost(b.id.Node, []netip.Addr{cable.Source})
+		d.pass(time.Second)
+		is.Equal(a.changes(), nil)
+	})
+}
+
 func TestAllCutAndHealed(t *testing.T) {
 	within(t, 2, func(d *desk) {
 		is := is.New(d.t)
