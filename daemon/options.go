@@ -30,6 +30,9 @@ type Options struct {
 	Simulation *Simulation
 	// Worker is the path of fulmen-rank; empty: beside this program.
 	Worker string
+	// Bundle is the app that this program belongs to; empty: the one that it lies in, if
+	// it does.
+	Bundle string
 	// Sockets are the API's, as launchd or systemd hand them over; nil: the daemon
 	// opens its own. With them a daemon that a person has stopped answers that it is.
 	Sockets *activation.Sockets

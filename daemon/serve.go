@@ -60,6 +60,7 @@ func (d *daemon) serve(ctx context.Context) error {
 	running.Go(func() { d.play(ctx) })
 	running.Go(func() { _ = d.published.run(ctx) })
 	running.Go(func() { d.cleanCopies(ctx) })
+	running.Go(func() { d.followBundle(ctx, stop) })
 	running.Go(func() {
 		if err := d.runJobs(ctx); ctx.Err() == nil {
 			stop(err)

@@ -16,6 +16,7 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/config"
 	"fulmen/daemon/internal/home"
+	"fulmen/daemon/internal/rdma"
 	"fulmen/daemon/internal/uninstall"
 	"fulmen/native"
 )
@@ -134,38 +135,16 @@ func endUnits(ctx context.Context, folder string) error {
 }
 
 // openChanges counts the changes in a record of them that have something to put
-// back. One that cannot be read has.
+// back. A record that cannot be read has one.
 func openChanges(path string) int {
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return 0
-	}
-	var record any
-	if err != nil || json.Unmarshal(text, &record) != nil {
+	records, err := rdma.UndoFile{Path: path}.Load()
+	if err != nil {
 		return 1
 	}
-	return countOpen(record)
-}
-
-func countOpen(value any) int {
 	count := 0
-	switch v := value.(type) {
-	case []any:
-		for _, one := range v {
-			count += countOpen(one)
-		}
-	case map[string]any:
-		steps, isChange := v["steps"].([]any)
-		if !isChange {
-			for _, one := range v {
-				count += countOpen(one)
-			}
-			return count
-		}
-		for _, one := range steps {
-			if step, ok := one.(map[string]any); ok && step["state"] == string(api.RDMAStepDone) {
-				return 1
-			}
+	for _, r := range records {
+		if r.State != api.RDMAChangeUndone && len(r.Left()) > 0 {
+			count++
 		}
 	}
 	return count

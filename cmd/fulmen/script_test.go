@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
 
@@ -98,12 +99,15 @@ func meet(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 // fulmend is the daemon with the worker below: fulmend [SCENARIO[:MAC]], and of
-// its other commands fulmend topology --scenario NAME.
+// its other commands fulmend topology --scenario NAME and fulmend uninstall.
 func fulmend() {
 	var err error
-	if len(os.Args) > 3 && os.Args[1] == "topology" {
+	switch {
+	case len(os.Args) > 3 && os.Args[1] == "topology":
 		err = drawing(os.Args[3])
-	} else {
+	case len(os.Args) > 1 && os.Args[1] == "uninstall":
+		err = daemon.Uninstall(context.Background(), slices.Contains(os.Args, "-remove"), slices.Contains(os.Args, "-delete-output"), os.Stdout)
+	default:
 		err = serve(os.Args[1:])
 	}
 	if err != nil {

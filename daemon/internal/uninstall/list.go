@@ -21,7 +21,7 @@ func List(o Options, deleteOutput bool) api.UninstallPlan {
 	if o.OS == "darwin" && !o.IsAlone && f.Mode == api.ModeSystem {
 		l.add(api.UninstallItem{Kind: api.UninstallRuntime, Path: o.at(api.LaunchdSocket)})
 	}
-	for _, name := range names(f.Logs, "fulmend.log") {
+	for _, name := range names(f.Logs, "fulmend.log", "fulmend.err") {
 		l.add(api.UninstallItem{Kind: api.UninstallLogs, Path: filepath.Join(f.Logs, name)})
 	}
 	l.add(api.UninstallItem{Kind: api.UninstallConfiguration, Path: f.ConfigFile()})

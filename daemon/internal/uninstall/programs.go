@@ -1,6 +1,7 @@
 package uninstall
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,7 +22,7 @@ func (l *lister) programs() {
 	}
 	app := bundle.Containing(filepath.Join(l.o.Programs, "fulmend"))
 	if link := l.o.at("/usr/local/bin/fulmen"); !l.o.IsAlone {
-		if to, err := os.Readlink(link); err == nil && app != "" && strings.HasPrefix(to, app+string(filepath.Separator)) {
+		if to, err := os.Readlink(link); err == nil && strings.HasPrefix(to, cmp.Or(app, l.o.Programs)+string(filepath.Separator)) {
 			l.add(api.UninstallItem{Kind: api.UninstallPrograms, Path: link})
 		}
 	}

@@ -2,6 +2,7 @@ package uninstall
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 
 	"fulmen/daemon/api"
@@ -10,6 +11,9 @@ import (
 // launchDaemons is where launchd finds the daemons of packages; that of the app lies
 // in its bundle.
 const launchDaemons = "/Library/LaunchDaemons"
+
+// packageReceipt is what the installer has noted of the package.
+const packageReceipt = "org.fulmen.pkg"
 
 // units are those of systemd, what starts the daemon before the daemon.
 func units() []string { return []string{"fulmend.socket", "fulmend-api.socket", "fulmend.service"} }
@@ -55,6 +59,7 @@ func (o Options) stopServices(ctx context.Context) []api.UninstallFailure {
 	switch {
 	case !o.hasService():
 	case o.OS == "darwin":
+		_ = o.Run(ctx, "/usr/sbin/pkgutil", "--forget", packageReceipt)              // where the package has installed it
 		if o.Run(ctx, "/bin/launchctl", "print", "system/"+api.DaemonLabel) == nil { // it is loaded
 			run("/bin/launchctl", "bootout", "system/"+api.DaemonLabel)
 		}
@@ -62,6 +67,23 @@ func (o Options) stopServices(ctx context.Context) []api.UninstallFailure {
 		run("systemctl", append([]string{"disable", "--now"}, units()...)...)
 	}
 	return failed
+}
+
+// RemoveServices has the system start the daemon no more, which it ends. It may be
+// called by the daemon itself; the files go first then.
+func RemoveServices(ctx context.Context, o Options) []api.UninstallFailure {
+	l := &lister{o: o}
+	l.services()
+	var failed []api.UninstallFailure
+	for _, item := range l.items {
+		if item.Stays != "" {
+			continue
+		}
+		if err := os.RemoveAll(item.Path); err != nil {
+			failed = append(failed, api.UninstallFailure{Path: item.Path, Message: err.Error()})
+		}
+	}
+	return append(failed, o.stopServices(ctx)...)
 }
 
 // forgetServices has the system forget units whose files are gone.
