@@ -113,7 +113,12 @@ func (h *handle) SetBridgeMember(ctx context.Context, bridge, iface string, memb
 func (h *handle) act(ctx context.Context, action native.Feature, subject, source string, f func() error) error {
 	err := ctx.Err()
 	if err == nil {
-		err = h.begin(source, f)
+		err = h.begin(source, func() error {
+			if h.mac.held != nil {
+				return h.mac.held
+			}
+			return f()
+		})
 	}
 	if err != nil {
 		return &native.ActionError{Action: action, Subject: subject, Err: err}

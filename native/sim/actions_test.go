@@ -3,6 +3,7 @@ package sim_test
 import (
 	"errors"
 	"net/netip"
+	"slices"
 	"testing"
 
 	"github.com/matryer/is"
@@ -100,4 +101,28 @@ func TestDeleteTheUsersService(t *testing.T) {
 	is.Equal(b.addresses("a", "en0"), []string{"192.168.1.11/24"})
 	b.clock.Advance(sim.AddressLingers)
 	is.Equal(b.addresses("a", "en0"), nil)
+}
+
+// Somebody else who holds the configuration, or a system that refuses, changes
+// nothing; what a person does to a service is seen.
+func TestActionsFail(t *testing.T) {
+	is := is.New(t)
+	b := newBench(t, desk(2, "a.tb1 b.tb1"))
+	actions, ctx := b.platforms["a"].Network, t.Context()
+	for value, want := range map[string]error{"locked": native.ErrStale, "refused": native.ErrPermission} {
+		b.do("set a.configuration " + value)
+		_, err := actions.CreateService(ctx, service("en1"))
+		is.True(errors.Is(err, want))
+	}
+	before := b.addresses("a", "en1")
+	b.do("set a.configuration free")
+	made, err := actions.CreateService(ctx, service("en1"))
+	is.NoErr(err)
+	b.hints()
+	is.Equal(b.do(`set a.en1.service "My cable"`), []string{"a network sim.set "})
+	is.True(errors.Is(actions.DeleteService(ctx, made), native.ErrStale))
+	is.Equal(len(b.addresses("a", "en1")), len(before)+1)
+	b.do("set a.en1.service none")
+	is.True(errors.Is(actions.DeleteService(ctx, made), native.ErrNotFound))
+	is.True(!slices.Contains(b.addresses("a", "en1"), "169.254.7.1/30"))
 }

@@ -73,6 +73,8 @@ func (w *World) setMac(m *mac, key, value string) (known bool, err error) {
 		}
 		spec.Identity.OSVersion, spec.Identity.OSBuild = version, build
 		spec.OSCapable = scenario.HasRDMADriver(version)
+	case "configuration":
+		return true, m.hold(value)
 	case "lid":
 		if err := choose(&spec.LidClosed, value, "closed", "open"); err != nil {
 			return true, err
@@ -129,8 +131,40 @@ func (w *World) setInterface(m *mac, i *iface, key, value string) error {
 		return m.setMember(value, i, true)
 	case "address":
 		return w.setAddress(i, value)
+	case "service":
+		return m.setService(i, value)
 	}
 	return fmt.Errorf("unknown key %q of an interface", key)
+}
+
+// hold has somebody else hold the network's configuration, so that changes fail as
+// they do on macOS, or the system refuse them.
+func (m *mac) hold(value string) error {
+	errs := map[string]error{"free": nil, "locked": native.ErrStale, "refused": native.ErrPermission}
+	err, known := errs[value]
+	if !known {
+		return fmt.Errorf("%q is none of free, locked, refused", value)
+	}
+	m.held = err
+	return nil
+}
+
+// setService renames the network service of an interface, as a person can, or
+// removes it.
+func (m *mac) setService(i *iface, value string) error {
+	at := slices.IndexFunc(m.services, func(s native.NetworkService) bool { return s.Interface == i.spec.Name })
+	if at < 0 {
+		return fmt.Errorf("%s has no network service: %w", i.spec.Name, native.ErrNotFound)
+	}
+	services := slices.Clone(m.services)
+	if value == "none" {
+		services = slices.Delete(services, at, at+1)
+		i.addresses = slices.DeleteFunc(i.addresses, func(a address) bool { return a.Address.Addr().Is4() })
+	} else {
+		services[at].Name = value
+	}
+	m.services = services
+	return nil
 }
 
 // setAddress puts one address in the place of those of its family, or takes all.

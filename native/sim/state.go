@@ -53,6 +53,9 @@ type mac struct {
 	// nextIndex is the kernel number of the next interface, nextService the
 	// number of the next service to be created.
 	nextIndex, nextService int
+	// held is what every change of the network's configuration fails with; nil where
+	// it can be changed.
+	held error
 	// silent are the areas whose source has fallen silent.
 	silent map[native.Area]bool
 	// unheard are the hints of a Mac that does not run, kept until it does.

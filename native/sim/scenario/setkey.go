@@ -40,9 +40,11 @@ func setKeys() []setKey {
 		{name: "lid", ofMac: true, values: []string{"open", "closed"}},
 		{name: "name", ofMac: true, check: func(string) error { return nil }},
 		{name: "os", ofMac: true, check: func(v string) error { _, _, err := ParseOS(v); return err }},
+		{name: "configuration", ofMac: true, values: []string{"free", "locked", "refused"}},
 		{name: "link", prefix: prefixInterface, ofMac: true, values: upDown},
 		{name: "address", prefix: prefixInterface, ofMac: true, check: checkAddressOrNone},
 		{name: "bridge", prefix: prefixInterface, ofMac: true, check: checkInterfaceName},
+		{name: "service", prefix: prefixInterface, ofMac: true, check: checkServiceName},
 		{name: "present", prefix: prefixInterface, ofMac: true, values: yesNo},
 		{name: "told", prefix: prefixArea, ofMac: true, values: yesNo},
 		{name: "link", ofNetwork: true, values: upDown},
@@ -107,6 +109,13 @@ func checkValue(key, value string) error {
 	}
 	if !slices.Contains(k.values, value) {
 		return fmt.Errorf("value %.60q of %s is none of %s", value, key, strings.Join(k.values, ", "))
+	}
+	return nil
+}
+
+func checkServiceName(value string) error {
+	if value == "" || len(value) > 60 {
+		return fmt.Errorf("%.70q is no name of a network service (1 to 60 characters)", value)
 	}
 	return nil
 }

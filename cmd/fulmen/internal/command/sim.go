@@ -39,9 +39,11 @@ func simKeys() [][2]string {
 		{"lid", "open, closed"},
 		{"name", "a text"},
 		{"os", "VERSION/BUILD, such as 26.2/25C56"},
+		{"configuration", "free, locked, refused; of the network, for whoever changes it"},
 		{"INTERFACE.link", "up, down"},
 		{"INTERFACE.address", "PREFIX [ORIGIN], such as 169.254.1.1/30 manual, or none"},
 		{"INTERFACE.bridge", "the name of a bridge, or none"},
+		{"INTERFACE.service", "a new name for its network service, or none"},
 		{"INTERFACE.present", "yes, no"},
 		{"AREA.told", "yes, no; AREA is identity, memory, system, network, thunderbolt or rdma"},
 	}
