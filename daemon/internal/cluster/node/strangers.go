@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/netip"
 	"slices"
+	"time"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/cluster/discover"
@@ -17,6 +18,16 @@ type neighbour struct {
 	asking   pairing.Asking
 	isKnown  bool // who it is was found out
 	isShown  bool
+	failed   int // how often it did not say who it is
+}
+
+// again is when to look at the neighbour again: one that did not answer may only
+// just have begun to listen; for one that answered there was no room in the inbox.
+func (m *neighbour) again() time.Duration {
+	if m.isKnown {
+		return pairing.InboxGap
+	}
+	return min(pairing.InboxGap, time.Second<<min(m.failed, 10))
 }
 
 // lookAround keeps the inbox in step with the Macs nearby that say that they
@@ -34,7 +45,7 @@ func (n *Node) lookAround(ctx context.Context) {
 		}
 		n.takeOutMembers()
 		there := map[string]bool{}
-		waits := false
+		var soon time.Duration
 		for _, s := range n.finder.Load().Strangers() {
 			there[s.Pairing] = true
 			m := nearby[s.Pairing]
@@ -45,10 +56,15 @@ func (n *Node) lookAround(ctx context.Context) {
 			if !m.isKnown {
 				m.asking, m.isKnown = n.peek(ctx, s)
 			}
-			if m.isKnown && !m.isShown {
+			switch {
+			case !m.isKnown:
+				m.failed++
+			case !m.isShown:
 				m.isShown = n.present(m)
 			}
-			waits = waits || !m.isShown
+			if in := m.again(); !m.isShown && (soon == 0 || in < soon) {
+				soon = in
+			}
 		}
 		for waiting, m := range nearby {
 			if !there[waiting] {
@@ -59,8 +75,8 @@ func (n *Node) lookAround(ctx context.Context) {
 		if again != nil {
 			again.Stop()
 		}
-		if again = nil; waits {
-			again = n.options.Platform.Clock.AfterFunc(pairing.InboxGap, n.lookAgain)
+		if again = nil; soon > 0 {
+			again = n.options.Platform.Clock.AfterFunc(soon, n.lookAgain)
 		}
 	}
 }
