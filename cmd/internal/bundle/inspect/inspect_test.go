@@ -44,7 +44,9 @@ func TestBundle(t *testing.T) {
 		says   []string
 	}{
 		"all is well": {},
-		"notarized":   {spoil: func(b string) error { return os.WriteFile(filepath.Join(b, "Contents/CodeResources"), []byte("s8ch"), 0o644) }},
+		"notarized": {spoil: func(b string) error {
+			return os.WriteFile(filepath.Join(b, "Contents/CodeResources"), []byte("s8ch"), 0o644)
+		}},
 		"another identifier": {spoil: replace("Info.plist", "org.fulmen.app", "org.example.app"),
 			says: []string{"Info.plist: CFBundleIdentifier is org.example.app, and the code says org.fulmen.app"}},
 		"another service": {spoil: replace("Info.plist", "_fulmen._tcp", "_fulmen._udp"), says: []string{"Info.plist: NSBonjourServices is [_fulmen._udp], and the code says [_fulmen._tcp]"}},

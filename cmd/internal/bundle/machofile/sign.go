@@ -27,8 +27,6 @@ const (
 const (
 	// InfoSlot is Info.plist's.
 	InfoSlot = 1
-	// requirementsSlot is that of the requirements in the signature.
-	requirementsSlot = 2
 	// ResourcesSlot is that of the list of the bundle's files.
 	ResourcesSlot = 3
 )

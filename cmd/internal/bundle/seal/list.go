@@ -105,7 +105,7 @@ func executable(bundle string) (string, error) {
 	dict, _ := info.(map[string]any)
 	name, _ := dict["CFBundleExecutable"].(string)
 	if name == "" || path.Base(name) != name {
-		return "", errors.New("Info.plist names no CFBundleExecutable")
+		return "", errors.New("no CFBundleExecutable in Info.plist")
 	}
 	return name, nil
 }
