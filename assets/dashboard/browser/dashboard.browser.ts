@@ -1,6 +1,7 @@
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 
+import { enableRDMA } from "../src/actions";
 import { cluster, complaintsOf, inaccessible, launch, open, patience, picture, see } from "./harness";
 
 let browser: Browser;
@@ -75,8 +76,10 @@ describe("a Mac", () => {
     await see(page, "aside >> text=Apple M3 Ultra");
     await see(page, "aside canvas");
     expect(await text("aside")).toMatch(/31 of 512 GB[\s\S]*23\.6 TFLOPS[\s\S]*661 GB\/s/);
-    expect(await inaccessible(page)).toEqual([]);
+    await page.waitForFunction(() => (document.querySelector("aside figure strong")?.textContent ?? "–") !== "–");
+    if (process.env["FULMEN_PICTURES"]) await page.waitForTimeout(6000); // a line that can be seen
     await picture(page, "node");
+    expect(await inaccessible(page)).toEqual([]);
     await page.keyboard.press("Escape");
     await page.locator("aside button >> text=Close").click({ timeout: 1000 }).catch(() => {}); // Escape may have closed it
     await page.waitForURL("**/#/");
@@ -109,8 +112,8 @@ describe("a cable", () => {
     await at(`/link/${await cable("studio-1:5")}`);
     await see(page, "aside >> text=Slow");
     await see(page, 'aside [data-check="speed"][data-answer="no"]');
-    expect(await inaccessible(page)).toEqual([]);
     await picture(page, "slow-cable");
+    expect(await inaccessible(page)).toEqual([]);
   });
 
   it("of Thunderbolt 4 offers no RDMA, and says why not", async () => {
@@ -118,6 +121,29 @@ describe("a cable", () => {
     await see(page, 'aside [data-readiness="cannot"]');
     await see(page, 'aside [data-check="port_tb5"][data-answer="no"]');
     expect(await page.locator("aside a[href^='fulmen:']").count()).toBe(0);
+  });
+
+  it("is enabled for RDMA by the command that the page names, and the page follows", async () => {
+    const id = await cable("studio-1:4");
+    await at(`/link/${id}`);
+    await see(page, 'aside [data-readiness="can_enable"]');
+    const offer = page.locator("aside a.button.primary");
+    expect(await offer.getAttribute("href")).toBe(enableRDMA(id).link);
+    await picture(page, "rdma-can-enable");
+    const command = (await page.locator("aside .admin code").first().innerText()).split(" ").slice(1);
+    expect(command).toEqual(["rdma", "enable", id]);
+    const refused = await cluster.fulmen("studio-1", command); // nobody at the other Mac has allowed it
+    expect(refused.status).toBe(1);
+    expect(await page.locator("aside [data-rdma]").getAttribute("data-rdma")).toBe("can_enable");
+
+    await cluster.call("studio-2", "cluster.set_sharing", { rdma_changes: "members" });
+    expect(await cluster.fulmen("studio-1", command)).toMatchObject({ status: 0 });
+    await see(page, 'aside [data-rdma="ready"]');
+    await see(page, 'aside [data-readiness="ready"]');
+    await see(page, `[data-link="${id}"][data-type="rdma"]`);
+    await picture(page, "rdma-ready");
+    expect(await cluster.fulmen("studio-1", ["rdma", "disable", id])).toMatchObject({ status: 0 });
+    await see(page, 'aside [data-readiness="can_enable"]');
   });
 
   it("that is pulled is gone from the picture, and there again when it is plugged", async () => {

@@ -42,8 +42,8 @@ describe("a job", () => {
       return names.includes("studio-1") && !names.includes("macbook-pro");
     }, undefined, { timeout: patience });
     expect(await plan.innerText()).toContain("studio-2");
-    expect(await inaccessible(page)).toEqual([]);
     await picture(page, "job-form");
+    expect(await inaccessible(page)).toEqual([]);
   });
 
   it("goes from the form to its result, with its output as it comes", async () => {

@@ -110,7 +110,7 @@ export function clock(at: string | undefined, now: number): string {
   if (at === undefined) return unknown;
   const then = new Date(at);
   if (Number.isNaN(then.getTime())) return unknown;
-  const time = then.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+  const time = then.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
   return then.toDateString() === new Date(now).toDateString() ? time : `${then.toLocaleDateString()} ${time}`;
 }
 

@@ -1,6 +1,7 @@
 import type * as api from "../api/types";
 import * as words from "../words";
 import type { Model } from "../model";
+import { compare } from "../state/documents";
 
 /** Something that happened while the page was open. */
 export interface Happening {
@@ -49,8 +50,12 @@ function ofNodes(before: Model, after: Model): Omit<Happening, "key" | "at">[] {
 
 function ofCables(before: Model, after: Model): Omit<Happening, "key" | "at">[] {
   const out: Omit<Happening, "key" | "at">[] = [];
-  const name = (model: Model, id: api.NodeID | undefined) => model.nodes.find((node) => node.id === id)?.name;
-  const say = (model: Model, link: Model["links"][number]) => `${name(model, link.a) ?? link.a}:${link.receptacleA ?? ""} to ${name(model, link.b) ?? link.peerName ?? "?"}${link.receptacleB ? `:${link.receptacleB}` : ""}`;
+  const name = (model: Model, id: api.NodeID) => model.nodes.find((node) => node.id === id)?.name ?? id;
+  const say = (model: Model, link: Model["links"][number]) => {
+    const ends = [`${name(model, link.a)}:${link.receptacleA}`];
+    ends.push(link.b === undefined ? (link.peerName ?? "?") : `${name(model, link.b)}:${link.receptacleB}`);
+    return ends.sort(compare).join(" to ");
+  };
   const old = new Map(before.links.filter((link) => link.receptacleA !== undefined).map((link) => [link.id, link]));
   for (const link of after.links) {
     if (link.receptacleA === undefined) continue;
