@@ -302,6 +302,9 @@ func (d *daemon) openParts(ctx context.Context) error {
 		FriendlyName: name, ShortName: d.shortName, Platform: d.family(), Probes: d.probes.since,
 	}, d.logs.part("facts"))
 	d.openGraph()
+	if err := d.openSuspects(ctx); err != nil {
+		return err
+	}
 	if err := d.openCluster(); err != nil {
 		return err
 	}

@@ -29,6 +29,7 @@ const (
 	keyMet       = "met"
 	keyName      = "name"
 	keyProbes    = "probes"
+	keySuspects  = "suspects"
 )
 
 func buckets() []store.Bucket {
@@ -191,6 +192,18 @@ func (s storage) loadProbes() (probesRun, error) {
 // saveProbes keeps them.
 func (s storage) saveProbes(run probesRun) error {
 	return s.db.Update(func(w store.Writer) error { return write(w, bucketNode, keyProbes, run) })
+}
+
+// loadSuspects reads which RDMA devices may be stuck.
+func (s storage) loadSuspects() (suspects, error) {
+	var kept suspects
+	_, err := s.read(bucketNode, keySuspects, &kept)
+	return kept, err
+}
+
+// saveSuspects keeps them.
+func (s storage) saveSuspects(now suspects) error {
+	return s.db.Update(func(w store.Writer) error { return write(w, bucketNode, keySuspects, now) })
 }
 
 // LoadMet is the cluster's.

@@ -39,6 +39,9 @@ type Cables struct {
 	ports  map[api.Receptacle]*watchedPort
 	// raised are the conditions that hold, by what they are about.
 	raised map[key]bool
+	// suspects are the programs that may have left the device of a receptacle stuck.
+	suspects map[api.Receptacle]string
+	keep     func(map[api.Receptacle]string)
 }
 
 // watchedPort is a receptacle's recent past.
@@ -57,7 +60,7 @@ type linkState struct {
 // NewCables makes the conditions of a node's cables. Intervals are measured on
 // the clock. failed hears of conditions that could not be published.
 func NewCables(h *Health, node api.NodeID, clock native.Clock, failed func(error)) *Cables {
-	return &Cables{health: h, clock: clock, node: node, failed: failed, ports: map[api.Receptacle]*watchedPort{}, raised: map[key]bool{}}
+	return &Cables{health: h, clock: clock, node: node, failed: failed, ports: map[api.Receptacle]*watchedPort{}, raised: map[key]bool{}, suspects: map[api.Receptacle]string{}}
 }
 
 // Close stops its timers; conditions stay as they are.
@@ -93,7 +96,7 @@ func (c *Cables) Plugged(port Port) {
 	}
 	c.judge(port.Receptacle, one)
 	if !now.connected {
-		c.hold(api.ReasonRDMAPortSuspect, c.subject(port.Receptacle), false, "")
+		c.suspect(port.Receptacle, "")
 	}
 	c.hold(api.ReasonLinkDown, c.subject(port.Receptacle), now.connected && port.Unknown["negotiated"] == api.ReasonLinkDown, "")
 }
@@ -106,9 +109,10 @@ func (c *Cables) Removed(receptacle api.Receptacle) {
 		one.stop()
 		delete(c.ports, receptacle)
 	}
-	for _, code := range []api.Reason{api.ReasonLinkFlapping, api.ReasonLinkDown, api.ReasonRDMAPortSuspect} {
+	for _, code := range []api.Reason{api.ReasonLinkFlapping, api.ReasonLinkDown} {
 		c.hold(code, c.subject(receptacle), false, "")
 	}
+	c.suspect(receptacle, "")
 }
 
 // Drawn takes the graph, as far as this node knows it.

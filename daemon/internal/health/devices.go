@@ -2,6 +2,7 @@ package health
 
 import (
 	"fmt"
+	"maps"
 
 	"fulmen/daemon/api"
 )
@@ -14,7 +15,34 @@ func (c *Cables) Killed(receptacle api.Receptacle, program string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.closed {
-		c.hold(api.ReasonRDMAPortSuspect, c.subject(receptacle), true, fmt.Sprintf("receptacle %s, %s", receptacle, program))
+		c.suspect(receptacle, program)
+	}
+}
+
+// KeepSuspects has the devices that may be stuck kept, each time that they change,
+// as the programs that were killed by receptacle: a restart of the daemon mends none.
+func (c *Cables) KeepSuspects(keep func(map[api.Receptacle]string)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.keep = keep
+}
+
+// suspect takes which program may have left a receptacle's device stuck; "" = none.
+// The caller holds mu.
+func (c *Cables) suspect(receptacle api.Receptacle, program string) {
+	detail := ""
+	if program != "" {
+		detail = fmt.Sprintf("receptacle %s, %s", receptacle, program)
+	}
+	c.hold(api.ReasonRDMAPortSuspect, c.subject(receptacle), program != "", detail)
+	if c.suspects[receptacle] == program {
+		return
+	}
+	if c.suspects[receptacle] = program; program == "" {
+		delete(c.suspects, receptacle)
+	}
+	if c.keep != nil {
+		c.keep(maps.Clone(c.suspects))
 	}
 }
 
@@ -22,7 +50,7 @@ func (c *Cables) Killed(receptacle api.Receptacle, program string) {
 func (c *Cables) Used(receptacle api.Receptacle) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.hold(api.ReasonRDMAPortSuspect, c.subject(receptacle), false, "")
+	c.suspect(receptacle, "")
 }
 
 // IsSuspect reports whether the RDMA device of a receptacle may be stuck.

@@ -39,3 +39,22 @@ func TestADeviceWhoseProgramWasKilledIsSuspect(t *testing.T) {
 		})
 	}
 }
+
+// What may be stuck is kept whenever it changes, and only then.
+func TestSuspectDevicesAreKept(t *testing.T) {
+	is := is.New(t)
+	cables, _, _ := cableRig(t)
+	cables.Killed(1, "rank 0 of job j00000000") // as kept before
+	var kept []map[api.Receptacle]string
+	cables.KeepSuspects(func(now map[api.Receptacle]string) { kept = append(kept, now) })
+	cables.Killed(1, "rank 0 of job j00000000")
+	cables.Used(3)
+	is.Equal(len(kept), 0)
+	cables.Killed(2, "rank 1 of job j00000000")
+	cables.Plugged(plugged(1, 0))
+	cables.Plugged(plugged(1, 0))
+	cables.Used(2)
+	is.Equal(kept, []map[api.Receptacle]string{
+		{1: "rank 0 of job j00000000", 2: "rank 1 of job j00000000"}, {2: "rank 1 of job j00000000"}, {},
+	})
+}
