@@ -31,9 +31,7 @@ func (m *maker) papers() error {
 		if err != nil {
 			return err
 		}
-		materials, err := legal.Materials(legal.Product{
-			Version: m.paths.Version, Namespace: "https://github.com/" + m.repository + "/releases/download/v" + m.paths.Version + "/" + image, Made: m.now,
-		}, parts)
+		materials, err := legal.Materials(legal.Product{Version: m.paths.Version, Namespace: "urn:fulmen:" + m.paths.Version + ":" + image, Made: m.now}, parts)
 		if err != nil {
 			return err
 		}

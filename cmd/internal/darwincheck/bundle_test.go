@@ -10,6 +10,7 @@ import (
 	"fulmen/cmd/internal/bundle/bundletest"
 	"fulmen/cmd/internal/bundle/inspect"
 	"fulmen/cmd/internal/bundle/layout"
+	"fulmen/cmd/internal/bundle/machofile"
 	"fulmen/daemon/api"
 )
 
@@ -31,6 +32,17 @@ func checkBundle(t *testing.T, chain *Toolchain) {
 			continue
 		}
 		is.NoErr(layout.Copy(filepath.Join(chain.root, "build/tools/mlx-metal/mlx/lib", name), to, 0o644))
+	}
+	// What Apple's linker and zig's have signed holds in our eyes, so that these can be trusted with what we sign.
+	for name, identifier := range map[string]string{"libmlx.dylib": "libmlx.dylib", "libjaccl.dylib": "libjaccl.dylib", "fulmend": "a.out"} {
+		content, err := os.ReadFile(filepath.Join(folder, name))
+		is.NoErr(err)
+		file, err := machofile.Parse(content)
+		is.NoErr(err)
+		signature, err := file.Signature()
+		is.NoErr(err)
+		is.Equal(signature.Identifier, identifier)
+		is.True(signature.AdHoc)
 	}
 	bundle := filepath.Join(folder, api.BundleName)
 	is.NoErr(layout.Assemble(bundle, layout.Parts(layout.Sources{Repository: chain.root, Programs: folder, MLX: folder, Licences: []byte("a stand-in\n")})))
