@@ -173,7 +173,6 @@ func TestASlowShell(t *testing.T) {
 	is.Equal(problem.Reason, api.ReasonDeadline)
 	is.True(strings.Contains(problem.Message, "the login shell of ada"))
 	is.NoErr(os.WriteFile(r.ada.Home+"/go", nil, 0o644))
-	is.NoErr(r.Warm(t.Context(), r.ada))
 	is.Equal(len(r.Preflight(t.Context(), r.ada, train("tool"), noEnv).Problems), 0)
 	is.Equal(r.lines(t, "reads"), 1)
 }

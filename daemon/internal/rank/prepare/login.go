@@ -65,13 +65,6 @@ func (p *Preparer) old(l *login, a Account, stale string) bool {
 	return failed || stale != "" && l.stamp == stale || !slices.Contains(l.env, "SHELL="+a.Shell)
 }
 
-// Warm reads the environment of an account's login shell, so that a preflight
-// need not wait for it.
-func (p *Preparer) Warm(ctx context.Context, a Account) error {
-	_, err := p.login(ctx, a, "")
-	return err
-}
-
 func (p *Preparer) readLogin(l *login, a Account) {
 	defer close(l.done)
 	env := nodelocal.Map(baseEnvironment(a))

@@ -1,6 +1,7 @@
 package shim
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/matryer/is"
@@ -27,4 +28,19 @@ func TestParseKills(t *testing.T) {
 		_, known := parseKills(text)
 		is.True(!known)
 	}
+}
+
+func FuzzMemoryFiles(f *testing.F) {
+	f.Add("4:memory:/a:b\n0::/\n", "oom_kill 2\n")
+	f.Add("0::/x\n", "oom_kill\n oom_kill 3\n")
+	f.Fuzz(func(t *testing.T, cgroups, events string) {
+		for _, file := range memoryFiles(cgroups) {
+			if !strings.HasPrefix(file, "/sys/fs/cgroup/") {
+				t.Fatal(file)
+			}
+		}
+		if _, known := parseKills(events); known && !strings.Contains(events, "oom_kill ") {
+			t.Fatalf("kills were counted in %q", events)
+		}
+	})
 }
