@@ -69,7 +69,6 @@ describe("the boxes that the browser draws", () => {
 describe("the bad cable", () => {
   it.each(["light", "dark"] as const)("is one, has a sign and says so, by %s", async (colorScheme) => {
     await page.emulateMedia({ colorScheme });
-    await page.mouse.move(2, 2);
     await show(page, "shape=mesh&n=4&bad=2&simulated=1");
     const bad = page.locator('[data-alarm="trouble"]');
     expect(await bad.count()).toBe(1);
@@ -242,7 +241,6 @@ describe("the whole", () => {
   });
 
   it("looks as it did", async () => {
-    await page.mouse.move(2, 2);
     await show(page, "shape=ring&n=5&mixed=1&hub=2&jobs=1&away=3&warn=1&guest=1&double=1");
     await picture(page, "drawing-kinds");
     expect(await difference(page, "kinds")).toBeLessThan(tolerance);

@@ -52,11 +52,12 @@ export async function gallery(context: BrowserContext): Promise<Page> {
   return await context.newPage();
 }
 
-/** Shows a cluster, and waits until it is drawn. */
+/** Shows a cluster, and waits until it is drawn, and until nothing is pointed at. */
 export async function show(page: Page, words: string): Promise<void> {
+  await page.mouse.move(2, 2);
   await page.goto(`${origin}/#${words}`);
   const count = Number(new URLSearchParams(words).get("n"));
-  await page.waitForFunction((n) => document.querySelectorAll("[data-node]").length === n, count, { polling: 20 });
+  await page.waitForFunction((n) => document.querySelectorAll("[data-node]").length === n && !document.querySelector("[data-card]"), count, { polling: 20 });
 }
 
 /** A box in the window, and what is in it. */

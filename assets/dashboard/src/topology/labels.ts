@@ -58,7 +58,7 @@ export const headLength = 11;
 
 /** What a place costs: on another side of its edge, over another edge, over its own, out of the room, on top of something. */
 const otherSide = 5;
-const overLine = 2.5;
+const overLine: Readonly<Record<Role, number>> = { callout: 30, forward: 2.5, backward: 2.5, latency: 2.5 };
 const overOwn = 40;
 const outOfRoom = 400;
 const onTop = 1000;
@@ -161,7 +161,7 @@ function candidates(w: Wanted, crowd: Crowd, lines: readonly Point[][]): Candida
     const normal = { x: turned.x * same * side, y: turned.y * same * side };
     const off = reach(w, normal) + beside[w.role];
     const box = { x: at.x + normal.x * off, y: at.y + normal.y * off, width: w.width, height: w.height };
-    found.push({ box, cost: cost + costOf(box, w.edge, crowd, lines) });
+    found.push({ box, cost: cost + costOf(box, w, crowd, lines) });
   };
 
   if (w.role === "forward" || w.role === "backward") {
@@ -194,7 +194,7 @@ function candidates(w: Wanted, crowd: Crowd, lines: readonly Point[][]): Candida
 }
 
 /** What a place costs by what does not move. */
-function costOf(box: Box, own: number, crowd: Crowd, lines: readonly Point[][]): number {
+function costOf(box: Box, w: Wanted, crowd: Crowd, lines: readonly Point[][]): number {
   const half = crowd.bounds;
   let cost = 0;
   if (
@@ -209,7 +209,7 @@ function costOf(box: Box, own: number, crowd: Crowd, lines: readonly Point[][]):
   for (const [i, points] of lines.entries()) {
     for (let k = 1; k < points.length; k++) {
       if (touches(points[k - 1]!, points[k]!, box, -0.5)) {
-        cost += i === own ? overOwn : overLine;
+        cost += i === w.edge ? overOwn : overLine[w.role];
         break;
       }
     }

@@ -83,8 +83,8 @@ export const guestSize: Size = { width: 112, height: 44 };
 export const signSize = 22;
 const signStep = 30;
 
-/** The room left free at the rim. */
-const rim = 10;
+/** The room left free at the rim: labels stand there too. */
+const rim = { width: 10, height: 18 };
 
 /** How small the drawing gets so that all labels find their places. */
 const growth: readonly number[] = [1, 1.1, 1.22, 1.36, 1.52, 1.7];
@@ -101,8 +101,8 @@ export function worldOf(window: Size, nodes: number, density: Density): Size {
 /** The room that the middles of Macs have in a world. */
 export function roomOf(world: Size, density: Density): Size {
   return {
-    width: Math.max(1, world.width - density.node.width - 2 * rim),
-    height: Math.max(1, world.height - density.node.height - 2 * rim),
+    width: Math.max(1, world.width - density.node.width - 2 * rim.width),
+    height: Math.max(1, world.height - density.node.height - 2 * rim.height),
   };
 }
 
