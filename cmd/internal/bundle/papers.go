@@ -75,7 +75,7 @@ func (m *maker) cask(imageSHA256 string) ([]byte, error) {
 	var b bytes.Buffer
 	err = t.Execute(&b, map[string]string{
 		"Version": m.paths.Version, "SHA256": imageSHA256, "Repository": m.repository, "MacOS": names[api.MinMacOS], "BundleID": api.BundleID,
-		"Label": api.DaemonLabel, "Logs": api.MacLogFolder, "State": api.MacStateFolder, "Runtime": api.RuntimeFolder, "Socket": api.LaunchdSocket,
+		"Label": api.DaemonLabel, "Logs": api.MacLogFolder, "Crashes": filepath.Join(filepath.Dir(api.MacLogFolder), "fulmend.err"), "State": api.MacStateFolder, "Runtime": api.RuntimeFolder, "Socket": api.LaunchdSocket,
 	})
 	return b.Bytes(), err
 }

@@ -54,7 +54,7 @@ func Job(text []byte, programKey, program string) []string {
 		"Label": api.DaemonLabel, programKey: program, "ProgramArguments": []any{path.Base(program), "run", "-quiet"},
 		"AssociatedBundleIdentifiers": []any{api.BundleID}, "RunAtLoad": true, "KeepAlive": map[string]any{"SuccessfulExit": false},
 		"AbandonProcessGroup": true, "ProcessType": "Interactive", "Umask": int64(0o022),
-		"StandardErrorPath": path.Join(api.MacLogFolder, "fulmend.err"),
+		"StandardErrorPath": path.Join(path.Dir(api.MacLogFolder), "fulmend.err"),
 		"Sockets": map[string]any{
 			api.ActivationTCP:  map[string]any{"SockNodeName": "127.0.0.1", "SockServiceName": strconv.Itoa(api.APIPort), "SockFamily": "IPv4", "SockType": "stream"},
 			api.ActivationUnix: map[string]any{"SockPathName": api.LaunchdSocket, "SockPathMode": int64(0o666), "SockType": "stream"},

@@ -28,6 +28,7 @@ cask "fulmen" do
   zap launchctl: "org.fulmen.daemon",
       delete:    [
         "/Library/Logs/Fulmen",
+        "/Library/Logs/fulmend.err",
         "/Library/Application Support/Fulmen",
         "/var/run/fulmen",
         "/var/run/fulmen.sock",
