@@ -242,7 +242,7 @@ type PeerRDMAParams struct {
 	Address netip.Prefix `json:"address,omitzero"`
 	// DryRun has a plan answered and not recorded.
 	DryRun bool `json:"dry_run,omitempty"`
-	// Cause is why a change is rolled back, where nobody wants it to be.
+	// Cause is why a change is rolled back, where nobody wants it to be; at commit, why no data was sent to test it.
 	Cause *Cause `json:"cause,omitempty"`
 }
 

@@ -25,7 +25,7 @@ type RDMAChange struct {
 	Address netip.Prefix `json:"address,omitzero"`
 	// Steps are the single changes, in the order in which they are made.
 	Steps []RDMAStep `json:"steps,omitempty"`
-	// Reason is why it failed.
+	// Reason is why it failed; of one in force, why no data was sent to test it.
 	Reason Reason `json:"reason,omitempty"`
 	// Message is the reason as one sentence for a person.
 	Message string `json:"message,omitempty"`

@@ -77,7 +77,11 @@ func (o *Owner) commit(ctx context.Context, from api.NodeID, p api.PeerRDMAParam
 	if fault != nil {
 		return nil, fault
 	}
-	o.tell(one, change.Commit{})
+	e := change.Commit{}
+	if p.Cause != nil {
+		e.Untested = change.Cause{Reason: p.Cause.Reason, Message: p.Cause.Message}
+	}
+	o.tell(one, e)
 	return o.reach(ctx, one, keepWithin, func(s api.RDMAChangeState) bool { return s == api.RDMAChangeActive })
 }
 

@@ -165,8 +165,13 @@ func TestProbeFails(t *testing.T) {
 		is.Equal(told.UndoneBy, api.Principal{}) // nobody wanted it
 
 		d.prove = func(api.LinkID) error { return api.NewError(api.ReasonJACCLMissing, "mlx") }
-		_, err = d.owner(nodeA).Enable(t.Context(), ada, link, false, nil)
+		done, err := d.owner(nodeA).Enable(t.Context(), ada, link, false, nil)
 		is.NoErr(err) // that nothing can be tested is no fault of the cable
+		is.Equal(done[1].State, api.RDMAChangeActive)
+		is.Equal(done[1].Reason, api.ReasonJACCLMissing) // and is said
+		again, err := d.owner(nodeA).Enable(t.Context(), ada, link, false, nil)
+		is.NoErr(err)
+		is.Equal(again[0].Change, done[0].Change)
 	})
 }
 

@@ -159,11 +159,15 @@ func (l *leading) make(ctx context.Context) ([]api.NodeRDMAChange, *api.Error) {
 			return nil, fault
 		}
 	}
-	if _, fault := l.call(ctx, l.link.Low, api.RDMAProve, proveWithin, nil); fault != nil && !fault.Is(api.ReasonJACCLMissing) {
-		return nil, fault // without JACCL nothing can be proved, which is no fault of the cable
+	var untested *api.Cause
+	if _, fault := l.call(ctx, l.link.Low, api.RDMAProve, proveWithin, nil); fault != nil {
+		if condemns(fault.Data.Reason) {
+			return nil, fault
+		}
+		untested = new(fault.Cause())
 	}
 	for i, end := range ends {
-		kept, fault := l.call(ctx, end, api.RDMACommit, keepWithin, nil)
+		kept, fault := l.call(ctx, end, api.RDMACommit, keepWithin, func(p *api.PeerRDMAParams) { p.Cause = untested })
 		if fault != nil && i == 1 && fault.Data.Reason == api.ReasonUnreachable {
 			// It has applied its part and will hear from the first end that it stays.
 			l.owner.cfg.Log.Warn("an end of a cable could not be told that its change stays", "link", l.link, "error", fault)
@@ -175,6 +179,18 @@ func (l *leading) make(ctx context.Context) ([]api.NodeRDMAChange, *api.Error) {
 		done[i] = kept
 	}
 	return l.both(done[0], done[1]), nil
+}
+
+// condemns reports whether a test that did not succeed speaks against the cable or
+// an end. Else it could not be made now: MLX has no JACCL, another program uses the
+// GPU, the time was over before its turn came.
+func condemns(why api.Reason) bool {
+	switch why {
+	case api.ReasonRDMAProbeFailed, api.ReasonRDMAPortDown, api.ReasonRDMANoDevice, api.ReasonRDMANoIPv4GID,
+		api.ReasonUnreachable, api.ReasonRDMAChangeFailed, api.ReasonNoSuchLink, api.ReasonLinkDown, api.ReasonLinkGone:
+		return true
+	}
+	return false
 }
 
 // putBack has every end put back what it planned or made. An end that does not

@@ -147,6 +147,7 @@ func (o *Owner) inForce(ctx context.Context, r change.Record) (any, error) {
 		return nil, o.faultOf(ctx, err)
 	}
 	view := r.View()
+	view.Reason, view.Message = "", ""
 	if is, text := r.InForce(found); !is {
 		view.Reason, view.Message = api.ReasonRDMAUndoPartial, text
 	} else if lacks := o.missing(r, found, snapshot); lacks.Reason != "" {

@@ -2430,7 +2430,7 @@ export interface NodeRDMAChange {
   address?: IPPrefix;
   /** The single changes, in the order in which they are made. */
   steps?: RDMAStep[];
-  /** Why it failed. */
+  /** Why it failed; of one in force, why no data was sent to test it. */
   reason?: Reason;
   /** The reason as one sentence for a person. */
   message?: string;
@@ -2930,7 +2930,7 @@ export interface RDMAChange {
   address?: IPPrefix;
   /** The single changes, in the order in which they are made. */
   steps?: RDMAStep[];
-  /** Why it failed. */
+  /** Why it failed; of one in force, why no data was sent to test it. */
   reason?: Reason;
   /** The reason as one sentence for a person. */
   message?: string;

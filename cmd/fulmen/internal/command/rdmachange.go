@@ -82,7 +82,7 @@ func (r *run) rdmaChange(ctx context.Context, c *client.Client, method string, a
 	if r.json {
 		err = text.JSON(r.Out, result)
 	} else {
-		err = r.view().RDMAChanges(r.Out, result, p.DryRun, method != "rdma.enable", nodes.Nodes)
+		err = r.view().RDMAChanges(r.Out, result, show.ChangeOf{Undo: method != "rdma.enable", Dry: p.DryRun, Named: !p.AllReady}, nodes.Nodes)
 	}
 	if err != nil || len(result.Refused) == 0 {
 		return err

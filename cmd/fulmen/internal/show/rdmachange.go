@@ -8,18 +8,33 @@ import (
 	"fulmen/daemon/api"
 )
 
+// ChangeOf says what was asked for.
+type ChangeOf struct {
+	// Undo is to put back, else to enable.
+	Undo bool
+	// Dry is to say only what would be done.
+	Dry bool
+	// Named says that cables were named, else all are meant.
+	Named bool
+}
+
+// nothing says that there was nothing to do.
+func (c ChangeOf) nothing() string {
+	switch {
+	case c.Undo:
+		return "Fulmen has changed nothing that could be put back."
+	case c.Named:
+		return "RDMA is ready already, and not by Fulmen: nothing was changed."
+	}
+	return "No cable is waiting to be enabled. What each lacks: fulmen rdma"
+}
+
 // RDMAChanges writes what became of cables, step by step, end by end, and which
-// were left and why. With dry it is what would be changed, or put back where undo
-// is set.
-func (v View) RDMAChanges(w io.Writer, result api.RDMAChangeResult, dry, undo bool, nodes []api.NodeView) error {
+// were left and why.
+func (v View) RDMAChanges(w io.Writer, result api.RDMAChangeResult, of ChangeOf, nodes []api.NodeView) error {
 	n := namesOf(nodes)
 	if len(result.Changes) == 0 && len(result.Refused) == 0 {
-		word := "No cable is waiting to be enabled. What each lacks: fulmen rdma"
-		if undo {
-			word = "Fulmen has changed nothing that could be put back."
-		}
-		_, err := fmt.Fprintln(w, word)
-		return err
+		return line(w, of.nothing())
 	}
 	var last api.LinkID
 	for i, c := range result.Changes {
@@ -31,7 +46,7 @@ func (v View) RDMAChanges(w io.Writer, result api.RDMAChangeResult, dry, undo bo
 				return err
 			}
 		}
-		if err := n.change(w, c, dry, undo); err != nil {
+		if err := n.change(w, c, of); err != nil {
 			return err
 		}
 	}
@@ -48,7 +63,7 @@ func (v View) RDMAChanges(w io.Writer, result api.RDMAChangeResult, dry, undo bo
 			}
 		}
 	}
-	if dry {
+	if of.Dry {
 		_, err := fmt.Fprintln(w, "\nNothing was changed: this is what would be done.")
 		return err
 	}
@@ -56,9 +71,9 @@ func (v View) RDMAChanges(w io.Writer, result api.RDMAChangeResult, dry, undo bo
 }
 
 // change writes one end.
-func (n names) change(w io.Writer, c api.NodeRDMAChange, dry, undo bool) error {
+func (n names) change(w io.Writer, c api.NodeRDMAChange, of ChangeOf) error {
 	head := fmt.Sprintf("  %s: %s", n.of(c.Node), changeWord(c.RDMAChange))
-	if dry {
+	if of.Dry {
 		head = fmt.Sprintf("  %s:", n.of(c.Node))
 	}
 	if err := line(w, head); err != nil {
@@ -66,10 +81,10 @@ func (n names) change(w io.Writer, c api.NodeRDMAChange, dry, undo bool) error {
 	}
 	for i := range c.Steps {
 		s := c.Steps[i]
-		if undo {
+		if of.Undo {
 			s = c.Steps[len(c.Steps)-1-i] // the last is put back first
 		}
-		if err := step(w, s, dry, undo); err != nil {
+		if err := step(w, s, of); err != nil {
 			return err
 		}
 	}
@@ -77,8 +92,8 @@ func (n names) change(w io.Writer, c api.NodeRDMAChange, dry, undo bool) error {
 }
 
 // step writes a step with what became of it, or is to become.
-func step(w io.Writer, s api.RDMAStep, dry, undo bool) error {
-	err := line(w, fmt.Sprintf("    %-11s  %s", stepState(s, dry, undo), s.Text))
+func step(w io.Writer, s api.RDMAStep, of ChangeOf) error {
+	err := line(w, fmt.Sprintf("    %-11s  %s", stepState(s, of), s.Text))
 	if err != nil || s.State != api.RDMAStepLeft || s.Found == nil {
 		return err
 	}
@@ -86,11 +101,11 @@ func step(w io.Writer, s api.RDMAStep, dry, undo bool) error {
 }
 
 // stepState is what became of a step, or is to become of it.
-func stepState(s api.RDMAStep, dry, undo bool) string {
+func stepState(s api.RDMAStep, of ChangeOf) string {
 	switch {
-	case dry && undo && s.State != api.RDMAStepUndone:
+	case of.Dry && of.Undo && s.State != api.RDMAStepUndone:
 		return "to put back"
-	case dry:
+	case of.Dry:
 		return "to do"
 	}
 	return map[api.RDMAStepState]string{
@@ -111,6 +126,9 @@ func changeWord(c api.RDMAChange) string {
 	}[c.State]
 	if c.State == api.RDMAChangeActive && c.Address.IsValid() {
 		word = fmt.Sprintf("RDMA is enabled, %s has %s.", c.Interface, c.Address)
+	}
+	if c.State == api.RDMAChangeActive && c.Reason != "" {
+		word += " It was not tested with data: " + c.Message
 	}
 	if c.State == api.RDMAChangeUndone && c.Message != "" {
 		word = "put back, since " + c.Message + "."

@@ -3,6 +3,7 @@ package show
 import (
 	"io"
 	"net/netip"
+	"slices"
 
 	"fulmen/daemon/api"
 )
@@ -27,6 +28,7 @@ func changeScreens(view View) map[string]func(io.Writer) error {
 		},
 		Refused: []api.Cause{{Reason: api.ReasonRDMAChangesRefused, Message: "book\x1b[2J: The Mac at the other end does not allow RDMA changes from here.", Remedy: "Allow them there in Settings, Sharing."}},
 	}
+	enabled.Changes[1].Reason, enabled.Changes[1].Message = api.ReasonJACCLMissing, "This build of MLX has no JACCL."
 	undone := api.RDMAChangeResult{Changes: []api.NodeRDMAChange{
 		at(studio, one, "en3", "169.254.1.1/30", api.RDMAChangeUndone, api.RDMAStepUndone),
 		at(second, one, "en3", "169.254.1.2/30", api.RDMAChangePartial, api.RDMAStepUndone),
@@ -42,16 +44,20 @@ func changeScreens(view View) map[string]func(io.Writer) error {
 		at(second, two, "en4", "169.254.1.6/30", api.RDMAChangePlanned, api.RDMAStepPlanned),
 	}}
 	return map[string]func(io.Writer) error{
-		"rdma_enable":      func(w io.Writer) error { return view.RDMAChanges(w, enabled, false, false, clusterNodes()) },
-		"rdma_enable_dry":  func(w io.Writer) error { return view.RDMAChanges(w, dry, true, false, clusterNodes()) },
-		"rdma_enable_none": func(w io.Writer) error { return view.RDMAChanges(w, api.RDMAChangeResult{}, false, false, nil) },
-		"rdma_undo":        func(w io.Writer) error { return view.RDMAChanges(w, undone, false, true, clusterNodes()) },
-		"rdma_undo_dry": func(w io.Writer) error {
-			return view.RDMAChanges(w, api.RDMAChangeResult{Changes: enabled.Changes}, true, true, clusterNodes())
+		"rdma_enable":      func(w io.Writer) error { return view.RDMAChanges(w, enabled, ChangeOf{}, clusterNodes()) },
+		"rdma_enable_dry":  func(w io.Writer) error { return view.RDMAChanges(w, dry, ChangeOf{Dry: true}, clusterNodes()) },
+		"rdma_enable_none": func(w io.Writer) error { return view.RDMAChanges(w, api.RDMAChangeResult{}, ChangeOf{}, nil) },
+		"rdma_enable_ready": func(w io.Writer) error {
+			return view.RDMAChanges(w, api.RDMAChangeResult{}, ChangeOf{Named: true}, nil)
 		},
-		"rdma_undo_none": func(w io.Writer) error { return view.RDMAChanges(w, api.RDMAChangeResult{}, false, true, nil) },
+		"rdma_undo": func(w io.Writer) error { return view.RDMAChanges(w, undone, ChangeOf{Undo: true}, clusterNodes()) },
+		"rdma_undo_dry": func(w io.Writer) error {
+			return view.RDMAChanges(w, api.RDMAChangeResult{Changes: enabled.Changes}, ChangeOf{Undo: true, Dry: true}, clusterNodes())
+		},
+		"rdma_undo_none": func(w io.Writer) error { return view.RDMAChanges(w, api.RDMAChangeResult{}, ChangeOf{Undo: true}, nil) },
 		"rdma_progress": func(w io.Writer) error {
 			for _, c := range enabled.Changes {
+				c.Steps = slices.Clone(c.Steps)
 				for _, state := range c.State.Values() {
 					c.State, c.Steps[1].State = api.RDMAChangeState(state), api.RDMAStepPlanned
 					if _, err := io.WriteString(w, RDMAProgress(c.Node, c.RDMAChange, clusterNodes())+"\n"); err != nil {

@@ -33,7 +33,7 @@ func (v View) RDMAPast(w io.Writer, changes []api.RDMAChange, tests []api.PathHi
 			continue
 		}
 		for _, s := range c.Steps {
-			if err := step(w, s, false, false); err != nil {
+			if err := step(w, s, ChangeOf{}); err != nil {
 				return err
 			}
 		}

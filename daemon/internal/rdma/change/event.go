@@ -26,8 +26,12 @@ type Failed struct{ Cause Cause }
 // Verified answers [Verify]: the system shows what the change was for.
 type Verified struct{}
 
-// Commit is the order to keep the change: both ends have applied and proved it.
-type Commit struct{}
+// Commit is the order to keep the change: both ends have applied it, and data came
+// over the cable.
+type Commit struct {
+	// Untested is why no data was sent, where that is no fault of the cable.
+	Untested Cause
+}
 
 // Rollback is the order to put everything back.
 type Rollback struct {

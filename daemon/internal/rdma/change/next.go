@@ -116,6 +116,7 @@ func (r *Record) forward(from int) []Effect {
 func (r *Record) proving(e Event) []Effect {
 	switch e := e.(type) {
 	case Commit:
+		r.Reason, r.Message = e.Untested.Reason, e.Untested.Message
 		return r.keep()
 	case Heard:
 		if e.State == api.RDMAChangeActive {
