@@ -1,6 +1,9 @@
 package steps
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // Step is one command.
 type Step struct {
@@ -24,8 +27,11 @@ func (s Step) String() string {
 	return strings.Join(words, " ")
 }
 
+// plain matches words that every shell takes as they are.
+var plain = regexp.MustCompile(`^[A-Za-z0-9@%+:,./_-][A-Za-z0-9@%+=:,./_-]*$`)
+
 func quoted(word string) string {
-	if word != "" && !strings.ContainsAny(word, " \t\n\"'$&|;<>()*?`\\!") {
+	if plain.MatchString(word) {
 		return word
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
