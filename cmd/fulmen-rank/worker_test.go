@@ -121,7 +121,7 @@ func TestSendRecv(t *testing.T) {
 		is.NoErr(word.Decode(&result))
 		is.Equal(len(result.Rows), 3)
 		for _, row := range result.Rows {
-			is.True(row.RTTUS > 0 && row.UpBytesPerS > 0 && row.DownBytesPerS > 0)
+			is.True(row.RTTUS > 0 && row.JitterUS > 0 && row.UpBytesPerS > 0 && row.DownBytesPerS > 0)
 		}
 		rows = append(rows, result.Rows)
 	}

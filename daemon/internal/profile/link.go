@@ -2,7 +2,6 @@ package profile
 
 import (
 	"context"
-	"strings"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/profile/history"
@@ -10,7 +9,7 @@ import (
 
 // measurePath measures a path, or takes what the scenario records of it.
 func (p *Profiler) measurePath(t *task) *api.Error {
-	if isCable := strings.Contains(t.key.Name, "~"); isCable {
+	if isCable(t.key) {
 		return p.measureRDMA(t)
 	}
 	path, ok := p.pathOf(t.key.Name)

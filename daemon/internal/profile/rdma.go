@@ -2,6 +2,7 @@ package profile
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"fulmen/daemon/api"
@@ -16,6 +17,12 @@ const (
 	readyWithin = 3 * time.Second
 	readyAgain  = 100 * time.Millisecond
 )
+
+// isCable reports whether a document is that of a cable over RDMA: it has the name of
+// the cable.
+func isCable(key api.Key) bool {
+	return key.Kind == api.KindLinkProfile && strings.Contains(key.Name, "~")
+}
 
 // MeasureCable is rdma.probe: it tests a cable over RDMA, or joins the test that
 // runs. It goes on when ctx ends.

@@ -85,7 +85,7 @@ func (p *Profiler) perform(t *task) *api.Error {
 	if t.key.Node != p.cfg.Node {
 		return p.follow(t)
 	}
-	if t.isForeign { // its own people decide what is worth its battery
+	if t.isForeign && !isCable(t.key) { // its own people decide what is worth its battery; a cable takes seconds
 		if why := p.cfg.Obstacle(t.ctx); why != nil {
 			return why
 		}

@@ -11,6 +11,9 @@ import (
 	"fulmen/daemon/internal/home"
 )
 
+// crashLog is where launchd has what a crash of the daemon prints.
+const crashLog = "/Library/Logs/fulmend.err"
+
 // List says what there is, and what becomes of it. The output of jobs goes only
 // where that is wanted.
 func List(o Options, deleteOutput bool) api.UninstallPlan {
@@ -20,8 +23,9 @@ func List(o Options, deleteOutput bool) api.UninstallPlan {
 	l.add(api.UninstallItem{Kind: api.UninstallRuntime, Path: f.Runtime})
 	if o.OS == "darwin" && !o.IsAlone && f.Mode == api.ModeSystem {
 		l.add(api.UninstallItem{Kind: api.UninstallRuntime, Path: o.at(api.LaunchdSocket)})
+		l.add(api.UninstallItem{Kind: api.UninstallLogs, Path: o.at(crashLog)})
 	}
-	for _, name := range names(f.Logs, "fulmend.log", "fulmend.err") {
+	for _, name := range names(f.Logs, "fulmend.log") {
 		l.add(api.UninstallItem{Kind: api.UninstallLogs, Path: filepath.Join(f.Logs, name)})
 	}
 	l.add(api.UninstallItem{Kind: api.UninstallConfiguration, Path: f.ConfigFile()})

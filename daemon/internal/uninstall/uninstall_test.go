@@ -165,7 +165,7 @@ func TestMac(t *testing.T) {
 	is := is.New(t)
 	m := newMachine(t, "darwin", api.ModeSystem)
 	m.put("/Library/Application Support/Fulmen/config.toml", "/Library/Application Support/Fulmen/state.db", "/Library/Application Support/Fulmen/daemon.lock",
-		"/Library/Logs/Fulmen/fulmend.err", "/Library/LaunchDaemons/org.fulmen.daemon.plist", "/Library/LaunchDaemons/com.example.plist", "/var/run/fulmen.sock",
+		"/Library/Logs/Fulmen/fulmend.log", "/Library/Logs/fulmend.err", "/Library/LaunchDaemons/org.fulmen.daemon.plist", "/Library/LaunchDaemons/com.example.plist", "/var/run/fulmen.sock",
 		"/var/run/fulmen/fulmen.sock", app+"/Contents/MacOS/fulmend", app+"/Contents/Info.plist", "/usr/local/bin/")
 	is.NoErr(os.Symlink(filepath.Join(m.root, app, "Contents/MacOS/fulmen"), filepath.Join(m.root, "/usr/local/bin/fulmen")))
 	r := m.remove(true)

@@ -80,3 +80,27 @@ func TestWrongCounts(t *testing.T) {
 	is.Equal(wrong([]float32{1, 1, 1}, one), 0)
 	is.Equal(wrong([]float32{1, 2, float32(math.NaN())}, one), 2)
 }
+
+func TestSummary(t *testing.T) {
+	is := is.New(t)
+	us := func(all ...int) (times []time.Duration) {
+		for _, one := range all {
+			times = append(times, time.Duration(one)*time.Microsecond)
+		}
+		return times
+	}
+	for _, c := range []struct {
+		times          []time.Duration
+		median, jitter time.Duration
+	}{
+		{us(10, 20, 10, 20), 20 * time.Microsecond, 10 * time.Microsecond},
+		{us(30, 10, 20), 20 * time.Microsecond, 15 * time.Microsecond}, // in the order in which they were taken
+		{us(7, 7, 7), 7 * time.Microsecond, 0},
+		{us(5), 5 * time.Microsecond, 0},
+		{nil, 0, 0},
+	} {
+		median, jitter := summary(c.times)
+		is.Equal(median, c.median)
+		is.Equal(jitter, c.jitter)
+	}
+}
