@@ -51,6 +51,12 @@ export const cluster = {
   simulate: (line: string) => ask("/call", { at: "studio-1", method: "daemon.simulate", params: { line } }),
 };
 
+/** Wants a command to succeed; what it complained of is the failure otherwise. */
+export async function done(command: Promise<Ran>): Promise<void> {
+  const { status, err } = await command;
+  if (status !== 0) throw new Error(`it ended with ${status}: ${err}`);
+}
+
 /** Starts the browser; to be closed at the end. */
 export function launch(): Promise<Browser> {
   // Root has no sandbox of its own; the page comes from the daemon beside it.

@@ -74,14 +74,24 @@ describe("a job", () => {
     await page.waitForSelector(`[data-job="${id}"]`, { state: "detached" });
   });
 
+  it("whose ranks do not join over RDMA says for whom it waits", async () => {
+    await goTo("/run");
+    await page.fill("[name=command]", "/bin/sleep 300");
+    await page.selectOption("[name=backend]", "jaccl");
+    await see(page, '[data-plan="jaccl"]');
+    await page.locator("button >> text=Run").click();
+    await see(page, "[data-handshake] >> text=Handshake 0 of 2");
+    await picture(page, "job-handshake");
+    await page.locator("button >> text=Stop").click();
+    await see(page, '[data-phase="stopped"]');
+  });
+
   it("is stopped when it is told to", async () => {
     await submit("echo sleeping; sleep 300");
     await see(page, "[data-logs] >> text=sleeping");
     await page.locator("button >> text=Stop").click();
     await see(page, '[data-phase="stopped"]');
-    await page.evaluate(() => {
-      location.hash = "/jobs";
-    });
+    await goTo("/jobs");
     await see(page, "tr >> text=Stopped");
     await picture(page, "jobs");
   });
@@ -89,9 +99,7 @@ describe("a job", () => {
 
 /** Submits a job of two ranks by the form and gives its id. */
 async function submit(script: string): Promise<string> {
-  await page.evaluate(() => {
-    location.hash = "/run";
-  });
+  await goTo("/run");
   await see(page, "[name=command]");
   await page.fill("[name=command]", `/bin/sh -c '${script}'`);
   await page.selectOption("[name=backend]", "ring");
@@ -99,4 +107,10 @@ async function submit(script: string): Promise<string> {
   await page.waitForURL("**/#/job/j*");
   await see(page, `h1`);
   return page.url().split("/").at(-1)!;
+}
+
+async function goTo(path: string): Promise<void> {
+  await page.evaluate((to) => {
+    location.hash = to;
+  }, path);
 }

@@ -167,6 +167,12 @@ export class Live {
     return this.nodes.find((node) => node.node === id)?.short_name ?? id.slice(0, 4);
   }
 
+  /** A person as people know them: their account and the name of its Mac. */
+  person(principal: api.Principal): string {
+    const at = principal.lastIndexOf("@");
+    return at < 0 ? principal : `${principal.slice(0, at)}@${this.name(principal.slice(at + 1))}`;
+  }
+
   #of(kind: api.Kind): Documents {
     return metricKinds.includes(kind) ? this.#metrics : this.#facts;
   }
