@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -44,6 +45,16 @@ func TestTripIsFollowedFromAnotherMac(t *testing.T) {
 	is.Equal(list.Price, "1 Mac needs one trip to Recovery, about 4 minutes.")
 	is.Equal(list.Errands[0].Kind, api.ErrandRecovery)
 	is.Equal(list.Errands[0].Note, "")
+
+	warns := func() bool {
+		all := call[api.NodeConditionsResult](t, first, "node.conditions", nil).Conditions
+		return slices.ContainsFunc(all, func(c api.NodeCondition) bool { return c.Node == there && c.Code == api.ReasonRDMAOneSided })
+	}
+	eventually(t, "the warning of the Mac that is off", soon, warns)
+	change(t, first, "set studio-3.rdma on")
+	eventually(t, "the end of the warning", soon, func() bool { return !warns() })
+	change(t, first, "set studio-3.rdma off")
+	eventually(t, "the trip again", soon, errand(func(e api.RDMAErrand) bool { return !e.Done }))
 
 	cable := list.Errands[0].Links[0]
 	enable := func(link api.LinkRef) error {

@@ -53,8 +53,12 @@ func (t Trips) Next(cables []Cable, now time.Duration) Trips {
 		}
 		if !trip.Done {
 			e := ends[node]
-			if e == nil || e.Stale || !isTrue(e.isOn()) || e.device() == nil {
+			switch {
+			case e == nil || !isTrue(e.isOn()):
 				continue // the cable went, not the need
+			case e.Stale || e.device() == nil:
+				next[node] = trip // what the Mac says of itself comes before it counts as back
+				continue
 			}
 			trip.Done, trip.DoneAt, trip.Left = true, now, false
 		}
