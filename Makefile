@@ -93,6 +93,7 @@ darwin: $(DEPS) ## on Linux: compile, vet and link what is for macOS
 
 darwinsim: $(DEPS) ## on Linux: run the C for macOS over simulated frameworks, under the address and leak sanitizers
 	$(GO) test -count=1 -asan -tags darwinsim -timeout 20m ./native/darwin/...
+	$(GO) test -count=1 -asan -tags darwinsim -timeout 20m -run OverDarwin ./daemon/internal/rdma
 
 fuzz: $(DEPS) ## run every fuzz target for FUZZTIME (20s)
 	@$(GO) run ./cmd/internal/rules/fuzzlist >build/fuzzlist
