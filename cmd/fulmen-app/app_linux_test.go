@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,156 +11,250 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
-	"fulmen/daemon/e2e/desk"
 )
 
-// rig is the app over a simulated cluster.
-type rig struct {
-	*desk.Desk
-	*menu
-	stage *desk.Stage
-	// answers is a file with what the stand-in for zenity answers, asked one with
-	// what it was asked.
-	answers, asked string
-	// ended is closed, with err, when the app has ended; quits says that it does so
-	// by itself.
-	ended chan struct{}
-	err   error
-	quits bool
-}
-
-// newRig starts a cluster, a desktop and the app.
-func newRig(t *testing.T, scenario string, macs ...string) *rig {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("a cluster is paired first, and systray does not run under the race detector")
-	}
-	is := is.New(t)
-	stage, err := desk.NewStage(filepath.Join("..", ".."))
-	t.Cleanup(stage.Close)
-	if errors.Is(err, desk.ErrNobody) {
-		t.Skip(err)
-	}
-	is.NoErr(err)
-	is.NoErr(stage.Build(t.Context(), "fulmen/cmd/fulmen-app", "fulmen/cmd/fulmend", "fulmen/cmd/fulmen"))
-	b := newBus(t)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	d, err := stage.Start(ctx, scenario, macs, "")
-	t.Cleanup(d.Close)
-	is.NoErr(err)
-
-	r := &rig{Desk: d, stage: stage, answers: filepath.Join(stage.Work, "answers"), asked: filepath.Join(stage.Work, "asked"), ended: make(chan struct{})}
-	// Dialogs need a screen; this one answers from a file, and no where it is empty.
-	tools := filepath.Join(stage.Folder, "tools")
-	is.NoErr(os.Mkdir(tools, 0o755))
-	script := "#!/bin/sh\nprintf '%s\\n' \"$*\" >>'" + r.asked + "'\nhead -n 1 '" + r.answers + "' | grep . && sed -i 1d '" + r.answers + "'\n"
-	is.NoErr(os.WriteFile(filepath.Join(tools, "zenity"), []byte(script), 0o755))
-	is.NoErr(os.WriteFile(filepath.Join(tools, "xclip"), []byte("#!/bin/sh\ncat >'"+filepath.Join(stage.Work, "copied")+"'\n"), 0o755))
-	is.NoErr(os.WriteFile(filepath.Join(tools, "wl-copy"), []byte("#!/bin/sh\ncat >'"+filepath.Join(stage.Work, "copied")+"'\n"), 0o755))
-	r.answer()
-	app := d.Nodes[0].Command(context.Background(), filepath.Join(stage.Bin, "fulmen-app"))
-	app.Env = append(app.Environ(), "DBUS_SESSION_BUS_ADDRESS="+b.address, "PATH="+tools+":"+os.Getenv("PATH"))
-	app.Stdout, app.Stderr = os.Stderr, os.Stderr
-	is.NoErr(app.Start())
-	go func() { defer close(r.ended); r.err = app.Wait() }()
-	t.Cleanup(func() {
-		if !r.quits {
-			_ = app.Process.Signal(syscall.SIGTERM) // it may have ended
+// TestApp clicks through the menu over D-Bus and sees the daemons act. The parts
+// share one cluster, and come in this order.
+func TestApp(t *testing.T) {
+	r := newRig(t, "studio-1", "studio-2")
+	for _, part := range []struct {
+		name string
+		try  func(t *testing.T, r *rig)
+	}{
+		{"shows the cluster", showsTheCluster},
+		{"adds Macs", addsMacs},
+		{"measures", measures},
+		{"changes RDMA", changesRDMA},
+		{"runs jobs", runsJobs},
+		{"lends", lends},
+		{"opens and copies", opensAndCopies},
+		{"keeps its settings", keepsSettings},
+		{"outlives the daemon", outlivesTheDaemon},
+		{"removes a Mac", removesAMac},
+		{"is there once", isThereOnce},
+		{"quits", quits},
+	} {
+		if !t.Run(part.name, func(t *testing.T) {
+			r.t = t
+			part.try(t, r)
+		}) {
+			break // what follows builds on it
 		}
-		<-r.ended
-		if r.err != nil {
-			t.Errorf("the app ended with %v", r.err)
-		}
-	})
-	r.menu = b.appears(ctx)
-	return r
+	}
+	r.t = t
 }
 
-// answer says what the next dialogs answer.
-func (r *rig) answer(lines ...string) {
-	text := strings.Join(lines, "\n")
-	if text != "" {
-		text += "\n"
-	}
-	if err := os.WriteFile(r.answers, []byte(text), 0o666); err != nil {
-		r.t.Fatal(err)
-	}
-}
-
-func TestAppShowsAndStopsJobs(t *testing.T) {
+func showsTheCluster(t *testing.T, r *rig) {
 	is := is.New(t)
-	r := newRig(t, "mesh-4", "studio-1", "studio-2")
 	first := r.shows("2 Macs")
 	is.True(strings.HasSuffix(first.title, "SIMULATED"))
 	r.shows("studio-1 (this Mac)")
 	r.shows("studio-2")
 	r.shows("Cables:", "studio-1 ↔ studio-2")
-
 	// A line that is only read does nothing, though a desktop may send the click.
 	is.True(r.shows("studio-2", "Simulated").disabled)
 	r.click("studio-2", "Simulated")
+}
 
+func addsMacs(t *testing.T, r *rig) {
+	is := is.New(t)
+	// This Mac shows a code.
+	r.click("Add a Mac...", "Show a Code on This Mac")
+	r.does("zenity --info", "Type this code on the other Mac")
+	code := r.shows("Code for the other Mac: ")
+	is.Equal(len(code.title), len("Code for the other Mac: XXXX-XXXX"))
+	r.click("Code for the other Mac", "Show It Large")
+	r.does("zenity --info", strings.TrimPrefix(code.title, "Code for the other Mac: "))
+	r.click("Code for the other Mac", "Stop Adding")
+	r.lacks("Code for the other Mac")
+
+	// Another Mac shows one. It is put off, taken up again by a link, ignored, taken
+	// up again, and let in.
+	mini, err := r.Add(t.Context(), "mini")
+	is.NoErr(err)
+	open, err := client.Call[api.ClusterPairResult](t.Context(), mini.Client, "cluster.pair", api.ClusterPairParams{})
+	is.NoErr(err)
+	const asks = "“Mac at 192.168.1.13” wants to join" // what it is called is told to who knows the code
+	is.True(r.shows(asks, "A Mac, over en0").disabled)
+	for _, not := range []struct {
+		item string
+		api.PendingState
+	}{{"Later", api.PendingLater}, {"Ignore", api.PendingIgnored}} {
+		r.click(asks, not.item)
+		r.lacks(asks)
+		is.Equal(pendingAt(t, r, mini.ID).State, not.PendingState)
+		is.NoErr(r.answer("yes"))
+		r.opens("fulmen:cluster.answer?state=asking&node=" + string(mini.ID))
+		r.does("zenity --question", "Show “Mac at 192.168.1.13” again?", "A link asked for this.")
+		r.shows(asks)
+	}
+	is.NoErr(r.answer("0000-0000"))
+	r.click(asks, "Enter Its Code...")
+	r.does("zenity --entry", "Add “Mac at 192.168.1.13”?")
+	r.does("zenity --error", "Enter Its Code")
+	is.NoErr(r.answer(open.Code))
+	r.click(asks, "Enter Its Code...")
+	r.shows("3 Macs")
+	r.shows("mini")
+	r.lacks(asks)
+}
+
+// pendingAt is what the first Mac keeps of one that asks.
+func pendingAt(t *testing.T, r *rig, peer api.NodeID) (p api.Pending) {
+	t.Helper()
+	got, err := client.Call[api.StateGetResult](t.Context(), r.Nodes[0].Client, "state.get", api.StateSelect{Kinds: []api.Kind{api.KindPending}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range got.Docs {
+		if err := d.Decode(&p); err == nil && p.Peer == peer {
+			return p
+		}
+	}
+	t.Fatalf("%s does not ask", peer)
+	return p
+}
+
+func runsJobs(t *testing.T, r *rig) {
+	is := is.New(t)
 	node := r.Nodes[0]
 	out, err := node.Command(t.Context(), r.stage.Fulmen, "run", "-n", "1", "--backend", "ring", "--name", "sleeper", "--detach", "--", "sleep", "600").CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	r.shows("sleeper   1 Mac", "Stop...")
+	r.click("sleeper", "Logs")
+	r.does("xdg-open", "page=/job/")
+	is.NoErr(r.answer())
 	r.click("sleeper", "Stop...") // and no: nothing is answered
-	r.answer("yes")
-	r.click("sleeper", "Stop...")
+	r.does("zenity --question", "Stop “sleeper”?")
+	r.confirms("sleeper", "Stop...")
 	r.shows("sleeper   stopped")
 	list, err := client.Call[api.JobListResult](t.Context(), node.Client, "job.list", api.JobListParams{Ended: true})
 	is.NoErr(err)
 	is.Equal(len(list.Jobs), 1)
 	is.Equal(list.Jobs[0].Phase, api.JobStopped)
-	is.Equal(r.shows("sleeper", "Run It Again").disabled, false)
+	r.click("sleeper", "Run It Again")
+	r.confirms("sleeper   1 Mac", "Stop...")
+	r.shows("sleeper   stopped")
 }
 
-func TestAppOutlivesTheDaemon(t *testing.T) {
+func lends(t *testing.T, r *rig) {
 	is := is.New(t)
-	r := newRig(t, "mesh-4", "studio-1", "studio-2")
-	r.shows("2 Macs")
-	r.Nodes[0].End(syscall.SIGKILL)
-	r.shows("Fulmen does not answer")
-	r.lacks("studio-2")
-	is.NoErr(r.Nodes[0].Boot(t.Context()))
-	r.shows("2 Macs")
-	r.shows("studio-2")
-
-	r.Nodes[1].End(syscall.SIGKILL)
-	r.shows("1 of 2 Macs")
-	r.shows("studio-2   not reached")
-	is.NoErr(r.Nodes[1].Boot(t.Context()))
-	r.shows("2 Macs")
+	for _, tt := range []struct{ item, title string }{
+		{"", "Jobs on this Mac: from everybody with an account here, on power"},
+		{"Only on Power", "Jobs on this Mac: from everybody with an account here"},
+		{"From Me Only", "Jobs on this Mac: from me only"},
+		{"Only on Power", "Jobs on this Mac: from me only, on power"},
+		{"From Everybody with an Account Here", "Jobs on this Mac: from everybody with an account here, on power"},
+	} {
+		if tt.item != "" {
+			r.click("Jobs on this Mac", tt.item)
+		}
+		r.awaits(tt.title, func(all []line) bool {
+			l, err := find(all, "Jobs on this Mac")
+			return err == nil && l.title == tt.title
+		})
+	}
+	r.click("Jobs on this Mac", "Only When Nobody Uses It") // a simulated Mac cannot tell
+	r.does("zenity --error", "does not tell Fulmen whether somebody uses it")
+	r.click("Jobs on this Mac", "Keep This Mac Awake")
+	r.checks("Jobs on this Mac", "Keep This Mac Awake")
+	r.click("Jobs on this Mac", "From Some People...")
+	r.does("xdg-open", "page=/sharing")
+	sharing, err := client.Call[api.Sharing](t.Context(), r.Nodes[0].Client, "cluster.sharing", nil)
+	is.NoErr(err)
+	is.Equal(sharing.Jobs, api.JobsMapped)
+	is.True(sharing.KeepAwake && sharing.OnlyOnPower && !sharing.OnlyWhenIdle)
 }
 
-func TestAppKeepsItsSettings(t *testing.T) {
+func opensAndCopies(t *testing.T, r *rig) {
 	is := is.New(t)
-	r := newRig(t, "mesh-4", "studio-1", "studio-2")
+	r.click("Dashboard")
+	r.does("xdg-open", "http://127.0.0.1:")
+	r.click("3 Macs")
+	r.does("xdg-open", "http://127.0.0.1:")
+	r.click("studio-2", "Show in Dashboard")
+	r.does("xdg-open", "page=/node/"+string(r.Nodes[1].ID))
+	r.click("Cables:", "studio-1 ↔ studio-2", "Show Me the Ports")
+	r.does("xdg-open", "page=/link/")
+	r.click("Copy Diagnostics")
+	r.does("wl-copy")
+	text, err := os.ReadFile(r.copied())
+	is.NoErr(err)
+	is.True(strings.HasPrefix(string(text), "Fulmen "+version))
+}
+
+func keepsSettings(t *testing.T, r *rig) {
+	is := is.New(t)
 	is.True(r.shows("Settings", "Notifications").checked)
 	r.click("Settings", "Notifications")
 	r.awaits("notifications off", func(all []line) bool {
 		l, err := find(all, "Settings", "Notifications")
 		return err == nil && !l.checked
 	})
-	r.click("Settings", "Beside the Icon", "Memory Used")
-	r.awaits("memory chosen", func(all []line) bool {
-		l, err := find(all, "Settings", "Beside the Icon", "Memory Used")
-		return err == nil && l.checked
-	})
+	for _, title := range []string{"GPU Use of This Mac", "Power of All Macs", "Nothing", "Memory Used"} {
+		r.click("Settings", "Beside the Icon", title)
+		r.checks("Settings", "Beside the Icon", title)
+	}
 	text, err := os.ReadFile(filepath.Join(r.Nodes[0].Home, "app.toml"))
 	is.NoErr(err)
 	is.Equal(string(text), "title = \"memory\"\nnotifications = false\n")
+	for _, title := range []string{"Open at Login", "Install the Command Line Tool..."} {
+		r.click("Settings", title)
+		r.does("zenity --error", "this is done on macOS only")
+	}
+}
 
-	r.click("Add a Mac...", "Show a Code on This Mac")
-	code := r.shows("Code for the other Mac: ")
-	is.Equal(len(code.title), len("Code for the other Mac: XXXX-XXXX"))
-	r.click("Code for the other Mac", "Stop Adding")
-	r.lacks("Code for the other Mac")
+func outlivesTheDaemon(t *testing.T, r *rig) {
+	is := is.New(t)
+	r.Nodes[0].End(syscall.SIGKILL)
+	r.shows("Fulmen does not answer")
+	r.lacks("studio-2")
+	r.click("Start Fulmen")
+	r.does("zenity --error", "sudo systemctl start fulmen")
+	is.NoErr(r.Nodes[0].Boot(t.Context()))
+	r.shows("3 Macs")
+	r.shows("studio-2")
 
-	r.click("Copy Diagnostics")
+	r.Nodes[1].End(syscall.SIGKILL)
+	r.shows("2 of 3 Macs")
+	r.shows("studio-2   not reached")
+	is.NoErr(r.Nodes[1].Boot(t.Context()))
+	r.shows("3 Macs")
+}
+
+func removesAMac(t *testing.T, r *rig) {
+	is := is.New(t)
+	is.NoErr(r.answer())
+	r.click("mini", "Remove from the Cluster...") // and no
+	r.does("zenity --question", "Remove “mini” from the cluster?")
+	r.confirms("mini", "Remove from the Cluster...")
+	r.shows("2 Macs")
+	r.lacks("mini")
+	peers, err := client.Call[api.ClusterPeersResult](t.Context(), r.Nodes[0].Client, "cluster.peers", nil)
+	is.NoErr(err)
+	var removed []api.NodeID
+	for _, m := range peers.Members {
+		if m.RemovedBy != "" {
+			removed = append(removed, m.Node)
+		}
+	}
+	is.Equal(removed, []api.NodeID{r.Nodes[2].ID})
+}
+
+func isThereOnce(t *testing.T, r *rig) {
+	is := is.New(t)
+	is.NoErr(r.answer("Dashboard"))
+	r.opens()
+	r.does("zenity --question", "2 Macs", "studio-1 (this Mac)")
+	r.does("xdg-open", "http://127.0.0.1:")
+	r.opens("fulmen:job.submit?x=y")
+	r.does("zenity --error", "The link cannot be used.")
+	is.True(r.app(t.Context(), "--help").Run() != nil)
+}
+
+func quits(_ *testing.T, r *rig) {
 	r.quits = true
 	r.click("Quit")
 	<-r.ended

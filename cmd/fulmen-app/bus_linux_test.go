@@ -220,6 +220,15 @@ func (m *menu) shows(titles ...string) (found line) {
 	return found
 }
 
+// checks waits until a line has its mark.
+func (m *menu) checks(titles ...string) {
+	m.t.Helper()
+	m.awaits("the mark of "+strings.Join(titles, " > "), func(all []line) bool {
+		l, err := find(all, titles...)
+		return err == nil && l.checked
+	})
+}
+
 // lacks waits until a line is gone.
 func (m *menu) lacks(titles ...string) {
 	m.t.Helper()
