@@ -13,6 +13,7 @@ import (
 
 	"github.com/matryer/is"
 
+	"fulmen/cmd/internal/bundle/steps"
 	"fulmen/daemon/api"
 )
 
@@ -121,5 +122,22 @@ func TestPackageScripts(t *testing.T) {
 		is.NoErr(err)
 		is.True(strings.Contains(string(text), "label="+api.DaemonLabel+"\n"))
 		is.True(strings.Contains(string(text), "/Applications/"+api.BundleName+"/Contents/MacOS/fulmen "))
+	}
+}
+
+// The page about installation names what the code and the installers leave behind.
+func TestInstallPageNamesEverything(t *testing.T) {
+	is := is.New(t)
+	page, err := os.ReadFile(filepath.Join(repository, "docs/install.md"))
+	is.NoErr(err)
+	for _, name := range []string{
+		"/Applications/" + api.BundleName, "/Library/LaunchDaemons/" + api.DaemonLabel + ".plist", api.MacStateFolder, api.MacLogFolder, "/Library/Logs/fulmend.err",
+		api.RuntimeFolder, api.LaunchdSocket, api.LinuxConfigFolder, api.LinuxStateFolder, api.LinuxLogFolder, steps.PackageID,
+		"/usr/local/bin/fulmen", "fulmend.service", "fulmend.socket", "fulmend-api.socket", "/opt/fulmen/build/bin/fulmen",
+		steps.SignIdentity, steps.InstallerIdentity, steps.NotaryProfile, fmt.Sprint(api.APIPort), fmt.Sprint(api.PeerPort),
+	} {
+		if !bytes.Contains(page, []byte(name)) {
+			t.Errorf("docs/install.md does not name %s", name)
+		}
 	}
 }
