@@ -141,9 +141,23 @@ func refusal(report readiness.Report) *api.Error {
 		return api.Errorf(api.ReasonRDMANotReady, report.Link.String(), "%s", report.Text)
 	}
 	first := report.Causes[0]
-	e := api.Errorf(first.Reason, report.Link.String(), "%s", first.Message)
-	e.Data.Subject, e.Data.Remedy, e.Data.Causes = first.Subject, first.Remedy, report.Causes
+	e := api.Errorf(first.Reason, first.Subject, "RDMA cannot be enabled: %s.", first.Message)
+	e.Data.Remedy = first.Remedy
+	for _, cause := range report.Causes[1:] {
+		if !isEnablesOwn(cause.Reason) {
+			e.Data.Causes = append(e.Data.Causes, cause)
+		}
+	}
 	return e
+}
+
+// isEnablesOwn reports whether to enable RDMA is what mends it.
+func isEnablesOwn(why api.Reason) bool {
+	switch why {
+	case api.ReasonInBridge, api.ReasonBridgeLoop, api.ReasonRDMANoIPv4GID, api.ReasonNoAddress:
+		return true
+	}
+	return false
 }
 
 // changeDisturbs is what a change of the network would disturb here: nil where

@@ -94,11 +94,21 @@ func TestRDMAIsEnabledAndPutBack(t *testing.T) {
 
 	_, err := ask("rdma.enable", one("studio-1:6"))
 	is.True(errors.Is(err, api.ReasonNotThunderbolt5)) // the cable to the mini
+	text := end(t, j.fulmen(ctx, first, "rdma", "enable", "studio-1:6"))
+	is.Equal(text.status, api.ExitFailed)
+	is.True(strings.Contains(text.err, "RDMA cannot be enabled: port 1 of mini is Thunderbolt 4, and RDMA needs Thunderbolt 5."))
+	is.True(!strings.Contains(text.err, "bridge")) // which would not be in the way
 	_, err = ask("rdma.enable", one("studio-1:4"))
 	is.True(errors.Is(err, api.ReasonRDMAChangesRefused)) // nobody at the other Mac has allowed it
 	for _, n := range j.Nodes {
 		call[api.Sharing](t, n.Client, "cluster.set_sharing", api.ClusterSetSharingParams{RDMAChanges: api.ChangesMembers})
 	}
+
+	change(t, second.Client, "set studio-2.configuration refused")
+	_, err = ask("rdma.enable", one("studio-1:4"))
+	is.True(errors.Is(err, api.ReasonRDMAChangeFailed))
+	is.Equal([2]string{j.network(t, first), j.network(t, second)}, before) // at neither end
+	change(t, second.Client, "set studio-2.configuration free")
 
 	dry, err := ask("rdma.enable", api.RDMAChangeParams{AllReady: true, DryRun: true})
 	is.NoErr(err)
@@ -119,7 +129,8 @@ func TestRDMAIsEnabledAndPutBack(t *testing.T) {
 	again, err := ask("rdma.enable", one("studio-1:4"))
 	is.NoErr(err)
 	is.Equal(again.Changes[0].Change, done.Changes[0].Change) // nothing was made anew
-	text := end(t, j.fulmen(ctx, first, "rdma", "disable", "studio-1:5"))
+	j.losesItsAddress(t, second)
+	text = end(t, j.fulmen(ctx, first, "rdma", "disable", "studio-1:5"))
 	is.Equal(text.status, api.ExitOK)
 	is.True(strings.Contains(text.out, "studio-2: put back."))
 
@@ -185,4 +196,21 @@ func (j *jobs) killAt(t *testing.T, watcher, victim *desk.Node, at api.RDMAChang
 	victim.End(syscall.SIGKILL)
 	must(t, "a daemon started again", victim.Boot(ctx))
 	<-done
+}
+
+// losesItsAddress has an enabled end lose its address, which Fulmen gives back.
+func (j *jobs) losesItsAddress(t *testing.T, at *desk.Node) {
+	t.Helper()
+	address := func() string {
+		for _, l := range strings.Split(j.network(t, at), "\n") {
+			if strings.HasPrefix(l, "en5 ") {
+				return l
+			}
+		}
+		return ""
+	}
+	before := address()
+	change(t, at.Client, "set studio-2.en5.address none")
+	eventually(t, "the address to be lost", soon, func() bool { return address() != before })
+	eventually(t, "the address to be back", soon, func() bool { return address() == before })
 }
