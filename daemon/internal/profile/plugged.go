@@ -60,7 +60,7 @@ func (s *plugged) look(paths []Path) {
 const maxPaths = 128
 
 // prune ends the documents of those paths that were measured longest ago, of too
-// many.
+// many, and those of paths that went before they were measured.
 func (p *Profiler) prune(paths []Path) {
 	there := map[string]bool{}
 	for _, path := range paths {
@@ -71,7 +71,11 @@ func (p *Profiler) prune(paths []Path) {
 	slices.SortFunc(names, func(a, b string) int {
 		return p.paths[a].MeasuredAt.Compare(p.paths[b].MeasuredAt.Time)
 	})
-	names = names[:max(0, len(p.paths)-maxPaths)]
+	most := max(0, len(p.paths)-maxPaths)
+	names = slices.Concat(names[:most], slices.DeleteFunc(names[most:], func(name string) bool {
+		v := p.paths[name]
+		return !v.MeasuredAt.IsZero() || v.Failure != nil || v.Muted
+	}))
 	for _, name := range names {
 		delete(p.paths, name)
 		delete(p.long, name)

@@ -89,6 +89,32 @@ func TestWaitsAndSaysWhy(t *testing.T) {
 	})
 }
 
+// A path that goes while it waits, waits no longer, and what was never measured of
+// it is no row.
+func TestPathsThatGoWhileTheyWait(t *testing.T) {
+	onDesk(t, func(d *desk) {
+		is := is.New(d.t)
+		d.set(func() { d.paths = []Path{cable(1)} })
+		d.watch(api.KindLinkProfile)
+		d.wait(10 * time.Second)
+		is.True(!d.profile(cable(1)).MeasuredAt.IsZero())
+		d.set(func() {
+			d.paths = []Path{cable(1), cable(2)}
+			d.obstacle = api.Errorf(api.ReasonOnBattery, "", "studio runs on its battery.")
+		})
+		d.wait(time.Hour)
+		is.True(d.profile(cable(1)).Waiting != nil)
+		is.True(d.profile(cable(2)).Waiting != nil)
+		d.set(func() { d.paths = nil })
+		is.Equal(d.profile(cable(1)).Waiting, nil)
+		is.True(!d.profile(cable(1)).MeasuredAt.IsZero()) // its history is of use when it comes back
+		d.rig.mu.Lock()
+		defer d.rig.mu.Unlock()
+		_, isThere := d.rig.paths[cable(2).Name()]
+		is.True(!isThere)
+	})
+}
+
 func TestBacksOffOnFailure(t *testing.T) {
 	onDesk(t, func(d *desk) {
 		is := is.New(d.t)

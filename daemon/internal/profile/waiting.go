@@ -35,11 +35,14 @@ func (p *Profiler) tellPathWaiting(name string, why *api.MeasureWait) {
 	path, isThere := p.pathOf(name)
 	p.mu.Lock()
 	value, known := p.paths[name]
-	if isTold(value.Waiting, why) || !isThere {
+	if isTold(value.Waiting, why) || !isThere && why != nil {
 		p.mu.Unlock()
 		return
 	}
-	if !known {
+	switch {
+	case !isThere: // gone while it waited
+		path = Path{Transport: value.Transport, Peer: value.Peer, Interface: value.Interface, Source: value.Source, Sink: value.Sink, Kind: value.LinkKind, Link: value.Link}
+	case !known:
 		value = describe(path)
 	}
 	value.Waiting = since(why, p.now())
