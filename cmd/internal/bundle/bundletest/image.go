@@ -17,17 +17,24 @@ type Image struct {
 	System uint32
 	// Text is what it holds, to tell it from others.
 	Text string
+	// Size is the size of what is signed but for the last 64 bytes, at least 2 KiB
+	// and a multiple of 16; 0: four pages.
+	Size int
 }
 
 const (
 	headerSize = 32
-	textSize   = 4 * 4096
 	linkSize   = 64
 	placeSize  = 64
+	fourPages  = 4 * 4096
 )
 
 // Bytes is the file. It has a place for a signature, and none in it.
 func (i Image) Bytes() []byte {
+	textSize := i.Size
+	if textSize == 0 {
+		textSize = fourPages
+	}
 	var commands [][]byte
 	segment := func(name string, at, size int) {
 		c := make([]byte, 72)
@@ -55,7 +62,7 @@ func (i Image) Bytes() []byte {
 	if system == 0 {
 		system = 26
 	}
-	commands = append(commands, words(0x32, 24, 1, system<<16, system<<16, 0), words(0x1d, 16, textSize+linkSize, placeSize))
+	commands = append(commands, words(0x32, 24, 1, system<<16, system<<16, 0), words(0x1d, 16, uint32(textSize+linkSize), placeSize))
 	all := bytes.Join(commands, nil)
 	kind := uint32(2)
 	if i.Name != "" {
