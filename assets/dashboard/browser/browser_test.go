@@ -92,7 +92,7 @@ func readSources() error {
 
 // needs skips the test where something is missing that make test has, and gives
 // the browser's path.
-func needs(t *testing.T) string {
+func needs(t testing.TB) string {
 	t.Helper()
 	for path, remedy := range map[string]string{"../node_modules/playwright-core": "make deps", "../dist/index.html": "make build"} {
 		if _, err := os.Stat(path); err != nil {

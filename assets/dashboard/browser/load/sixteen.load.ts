@@ -1,0 +1,104 @@
+import { writeFileSync } from "node:fs";
+
+import type { Browser, CDPSession, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+
+import { launch } from "../harness";
+import { cycle, Daemon, origin, size } from "./daemon";
+
+let browser: Browser;
+let page: Page;
+let debug: CDPSession;
+const daemon = new Daemon();
+const soak = process.env["FULMEN_LOAD"] === "soak";
+const found: Record<string, number> = {};
+
+beforeAll(async () => {
+  browser = await launch();
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+  await daemon.serve(context);
+  page = await context.newPage();
+  debug = await context.newCDPSession(page);
+  await debug.send("Performance.enable");
+});
+
+afterAll(async () => {
+  daemon.close();
+  await browser?.close();
+  const out = process.env["FULMEN_LOAD_OUT"];
+  if (out) writeFileSync(out, JSON.stringify(found));
+  console.log(found);
+});
+
+const wait = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
+
+async function counters(): Promise<Record<string, number>> {
+  const { metrics } = await debug.send("Performance.getMetrics");
+  return Object.fromEntries(metrics.map((m) => [m.name, m.value]));
+}
+
+/** The part of the time in which the page's main thread does something, over some seconds. */
+async function busy(seconds: number): Promise<number> {
+  const before = await counters();
+  await wait(seconds * 1000);
+  const after = await counters();
+  return (after["TaskDuration"]! - before["TaskDuration"]!) / (after["Timestamp"]! - before["Timestamp"]!);
+}
+
+/** Waits until all Macs are drawn, and gives the milliseconds from the beginning of the page's life. */
+async function drawn(): Promise<number> {
+  await page.waitForFunction((n) => document.querySelectorAll("[data-node]").length === n && document.querySelectorAll("[data-link]").length > 100, size);
+  return await page.evaluate(() => new Promise<number>((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(performance.now())))));
+}
+
+it("draws sixteen Macs soon after the page was asked for", async () => {
+  const times: number[] = [];
+  for (let i = 0; i < 5; i++) {
+    await page.goto(`${origin}/?${i}`);
+    times.push(await drawn());
+  }
+  found["render_ms"] = times.sort((a, b) => a - b)[2]!;
+}, 120_000);
+
+it("keeps the main thread free while every number moves", async () => {
+  daemon.live();
+  await wait(5_000);
+  found["busy_percent"] = 100 * (await busy(soak ? 30 : 12));
+  await page.locator("button >> text=/Show networks/").click();
+  await wait(2_000);
+  found["busy_networks_percent"] = 100 * (await busy(soak ? 30 : 12));
+  await page.locator("button >> text=Hide networks").click();
+  if (soak) {
+    expect(found["busy_percent"]).toBeLessThan(25);
+    expect(found["busy_networks_percent"]).toBeLessThan(25);
+  }
+}, 180_000);
+
+it.runIf(soak)("holds no more memory after ten minutes of changes than after two", async () => {
+  const memory = async (): Promise<{ heap: number; nodes: number; listeners: number }> => {
+    await page.keyboard.press("Escape");
+    await wait(8_000); // what was pulled last is shown for a moment
+    for (let i = 0; i < 3; i++) {
+      await debug.send("HeapProfiler.collectGarbage");
+      await wait(300);
+    }
+    const { JSHeapUsedSize, Nodes, JSEventListeners } = await counters();
+    return { heap: JSHeapUsedSize!, nodes: Nodes!, listeners: JSEventListeners! };
+  };
+  // Every cycle brings each cable and Mac back as often as it takes it away: the cluster at its end is that of its beginning.
+  const seconds = Number(process.env["FULMEN_LOAD_SECONDS"] ?? 600);
+  const cycles = Math.max(4, Math.round(seconds / 60));
+  let first: Awaited<ReturnType<typeof memory>> | undefined;
+  for (let turn = 0; turn < cycles * cycle; turn++) {
+    if (turn === 2 * cycle) first = await memory();
+    daemon.churn(turn);
+    if (turn % 97 === 96) await daemon.cut();
+    if (turn % 10 === 0) await page.locator("[data-link]").nth(turn % 50).focus({ timeout: 5_000 }).catch(() => {}); // it may be the one that was pulled
+    await wait((seconds * 1000) / (cycles * cycle));
+  }
+  const last = await memory();
+  Object.assign(found, { heap_first_bytes: first!.heap, heap_last_bytes: last.heap, nodes_first: first!.nodes, nodes_last: last.nodes });
+  expect(last.heap).toBeLessThan(first!.heap * 1.15);
+  expect(last.nodes).toBeLessThan(first!.nodes * 1.15);
+  expect(last.listeners).toBeLessThan(first!.listeners * 1.15);
+}, 1_200_000);
