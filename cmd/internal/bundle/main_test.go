@@ -14,6 +14,7 @@ import (
 	"fulmen/cmd/internal/bundle/bundletest"
 	"fulmen/cmd/internal/bundle/inspect"
 	"fulmen/cmd/internal/bundle/steps"
+	"fulmen/daemon/api"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -141,6 +142,8 @@ func TestCask(t *testing.T) {
 	recipe, err := m.cask(strings.Repeat("0a", 32))
 	is.NoErr(err)
 	golden(t, "fulmen.rb", string(recipe))
+	is.True(!strings.Contains(string(recipe), api.UndoFile+`"`)) // it outlives everything
+	is.True(!strings.Contains(string(recipe), `"`+api.MacStateFolder+`",`+"\n        "))
 	m.repository = "nobody"
 	_, err = m.cask("")
 	is.True(strings.Contains(err.Error(), "owner/name"))

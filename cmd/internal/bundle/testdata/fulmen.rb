@@ -25,14 +25,20 @@ cask "fulmen" do
   # An upgrade runs this too, so nothing here ends the daemon.
   uninstall quit: "org.fulmen.app"
 
+  # What was changed for RDMA and not put back is recorded in rdma-undo.json, which stays.
   zap launchctl: "org.fulmen.daemon",
       delete:    [
         "/Library/Logs/Fulmen",
         "/Library/Logs/fulmend.err",
-        "/Library/Application Support/Fulmen",
+        "/Library/Application Support/Fulmen/config.toml",
+        "/Library/Application Support/Fulmen/identity.key*",
+        "/Library/Application Support/Fulmen/jobs",
+        "/Library/Application Support/Fulmen/life.json",
+        "/Library/Application Support/Fulmen/state.db*",
         "/var/run/fulmen",
         "/var/run/fulmen.sock",
       ],
+      rmdir:     "/Library/Application Support/Fulmen",
       trash:     [
         "~/Library/Application Support/Fulmen",
         "~/Library/Logs/Fulmen",
