@@ -57,7 +57,8 @@ func New(ctx context.Context, quit func()) *Shell {
 
 // watch looks again while something is to be done about the setup.
 func (s *Shell) watch(ctx context.Context) {
-	tick := time.NewTicker(looksAgain) // see there
+	// SMAppService announces nothing, so that an approval is looked for.
+	tick := time.NewTicker(looksAgain)
 	defer tick.Stop()
 	for {
 		select {

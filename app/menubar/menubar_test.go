@@ -18,7 +18,7 @@ import (
 // desktop is a screen and a shell in memory: what was drawn and asked is kept,
 // and answers are given as set.
 type desktop struct {
-	clicks, nothing chan app.Item
+	clicks          chan app.Item
 	changed, opened chan struct{}
 
 	mu       sync.Mutex
@@ -138,7 +138,7 @@ func TestNoMoreThanTwoMenusASecond(t *testing.T) {
 			case d.changed <- struct{}{}:
 			default:
 			}
-			time.Sleep(170 * time.Millisecond) // now an odd and now an even number of times between two menus
+			d.settled(170 * time.Millisecond) // now an odd and now an even number of times between two menus
 		}
 		drawn := d.settled(time.Second)
 		is.True(len(drawn) > 5) // it goes on being drawn

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -43,7 +42,7 @@ func opened(args []string) (address string, err error) {
 	case len(args) == 1 && strings.HasPrefix(strings.ToLower(args[0]), api.LinkScheme+":"):
 		return args[0], nil
 	}
-	return "", errors.New("it is opened without arguments, or with one link that begins with " + api.LinkScheme + ":")
+	return "", fmt.Errorf("it is opened without arguments, or with one link of the scheme %s", api.LinkScheme)
 }
 
 // options are those of the app on every system.
