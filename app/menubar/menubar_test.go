@@ -119,9 +119,8 @@ func TestNothingIsDrawnWhileNothingChanges(t *testing.T) {
 			d.reading = reading
 			d.mu.Unlock()
 			drawn := d.settled(time.Hour)
-			is.Equal(len(drawn), 2) // that it looks for the daemon, and that there is none
-			is.Equal(drawn[0].Items[0].Title, "Connecting to Fulmen...")
-			is.Equal(drawn[1].Items[0].Title, "Fulmen does not answer")
+			is.True(len(drawn) <= 2) // that it looks for the daemon, unless that was over sooner, and that there is none
+			is.Equal(drawn[len(drawn)-1].Items[0].Title, "Fulmen does not answer")
 		})
 	}
 }
