@@ -19,6 +19,9 @@ import (
 // patience bounds the start of the cluster, and the tests in the browser.
 const patience = 4 * time.Minute
 
+// soaking is what the long tests take beside it.
+const soaking = 25 * time.Minute
+
 // root is the repository's, from this folder.
 const root = "../../.."
 
@@ -41,7 +44,11 @@ func TestInABrowser(t *testing.T) {
 		t.Skip(err)
 	}
 	is.NoErr(err)
-	ctx, stop := context.WithTimeout(t.Context(), patience)
+	within := patience
+	if os.Getenv("FULMEN_SOAK") != "" {
+		within += soaking
+	}
+	ctx, stop := context.WithTimeout(t.Context(), within)
 	defer stop()
 	is.NoErr(stage.Build(ctx, "fulmen/cmd/fulmen", "fulmen/cmd/fulmend"))
 	if worker, err := filepath.Abs(filepath.Join(root, "build", "bin", "fulmen-rank")); err == nil {

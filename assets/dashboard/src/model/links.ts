@@ -26,7 +26,7 @@ function cableLink(cable: api.Cable, from: Sources, nodes: Nodes, taken: Set<api
   for (const row of rows) taken.add(row);
   const id = cableKey(cable);
   const muted = cable.muted ?? false;
-  const about = cable.link === undefined ? [] : from.conditions.filter((c) => c.subject === cable.link && !c.muted);
+  const about = from.conditions.filter((c) => !c.muted && isAbout(c.subject, cable));
   const worst = worstOf(about, () => true);
   const trouble = muted ? [] : about.filter((c) => c.severity !== "info");
   return withRows(rows, nodes, first.node, known<Omit<ModelLink, keyof FromRows>>({
@@ -134,6 +134,11 @@ function raised(verdict: api.LinkVerdict, trouble: readonly api.NodeCondition[])
 
 function badness(verdict: api.LinkVerdict): number {
   return { good: 0, unknown: 1, slow: 2, bad: 3, down: 4 }[verdict] ?? 1;
+}
+
+/** Whether the subject of a condition is a cable: by its id, or by one of the sockets that it is in. */
+export function isAbout(subject: string | undefined, cable: Pick<api.Cable, "link" | "ends">): boolean {
+  return subject !== undefined && (subject === cable.link || cable.ends.some((end) => end.end === subject));
 }
 
 /** The two parts of `ID:1`. */

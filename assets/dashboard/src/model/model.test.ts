@@ -92,6 +92,11 @@ describe("links of the drawing", () => {
     expect(of(true)).toMatchObject({ verdict: "good", reasons: [] });
   });
 
+  it("hears conditions about either of its sockets, and of no other", () => {
+    const about = (subject: string) => modelOf(sources({ nodes, cables: [cable("a:1~b:2")], conditions: [{ node: "b", code: "link_flapping", severity: "error", text: "", subject, since: "" }] })).links[0]!.verdict;
+    expect(["a:1", "b:2", "a:1~b:2", "a:2", "b", "a:1~b:3"].map(about)).toEqual(["bad", "bad", "bad", "good", "good", "good"]);
+  });
+
   it("draws a stranger's cable as a stub", () => {
     const [link] = modelOf(sources({ nodes, cables: [{ ends: [{ end: "a:2" }], peer_name: "Ada's Mac", kind: "tb4", rdma: "unknown", verdict: "unknown" }] })).links;
     expect(link).toMatchObject({ id: "a:2?Ada's Mac", a: "a", peerName: "Ada's Mac" });
