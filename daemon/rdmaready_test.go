@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/matryer/is"
@@ -70,4 +71,20 @@ func TestTripsOfAScenario(t *testing.T) {
 	is.Equal(readiness.Price(errands), "1 Mac needs one trip to Recovery, about 4 minutes. 1 Mac needs a switch in System Settings and a restart, about 2 minutes.")
 	is.Equal(len(errands), 2)
 	is.Equal([]api.NodeID{errands[0].Node, errands[1].Node}, []api.NodeID{drawing.names["macbook"], drawing.names["studio-3"]})
+}
+
+// TestListOfSixteenFitsAMessage has the largest desk that plans are proven for.
+func TestListOfSixteenFitsAMessage(t *testing.T) {
+	is := is.New(t)
+	drawing := drawn(t, "sixteen")
+	var list api.RDMAListResult
+	for _, report := range drawing.graph.Readiness() {
+		list.Links = append(list.Links, report.RDMAReadiness)
+	}
+	is.True(len(list.Links) >= 40)
+	text, err := json.Marshal(list)
+	is.NoErr(err)
+	if len(text) > api.MaxMessageBytes/2 {
+		t.Errorf("%d cables take %d bytes", len(list.Links), len(text))
+	}
 }
