@@ -47,8 +47,8 @@ func TestSixteenForLong(t *testing.T) {
 func BenchmarkSixteen(b *testing.B) {
 	for b.Loop() {
 		found := measured(b, "bench")
-		b.ReportMetric(found["busy_percent"], "busy-%")
-		b.ReportMetric(found["busy_networks_percent"], "busy-all-%")
+		b.ReportMetric(found["busy_percent"], "busy-percent")
+		b.ReportMetric(found["busy_networks_percent"], "busy-networks-percent")
 		b.ReportMetric(found["render_ms"], "render-ms")
 	}
 }

@@ -19,7 +19,7 @@ const deadline = 45 * time.Minute
 func main() {
 	out := flag.String("out", "build/bench.json", "where the numbers go")
 	program := flag.String("worker", "build/bin/fulmen-rank", "the worker")
-	only := flag.String("only", "", "one group of rows alone: cgo, python, blas, lifecycle, daemon, measure, watched, cluster, job, jaccl")
+	only := flag.String("only", "", "one group of rows alone: cgo, python, blas, lifecycle, daemon, measure, watched, cluster, job, jaccl, dashboard")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	ctx, cancel := context.WithTimeout(ctx, deadline)
@@ -63,6 +63,7 @@ func bench(ctx context.Context, program, only string) ([]Row, error) {
 	}{
 		{"cgo", b.cgo}, {"python", b.againstPython}, {"blas", b.blasGain}, {"lifecycle", b.lifecycle},
 		{"daemon", b.daemonRows}, {"measure", b.measureRows}, {"watched", b.watchedRows}, {"cluster", b.clusterRows}, {"job", b.jobRows}, {"jaccl", b.jacclRows},
+		{"dashboard", b.dashboardRows},
 	} {
 		if only != "" && only != group.name {
 			continue

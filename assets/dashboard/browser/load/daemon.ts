@@ -6,7 +6,7 @@
  * @module
  */
 
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import type { BrowserContext, WebSocketRoute } from "playwright-core";
@@ -25,6 +25,8 @@ export const cycle = 240;
 const at = "2026-11-22T00:00:00.000Z";
 const ids = Array.from({ length: size }, (_, i) => `mac${String(i + 1).padStart(2, "0")}00000000000`);
 const gigabyte = 2 ** 30;
+
+const types: Readonly<Record<string, string>> = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml" };
 
 /** The kinds of documents that a watcher of metrics asks for. */
 const metrics: readonly api.Kind[] = ["memory", "system"];
@@ -49,10 +51,19 @@ export class Daemon {
   /** Makes a context answer for the dashboard and its daemon. */
   async serve(context: BrowserContext): Promise<void> {
     const dist = join(import.meta.dirname, "../../dist");
+    const files = new Map(
+      readdirSync(dist, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => join(entry.parentPath, entry.name))
+        .map((file): [string, Buffer] => [file.slice(dist.length), readFileSync(file)]),
+    );
     await context.addInitScript(() => sessionStorage.setItem("fulmen.token", "a token"));
     await context.route(`${origin}/**`, async (route) => {
       const path = new URL(route.request().url()).pathname;
-      await route.fulfill({ path: join(dist, path === "/" ? "index.html" : path) });
+      const name = path === "/" ? "/index.html" : path;
+      const body = files.get(name);
+      const type = types[name.slice(name.lastIndexOf("."))] ?? "text/plain";
+      await (body ? route.fulfill({ body, contentType: type }) : route.fulfill({ status: 404, body: "" }));
     });
     await context.routeWebSocket(/\/v1$/, (wire) => {
       const follower: Follower = { wire, subs: new Map() };

@@ -19,7 +19,8 @@ beforeAll(async () => {
   await daemon.serve(context);
   page = await context.newPage();
   debug = await context.newCDPSession(page);
-  await debug.send("Performance.enable");
+  // The thread's own time: that of others on the same machine does not count.
+  await debug.send("Performance.enable", { timeDomain: "threadTicks" });
 });
 
 afterAll(async () => {
@@ -39,10 +40,11 @@ async function counters(): Promise<Record<string, number>> {
 
 /** The part of the time in which the page's main thread does something, over some seconds. */
 async function busy(seconds: number): Promise<number> {
+  const began = performance.now();
   const before = await counters();
   await wait(seconds * 1000);
   const after = await counters();
-  return (after["TaskDuration"]! - before["TaskDuration"]!) / (after["Timestamp"]! - before["Timestamp"]!);
+  return ((after["TaskDuration"]! - before["TaskDuration"]!) * 1000) / (performance.now() - began);
 }
 
 /** Waits until all Macs are drawn, and gives the milliseconds from the beginning of the page's life. */
@@ -53,10 +55,13 @@ async function drawn(): Promise<number> {
 
 it("draws sixteen Macs soon after the page was asked for", async () => {
   const times: number[] = [];
+  const threads: number[] = [];
   for (let i = 0; i < 5; i++) {
     await page.goto(`${origin}/?${i}`);
     times.push(await drawn());
+    threads.push((await counters())["TaskDuration"]! * 1000);
   }
+  console.log("ms:", times, "of the main thread:", threads);
   found["render_ms"] = times.sort((a, b) => a - b)[2]!;
 }, 120_000);
 
