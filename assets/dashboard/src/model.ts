@@ -98,7 +98,7 @@ export interface ModelLink {
   /** What the ends negotiated, the slowest hop. */
   negotiatedForwardBitsPerS?: number;
   negotiatedBackwardBitsPerS?: number;
-  /** The best measured of all rows, from a to b. */
+  /** The best measured of all rows, from a to b; those over RDMA count where it is ready. */
   forwardBitsPerS?: number;
   /** The best measured of all rows, from b to a. */
   backwardBitsPerS?: number;

@@ -70,7 +70,7 @@ export const phase: (phase: api.JobPhase | api.RankPhase) => string = from({
   queued: "Queued",
   placing: "Looking for Macs",
   starting: "Starting",
-  handshake: "Ranks join",
+  handshake: "Joining",
   running: "Running",
   ending: "Ending",
   backoff: "Waits for the next try",

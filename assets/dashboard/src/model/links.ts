@@ -81,14 +81,16 @@ function networkLinks(from: Sources, nodes: Nodes, taken: ReadonlySet<api.LinkRo
 type FromRows = Pick<ModelLink, "forwardBitsPerS" | "backwardBitsPerS" | "latencyUs" | "rows">;
 
 function withRows(rows: readonly api.LinkRow[], nodes: Nodes, a: api.NodeID, link: Omit<ModelLink, keyof FromRows>): ModelLink {
-  const forward = rows.map((row) => (row.from === a ? row.up_bits_per_s : row.down_bits_per_s));
-  const backward = rows.map((row) => (row.from === a ? row.down_bits_per_s : row.up_bits_per_s));
+  // What RDMA gave is no speed of a cable over which nobody can use it now.
+  const usable = rows.filter((row) => row.transport !== "rdma" || link.rdma === "ready");
+  const forward = usable.map((row) => (row.from === a ? row.up_bits_per_s : row.down_bits_per_s));
+  const backward = usable.map((row) => (row.from === a ? row.down_bits_per_s : row.up_bits_per_s));
   return {
     ...link,
     ...known<FromRows>({
       forwardBitsPerS: best(forward, Math.max),
       backwardBitsPerS: best(backward, Math.max),
-      latencyUs: half(best(rows.map((row) => row.rtt_us), Math.min)),
+      latencyUs: half(best(usable.map((row) => row.rtt_us), Math.min)),
       rows: rows.map((row) => rowOf(row, nodes)).sort((x, y) => compare(x.transport, y.transport) || compare(x.key, y.key)),
     }),
   };

@@ -92,6 +92,16 @@ describe("links of the drawing", () => {
     expect(of(true)).toMatchObject({ verdict: "good", reasons: [] });
   });
 
+  it("counts what RDMA gave where it is ready, and keeps the row otherwise", () => {
+    const of = (rdma: api.RDMAVerdict) => modelOf(sources({
+      nodes, cables: [cable("a:1~b:1", { rdma })],
+      rows: [row("a", "b", { link: "a:1~b:1", up_bits_per_s: 5, rtt_us: 300 }), row("a", "b", { link: "a:1~b:1", transport: "rdma", kind: "rdma", name: "a:1~b:1", up_bits_per_s: 70, rtt_us: 18 })],
+    })).links[0]!;
+    expect(of("ready")).toMatchObject({ forwardBitsPerS: 70, latencyUs: 9 });
+    expect(of("can_enable")).toMatchObject({ forwardBitsPerS: 5, latencyUs: 150 });
+    expect(of("can_enable").rows.length).toBe(2);
+  });
+
   it("hears conditions about either of its sockets, and of no other", () => {
     const about = (subject: string) => modelOf(sources({ nodes, cables: [cable("a:1~b:2")], conditions: [{ node: "b", code: "link_flapping", severity: "error", text: "", subject, since: "" }] })).links[0]!.verdict;
     expect(["a:1", "b:2", "a:1~b:2", "a:2", "b", "a:1~b:3"].map(about)).toEqual(["bad", "bad", "bad", "good", "good", "good"]);

@@ -89,6 +89,8 @@ const rim = { width: 10, height: 18 };
 /** How small the drawing gets so that all labels find their places. */
 const growth: readonly number[] = [1, 1.1, 1.22, 1.36, 1.52, 1.7];
 const leastScale = 0.6;
+/** On a phone, a label that finds no place is shown on demand sooner than all of them get too small. */
+const leastTerse = 0.76;
 
 /** The size of the drawing for a window: as large as the Macs take at ease, of the window's shape. */
 export function worldOf(window: Size, nodes: number, density: Density): Size {
@@ -128,7 +130,7 @@ export function sceneOf(input: SceneInput): Scene {
   let best: Scene | undefined;
   for (const factor of growth) {
     const world = { width: base.width * factor, height: base.height * factor };
-    if (best && input.window.width / world.width < leastScale) {
+    if (best && input.window.width / world.width < (input.density.terse ? leastTerse : leastScale)) {
       break;
     }
     const scene = sceneIn(input, world);
