@@ -63,6 +63,9 @@ func TestDeathAtEveryStep(t *testing.T) {
 				continue // to be cut off is mutual
 			}
 			for _, leader := range pair {
+				if leader == nodeB && way != "killed, back after a second" {
+					continue // who leads matters to who lives
+				}
 				for _, undo := range []bool{false, true} {
 					for at := 1; ; at++ {
 						touched, outcome := oneDeath(t, link, leader, victim, undo, at, death)

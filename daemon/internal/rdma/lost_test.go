@@ -209,8 +209,10 @@ func TestDamagedRecord(t *testing.T) {
 		cfg.Records, cfg.Peers = fresh, reach{cfg.Peers.(reach).peers, fresh}
 		o := New(cfg)
 		defer o.Close()
-		is.True(o.Start() != nil)
 		_, err := o.Enable(t.Context(), ada, cable(nodeA, 2, nodeB, 2), false, nil)
+		is.True(errors.Is(err, api.ReasonUnreachable)) // not before it knows what there was
+		is.True(o.Start() != nil)
+		_, err = o.Enable(t.Context(), ada, cable(nodeA, 2, nodeB, 2), false, nil)
 		is.True(err != nil)
 		is.Equal(string(h.disk), `{"version": 7}`)
 	})

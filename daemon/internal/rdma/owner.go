@@ -49,7 +49,10 @@ func New(cfg Config) *Owner {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	o := &Owner{cfg: cfg, news: make(chan struct{}), lost: map[api.LinkEnd]*loss{}}
+	// Nothing is recorded before it is known what was: asked too early, this end is
+	// asked again.
+	early := api.NewError(api.ReasonUnreachable, cfg.Name(cfg.Node))
+	o := &Owner{cfg: cfg, broken: early, news: make(chan struct{}), lost: map[api.LinkEnd]*loss{}}
 	o.ctx, o.stop = context.WithCancel(context.Background())
 	cfg.Peers.HandleCall("peer.rdma", o.asked)
 	return o
@@ -71,14 +74,14 @@ func (o *Owner) Start() error {
 		o.cfg.Log.Warn("the history of changes cannot be read", "error", err)
 	}
 	o.mu.Lock()
-	o.history = history
+	o.broken, o.history = nil, history
 	for _, r := range records {
 		o.parts = append(o.parts, &part{record: r})
 	}
 	parts := slices.Clone(o.parts)
 	o.mu.Unlock()
 	for _, p := range parts {
-		o.publish(p.record)
+		o.publish(o.recordOf(p))
 		o.tell(p, change.Restarted{})
 		o.hearOther(p)
 	}

@@ -157,10 +157,10 @@ func (l *life) touch() error {
 	d.mu.Lock()
 	d.ticks++
 	hit := d.ticks == d.fatal
-	victim := d.hosts[d.dies]
+	victim, death := d.hosts[d.dies], d.death
 	d.mu.Unlock()
 	if hit {
-		d.death(victim)
+		death(victim)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
