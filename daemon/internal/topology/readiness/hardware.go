@@ -9,7 +9,15 @@ import (
 
 // checkFulmen asks whether a member answers. What is known of one that does not is
 // what it last said.
-func checkFulmen(_ *Cable, own *End) finding {
+func checkFulmen(c *Cable, own *End) finding {
+	if other := c.other(own); other != nil && other.End.Node == own.End.Node {
+		f := no(api.RDMANeedsPerson, api.ReasonNotConnected, "Both ends of the cable are in %s, and RDMA joins two Macs.", own.Name).
+			do("Plug one end into another Mac.")
+		if own == c.High {
+			f = f.after()
+		}
+		return f
+	}
 	if !own.Stale {
 		return yes("%s runs Fulmen and belongs to this cluster.", own.Name)
 	}

@@ -197,6 +197,10 @@ func situations() []situation {
 		{"person-port-being-set-up", func(c *Cable) { c.High.RDMA.Device.PortState = api.RDMAPortInit }, api.RDMANeedsPerson},
 		{"person-not-offered", func(c *Cable) { c.Low.Sees = new(false); down(c.Low) }, api.RDMANeedsPerson},
 		{"person-without-fulmen", func(c *Cable) { alone(c, "Guest") }, api.RDMANeedsPerson},
+		{"person-both-ends-in-one-mac", func(c *Cable) {
+			c.High.End.Node, c.High.Name = c.Low.End.Node, c.Low.Name
+			c.Link = api.LinkID{Low: c.High.End, High: c.Low.End}
+		}, api.RDMANeedsPerson},
 		{"person-several-things", func(c *Cable) {
 			off(c, c.High)
 			speed(c, 40, 40)
