@@ -10,6 +10,7 @@ import (
 	"fulmen/daemon/internal/rdma"
 	"fulmen/daemon/internal/store"
 	"fulmen/daemon/internal/topology/readiness"
+	"fulmen/native"
 )
 
 // openChanges makes what changes this Mac's network for RDMA, and answers the
@@ -19,7 +20,7 @@ func (d *daemon) openChanges() {
 		Node: d.identity.Node, Clock: d.platform.Clock, Peers: d.peers, Facts: d.platform.Facts, Network: d.platform.Network,
 		Records: rdma.UndoFile{Path: d.folders.UndoFile()}, History: changeHistory{storage{d.database}},
 		Documents: d.owner("rdma", api.KindRDMAChange), Conditions: d.health,
-		Allowed: d.policy.AllowsRDMAChange, Check: d.mayEnable, Busy: d.changeDisturbs,
+		Allowed: d.policy.AllowsRDMAChange, Check: d.mayEnable, Able: d.able, Busy: d.changeDisturbs,
 		Others: d.changeOf, Name: d.shortNameOf, Prove: d.probeCable, Log: d.logs.part("rdma"),
 	})
 	d.onClose(func() error { d.changes.Close(); return nil })
@@ -158,6 +159,14 @@ func isEnablesOwn(why api.Reason) bool {
 		return true
 	}
 	return false
+}
+
+// able says why this machine's system cannot do something; nil where it can.
+func (d *daemon) able(feature native.Feature) error {
+	if d.capabilities == nil {
+		return nil // it could not be asked; the change itself tells
+	}
+	return d.capabilities.Need(feature)
 }
 
 // changeDisturbs is what a change of the network would disturb here: nil where

@@ -80,7 +80,7 @@ func (d *daemon) rdmaEnable(ctx context.Context, c *server.Caller, p api.RDMACha
 			all.take(nil, fault)
 			continue
 		}
-		if report.Verdict == api.RDMAReady {
+		if report.Verdict == api.RDMAReady && !isAdvised(report) {
 			all.take(d.changesOf(report.Link), nil)
 			continue
 		}
@@ -93,6 +93,12 @@ func (d *daemon) rdmaEnable(ctx context.Context, c *server.Caller, p api.RDMACha
 		all.take(changes, err)
 	}
 	return all.done()
+}
+
+// isAdvised reports whether a cable that is ready is so for now only: its port is in
+// the bridge by the stored settings.
+func isAdvised(report readiness.Report) bool {
+	return slices.ContainsFunc(report.Checks, func(c api.RDMACheck) bool { return c.Check == api.CheckNoBridge && c.Answer == api.AnswerNo })
 }
 
 // oneWay refuses parameters that name no cable, or all and some.

@@ -77,6 +77,9 @@ type Config struct {
 	// Check says why RDMA cannot be enabled on a cable as this node sees it; nil where
 	// it can, or is already.
 	Check func(link api.LinkID) *api.Error
+	// Able says why this machine's network cannot be changed in some way; nil where it
+	// can. It may be nil itself: then everything can be.
+	Able func(native.Feature) error
 	// Busy says what must not be disturbed on this node; nil where nothing is.
 	Busy func() *api.Error
 	// Others gives what another node says of its end of a cable.

@@ -217,3 +217,24 @@ func TestDamagedRecord(t *testing.T) {
 		is.Equal(string(h.disk), `{"version": 7}`)
 	})
 }
+
+// Where the system does not let the network be changed, nothing is even planned.
+func TestNotAble(t *testing.T) {
+	bubble(t, pair, func(t *testing.T, d *table) {
+		is := is.New(t)
+		d.owner(nodeB).cfg.Able = func(f native.Feature) error {
+			if f == native.FeatureBridgeMembership {
+				return native.Unsupported(f, native.ReasonNoOS)
+			}
+			return nil
+		}
+		_, err := d.owner(nodeA).Enable(t.Context(), ada, cable(nodeA, 2, nodeB, 2), true, nil)
+		is.True(errors.Is(err, api.ReasonRDMABridgeCallsMissing))
+		d.hosts[nodeB].mac.members["bridge0"] = []string{"en1", "en3"} // as after the one click
+		_, err = d.owner(nodeA).Enable(t.Context(), ada, cable(nodeA, 2, nodeB, 2), false, nil)
+		is.NoErr(err)
+		d.owner(nodeB).cfg.Able = func(f native.Feature) error { return native.Unsupported(f, native.ReasonNeedsRoot) }
+		_, err = d.owner(nodeA).Enable(t.Context(), ada, cable(nodeA, 3, nodeB, 3), true, nil)
+		is.Equal(api.AsError(err).Data.Reason, api.Reason("needs_root"))
+	})
+}

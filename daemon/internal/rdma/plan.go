@@ -6,6 +6,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/rdma/change"
+	"fulmen/native"
 )
 
 // plan records what is there and what will be done, and keeps this node free for
@@ -48,6 +49,9 @@ func (o *Owner) plan(ctx context.Context, from api.NodeID, end api.LinkEnd, p ap
 	if err != nil {
 		return nil, err
 	}
+	if fault := o.able(ctx, planned); fault != nil {
+		return nil, fault
+	}
 	if p.DryRun {
 		return planned.View(), nil
 	}
@@ -70,6 +74,23 @@ func (o *Owner) plan(ctx context.Context, from api.NodeID, end api.LinkEnd, p ap
 	}
 	o.carryOut(one, planned, planned, []change.Effect{change.Wait{For: change.PlannedWithin}})
 	return planned.View(), nil
+}
+
+// able says why what is planned cannot be made here; nil where it can.
+func (o *Owner) able(ctx context.Context, planned change.Record) *api.Error {
+	if o.cfg.Able == nil {
+		return nil
+	}
+	for _, s := range planned.Steps {
+		needed := native.FeatureNetworkService
+		if s.What == api.RDMAStepBridge {
+			needed = native.FeatureBridgeMembership
+		}
+		if err := o.cfg.Able(needed); err != nil {
+			return o.faultOf(ctx, err)
+		}
+	}
+	return nil
 }
 
 // sees waits for a moment until this node, too, sees a cable that RDMA can be
