@@ -17,7 +17,7 @@ import (
 )
 
 // patience bounds the start of the cluster, and the tests in the browser.
-const patience = 4 * time.Minute
+const patience = 8 * time.Minute
 
 // soaking is what the long tests take beside it.
 const soaking = 25 * time.Minute

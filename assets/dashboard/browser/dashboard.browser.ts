@@ -50,6 +50,11 @@ describe("the page", () => {
     expect(await inaccessible(other)).toEqual([]);
     await other.close();
   });
+});
+
+// It takes others some ten seconds to be sure that a Mac does not answer; meanwhile every page is looked at.
+describe("while a Mac is lost, every page", () => {
+  beforeAll(() => cluster.end("mini"));
 
   it.each(["/", "/jobs", "/conditions", "/pairing", "/events", "/settings"])("is accessible and marked as simulated at %s, by day and by night, also on a phone", async (path) => {
     await at(path);
@@ -67,6 +72,19 @@ describe("the page", () => {
     await page.setViewportSize({ width: 1320, height: 860 });
     expect(found).toEqual([]);
     expect(wide).toBe(0);
+  });
+
+  it("shows it as not reached, and as it comes back", async () => {
+    const id = await cluster.id("mini");
+    await at(`/node/${id}`);
+    await see(page, 'aside >> text="Not reached"');
+    await see(page, "text=3 of 4 Macs connected");
+    await picture(page, "lost");
+    await cluster.boot("mini");
+    await see(page, "aside >> text=Connected");
+    await see(page, "[data-members]:has-text('4 Macs')");
+    await at("/events");
+    await see(page, "text=mini is back");
   });
 });
 
@@ -92,21 +110,6 @@ describe("a Mac", () => {
     await at(`/node/${await cluster.id("studio-2")}`);
     await page.locator("aside button >> text=Measure again").click();
     await see(page, "aside [role=status]:not(:empty)");
-  });
-
-  it("that ends is shown as not reached, and comes back", async () => {
-    const id = await cluster.id("mini");
-    await at(`/node/${id}`);
-    await see(page, "aside >> text=Connected");
-    await cluster.end("mini");
-    await see(page, 'aside >> text="Not reached"');
-    await see(page, "text=3 of 4 Macs connected");
-    await picture(page, "lost");
-    await cluster.boot("mini");
-    await see(page, "aside >> text=Connected");
-    await see(page, "[data-members]:has-text('4 Macs')");
-    await at("/events");
-    await see(page, "text=mini is back");
   });
 });
 

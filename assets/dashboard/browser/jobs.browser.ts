@@ -54,7 +54,7 @@ describe("a job", () => {
     await page.waitForURL("**/#/job/j*");
     await see(page, "[data-logs] >> text=step 1");
     await see(page, '[data-phase="succeeded"][data-over="true"]');
-    await see(page, "[data-logs] >> text=step 3");
+    await see(page, '[data-logs="whole"]');
     const lines = (await page.locator("[data-logs]").innerText()).split("\n").map((line) => line.trim());
     expect(lines.filter((line) => line.endsWith("step 3")).length).toBe(2);
     expect(lines.filter((line) => line.endsWith("done")).length).toBe(2);
