@@ -290,6 +290,10 @@ def dashboard():
         for name in ("package.json", "package-lock.json", ".npmrc"):
             shutil.copy(DASHBOARD / name, fresh / name)
         environment = dict(os.environ, PATH=f"{BIN}{os.pathsep}{os.environ['PATH']}")
+        # Node brings its own list of authorities: those of the system, a company's among them, are to count too.
+        authorities = [p for p in (os.environ.get("SSL_CERT_FILE"), "/etc/ssl/certs/ca-certificates.crt", "/etc/ssl/cert.pem") if p and os.path.isfile(p)]
+        if authorities:
+            environment.setdefault("NODE_EXTRA_CA_CERTS", authorities[0])
         try:
             done = subprocess.run([str(BIN / "npm"), "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"],
                                   cwd=fresh, env=environment, capture_output=True, text=True, timeout=DOWNLOAD_DEADLINE_S)

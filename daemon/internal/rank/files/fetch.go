@@ -56,6 +56,9 @@ func (f *Files) Fetch(ctx context.Context, job api.JobID, epoch uint64, from api
 	if err == nil {
 		return dir, nil
 	}
+	if cause := context.Cause(ctx); cause != nil { // whatever broke by that
+		err = cause
+	}
 	if known, ok := errors.AsType[*api.Error](err); ok {
 		return "", known
 	}

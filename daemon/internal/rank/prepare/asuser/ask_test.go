@@ -154,9 +154,9 @@ func TestAShellThatHangs(t *testing.T) {
 		".bash_profile": "sleep 1000 & echo $! >$HOME/pids; echo $$ >>$HOME/pids; echo asking >&2; while :; do sleep 1000; done\n",
 	})
 	_, err := r.Ask(t.Context(), ada, look.Request{
-		Op: look.OpEnvironment, DeadlineS: 1.5, Env: []string{"HOME=" + ada.Home, "PATH=/usr/bin:/bin"},
+		Op: look.OpEnvironment, DeadlineS: 5, Env: []string{"HOME=" + ada.Home, "PATH=/usr/bin:/bin"},
 	}, nil)
-	is.True(strings.HasSuffix(err.Error(), "the login shell "+ada.Shell+" was not done after 1.35s (asking)"))
+	is.True(strings.HasSuffix(err.Error(), "the login shell "+ada.Shell+" was not done after 4.5s (asking)"))
 	text, err := os.ReadFile(ada.Home + "/pids")
 	is.NoErr(err)
 	pids := strings.Fields(string(text))
