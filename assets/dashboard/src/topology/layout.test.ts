@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { distance, overlaps, type Point } from "./geometry";
+import { groupsOf } from "./groups";
 import { arrange } from "./layout";
 import { ringOrder, type Pair } from "./order";
 import { macs, pairsOf, type Cabling } from "./testgraph";
@@ -40,6 +41,44 @@ describe("ringOrder", () => {
   it("leaves the order alone where cables do not tell", () => {
     expect(ringOrder(macs(6), pairsOf("mesh", macs(6)))).toEqual(macs(6));
     expect(ringOrder(macs(6), [])).toEqual(macs(6));
+  });
+});
+
+describe("groups", () => {
+  /** Four meshes of four in a ring, the members of each joined to their likes in the next, dealt out like cards. */
+  const names = macs(16);
+  const joined = names.flatMap((a, i) =>
+    names.flatMap((b, j): Pair[] => {
+      const [group, other] = [i % 4, j % 4];
+      const like = Math.floor(i / 4) === Math.floor(j / 4);
+      const next = Math.abs(group - other) === 1 || Math.abs(group - other) === 3;
+      return i < j && (group === other || (like && next)) ? [[a, b]] : [];
+    }),
+  );
+  const small = { width: 96, height: 62 };
+
+  it("are found, and not where there are none", () => {
+    expect(groupsOf(names, joined).map((g) => g.map((n) => (Number(n.slice(4)) - 1) % 4))).toEqual([0, 1, 2, 3].map((g) => [g, g, g, g]));
+    expect(groupsOf(names, pairsOf("ring", names))).toEqual([]);
+    expect(groupsOf(names, pairsOf("mesh", names))).toEqual([]);
+    expect(groupsOf(names, [])).toEqual([]);
+  });
+
+  it("stand together, and nobody on anybody", () => {
+    const places = arrange({ nodes: names, joined, kept: new Map(), room: { width: 1100, height: 560 }, node: small });
+    const of = (n: string): number => (Number(n.slice(4)) - 1) % 4;
+    const real = (n: string): Point => ({ x: places.get(n)!.x * 1100, y: places.get(n)!.y * 560 });
+    for (const a of names) {
+      const others = names.filter((b) => b !== a).sort((b, c) => distance(real(a), real(b)) - distance(real(a), real(c)));
+      expect(of(others[0]!)).toBe(of(a));
+      expect(names.some((b) => b > a && overlaps({ ...real(a), ...small }, { ...real(b), ...small }, 6))).toBe(false);
+      expect(places.get(a)!.x >= 0 && places.get(a)!.x <= 1 && places.get(a)!.y >= 0 && places.get(a)!.y <= 1).toBe(true);
+    }
+  });
+
+  it("are a ring where there is no room for them", () => {
+    const places = arrange({ nodes: names, joined, kept: new Map(), room: { width: 300, height: 300 }, node: small });
+    expect(places.size).toBe(16);
   });
 });
 

@@ -6,7 +6,8 @@
  * @module
  */
 
-import { distance, type Point, type Size } from "./geometry";
+import { distance, overlaps, type Point, type Size } from "./geometry";
+import { between, groupsOf, memberPlaces } from "./groups";
 import { ringOrder, type Pair } from "./order";
 
 /** Where nodes stand, by id. */
@@ -25,6 +26,9 @@ export interface Arrangement {
   /** The box of a node. */
   node: Size;
 }
+
+/** More than this many may be drawn in groups. */
+const groupedFrom = 8;
 
 /** The widest that a ring is drawn, as a part of its height, and the tallest. */
 const widest = 1.9;
@@ -88,6 +92,11 @@ function arrangeAll(a: Arrangement): Map<string, Point> {
   const row = joined.length > 3 || (wide ? room.width / 2 - a.node.width : room.height / 2 - a.node.height) >= 160;
   const middle = row ? middleOf(a.joined) : "";
   const around = joined.filter((n) => n !== middle);
+  const grouped = middle === "" && around.length > groupedFrom ? inGroups(around, a, room) : undefined;
+  if (grouped) {
+    grouped.forEach((p, n) => places.set(n, shrink(p, room, a.room)));
+    return places;
+  }
   const shape = middle === "" ? ringOrder(around, a.joined) : around;
   const ring = onRing(shape.length, room);
   shape.forEach((n, i) => places.set(n, shrink(ring[i]!, room, a.room)));
@@ -95,6 +104,37 @@ function arrangeAll(a: Arrangement): Map<string, Point> {
     places.set(middle, shrink({ x: 0.5, y: 0.5 }, room, a.room));
   }
   return places;
+}
+
+/** Places of groups on a ring and of their members around them; undefined where there are no groups, or no room for them. */
+function inGroups(nodes: readonly string[], a: Arrangement, room: Size): Map<string, Point> | undefined {
+  const groups = groupsOf(nodes, a.joined);
+  if (groups.length === 0) {
+    return undefined;
+  }
+  const largest = memberPlaces(Math.max(...groups.map((g) => g.length)), a.node);
+  const extent = {
+    width: 2 * Math.max(...largest.map((p) => Math.abs(p.x))),
+    height: 2 * Math.max(...largest.map((p) => Math.abs(p.y))),
+  };
+  const free = { width: room.width - extent.width, height: room.height - extent.height };
+  if (free.width < 1 || free.height < 1) {
+    return undefined;
+  }
+  const order = ringOrder(groups.map((_, i) => String(i)), between(groups, a.joined));
+  const ring = onRing(groups.length, free);
+  const places = new Map<string, Point>();
+  order.forEach((group, i) => {
+    const members = groups[Number(group)]!;
+    memberPlaces(members.length, a.node).forEach((p, k) => {
+      const x = extent.width / 2 + ring[i]!.x * free.width + p.x;
+      const y = extent.height / 2 + ring[i]!.y * free.height + p.y;
+      places.set(members[k]!, { x: x / room.width, y: y / room.height });
+    });
+  });
+  const boxes = [...places.values()].map((p) => ({ x: p.x * room.width, y: p.y * room.height, ...a.node }));
+  const crowded = boxes.some((b, i) => boxes.slice(i + 1).some((c) => overlaps(b, c, 8)));
+  return crowded ? undefined : places;
 }
 
 /** A place in a part of the room that begins at its top left corner, as a place in all of it. */
