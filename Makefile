@@ -41,7 +41,7 @@ DEPS_STALE := stale
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build run demo test race darwin darwinsim fuzz lint generate check app sign notarize dmg pkg release app-check bench soak clean stale
+.PHONY: help deps build run demo test race darwin darwinsim fuzz lint generate check app sign notarize dmg pkg release app-check screenshots bench soak clean stale
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -62,6 +62,7 @@ build: $(DEPS) $(PAGE) ## build the programs into build/bin
 	@mkdir -p build/bin
 	$(GO) build $(RANK_LDFLAGS) -o build/bin/ ./cmd/fulmen-rank
 	$(GO) build $(MAC_LDFLAGS) -o build/bin/ ./cmd/fulmend ./cmd/fulmen
+	$(GO) build $(MAC_LDFLAGS) -o build/bin/ ./cmd/fulmen-app
 
 # Linux has no Thunderbolt Macs: after the machine itself, a simulated cluster of real daemons runs.
 run: build ## run Fulmen here: measure this machine through MLX, then show it live, on Linux a simulated cluster; ONCE=1 ends by itself
@@ -138,6 +139,10 @@ else
 	$(GO) test -count=1 -timeout 20m ./cmd/internal/bundle/...
 	$(GO) test -count=1 -timeout 20m -run 'TestPrograms' ./cmd/internal/darwincheck
 endif
+
+screenshots: $(DEPS) ## on Linux: make the pictures of the menu in docs/images again
+	@cmd/internal/deps/deps.sh screenshots
+	$(GO) run ./cmd/internal/screenshots -out docs/images
 
 bench: build ## measure speed against MLX Python; table here, numbers in build/bench.json; ONLY=cluster for one group
 	@$(GO) run ./cmd/internal/bench -out build/bench.json $(if $(ONLY),-only $(ONLY))

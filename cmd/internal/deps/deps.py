@@ -457,7 +457,17 @@ def find_browser():
     return shutil.which("chromium") or shutil.which("google-chrome")
 
 
-PARTS = {"mlxlm": mlx_lm, "darwin": darwin, "desktop": desktop, "browser": browser}
+def screenshots(pins, system):
+    """A screen in memory with a panel on it, for the pictures of the menu in docs/images."""
+    desktop(pins, system)
+    tools = {"Xvfb": "xvfb", "xfce4-panel": "xfce4-panel", "xdotool": "xdotool", "scrot": "scrot", "picom": "picom", "hsetroot": "hsetroot"}
+    if system.startswith("linux") and not all(map(shutil.which, tools)):
+        packages = [*tools.values(), "fonts-inter", "adwaita-icon-theme"]
+        if not apt(packages, "pictures of the menu"):
+            say("pictures of the menu cannot be made. To mend it: sudo apt-get install " + " ".join(packages))
+
+
+PARTS = {"mlxlm": mlx_lm, "darwin": darwin, "desktop": desktop, "browser": browser, "screenshots": screenshots}
 
 
 def main(wanted=None):
@@ -465,8 +475,8 @@ def main(wanted=None):
     if wanted is not None and wanted not in PARTS:
         raise Problem(
             f"{wanted}: the choices are mlxlm (what tests of jobs run), darwin (what checks the code for macOS on Linux),\n"
-            "desktop (what the tests of the menu-bar app need), browser (what those of the dashboard need), or nothing for all\n"
-            "that the build needs."
+            "desktop (what the tests of the menu-bar app need), browser (what those of the dashboard need), screenshots (what\n"
+            "the pictures in docs/images need), or nothing for all that the build needs."
         )
     pins = read_pins()
     held = lock()
