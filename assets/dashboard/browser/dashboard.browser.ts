@@ -102,7 +102,6 @@ describe("a Mac", () => {
     await picture(page, "node");
     expect(await inaccessible(page)).toEqual([]);
     await page.keyboard.press("Escape");
-    await page.locator("aside button >> text=Close").click({ timeout: 1000 }).catch(() => {}); // Escape may have closed it
     await page.waitForURL("**/#/");
   });
 
@@ -150,6 +149,20 @@ describe("a cable", () => {
     await picture(page, "rdma-ready");
     await cluster.fulmen("studio-1", ["rdma", "disable", id]);
     await see(page, 'aside [data-readiness="can_enable"]');
+  });
+
+  it("whose Mac must be visited for RDMA is listed with the steps, until that is done", async () => {
+    const book = await cluster.id("book");
+    await at("/conditions");
+    await cluster.simulate("set book.rdma off");
+    await see(page, `[data-errand="${book}"] ol li`);
+    expect(await inaccessible(page)).toEqual([]);
+    await picture(page, "errand");
+    await cluster.simulate("set book.rdma on");
+    await page.waitForFunction((node) => {
+      const errand = document.querySelector(`[data-errand="${node}"]`);
+      return errand === null || (errand.textContent ?? "").includes("is done");
+    }, book, { timeout: patience });
   });
 
   it("that is pulled is gone from the picture, and there again when it is plugged", async () => {

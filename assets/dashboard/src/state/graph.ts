@@ -15,12 +15,10 @@ export function rowKey(row: api.LinkRowKey): string {
 export class Graph {
   #cables = new Map<string, api.Cable>();
   #rows = new Map<string, api.LinkRow>();
-  #loops: api.NodeID[][] = [];
 
   begin(result: api.LinkListResult): void {
     this.#cables = new Map(result.cables.map((cable) => [cableKey(cable), cable]));
     this.#rows = new Map(result.rows.map((row) => [rowKey(row), row]));
-    this.#loops = result.loops ?? [];
   }
 
   change(change: api.LinkChanged): void {
@@ -32,7 +30,6 @@ export class Graph {
     for (const cable of change.cables ?? []) this.#cables.set(cableKey(cable), cable);
     for (const key of change.gone_rows ?? []) this.#rows.delete(rowKey(key));
     for (const row of change.rows ?? []) this.#rows.set(rowKey(row), row);
-    if (change.loops !== undefined) this.#loops = change.loops;
   }
 
   /** Ordered by their names. */
@@ -43,10 +40,5 @@ export class Graph {
   /** Ordered by their names. */
   get rows(): api.LinkRow[] {
     return [...this.#rows.entries()].sort(([a], [b]) => compare(a, b)).map(([, row]) => row);
-  }
-
-  /** Rings of nodes whose bridged cables would flood the network. */
-  get loops(): readonly api.NodeID[][] {
-    return this.#loops;
   }
 }

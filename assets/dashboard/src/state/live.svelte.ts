@@ -46,9 +46,10 @@ export class Live {
   nodes = $state.raw<readonly api.NodeView[]>([]);
   totals = $state.raw<api.Totals>();
   cables = $state.raw<readonly api.Cable[]>([]);
-  loops = $state.raw<readonly api.NodeID[][]>([]);
   conditions = $state.raw<readonly api.NodeCondition[]>([]);
   jobs = $state.raw<readonly api.JobSummary[]>([]);
+  /** Trips to Macs that only a person can make. */
+  errands = $state.raw<readonly api.RDMAErrand[]>([]);
   model = $state.raw<Model>({ nodes: [], links: [], simulated: false });
   happenings = $state.raw<readonly Happening[]>([]);
   /** Counts the drawings; who reads facts or metrics reads it too, to be told of changes. */
@@ -65,6 +66,7 @@ export class Live {
   readonly #graph = new Graph();
   readonly #askConditions = new Again(() => this.#conditionsAgain(), after);
   readonly #askJobs = new Again(() => this.#jobsAgain(), after);
+  readonly #askErrands = new Again(() => this.#errandsAgain(), after);
   #began = { nodes: false, links: false };
   #stopMetrics: (() => void) | undefined;
   #drawDue = false;
@@ -99,7 +101,10 @@ export class Live {
       },
       change: (change) => {
         this.#graph.change(change);
-        if (change.cables?.length || change.gone_cables?.length || change.loops) this.#askConditions.wake();
+        if (change.cables?.length || change.gone_cables?.length || change.loops) {
+          this.#askConditions.wake();
+          this.#askErrands.wake();
+        }
         this.#draw();
       },
     });
@@ -108,6 +113,7 @@ export class Live {
         this.#facts.begin(result);
         this.#askConditions.wake();
         this.#askJobs.wake();
+        this.#askErrands.wake();
         this.#draw();
       },
       change: (change) => {
@@ -115,6 +121,7 @@ export class Live {
         const touched = new Set([...(change.put ?? []), ...(change.del ?? [])].map((key) => key.kind));
         if (touched.has("condition")) this.#askConditions.wake();
         if (touched.has("job") || touched.has("rank")) this.#askJobs.wake();
+        if (touched.has("rdma") || touched.has("identity") || touched.has("node-state")) this.#askErrands.wake();
         this.#draw();
       },
     });
@@ -205,6 +212,14 @@ export class Live {
     }
   }
 
+  async #errandsAgain(): Promise<void> {
+    try {
+      this.errands = (await this.client.call("rdma.list", {})).errands ?? [];
+    } catch (error) {
+      this.#tell(error);
+    }
+  }
+
   /** What fails while the connection is lost is asked for again with the next one. */
   #tell(error: unknown): void {
     const rejection = Rejection.of(error);
@@ -226,7 +241,6 @@ export class Live {
     this.nodes = this.#nodes.all;
     this.totals = this.#nodes.totals;
     this.cables = this.#graph.cables;
-    this.loops = this.#graph.loops;
     this.model = keepSame(this.model, modelOf({
       nodes: this.nodes, cables: this.cables, rows: this.#graph.rows, facts: this.#facts, metrics: this.#metrics,
       conditions: this.conditions, jobs: this.jobs, simulated: this.info?.scenario !== undefined || (this.totals?.simulated ?? false),
