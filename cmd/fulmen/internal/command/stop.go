@@ -78,8 +78,7 @@ func ended(ctx context.Context, pid int) bool {
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
 	for {
-		// Signal 0 asks; a process of somebody else answers that it may not.
-		if err := syscall.Kill(pid, 0); (err != nil && !errors.Is(err, syscall.EPERM)) || isZombie(pid) {
+		if isGone(pid) {
 			return true
 		}
 		select {
@@ -88,6 +87,13 @@ func ended(ctx context.Context, pid int) bool {
 		case <-look.C:
 		}
 	}
+}
+
+// isGone reports whether a process has ended.
+func isGone(pid int) bool {
+	// Signal 0 asks; a process of somebody else answers that it may not.
+	err := syscall.Kill(pid, 0)
+	return err != nil && !errors.Is(err, syscall.EPERM) || isZombie(pid)
 }
 
 // isZombie reports whether a process has ended and only waits for its parent,

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -66,6 +67,7 @@ type onMachine struct {
 	members int                  // of the cluster, this one included
 	self    api.NodeID
 	runs    bool // the daemon does
+	pid     int  // of it
 }
 
 func (r *run) uninstall(ctx context.Context, f uninstalling) error {
@@ -119,7 +121,9 @@ func (f uninstalling) deleteArgs() []string {
 // knows where everything is, also where the daemon does not run.
 func (r *run) uninstaller(ctx context.Context, into any, args ...string) error {
 	var out bytes.Buffer
-	if err := r.fulmend(ctx, &out, append([]string{"uninstall"}, args...)...); err != nil {
+	deaf := *r
+	deaf.In = nil // what a person types is for this program
+	if err := deaf.fulmend(ctx, &out, append([]string{"uninstall"}, args...)...); err != nil {
 		return err
 	}
 	if err := json.Unmarshal(out.Bytes(), into); err != nil {
@@ -136,7 +140,11 @@ func (r *run) askDaemon(ctx context.Context, c *client.Client, found *onMachine)
 	if err != nil {
 		return err
 	}
-	found.self, found.members = self(nodes), len(nodes.Nodes)
+	info, err := client.Call[api.DaemonInfoResult](ctx, c, "daemon.info", nil)
+	if err != nil {
+		return err
+	}
+	found.self, found.members, found.pid = self(nodes), len(nodes.Nodes), info.PID
 	undo, err := client.Call[api.RDMAChangeResult](ctx, c, "rdma.undo", api.RDMAChangeParams{AllReady: true, DryRun: true})
 	if err != nil && !isNothing(err) {
 		return err
@@ -198,24 +206,56 @@ func (r *run) leaveOrderly(ctx context.Context, c *client.Client, found onMachin
 			fmt.Fprintln(r.Err, " ", text.Clean(cause.Message))
 		}
 	}
+	var failed error
 	if found.members > 1 {
 		fmt.Fprintln(r.Err, "Leaving the cluster ...")
 		params := api.ClusterRemoveParams{Nodes: []api.NodeRef{api.NodeRef(found.self)}}
-		if _, err := client.Call[api.ClusterRemoveResult](ctx, c, "cluster.remove", params); err != nil {
-			return unlessStopped(err, "This machine could not leave the cluster, so nothing was removed")
-		}
+		_, failed = client.Call[api.ClusterRemoveResult](ctx, c, "cluster.remove", params)
 	}
-	fmt.Fprintln(r.Err, "Stopping the daemon ...")
-	again, err := r.connect(ctx) // it has begun anew where it has left a cluster
-	if errors.Is(err, api.ReasonNoDaemon) || errors.Is(err, api.ReasonStopped) {
-		return nil
-	}
-	if err != nil {
+	again, err := r.anew(ctx, found, failed)
+	if again == nil || err != nil {
 		return err
 	}
+	fmt.Fprintln(r.Err, "Stopping the daemon ...")
 	quiet := *r
 	quiet.Out, quiet.json = io.Discard, false
 	return errors.Join(quiet.stop(ctx, again, api.DaemonStopParams{EndJobs: true}), again.Close())
+}
+
+// anew connects to the daemon once it has begun anew, as it does when it has left a
+// cluster: its answer may be lost by that, which failed then says, and nobody answers
+// for a moment. nil where it does not run any more.
+func (r *run) anew(ctx context.Context, found onMachine, failed error) (*client.Client, error) {
+	ctx, cancel := context.WithTimeout(ctx, stopTimeout)
+	defer cancel()
+	// Nothing announces that a daemon answers again.
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	for {
+		c, err := r.connect(ctx)
+		if err == nil {
+			info, err := client.Call[api.DaemonInfoResult](ctx, c, "daemon.info", nil)
+			if err == nil && (found.members < 2 || info.Node != found.self) {
+				return c, nil
+			}
+			_ = c.Close()
+			if err == nil && failed != nil && !errors.Is(failed, api.ReasonNoDaemon) { // it has said so, and stays
+				return nil, unlessStopped(failed, "This machine could not leave the cluster, so nothing was removed")
+			}
+		} else if errors.Is(err, api.ReasonStopped) {
+			return nil, nil
+		}
+		if isGone(found.pid) {
+			return nil, nil
+		}
+		select {
+		case <-look.C:
+		case <-ctx.Done():
+			e := api.Errorf(api.ReasonDeadline, "", "The daemon (pid %d) has not begun anew within %s.", found.pid, text.Duration(stopTimeout))
+			e.Data.Remedy = "Stop it with fulmen stop, and uninstall again."
+			return nil, e
+		}
+	}
 }
 
 // unlessStopped says what could not be done, and what can be done all the same.

@@ -29,7 +29,7 @@ func (v View) Uninstall(w io.Writer, plan api.UninstallPlan, changes []api.NodeR
 		}
 	}
 	if len(steps) > 0 {
-		out.say("First these network settings are put back:")
+		out.say("These network settings are put back first:")
 		for _, s := range steps {
 			out.say("  " + text.Clean(s))
 		}
