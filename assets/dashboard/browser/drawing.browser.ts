@@ -81,7 +81,8 @@ describe("the bad cable", () => {
 
   it("that is pulled shows at once, and stays quiet for a while when it is back", async () => {
     await show(page, "shape=ring&n=4");
-    const id = await page.locator("[data-link]").first().getAttribute("data-link");
+    await page.waitForSelector('[data-twin="links"]', { state: "attached" });
+    const id = await page.locator("[data-link]").last().getAttribute("data-link");
     const link = page.locator(`[data-link="${id}"]`);
     await page.evaluate((pulled) => (window as unknown as { pull(ids: string[]): void }).pull([pulled!]), id);
     await page.waitForSelector(`[data-link="${id}"][data-verdict="gone"]`, { state: "attached" });
