@@ -179,7 +179,7 @@ func (r *run) demonstrate(ctx, whole context.Context, cluster *demo.Cluster, res
 		return nil
 	}
 	first := result.Nodes[0]
-	fmt.Fprintf(r.Err, "\nTalk to one of them, in another terminal:\n  FULMEN_HOME=%s fulmen status\n"+
+	fmt.Fprintf(r.Err, "\nTalk to one of them, in another terminal:\n  FULMEN_HOME=%[1]s fulmen status\n  FULMEN_HOME=%[1]s fulmen dashboard\n"+
 		"Ctrl-C ends all of it.\n\n", text.Clean(first.Home))
 	screen.lines = 0 // what was written since stays
 	return cluster.Follow(ctx, func(s demo.State) (bool, error) { return false, draw(s) })
