@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/ledger"
 	"fulmen/daemon/internal/rank"
 	"fulmen/native"
 )
@@ -15,11 +16,13 @@ import (
 // may be out of sight, and no rank sleeps in the middle of what it does.
 func (d *daemon) depart(ctx context.Context, state api.SelfState, reason api.Reason) {
 	why := api.ReasonNodeAsleep
-	if state == api.SelfRestarting {
+	switch {
+	case state == api.SelfStopping:
+		why = api.ReasonShuttingDown // a daemon that ends its ranks takes its Mac away
+	case state == api.SelfRestarting && reason != "":
+		why = reason
+	case state == api.SelfRestarting:
 		why = api.ReasonRestarting
-		if reason != "" {
-			why = reason
-		}
 	}
 	var all sync.WaitGroup
 	for _, live := range d.ranks.Live() {
@@ -36,6 +39,43 @@ func (d *daemon) depart(ctx context.Context, state api.SelfState, reason api.Rea
 		})
 	}
 	all.Wait()
+}
+
+// endJobs ends the jobs that run here, before a daemon that was told so stops: its
+// ranks, and then, so that somebody knows the end, those jobs whose home it is.
+func (d *daemon) endJobs(ctx context.Context) {
+	ctx, cancel := native.WithTimeout(ctx, d.platform.Clock, endWithin, "the ends of the jobs that run here")
+	defer cancel()
+	d.depart(ctx, api.SelfStopping, "")
+	homed := ledger.Filter{Kinds: []api.Kind{api.KindJob}, Nodes: []api.NodeID{d.identity.Node}}
+	records, watcher := d.ledger.Watch(ledger.WatchOptions{Name: "stop", Filter: homed, Passive: true})
+	defer watcher.Close()
+	live := map[api.JobID]bool{}
+	for {
+		for _, r := range records {
+			var job api.Job
+			if r.Decode(&job) != nil {
+				continue
+			}
+			if id := api.JobID(r.Key().Name); job.Phase == api.JobRunning || job.Phase == api.JobEnding {
+				live[id] = true
+			} else {
+				delete(live, id)
+			}
+		}
+		if len(live) == 0 {
+			return
+		}
+		change, err := watcher.Next(ctx)
+		if err != nil {
+			d.logs.part("daemon").Warn("jobs have not ended before the daemon stops", "jobs", len(live), "error", err)
+			return
+		}
+		for _, key := range change.Del {
+			delete(live, api.JobID(key.Name))
+		}
+		records = change.Put
+	}
 }
 
 // endRank has a rank of this node end, as a home would, with the grace of a group

@@ -19,7 +19,7 @@ const leastFree = 256 << 20
 // doctor examines what only the daemon itself can: its folders as it sees them,
 // its worker, the events that it hears, and what the graph says of its cables.
 func (d *daemon) doctor(ctx context.Context, _ *server.Caller, _ api.Empty) (api.DaemonDoctorResult, error) {
-	checks := []api.DoctorCheck{d.checkState(), d.checkWorker(), d.checkEvents()}
+	checks := []api.DoctorCheck{d.checkState(), d.checkWorker(), d.checkTrust(), d.checkEvents()}
 	return api.DaemonDoctorResult{Checks: append(checks, d.checkPorts(ctx)...)}, nil
 }
 
@@ -56,6 +56,23 @@ func (d *daemon) checkWorker() api.DoctorCheck {
 		return answer(check, api.ReasonMLXMissing, "The MLX worker is not at "+d.worker+".")
 	}
 	return answer(check, "", "The MLX worker is there ("+d.worker+").")
+}
+
+// checkTrust says whether root may start the programs that lie here.
+func (d *daemon) checkTrust() api.DoctorCheck {
+	const check = "trust"
+	if !d.folders.ChecksPrograms() {
+		return answer(check, "", "Who can change the programs does not matter: "+d.unchecked()+".")
+	}
+	for _, program := range []string{d.program, d.worker} {
+		if err := d.trusted(program); err != nil {
+			refusal := api.AsError(err)
+			no := answer(check, refusal.Data.Reason, refusal.Message)
+			no.Remedy = refusal.Data.Remedy
+			return no
+		}
+	}
+	return answer(check, "", "Nobody but root can change the programs that root starts.")
 }
 
 // checkEvents says which facts move without an event: they are read when

@@ -16,7 +16,24 @@ import (
 const (
 	logFile = "fulmend.log"
 	oldLog  = "fulmend.log.1"
+	// errorFile is where launchd puts what the program itself prints: why it could not
+	// start, or of what it died.
+	errorFile = "fulmend.err"
+	oldErrors = "fulmend.err.1"
+	// mostErrorBytes is when that file is begun anew; nobody else does it.
+	mostErrorBytes = 1 << 20
 )
+
+// rotateErrors begins the file of complaints anew where it is full, for the next
+// process: this one goes on in the one that it has.
+func rotateErrors(folder string) error {
+	path := filepath.Join(folder, errorFile)
+	status, err := os.Lstat(path)
+	if err != nil || status.Size() < mostErrorBytes {
+		return nil // there is none, or it has room
+	}
+	return os.Rename(path, filepath.Join(folder, oldErrors))
+}
 
 // logs makes the loggers of the daemon's parts. Each part has a level of its
 // own, which the configuration changes while the daemon runs.

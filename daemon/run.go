@@ -141,7 +141,14 @@ func (d *daemon) findFolders(context.Context) error {
 		return err
 	}
 	d.folders = folders
-	return errors.Join(folders.Create(), folders.Check())
+	if err := folders.Create(); err != nil {
+		return err
+	}
+	if folders.CheckFile(folders.Logs) == nil {
+		// Also for a daemon that launchd starts again and again, and that gets no further.
+		_ = rotateErrors(folders.Logs) // it is no reason not to run
+	}
+	return folders.Check()
 }
 
 // openFolders reads the configuration and locks the folders.

@@ -35,7 +35,7 @@ func (d *daemon) stopHandler(stop context.CancelCauseFunc) func(context.Context,
 	return func(ctx context.Context, c *server.Caller, p api.DaemonStopParams) (api.Empty, error) {
 		d.logs.part("daemon").Info("asked to stop", "uid", c.UID, "end_jobs", p.EndJobs)
 		if p.EndJobs {
-			d.depart(ctx, api.SelfStopping, api.ReasonStopping)
+			d.endJobs(ctx)
 		}
 		if d.options.Sockets.Len() > 0 {
 			if err := life.Stopped(d.folders.StoppedFile()).Set(); err != nil {

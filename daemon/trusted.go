@@ -26,11 +26,7 @@ func (d *daemon) trusted(program string) error {
 func (d *daemon) checkPrograms() {
 	log := d.logs.part("daemon")
 	if !d.folders.ChecksPrograms() {
-		why := "it does not run as root"
-		if d.folders.IsTrial {
-			why = api.EnvHome + " is set, as for tests and trials"
-		}
-		log.Info("programs are started without looking who can change them", "because", why)
+		log.Info("programs are started without looking who can change them", "because", d.unchecked())
 		return
 	}
 	for _, program := range []string{d.program, d.worker} {
@@ -38,6 +34,14 @@ func (d *daemon) checkPrograms() {
 			log.Error("a program will not be started", "error", err, "remedy", api.AsError(err).Data.Remedy)
 		}
 	}
+}
+
+// unchecked is why programs are not examined.
+func (d *daemon) unchecked() string {
+	if d.folders.IsTrial {
+		return api.EnvHome + " is set, as for tests and trials"
+	}
+	return "the daemon does not run as root"
 }
 
 // launch runs a worker, if root may.

@@ -25,5 +25,7 @@ func TestDoctor(t *testing.T) {
 	is.Equal(answers["worker"].Answer, api.AnswerNo)
 	is.True(strings.Contains(answers["worker"].Text, "/nowhere/fulmen-rank"))
 	is.True(answers["worker"].Remedy != "") // what to do
+	is.Equal(answers["trust"].Answer, api.AnswerYes)
+	is.True(strings.Contains(answers["trust"].Text, api.EnvHome)) // nothing was looked at, and why
 	is.True(answers["events"].Answer != api.AnswerNo)
 }

@@ -51,39 +51,6 @@ func TestJobsOutliveDaemons(t *testing.T) {
 	}
 }
 
-// TestJobsOutliveAnUpgrade ends the daemons of a job's nodes one by one and leaves
-// each away for as long as an upgrade takes, with the times that people have.
-func TestJobsOutliveAnUpgrade(t *testing.T) {
-	needJobs(t)
-	is := is.New(t)
-	j := newJobs(t, 3, "")
-	j.needPython(t)
-	id := j.detached(t, j.Nodes[0], "-n", "3", "--backend", "ring", "--", j.Python, j.Program("hang.py"))
-	_, before := j.until(t, j.Nodes[0], id, "three ranks that run", patience, isRunning(3))
-	for _, n := range j.Nodes {
-		ended := time.Now()
-		n.End(syscall.SIGTERM)
-		<-time.After(upgrade - time.Since(ended))
-		must(t, "a new start", n.Boot(t.Context()))
-		t.Logf("%s was away for %v", n.Mac, time.Since(ended))
-		must(t, "a whole cluster", j.Whole(t.Context()))
-		job, _ := j.until(t, n, id, "three ranks that run", after, isRunning(3))
-		is.Equal(job.Attempt, 1)
-	}
-	<-time.After(api.DefaultBeatLost)
-	_, ranks := j.until(t, j.Nodes[0], id, "three ranks that run", after, isRunning(3))
-	is.Equal(pidsOf(ranks), pidsOf(before))
-	j.stop(t, id)
-	for _, n := range j.Nodes {
-		job, _ := j.until(t, n, id, "end", after, hasEnded)
-		is.Equal(job.Phase, api.JobStopped)
-	}
-	j.leavesNothing(t)
-}
-
-// upgrade is how long a daemon is away for another program to take its place.
-const upgrade = 1300 * time.Millisecond
-
 // victim is what a round kills.
 type victim string
 

@@ -125,12 +125,13 @@ func (j *jobs) until(t *testing.T, at *desk.Node, id api.JobID, what string, wit
 	t.Helper()
 	deadline := time.Now().Add(within)
 	for {
-		var err error
 		ctx, cancel := context.WithDeadline(t.Context(), deadline)
-		job, ranks, err = jobOf(ctx, at.Client, id)
+		nowJob, nowRanks, err := jobOf(ctx, at.Client, id)
 		cancel()
-		if err == nil && fits(job, ranks) {
-			return job, ranks
+		if err == nil {
+			if job, ranks = nowJob, nowRanks; fits(job, ranks) {
+				return job, ranks
+			}
 		}
 		if time.Now().After(deadline) {
 			text, _ := json.MarshalIndent(map[string]any{"job": job, "ranks": ranks}, "", " ")

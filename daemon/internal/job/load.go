@@ -119,7 +119,9 @@ func (j *Jobs) hints(w *ledger.Watcher) {
 			w.Close()
 			return
 		}
-		if slices.ContainsFunc(change.Put, func(r *ledger.Record) bool { return r.Key().Kind == api.KindNodeState }) || err != nil {
+		states := slices.DeleteFunc(slices.Clone(change.Put), func(r *ledger.Record) bool { return r.Key().Kind != api.KindNodeState })
+		j.excuse(states)
+		if len(states) > 0 || err != nil {
 			j.LinksChanged()
 		}
 		if err != nil {
@@ -129,6 +131,18 @@ func (j *Jobs) hints(w *ledger.Watcher) {
 		j.changes.Add(1)
 		for _, a := range j.line.firsts() {
 			a.post(hint{})
+		}
+	}
+}
+
+// excuse has nodes whose daemons said that they stop be waited for: an upgrade takes
+// longer than it takes to notice a Mac that died, and their ranks run on. Half a lease
+// leaves time to end them all in order.
+func (j *Jobs) excuse(states []*ledger.Record) {
+	for _, r := range states {
+		var state api.NodeState
+		if r.Decode(&state) == nil && state.State == api.SelfStopping {
+			j.beater.Excuse(r.Key().Node, j.cfg.Times().Lease/2)
 		}
 	}
 }

@@ -59,8 +59,9 @@ type Beater struct {
 }
 
 type peer struct {
-	heard time.Duration // on Boot; at first when it was added
-	lost  bool
+	heard   time.Duration // on Boot; at first when it was added
+	excused time.Duration // on Boot: until then it may be silent
+	lost    bool
 }
 
 // New makes a beater that beats nobody yet.
@@ -94,6 +95,17 @@ func (b *Beater) Watch(nodes []api.NodeID) {
 		b.arm()
 	}
 	b.send(added)
+}
+
+// Excuse lets a node be silent for so long, because it has said that it will be: its
+// daemon is started again. Beats that are under way change nothing of that; the first
+// one after a silence does.
+func (b *Beater) Excuse(node api.NodeID, silence time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if p := b.peers[node]; p != nil {
+		p.excused = b.cfg.Clock.Boot() + silence
+	}
 }
 
 // Lost lists the nodes of the set that are lost now.
@@ -151,7 +163,7 @@ func (b *Beater) beat(round uint64) {
 	now, limit := b.cfg.Clock.Boot(), b.cfg.Times().Lost
 	silent := map[api.NodeID]time.Duration{}
 	for n, p := range b.peers {
-		if d := now - p.heard; d >= limit && !p.lost {
+		if d := now - p.heard; d >= limit && now >= p.excused && !p.lost {
 			p.lost = true
 			silent[n] = d
 		}
@@ -176,7 +188,11 @@ func (b *Beater) receive(from api.NodeID) {
 	p := b.peers[from]
 	back := p != nil && p.lost
 	if p != nil {
-		p.heard, p.lost = b.cfg.Clock.Boot(), false
+		now := b.cfg.Clock.Boot()
+		if now-p.heard > 2*b.cfg.Times().Every {
+			p.excused = 0
+		}
+		p.heard, p.lost = now, false
 	}
 	b.mu.Unlock()
 	if back {

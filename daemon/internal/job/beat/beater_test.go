@@ -184,3 +184,50 @@ func TestNothingIsSentForNobody(t *testing.T) {
 		is.Equal(a.count(), 15)
 	})
 }
+
+// A node that has said that it will be away is waited for, as long as was said, and
+// not a moment longer once it is back.
+func TestAnExcusedNodeIsWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		a := &air{nodes: map[api.NodeID]func(api.NodeID){}, cut: map[api.NodeID]bool{}}
+		began := time.Now()
+		one, two := a.add("one", began), a.add("two", began)
+		nodes := []api.NodeID{"one", "two"}
+		one.Watch(nodes)
+		two.Watch(nodes)
+		pass := func(d time.Duration) {
+			time.Sleep(d)
+			synctest.Wait()
+		}
+		lost := func() int {
+			n, _ := one.told()
+			return n
+		}
+		one.Excuse("nobody", time.Minute)
+		pass(10250 * time.Millisecond)
+		one.Excuse("two", 15*time.Second)
+		pass(time.Second) // beats that are under way end nothing
+		a.set("two", true)
+		pass(12 * time.Second)
+		is.Equal(lost(), 0)
+		a.set("two", false)
+		pass(time.Second)
+		is.Equal(lost(), 0)
+
+		a.set("two", true) // it is back, and dies
+		pass(2500 * time.Millisecond)
+		is.Equal(lost(), 1)
+		a.set("two", false)
+		pass(time.Second)
+
+		one.Excuse("two", 15*time.Second)
+		a.set("two", true)
+		pass(14900 * time.Millisecond)
+		is.Equal(lost(), 1)
+		pass(time.Second)
+		is.Equal(lost(), 2) // it has not come back
+		one.Close()
+		two.Close()
+	})
+}
