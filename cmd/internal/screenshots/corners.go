@@ -12,6 +12,8 @@ const (
 	ring = 3
 	// light is how light a menu is, from 0 to 255.
 	light = 246
+	// grey is how much the colours of a menu's edge differ at most.
+	grey = 5
 )
 
 // rounded has what lies behind the menus show through their corners, which the
@@ -38,6 +40,9 @@ func rounded(open, behind *image.RGBA) {
 	}
 	for _, p := range near {
 		front, back := open.RGBAAt(p.X, p.Y), behind.RGBAAt(p.X, p.Y)
+		if max(front.R, front.G, front.B)-min(front.R, front.G, front.B) > grey {
+			continue // what lies beside the menu
+		}
 		shows := light - min(light, int(max(front.R, front.G, front.B)))
 		through := func(front, back uint8) uint8 { return uint8(min(255, int(front)+int(back)*shows/light)) }
 		open.SetRGBA(p.X, p.Y, color.RGBA{through(front.R, back.R), through(front.G, back.G), through(front.B, back.B), 255})

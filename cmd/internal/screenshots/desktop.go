@@ -21,10 +21,8 @@ import (
 const (
 	// width and height are the screen's in pixels, two for each point, as on a Mac.
 	width, height = 2240, 1560
-	// still is between two looks at a screen, and calm how many are to be alike where
-	// it does not move any more.
+	// still is between two looks at a screen.
 	still = 200 * time.Millisecond
-	calm  = 4
 )
 
 // desktop is a screen in memory with a panel on it.
@@ -66,7 +64,7 @@ func newDesktop(ctx context.Context) (*desktop, error) {
 	if err := d.begins("picom", "--config", filepath.Join(d.home, "picom.conf")); err != nil {
 		return d, err
 	}
-	if _, err := d.settled(ctx, func(*image.RGBA) bool { return true }); err != nil {
+	if _, err := d.settled(ctx, 2, func(*image.RGBA) bool { return true }); err != nil {
 		return d, err
 	}
 	if err := d.runs(ctx, "hsetroot", "-add", "#4b6cb7", "-add", "#8d9fd6", "-add", "#d9c9e8", "-gradient", "150"); err != nil {
@@ -145,8 +143,8 @@ func (d *desktop) screen(ctx context.Context) (*image.RGBA, error) {
 	return pixels, nil
 }
 
-// settled is what is seen once it does not change any more and is as it should be.
-func (d *desktop) settled(ctx context.Context, isWell func(now *image.RGBA) bool) (*image.RGBA, error) {
+// settled is what is seen once it is as it should be, the same at some looks in a row.
+func (d *desktop) settled(ctx context.Context, looks int, isWell func(now *image.RGBA) bool) (*image.RGBA, error) {
 	var last *image.RGBA
 	for alike := 0; ; {
 		now, err := d.screen(ctx)
@@ -156,7 +154,7 @@ func (d *desktop) settled(ctx context.Context, isWell func(now *image.RGBA) bool
 		if last == nil || !bytes.Equal(now.Pix, last.Pix) || !isWell(now) {
 			alike = 0
 		}
-		if alike++; alike == calm {
+		if alike++; alike == looks {
 			return now, nil
 		}
 		last = now

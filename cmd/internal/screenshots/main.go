@@ -13,7 +13,7 @@ import (
 )
 
 // within bounds all of it.
-const within = 3 * time.Minute
+const within = 10 * time.Minute
 
 func main() {
 	out := flag.String("out", "docs/images", "the folder of the pictures")

@@ -24,7 +24,6 @@ func pictures() []picture {
 	return []picture{
 		{name: "menu", state: working()},
 		{name: "menu-rdma", state: working(), open: []string{"cables", "cable:" + cable(1, 3, "").Link.String()}},
-		{name: "menu-why-not", state: working(), open: []string{"cables", "cable:" + cable(1, 4, "").Link.String()}},
 		{name: "menu-pairing", state: asked(), open: []string{"pending:"}},
 		{name: "menu-setup", state: app.State{Now: now, Setup: app.SetupNeedsApproval, Preferences: preferences()}},
 	}

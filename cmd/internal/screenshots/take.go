@@ -25,7 +25,7 @@ const bar = 56
 // take makes one picture.
 func (d *desktop) take(ctx context.Context, p picture, path string) error {
 	// The panel is there, and no picture in it yet.
-	before, err := d.settled(ctx, func(now *image.RGBA) bool { return now.RGBAAt(8, bar/2) != now.RGBAAt(8, bar+8) })
+	before, err := d.settled(ctx, 4, func(now *image.RGBA) bool { return now.RGBAAt(8, bar/2) != now.RGBAAt(8, bar+8) })
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func (d *desktop) take(ctx context.Context, p picture, path string) error {
 		_ = shown.Process.Signal(syscall.SIGINT)
 		_ = shown.Wait()
 	}()
-	closed, err := d.settled(ctx, func(now *image.RGBA) bool { return changed(before, now).Dx() > bar/4 })
+	closed, err := d.settled(ctx, 2, func(now *image.RGBA) bool { return changed(before, now).Dx() > bar/4 })
 	if err != nil {
 		return fmt.Errorf("no picture in the panel: %w", err)
 	}
@@ -55,7 +55,7 @@ func (d *desktop) take(ctx context.Context, p picture, path string) error {
 	if err := d.runs(ctx, "xdotool", "mousemove", strconv.Itoa(at.X), strconv.Itoa(at.Y), "click", "1"); err != nil {
 		return err
 	}
-	open, err := d.settled(ctx, func(now *image.RGBA) bool { return changed(closed, now).Max.Y > 2*bar })
+	open, err := d.settled(ctx, 2, func(now *image.RGBA) bool { return changed(closed, now).Max.Y > 2*bar })
 	if err != nil {
 		return fmt.Errorf("the menu does not open: %w", err)
 	}
@@ -64,7 +64,7 @@ func (d *desktop) take(ctx context.Context, p picture, path string) error {
 			return err
 		}
 		was := open
-		if open, err = d.settled(ctx, func(now *image.RGBA) bool { return !bytes.Equal(now.Pix, was.Pix) }); err != nil {
+		if open, err = d.settled(ctx, 2, func(now *image.RGBA) bool { return !bytes.Equal(now.Pix, was.Pix) }); err != nil {
 			return fmt.Errorf("after %s: %w", key, err)
 		}
 	}
