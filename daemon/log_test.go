@@ -69,3 +69,25 @@ func TestJournalIsBounded(t *testing.T) {
 	is.Equal(len(l.journal.lines), journalLines)
 	is.Equal(l.journal.lines[0].Fields["n"], "10")
 }
+
+// What launchd collects of the program's own words is begun anew by the program, since
+// nobody else does, and the words before are kept once.
+func TestErrorsAreBegunAnew(t *testing.T) {
+	is := is.New(t)
+	folder := t.TempDir()
+	is.NoErr(rotateErrors(folder)) // there is none
+	file := filepath.Join(folder, errorFile)
+	is.NoErr(os.WriteFile(file, []byte("short\n"), 0o600))
+	is.NoErr(rotateErrors(folder))
+	_, err := os.Stat(file)
+	is.NoErr(err) // it has room
+	for _, word := range []string{"one", "two"} {
+		is.NoErr(os.WriteFile(file, bytes.Repeat([]byte(word), mostErrorBytes/3+1), 0o600))
+		is.NoErr(rotateErrors(folder))
+		_, err = os.Stat(file)
+		is.True(os.IsNotExist(err))
+		old, err := os.ReadFile(filepath.Join(folder, oldErrors))
+		is.NoErr(err)
+		is.True(strings.HasPrefix(string(old), word))
+	}
+}
