@@ -30,8 +30,8 @@ func (d *daemon) openMeasurements() {
 		Turn: d.grants.turn, Resolve: d.find, Log: d.logs.part("profile"),
 		Peers: d.peers, Reached: sight{d}.Reached, Paths: paths.list, Subjects: d.subjects, Probe: probeWith(prober),
 		ProbeRDMA: d.probeRDMA,
-		Wanted:   func(kind api.Kind) bool { return d.ledger.Interested(kind, d.identity.Node) },
-		Obstacle: d.obstacle, System: d.system, Name: d.shortNameOf,
+		Wanted:    func(kind api.Kind) bool { return d.ledger.Interested(kind, d.identity.Node) },
+		Obstacle:  d.obstacle, System: d.system, Name: d.shortNameOf,
 		TTL: func() (gpu, socket time.Duration) {
 			current := d.live.Current().Measure
 			return current.GPUTTL, current.SocketTTL

@@ -34,7 +34,9 @@ func (r *run) measureLinkCommand() *cobra.Command {
 			if all && len(args) > 0 {
 				return usage("--all already measures %s", strings.Join(args, ", "))
 			}
-			return r.with(c.Context(), func(c2 *client.Client) error { return r.measureLink(c.Context(), c2, args, api.MeasureLinkParams{All: all, RDMA: rdma, MaxAgeS: age.Seconds()}) })
+			return r.with(c.Context(), func(c2 *client.Client) error {
+				return r.measureLink(c.Context(), c2, args, api.MeasureLinkParams{All: all, RDMA: rdma, MaxAgeS: age.Seconds()})
+			})
 		},
 	}
 	c.Flags().BoolVar(&all, "all", false, "every path between nodes that are reached")

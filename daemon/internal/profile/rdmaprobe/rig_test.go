@@ -59,8 +59,6 @@ type end struct {
 type desk struct {
 	peers *peertest.Desk
 	ends  map[api.NodeID]*end
-	join  map[string]chan struct{} // by what a test calls it
-	mu    sync.Mutex
 }
 
 // bubble runs a test with a cable.

@@ -2,6 +2,7 @@ package rdmaprobe
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/matryer/is"
@@ -43,6 +44,7 @@ func TestVisitsOutOfTurn(t *testing.T) {
 				}
 				is.Equal(h.matrix, "")
 				time.Sleep(visitWithin) // what is held is given back by itself
+				synctest.Wait()
 			})
 		})
 	}
