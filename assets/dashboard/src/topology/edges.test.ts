@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { ModelLink } from "../model";
-import { alarmOf, calloutOf, legendOrder, sentenceOf, strokeOf, textsOf } from "./edges";
+import { alarmOf, calloutOf, colourOf, legendOrder, sentenceOf, strokeOf, textsOf } from "./edges";
 import { settle } from "./steady";
 import { cable, drawnOf, network } from "./testgraph";
 
@@ -12,7 +12,11 @@ describe("strokeOf", () => {
   it("gives each kind a line of its own, without its colour", () => {
     const lines = legendOrder.map((k) => JSON.stringify(strokeOf(k)));
     expect(new Set(lines).size).toBe(legendOrder.length);
-    expect(strokeOf("something_new" as "tb5")).toEqual(strokeOf("unknown"));
+    for (const word of ["something_new", "toString"] as string[] as "tb5"[]) {
+      expect(strokeOf(word)).toEqual(strokeOf("unknown"));
+      expect(colourOf(word)).toBe("var(--kind-unknown)");
+    }
+    expect(colourOf("rdma")).toBe("var(--kind-rdma)");
   });
 });
 

@@ -35,7 +35,12 @@ const strokes: Readonly<Record<string, Stroke>> = {
 
 /** The line of a kind; a thin one with wide gaps where the kind is not known. */
 export function strokeOf(type: api.LinkKind): Stroke {
-  return strokes[type] ?? { width: 1.5, dash: "3 8", round: false, double: false };
+  return (Object.hasOwn(strokes, type) ? strokes[type] : undefined) ?? { width: 1.5, dash: "3 8", round: false, double: false };
+}
+
+/** The colour of a kind, as a value of CSS. */
+export function colourOf(type: api.LinkKind): string {
+  return `var(--kind-${Object.hasOwn(strokes, type) ? type : "unknown"})`;
 }
 
 /** The kinds in the order in which the legend has them. */
