@@ -92,6 +92,13 @@ func TestRDMAIsEnabledAndPutBack(t *testing.T) {
 		return client.Call[api.RDMAChangeResult](ctx, first.Client, method, p)
 	}
 
+	eventually(t, "the cables to be known", soon, func() bool {
+		verdicts := map[api.RDMAVerdict]int{}
+		for _, l := range call[api.RDMAListResult](t, first.Client, "rdma.list", nil).Links {
+			verdicts[l.Verdict]++
+		}
+		return verdicts[api.RDMACanEnable] == 2 && verdicts[api.RDMACannot] == 1
+	})
 	_, err := ask("rdma.enable", one("studio-1:6"))
 	is.True(errors.Is(err, api.ReasonNotThunderbolt5)) // the cable to the mini
 	text := end(t, j.fulmen(ctx, first, "rdma", "enable", "studio-1:6"))
@@ -107,14 +114,15 @@ func TestRDMAIsEnabledAndPutBack(t *testing.T) {
 	change(t, second.Client, "set studio-2.configuration refused")
 	_, err = ask("rdma.enable", one("studio-1:4"))
 	is.True(errors.Is(err, api.ReasonRDMAChangeFailed))
-	is.Equal([2]string{j.network(t, first), j.network(t, second)}, before) // at neither end
+	same := func() bool { return [2]string{j.network(t, first), j.network(t, second)} == before }
+	eventually(t, "the networks to be as before a refusal", soon, same)
 	change(t, second.Client, "set studio-2.configuration free")
 
 	dry, err := ask("rdma.enable", api.RDMAChangeParams{AllReady: true, DryRun: true})
 	is.NoErr(err)
 	is.Equal(len(dry.Changes), 4) // two cables, two ends
 	is.True(dry.Changes[0].Address != dry.Changes[2].Address)
-	is.Equal([2]string{j.network(t, first), j.network(t, second)}, before)
+	is.True(same())
 	_, err = ask("rdma.undo", one("studio-1:4"))
 	is.True(errors.Is(err, api.ReasonRDMANothingToUndo))
 
@@ -131,11 +139,19 @@ func TestRDMAIsEnabledAndPutBack(t *testing.T) {
 	is.Equal(again.Changes[0].Change, done.Changes[0].Change) // nothing was made anew
 	j.losesItsAddress(t, second)
 	text = end(t, j.fulmen(ctx, first, "rdma", "disable", "studio-1:5"))
-	is.Equal(text.status, api.ExitOK)
-	is.True(strings.Contains(text.out, "studio-2: put back."))
+	if text.status != api.ExitOK {
+		t.Fatalf("rdma disable: %s", text.err)
+	}
+	if !strings.Contains(text.out, "studio-2: put back.") {
+		t.Fatalf("rdma disable: %s", text.out)
+	}
 
 	// kill -9 of the other end at several points of putting back and of enabling.
-	for _, at := range []api.RDMAChangeState{api.RDMAChangeUndoing, api.RDMAChangePlanned, api.RDMAChangeApplying, api.RDMAChangeProving} {
+	points := []api.RDMAChangeState{api.RDMAChangeUndoing, api.RDMAChangeApplying}
+	if os.Getenv("FULMEN_SOAK") != "" {
+		points = append(points, api.RDMAChangePlanned, api.RDMAChangeProving)
+	}
+	for _, at := range points {
 		method := "rdma.enable"
 		if at == api.RDMAChangeUndoing {
 			method = "rdma.disable"
@@ -150,9 +166,7 @@ func TestRDMAIsEnabledAndPutBack(t *testing.T) {
 
 	_, err = ask("rdma.undo", api.RDMAChangeParams{AllReady: true})
 	is.NoErr(err)
-	eventually(t, "the networks to be as before", soon, func() bool {
-		return [2]string{j.network(t, first), j.network(t, second)} == before
-	})
+	eventually(t, "the networks to be as before", soon, same)
 	history := call[api.RDMAHistoryResult](t, first.Client, "rdma.history", api.RDMAHistoryParams{Link: "studio-1:5"})
 	is.Equal(len(history.Changes), 1)
 	is.Equal(history.Changes[0].State, api.RDMAChangeUndone)

@@ -36,13 +36,15 @@ func (o *Owner) back(ctx context.Context, by api.Principal, link api.LinkID, bot
 	var done []api.NodeRDMAChange
 	var first *api.Error
 	for _, end := range ends {
-		undone, fault := l.call(ctx, end, api.RDMARollback, backWithin, nil)
-		if fault != nil && fault.Is(api.ReasonRDMANothingToUndo) && len(done) > 0 {
-			// It may have heard of the first end's before it was asked.
+		// Asked by its name, a change that was put back is told as such: the answer to
+		// the first call may be lost with the way it came, and the end may have heard of
+		// the other one's before it was asked.
+		if l.id = o.changeAt(end, link); l.id == "" && len(done) > 0 {
 			l.id = done[0].Change
-			if followed, late := l.call(ctx, end, api.RDMARollback, backWithin, nil); late == nil && len(followed.Steps) > 0 {
-				undone, fault = followed, nil
-			}
+		}
+		undone, fault := l.call(ctx, end, api.RDMARollback, backWithin, nil)
+		if fault == nil && len(undone.Steps) == 0 {
+			fault = api.NewError(api.ReasonRDMANothingToUndo, end.String()) // it keeps nothing of that name
 		}
 		switch {
 		case fault == nil:
@@ -60,6 +62,21 @@ func (o *Owner) back(ctx context.Context, by api.Principal, link api.LinkID, bot
 	}
 	slices.SortFunc(done, func(a, b api.NodeRDMAChange) int { return strings.Compare(string(a.Node), string(b.Node)) })
 	return done, nil
+}
+
+// changeAt is the change that an end was last heard to have something to put back of;
+// empty where none is known.
+func (o *Owner) changeAt(end api.LinkEnd, link api.LinkID) string {
+	if end.Node == o.cfg.Node {
+		if r := o.current(link); r != nil {
+			return r.Change
+		}
+		return ""
+	}
+	if theirs, known := o.cfg.Others(end.Node, link); known && theirs.State != api.RDMAChangeUndone {
+		return theirs.Change
+	}
+	return ""
 }
 
 // UndoAll puts back all that this node has changed, whatever becomes of the other
