@@ -17,7 +17,7 @@ var fuzzed = []string{
 	"daemon/internal/cluster/cpace", "daemon/internal/cluster/pairing", "daemon/internal/cluster/transport", "daemon/internal/cluster/replica",
 	"daemon/internal/cluster/discover", "daemon/internal/topology", "daemon/internal/topology/readiness", "mlxbridge",
 	"daemon/internal/job", "daemon/internal/peer/rankio", "daemon/internal/rank/prepare/look", "daemon/internal/rank/files/ignore",
-	"daemon/internal/rank/files/wire", "daemon/internal/rank/files/unpack", "daemon/internal/relay", "daemon/internal/relay/sidechannel", "daemon/internal/rdma", "cmd/fulmen/internal/jobfile", "cmd/internal/bundle/machofile", "app/deeplink",
+	"daemon/internal/rank/files/wire", "daemon/internal/rank/files/unpack", "daemon/internal/relay", "daemon/internal/relay/sidechannel", "daemon/internal/rdma", "daemon/internal/profile/rdmaprobe", "cmd/fulmen/internal/jobfile", "cmd/internal/bundle/machofile", "app/deeplink",
 }
 
 // FuzzTarget is one fuzz function that builds on this machine.

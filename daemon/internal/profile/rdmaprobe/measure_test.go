@@ -227,3 +227,19 @@ func TestNonsense(t *testing.T) {
 		})
 	}
 }
+
+// Whatever a worker says, there is a result that makes sense or none.
+func FuzzRead(f *testing.F) {
+	for _, said := range []string{`{}`, `{"rows":[{"message_bytes":64,"runs":3,"rtt_us":18,"jitter_us":1,"up_bytes_per_s":1e9,"down_bytes_per_s":1e9}]}`, `{"rows":[{"rtt_us":-1}]}`, `[`} {
+		f.Add(said)
+	}
+	f.Fuzz(func(t *testing.T, said string) {
+		r, fault := read(proc.Record{Outcome: proc.OK, Word: &worker.Message{Type: worker.TypeResult, Value: []byte(said)}})
+		if fault != nil {
+			return
+		}
+		if r.UpBitsPerS <= 0 || r.DownBitsPerS <= 0 || r.RTTUS <= 0 || r.JitterUS < 0 || r.MovedBytes <= 0 || len(r.Sizes) == 0 {
+			t.Errorf("%s is taken for %+v", said, r)
+		}
+	})
+}

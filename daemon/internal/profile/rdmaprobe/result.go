@@ -26,8 +26,9 @@ type Result struct {
 const (
 	// maxBytesPerS is more than any cable carries.
 	maxBytesPerS = 1e12
-	// maxSizes bounds what a worker may tell.
+	// maxSizes and maxRuns bound what a worker may tell.
 	maxSizes = 64
+	maxRuns  = 1 << 20
 	// besides is how many messages the worker sends for a size beside the counted
 	// ones: two to check, six to warm up, one more each way before the clock starts.
 	besides = 2 + 6 + 2
@@ -49,7 +50,7 @@ func read(record proc.Record) (Result, *api.Error) {
 	last := uint64(0)
 	for i, row := range said.Rows {
 		switch {
-		case row.MessageBytes <= last || row.MessageBytes > math.MaxInt32 || row.Runs < 1 || row.Runs > math.MaxInt32:
+		case row.MessageBytes <= last || row.MessageBytes > math.MaxInt32 || row.Runs < 1 || row.Runs > maxRuns:
 			return Result{}, nonsense("%d messages of %d bytes", row.Runs, row.MessageBytes)
 		case !plausible(row.UpBytesPerS, maxBytesPerS) || !plausible(row.DownBytesPerS, maxBytesPerS):
 			return Result{}, nonsense("%v and %v bytes per second", row.UpBytesPerS, row.DownBytesPerS)

@@ -1,13 +1,13 @@
 package bundle
 
 import (
-	"bytes"
-	"encoding/xml"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"fulmen/native/plist"
 )
 
 // maxInfo bounds what is read of an Info.plist.
@@ -26,8 +26,12 @@ func VersionOf(path, identifier string) string {
 	if err != nil {
 		return ""
 	}
-	info := readInfo(text)
-	if info["CFBundleIdentifier"] != identifier {
+	list, err := plist.Parse(text)
+	if err != nil {
+		return ""
+	}
+	info, isDictionary := list.(map[string]any)
+	if !isDictionary || info["CFBundleIdentifier"] != identifier {
 		return ""
 	}
 	folder, err := os.Stat(path)
@@ -38,46 +42,5 @@ func VersionOf(path, identifier string) string {
 	if s, ok := folder.Sys().(*syscall.Stat_t); ok {
 		inode = s.Ino
 	}
-	return fmt.Sprintf("%s (%s), %d", info["CFBundleShortVersionString"], info["CFBundleVersion"], inode)
-}
-
-// readInfo reads the texts of a property list in XML, by their keys; what is no such
-// list has none.
-func readInfo(text []byte) map[string]string {
-	found := map[string]string{}
-	decoder := xml.NewDecoder(bytes.NewReader(text))
-	key, depth := "", 0
-	for {
-		token, err := decoder.Token()
-		if err != nil {
-			return found
-		}
-		switch t := token.(type) {
-		case xml.StartElement:
-			depth++
-			if depth != 3 { // plist, dict, and what is in it
-				continue
-			}
-			var value string
-			if t.Name.Local != "key" && t.Name.Local != "string" {
-				key = ""
-				if decoder.Skip() != nil {
-					return found
-				}
-				depth--
-				continue
-			}
-			if decoder.DecodeElement(&value, &t) != nil {
-				return found
-			}
-			depth--
-			if t.Name.Local == "key" {
-				key = value
-			} else if key != "" {
-				found[key], key = value, ""
-			}
-		case xml.EndElement:
-			depth--
-		}
-	}
+	return fmt.Sprintf("%v (%v), %d", info["CFBundleShortVersionString"], info["CFBundleVersion"], inode)
 }
