@@ -25,7 +25,7 @@ func (s State) Asked(c Call) (Item, error) {
 }
 
 func (s *State) asked(c Call) (*Do, error) {
-	if s.Setup != SetupGood || s.Daemon == DaemonConnecting || s.Daemon == DaemonGone {
+	if !s.Setup.hasDaemon() || s.Daemon == DaemonConnecting || s.Daemon == DaemonGone {
 		return nil, api.NewError(api.ReasonNoDaemon, "")
 	}
 	call := &Call{Method: c.Method, Params: c.Params, Admin: true}

@@ -131,6 +131,8 @@ const (
 	AppMove AppDo = "move_to_applications"
 	// AppRegister asks the system to run the daemon.
 	AppRegister AppDo = "register_daemon"
+	// AppOwn makes the app the system's, as an administrator.
+	AppOwn AppDo = "make_systems"
 	// AppRestart replaces a running daemon by the installed version.
 	AppRestart AppDo = "restart_daemon"
 	// AppStart starts the daemon.

@@ -58,7 +58,7 @@ type troubleSeen struct {
 // tells nothing and is forgotten. due is when to call again though nothing
 // changes; zero where that is not needed.
 func (n *Notifier) See(s State) (tell []Notice, due time.Time) {
-	if s.Daemon != DaemonRunning || s.Setup != SetupGood {
+	if s.Daemon != DaemonRunning || !s.Setup.hasDaemon() {
 		return nil, time.Time{}
 	}
 	if !n.began {

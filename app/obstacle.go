@@ -33,7 +33,7 @@ func (s *State) obstacle() (lines []Item, stops bool) {
 	case SetupWithdrawn:
 		return say("Fulmen was turned off in System Settings", "Open Login Items", &Do{Open: loginItems},
 			"Turn it on again under Allow in the Background.", "Jobs on this Mac have ended."), true
-	case SetupGood:
+	case SetupGood, SetupPersons:
 	}
 	switch s.Daemon {
 	case DaemonConnecting:
@@ -47,6 +47,11 @@ func (s *State) obstacle() (lines []Item, stops bool) {
 	case DaemonStarting:
 		return say("Fulmen is starting...", "", nil), true
 	case DaemonRunning:
+	}
+	if s.Setup == SetupPersons {
+		question := OwnerQuestion()
+		return say("Fulmen.app belongs to you, not to the system", "Mend...", &Do{App: AppOwn, Confirm: &question},
+			"No job and no measurement runs on this Mac until it is the system's."), false
 	}
 	if s.DaemonVersion != "" && s.Version != "" && s.DaemonVersion != s.Version {
 		return say("Fulmen "+clean(s.DaemonVersion)+" still runs, "+clean(s.Version)+" is installed", "Restart Fulmen",

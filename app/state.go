@@ -102,9 +102,15 @@ const (
 	SetupNeedsApproval Setup = "needs_approval"
 	// SetupWithdrawn had the approval and lost it.
 	SetupWithdrawn Setup = "withdrawn"
+	// SetupPersons is set up, and belongs to a person, so that the daemon starts
+	// nothing of it.
+	SetupPersons Setup = "belongs_to_person"
 	// SetupSystemTooOld runs on a macOS that Fulmen does not support.
 	SetupSystemTooOld Setup = "system_too_old"
 )
+
+// hasDaemon reports whether the daemon can be there.
+func (s Setup) hasDaemon() bool { return s == SetupGood || s == SetupPersons }
 
 // Daemon is how the daemon is, seen from the app.
 type Daemon string

@@ -22,8 +22,13 @@ func (s *Shell) Do(ctx context.Context, what app.AppDo) error {
 	switch what {
 	case app.AppMove:
 		return s.move(ctx)
-	case app.AppRegister, app.AppStart:
+	case app.AppRegister:
+		s.offersToOwn(ctx)
 		return s.registers(ctx, daemonService, true)
+	case app.AppStart:
+		return s.registers(ctx, daemonService, true)
+	case app.AppOwn:
+		return s.own(ctx)
 	case app.AppLaunchAtLogin:
 		return s.registers(ctx, loginService, !s.LaunchesAtLogin())
 	case app.AppInstallCLI:
@@ -49,6 +54,37 @@ func (s *Shell) registers(ctx context.Context, which func() service, on bool) er
 		return err
 	})
 	return err
+}
+
+// offersToOwn asks before the registration, and says where the app stays the
+// person's: the daemon is registered all the same, and says so too.
+func (s *Shell) offersToOwn(ctx context.Context) {
+	here := s.facts.bundle
+	if !here.isPersons(ownerOf) {
+		return
+	}
+	err := error(app.NotOwned(here.Path, here.byHand()))
+	if question := app.OwnerQuestion(); s.Confirm(ctx, question) {
+		err = s.own(ctx)
+	}
+	if told, ok := errors.AsType[*api.Error](err); ok && ctx.Err() == nil {
+		s.Failed(ctx, "Protect Fulmen from Changes", told.Message+" "+told.Data.Remedy)
+	}
+}
+
+// own makes the app root's alone. A person who thinks better of the password is
+// told what does not work without it.
+func (s *Shell) own(ctx context.Context) error {
+	defer onMain(s.look)
+	here := s.facts.bundle
+	if err := runs(ctx, "/usr/bin/osascript", "-e", here.ownScript()); err != nil {
+		told := app.NotOwned(here.Path, here.byHand())
+		if !isCancelled(err) {
+			told.Message = fmt.Sprintf("macOS did not change it: %v. %s", err, told.Message)
+		}
+		return told
+	}
+	return nil
 }
 
 // move brings the app to /Applications and opens it there. The copy is made
@@ -111,11 +147,15 @@ func (s *Shell) link(ctx context.Context) error {
 		return nil
 	}
 	err := runs(ctx, "/usr/bin/osascript", "-e", linkScript(tool, toolLink))
-	if err != nil && strings.Contains(err.Error(), "-128") {
-		return nil // the person thought better of it: userCanceledErr
+	if isCancelled(err) {
+		return nil // the person thought better of it
 	}
 	return err
 }
+
+// isCancelled reports whether the person gave no password: osascript ends with the
+// number of userCanceledErr.
+func isCancelled(err error) bool { return err != nil && strings.Contains(err.Error(), "(-128)") }
 
 // runs runs a tool of the system, and says what it said where it fails.
 func runs(ctx context.Context, program string, args ...string) error {

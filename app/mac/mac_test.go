@@ -42,6 +42,9 @@ func TestSetup(t *testing.T) {
 		{"approved", facts{bundle: here, system: "26.2", daemon: enabled, wasEnabled: true}, app.SetupGood},
 		{"withdrawn", facts{bundle: here, system: "26.2", daemon: requiresApproval, wasEnabled: true}, app.SetupWithdrawn},
 		{"a package", facts{bundle: here, system: "26.2", hasPackage: true}, app.SetupGood},
+		{"dragged, approved", facts{bundle: here, system: "26.2", daemon: enabled, isPersons: true}, app.SetupPersons},
+		{"dragged over a package", facts{bundle: here, system: "26.2", hasPackage: true, isPersons: true}, app.SetupPersons},
+		{"dragged, new", facts{bundle: here, system: "26.2", isPersons: true}, app.SetupNotRegistered},
 		{"too old", facts{bundle: here, system: "15.6.1", daemon: enabled}, app.SetupSystemTooOld},
 		{"just new enough", facts{bundle: here, system: "26.0", daemon: enabled}, app.SetupGood},
 		{"much newer", facts{bundle: here, system: "100.1", daemon: enabled}, app.SetupGood},
@@ -79,10 +82,7 @@ func TestLinkScript(t *testing.T) {
 	is := is.New(t)
 	folder := t.TempDir()
 	tool, link := filepath.Join(folder, `it's a "tool" \ $HOME`), filepath.Join(folder, "bin", "fulmen")
-	script := linkScript(tool, link)
-	start, end := strings.Index(script, `"`), strings.Index(script, `" with prompt`)
-	command := strings.NewReplacer(`\\`, `\`, `\"`, `"`).Replace(script[start+1 : end])
-	is.NoErr(exec.Command("/bin/sh", "-c", command).Run())
+	is.NoErr(exec.Command("/bin/sh", "-c", inScript(t, linkScript(tool, link))).Run())
 	got, err := filepath.EvalSymlinks(filepath.Dir(link))
 	is.NoErr(err)
 	read, err := exec.Command("readlink", filepath.Join(got, "fulmen")).Output()

@@ -28,6 +28,8 @@ type facts struct {
 	daemon status
 	// wasEnabled says that the daemon's registration has been in force.
 	wasEnabled bool
+	// isPersons says that others than root can change what the daemon starts.
+	isPersons bool
 	// hasPackage says that a package for Macs without a screen has installed the
 	// daemon, with launchd's file in /Library/LaunchDaemons.
 	hasPackage bool
@@ -39,14 +41,16 @@ func (f facts) setup() app.Setup {
 	switch {
 	case f.system != "" && older(f.system, api.MinMacOS):
 		return app.SetupSystemTooOld
-	case f.hasPackage || f.bundle.Path == "":
+	case f.bundle.Path == "":
 		return app.SetupGood
+	case f.hasPackage:
+		return f.whose()
 	case !f.bundle.isInstalled():
 		return app.SetupOutsideApplications
 	}
 	switch f.daemon {
 	case enabled:
-		return app.SetupGood
+		return f.whose()
 	case requiresApproval:
 		if f.wasEnabled {
 			return app.SetupWithdrawn
@@ -55,6 +59,14 @@ func (f facts) setup() app.Setup {
 	case notRegistered, notFound:
 	}
 	return app.SetupNotRegistered
+}
+
+// whose is how an app is set up whose daemon runs.
+func (f facts) whose() app.Setup {
+	if f.isPersons {
+		return app.SetupPersons
+	}
+	return app.SetupGood
 }
 
 // older reports whether a version is older than another, part by part; what is

@@ -85,9 +85,10 @@ func (s *Shell) look() {
 		was = true
 	}
 	_, err := os.Stat(packagePlist)
+	isPersons := s.facts.bundle.isPersons(ownerOf) // the bundle never changes
 	s.mu.Lock()
 	before, loggedIn := s.facts, s.logsIn
-	s.facts.daemon, s.facts.wasEnabled, s.facts.hasPackage, s.logsIn, s.at = daemon, was, err == nil, login == enabled, time.Now()
+	s.facts.daemon, s.facts.wasEnabled, s.facts.hasPackage, s.facts.isPersons, s.logsIn, s.at = daemon, was, err == nil, isPersons, login == enabled, time.Now()
 	isNew := before != s.facts || loggedIn != s.logsIn
 	s.mu.Unlock()
 	if isNew {

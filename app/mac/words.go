@@ -28,7 +28,13 @@ func mayOpen(address string) bool {
 func linkScript(tool, link string) string {
 	folder := link[:strings.LastIndexByte(link, '/')]
 	command := "/bin/mkdir -p " + shellQuoted(folder) + " && /bin/ln -sfn " + shellQuoted(tool) + " " + shellQuoted(link)
-	return "do shell script " + scriptQuoted(command) + ` with prompt "Fulmen links its command line tool to ` + link + `." with administrator privileges`
+	return administratorScript(command, "Fulmen links its command line tool to "+link+".")
+}
+
+// administratorScript is AppleScript that runs a command of sh as an
+// administrator, whose password is asked for with a reason.
+func administratorScript(command, why string) string {
+	return "do shell script " + scriptQuoted(command) + " with prompt " + scriptQuoted(why) + " with administrator privileges"
 }
 
 // shellQuoted is a word for sh.

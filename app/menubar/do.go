@@ -227,7 +227,7 @@ func (a *App) own(ctx context.Context, what app.AppDo, value string) error {
 		return a.opts.Shell.Copy(ctx, a.diagnostics(ctx))
 	case app.AppRestart:
 		return a.restart(ctx)
-	case app.AppMove, app.AppRegister, app.AppStart, app.AppLaunchAtLogin, app.AppInstallCLI:
+	case app.AppMove, app.AppRegister, app.AppOwn, app.AppStart, app.AppLaunchAtLogin, app.AppInstallCLI:
 	}
 	return a.opts.Shell.Do(ctx, what)
 }
