@@ -17,17 +17,18 @@ const (
 	logFile = "fulmend.log"
 	oldLog  = "fulmend.log.1"
 	// errorFile is where launchd puts what the program itself prints: why it could not
-	// start, or of what it died.
+	// start, or of what it died. It lies beside api.MacLogFolder, which need not be there
+	// yet; oldErrors, the one before, lies in it.
 	errorFile = "fulmend.err"
 	oldErrors = "fulmend.err.1"
 	// mostErrorBytes is when that file is begun anew; nobody else does it.
 	mostErrorBytes = 1 << 20
 )
 
-// rotateErrors begins the file of complaints anew where it is full, for the next
-// process: this one goes on in the one that it has.
+// rotateErrors begins the file of complaints beside the log's folder anew where it is
+// full, for the next process: this one goes on in the one that it has.
 func rotateErrors(folder string) error {
-	path := filepath.Join(folder, errorFile)
+	path := filepath.Join(filepath.Dir(folder), errorFile)
 	status, err := os.Lstat(path)
 	if err != nil || status.Size() < mostErrorBytes {
 		return nil // there is none, or it has room

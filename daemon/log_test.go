@@ -74,9 +74,10 @@ func TestJournalIsBounded(t *testing.T) {
 // nobody else does, and the words before are kept once.
 func TestErrorsAreBegunAnew(t *testing.T) {
 	is := is.New(t)
-	folder := t.TempDir()
+	folder := filepath.Join(t.TempDir(), "Fulmen")
+	is.NoErr(os.Mkdir(folder, 0o700))
 	is.NoErr(rotateErrors(folder)) // there is none
-	file := filepath.Join(folder, errorFile)
+	file := filepath.Join(filepath.Dir(folder), errorFile)
 	is.NoErr(os.WriteFile(file, []byte("short\n"), 0o600))
 	is.NoErr(rotateErrors(folder))
 	_, err := os.Stat(file)

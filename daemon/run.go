@@ -144,7 +144,7 @@ func (d *daemon) findFolders(context.Context) error {
 	if err := folders.Create(); err != nil {
 		return err
 	}
-	if folders.CheckFile(folders.Logs) == nil {
+	if folders.Logs == api.MacLogFolder && folders.CheckFile(folders.Logs) == nil {
 		// Also for a daemon that launchd starts again and again, and that gets no further.
 		_ = rotateErrors(folders.Logs) // it is no reason not to run
 	}
