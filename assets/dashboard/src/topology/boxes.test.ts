@@ -148,6 +148,17 @@ describe("more of everything", () => {
     expect(collisions(scene)).toEqual([]);
   });
 
+  it("keeps room for numbers that are not there yet", () => {
+    const names = macs(4);
+    const measured = pairsOf("ring", names).map(([a, b]) => cable(a, b));
+    const later = measured.map((link) => {
+      const { forwardBitsPerS: _f, backwardBitsPerS: _b, ...rest } = link;
+      return rest;
+    });
+    const [before, after] = [sceneFor(names, later, windows[0]!), sceneFor(names, measured, windows[0]!)];
+    expect(after).toEqual(before);
+  });
+
   it("draws the same for the same cluster, whatever the numbers", () => {
     const names = macs(6);
     const pairs = pairsOf("mesh", names);

@@ -75,11 +75,13 @@ function labelsOf(d: Drawn, density: Density, numbers: boolean): Partial<Record<
     return labels;
   }
   const texts = textsOf(d);
+  // A cable keeps room for its speeds before they are measured, so that nothing moves when they are.
+  const soon = d.link.receptacleA !== undefined && d.link.b !== undefined && d.verdict !== "gone" && d.verdict !== "down";
   const speed = { width: textWidth(widestSpeed, size, true) + 4, height };
-  if (texts.forward !== undefined) {
+  if (soon || texts.forward !== undefined) {
     labels.forward = speed;
   }
-  if (texts.backward !== undefined) {
+  if (soon || texts.backward !== undefined) {
     labels.backward = speed;
   }
   if (texts.latency !== undefined && !(callout && d.link.latencyUs === undefined)) {
