@@ -133,8 +133,6 @@ const (
 	AppRegister AppDo = "register_daemon"
 	// AppOwn makes the app the system's, as an administrator.
 	AppOwn AppDo = "make_systems"
-	// AppRestart replaces a running daemon by the installed version.
-	AppRestart AppDo = "restart_daemon"
 	// AppStart starts the daemon.
 	AppStart AppDo = "start_daemon"
 	// AppLaunchAtLogin turns opening at login on or off.

@@ -55,7 +55,7 @@ func (s *State) obstacle() (lines []Item, stops bool) {
 	}
 	if s.DaemonVersion != "" && s.Version != "" && s.DaemonVersion != s.Version {
 		return say("Fulmen "+clean(s.DaemonVersion)+" still runs, "+clean(s.Version)+" is installed", "Restart Fulmen",
-			&Do{App: AppRestart}, "Jobs go on during the restart."), false
+			adminCall("daemon.restart", api.Empty{}), "Jobs go on during the restart."), false
 	}
 	return nil, false
 }

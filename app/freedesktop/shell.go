@@ -129,11 +129,8 @@ func (s *Shell) Authorize(context.Context) ([]byte, error) {
 
 // Do has nothing to do: services are systemd's.
 func (s *Shell) Do(_ context.Context, what app.AppDo) error {
-	switch what {
-	case app.AppStart:
-		return errors.New("start it with: sudo systemctl start fulmen")
-	case app.AppRestart:
-		return errors.New("restart it with: sudo systemctl restart fulmen")
+	if what == app.AppStart {
+		return errors.New("start it with: sudo systemctl start fulmend")
 	}
 	return errors.New("this is done on macOS only")
 }

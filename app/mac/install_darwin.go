@@ -33,7 +33,7 @@ func (s *Shell) Do(ctx context.Context, what app.AppDo) error {
 		return s.registers(ctx, loginService, !s.LaunchesAtLogin())
 	case app.AppInstallCLI:
 		return s.link(ctx)
-	case app.AppQuit, app.AppRestart, app.AppNotifications, app.AppTitle, app.AppDiagnostics:
+	case app.AppQuit, app.AppNotifications, app.AppTitle, app.AppDiagnostics:
 	}
 	return fmt.Errorf("%s is not done by macOS", what)
 }

@@ -12,10 +12,6 @@ import (
 	"fulmen/daemon/client"
 )
 
-// restartPatience is how long a daemon that was stopped may take to answer that
-// it is.
-const restartPatience = 10 * time.Second
-
 // do does what a line says, and says so where it does not work.
 func (a *App) do(ctx context.Context, item app.Item) {
 	do := item.Do
@@ -225,32 +221,9 @@ func (a *App) own(ctx context.Context, what app.AppDo, value string) error {
 		return a.prefer(func(p *stored) { p.Notifications = !p.Notifications })
 	case app.AppDiagnostics:
 		return a.opts.Shell.Copy(ctx, a.diagnostics(ctx))
-	case app.AppRestart:
-		return a.restart(ctx)
 	case app.AppMove, app.AppRegister, app.AppOwn, app.AppStart, app.AppLaunchAtLogin, app.AppInstallCLI:
 	}
 	return a.opts.Shell.Do(ctx, what)
-}
-
-// restart stops the daemon and has whatever is installed now started: by itself
-// where the system starts it for whoever calls, else by the shell.
-func (a *App) restart(ctx context.Context) error {
-	if err := a.call(ctx, app.Call{Method: "daemon.stop", Params: api.DaemonStopParams{}, Admin: true}); err != nil {
-		return err
-	}
-	within, cancel := context.WithTimeout(ctx, restartPatience)
-	defer cancel()
-	for {
-		err := a.call(within, app.Call{Method: "daemon.start", Params: api.Empty{}, Admin: true})
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-time.After(pace): // the old one takes a moment to be gone
-		case <-within.Done():
-			return a.opts.Shell.Do(ctx, app.AppStart)
-		}
-	}
 }
 
 // prefer changes the app's settings.

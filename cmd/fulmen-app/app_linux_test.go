@@ -212,7 +212,7 @@ func outlivesTheDaemon(t *testing.T, r *rig) {
 	r.shows("Fulmen does not answer")
 	r.lacks("studio-2")
 	r.click("Start Fulmen")
-	r.does("zenity --error", "sudo systemctl start fulmen")
+	r.does("zenity --error", "sudo systemctl start fulmend")
 	is.NoErr(r.Nodes[0].Boot(t.Context()))
 	r.shows("3 Macs")
 	r.shows("studio-2")
