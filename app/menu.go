@@ -14,6 +14,21 @@ type Menu struct {
 	Items []Item
 }
 
+// Find finds the line of an id, also in submenus.
+func (m Menu) Find(id string) (Item, bool) { return find(m.Items, id) }
+
+func find(items []Item, id string) (Item, bool) {
+	for _, i := range items {
+		if i.ID == id {
+			return i, true
+		}
+		if below, found := find(i.Items, id); found {
+			return below, true
+		}
+	}
+	return Item{}, false
+}
+
 // Icon is a state of the picture in the menu bar. The pictures differ in shape,
 // not by colour alone.
 type Icon string

@@ -30,6 +30,7 @@ type desktop struct {
 	chooses  []string
 	failed   []string
 	confirms []string
+	did      []string      // what was opened, copied and done
 	block    chan struct{} // questions are open until it is closed
 }
 
@@ -65,15 +66,26 @@ func (d *desktop) Confirm(_ context.Context, q app.Confirm) bool {
 	return false
 }
 func (d *desktop) Ask(context.Context, string, string) (string, bool) { return "", false }
-func (d *desktop) Show(context.Context, string, string, string)       {}
-func (d *desktop) Failed(_ context.Context, title, text string)       { d.note(&d.failed, title+": "+text) }
-func (d *desktop) Tell(context.Context, app.Notice)                   {}
-func (d *desktop) Open(context.Context, string) error                 { return nil }
-func (d *desktop) Copy(context.Context, string) error                 { return nil }
-func (d *desktop) Authorize(context.Context) ([]byte, error)          { return nil, nil }
-func (d *desktop) Do(context.Context, app.AppDo) error                { return nil }
-func (d *desktop) Setup() app.Setup                                   { return app.SetupGood }
-func (d *desktop) Changed() <-chan struct{}                           { return d.changed }
+func (d *desktop) Show(_ context.Context, title, text, _ string) {
+	d.note(&d.did, "show "+title+": "+text)
+}
+func (d *desktop) Failed(_ context.Context, title, text string) { d.note(&d.failed, title+": "+text) }
+func (d *desktop) Tell(context.Context, app.Notice)             {}
+func (d *desktop) Open(_ context.Context, address string) error {
+	d.note(&d.did, "open "+address)
+	return nil
+}
+func (d *desktop) Copy(_ context.Context, text string) error {
+	d.note(&d.did, "copy "+text)
+	return nil
+}
+func (d *desktop) Authorize(context.Context) ([]byte, error) { return nil, nil }
+func (d *desktop) Do(_ context.Context, what app.AppDo) error {
+	d.note(&d.did, "do "+string(what))
+	return nil
+}
+func (d *desktop) Setup() app.Setup         { return app.SetupGood }
+func (d *desktop) Changed() <-chan struct{} { return d.changed }
 func (d *desktop) Choose(_ context.Context, _, text string, choices []string) int {
 	d.note(&d.chooses, text+"\n["+strings.Join(choices, "] [")+"]")
 	d.mu.Lock()
@@ -147,22 +159,10 @@ func TestNoMoreThanTwoMenusASecond(t *testing.T) {
 			is.True(d.at[n].Sub(d.at[n-1]) >= pace)
 		}
 		login := d.login
-		last, found := find(drawn[len(drawn)-1].Items, "settings:login")
+		last, found := drawn[len(drawn)-1].Find("settings:login")
 		is.True(found)
 		is.Equal(last.Checked, login) // the last change is never left out
 	})
-}
-
-func find(items []app.Item, id string) (app.Item, bool) {
-	for _, i := range items {
-		if i.ID == id {
-			return i, true
-		}
-		if below, found := find(i.Items, id); found {
-			return below, true
-		}
-	}
-	return app.Item{}, false
 }
 
 func TestOpeningTheAppAgainShowsHowThingsAre(t *testing.T) {
@@ -205,5 +205,35 @@ func TestLinksAreAskedAboutOneAtATime(t *testing.T) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		is.Equal(len(d.failed), 3)
+	})
+}
+
+// TestClicksDoWhatTheySay clicks lines of every kind that need no daemon, and one
+// that does.
+func TestClicksDoWhatTheySay(t *testing.T) {
+	runs(t, func(t *testing.T, d *desktop, _ *App, _ <-chan struct{}) {
+		is := is.New(t)
+		d.settled(time.Second)
+		for _, do := range []app.Do{
+			{Open: "x-apple.systempreferences:com.apple.LoginItems-Settings.extension"}, {Copy: "fulmen topology"},
+			{App: app.AppMove}, {App: app.AppRegister}, {App: app.AppStart}, {App: app.AppLaunchAtLogin}, {App: app.AppInstallCLI},
+			{Dialog: &app.Dialog{Kind: app.DialogErrand, Title: "Steps", Text: "One trip.", Node: "x"}},
+			{Call: &app.Call{Method: "job.take_over"}, Confirm: &app.Confirm{Title: "Take over?"}}, // and no
+			{Call: &app.Call{Method: "job.retry"}},
+			{Dialog: &app.Dialog{Kind: app.DialogShowCode}},
+		} {
+			d.clicks <- app.Item{Title: "Line...", Do: &do}
+			d.settled(time.Second)
+		}
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		is.Equal(d.did, []string{
+			"open x-apple.systempreferences:com.apple.LoginItems-Settings.extension", "copy fulmen topology", "do move_to_applications", "do register_daemon",
+			"do start_daemon", "do launch_at_login", "do install_cli", "show Steps: One trip.\n\nNothing is left to be done there.",
+		})
+		is.Equal(d.confirms, []string{"Take over?"})
+		is.Equal(d.failed, []string{
+			"Line: " + sentence(api.NewError(api.ReasonNoDaemon, "")), "Line: " + sentence(api.NewError(api.ReasonCodeExpired, "")),
+		})
 	})
 }

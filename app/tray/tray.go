@@ -199,7 +199,7 @@ func (t *Tray) listen(id string, clicked <-chan struct{}) {
 		t.mu.Lock()
 		// What was drawn last is what the person saw. A click on a line that can only
 		// be read is possible on some screens.
-		if i, found := find(t.shown.Items, id); found && !i.Disabled && i.Do != nil {
+		if i, found := t.shown.Find(id); found && !i.Disabled && i.Do != nil {
 			t.queue = append(t.queue, i)
 			t.readTill.Store(0) // a click closes the menu
 			t.redraw()
@@ -210,19 +210,6 @@ func (t *Tray) listen(id string, clicked <-chan struct{}) {
 		default:
 		}
 	}
-}
-
-// find finds a line.
-func find(items []app.Item, id string) (app.Item, bool) {
-	for _, i := range items {
-		if i.ID == id {
-			return i, true
-		}
-		if below, found := find(i.Items, id); found {
-			return below, true
-		}
-	}
-	return app.Item{}, false
 }
 
 // deliver hands clicks over, one after the other.
