@@ -47,20 +47,24 @@ func newRDMADesk(t *testing.T) *rdmaDesk {
 	})
 	must(t, "a cluster", err)
 	r := &rdmaDesk{jobs: &jobs{s, d}}
-	for _, c := range call[api.LinkListResult](t, d.Nodes[0].Client, "link.list", nil).Cables {
-		if c.Link.Valid() && c.RDMA == api.RDMAReady {
-			r.cable = c
+	eventually(t, "a cable that is ready for RDMA at both", patience, func() bool {
+		ready := 0
+		for _, n := range d.Nodes {
+			for _, c := range call[api.LinkListResult](t, n.Client, "link.list", nil).Cables {
+				if c.Link.Valid() && c.RDMA == api.RDMAReady {
+					r.cable = c
+					ready++
+				}
+			}
 		}
-	}
+		return ready == len(d.Nodes)
+	})
 	for _, n := range d.Nodes {
 		if n.ID == r.cable.Link.Low.Node {
 			r.low = n
 		} else {
 			r.high = n
 		}
-	}
-	if r.low == nil {
-		t.Fatal("no cable is ready for RDMA")
 	}
 	return r
 }
@@ -77,23 +81,32 @@ func (r *rdmaDesk) probe(t *testing.T, at *desk.Node) ran {
 	return end(t, r.fulmen(t.Context(), at, "rdma", "probe", r.cable.Link.String(), "--json"))
 }
 
-// counted waits until both ends have counted so many tests.
-func (r *rdmaDesk) counted(t *testing.T, at *desk.Node, want int) {
-	t.Helper()
-	documents(t, at.Mac, at.Client, fmt.Sprintf("%d tests", want), after, api.StateSelect{Kinds: []api.Kind{api.KindRDMA}}, func(v *client.View) bool {
-		met := 0
-		for _, d := range v.Docs() {
-			var one api.RDMA
-			if json.Unmarshal(d.Value, &one) != nil {
-				continue
-			}
-			isEnd := r.cable.Link.Low == (api.LinkEnd{Node: d.Node, Receptacle: one.Receptacle}) || r.cable.Link.High == (api.LinkEnd{Node: d.Node, Receptacle: one.Receptacle})
-			if isEnd && one.ProbesSinceBoot == want {
-				met++
+// counts are the tests that both ends have counted, as documents say.
+func (r *rdmaDesk) counts(docs []api.Document) (counts [2]int) {
+	for _, d := range docs {
+		var one api.RDMA
+		if json.Unmarshal(d.Value, &one) != nil {
+			continue
+		}
+		for i, end := range []api.LinkEnd{r.cable.Link.Low, r.cable.Link.High} {
+			if end == (api.LinkEnd{Node: d.Node, Receptacle: one.Receptacle}) {
+				counts[i] = one.ProbesSinceBoot
 			}
 		}
-		return met == 2
-	})
+	}
+	return counts
+}
+
+// now are the counts as a node has them now.
+func (r *rdmaDesk) now(t *testing.T, at *desk.Node) [2]int {
+	t.Helper()
+	return r.counts(call[api.StateGetResult](t, at.Client, "state.get", api.StateSelect{Kinds: []api.Kind{api.KindRDMA}}).Docs)
+}
+
+// counted waits until a node has heard of so many tests of the ends.
+func (r *rdmaDesk) counted(t *testing.T, at *desk.Node, want [2]int) {
+	t.Helper()
+	documents(t, at.Mac, at.Client, fmt.Sprintf("%v tests", want), after, api.StateSelect{Kinds: []api.Kind{api.KindRDMA}}, func(v *client.View) bool { return r.counts(v.Docs()) == want })
 }
 
 // failed waits until the node that measures says that the last test failed, or
@@ -151,7 +164,7 @@ func TestRDMAProbe(t *testing.T) {
 		for i, at := range []*desk.Node{r.low, r.high} {
 			got := r.probe(t, at)
 			is.Equal(got.status, api.ExitOK)
-			r.counted(t, at, i+1)
+			r.counted(t, at, [2]int{i + 1, i + 1})
 			row, found := r.row(t, r.low)
 			is.True(found && row.Simulated)
 			is.True(*row.UpBitsPerS > 40e9 && row.RTTUS != nil)
@@ -170,23 +183,23 @@ func TestRDMAProbe(t *testing.T) {
 			is.Equal(r.probe(t, r.low).status, api.ExitOK)
 			r.failed(t, false)
 		}
-		r.counted(t, r.low, 6)
 	})
 	t.Run("a daemon that is killed", func(t *testing.T) {
 		is := is.New(t)
 		r.orders(t, "-work 1h")
 		c := r.fulmen(t.Context(), r.high, "rdma", "probe", r.cable.Link.String())
 		must(t, "a test that runs", c.Start())
-		r.counted(t, r.high, 7)
-		pids := r.standins(t)
-		is.Equal(len(pids), 2)
+		var pids []int
+		eventually(t, "both ranks", after, func() bool { pids = r.standins(t); return len(pids) == 2 })
+		before := r.now(t, r.low)[0]
+		is.True(before >= 2) // as was waited for; what came since may not be told yet
 		r.low.End(syscall.SIGKILL)
 		areGone(t, after, pids) // both: the one has lost its daemon, the other its partner
 		_ = c.Wait()            // it has failed
 		r.orders(t, "")
 		must(t, "a new start", r.low.Boot(t.Context()))
 		must(t, "a whole cluster", r.Whole(t.Context()))
-		r.counted(t, r.low, 7) // over a restart of the daemon
+		eventually(t, "what was counted before", after, func() bool { return r.now(t, r.low)[0] >= before })
 		is.Equal(r.probe(t, r.low).status, api.ExitOK)
 	})
 }
