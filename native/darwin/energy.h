@@ -25,4 +25,14 @@ int fulmen_sensors_open(fulmen_sensors **sensors);
 int fulmen_sensors_read(fulmen_sensors *sensors, fulmen_buffer *out);
 void fulmen_sensors_close(fulmen_sensors *sensors);
 
+typedef struct fulmen_temperatures fulmen_temperatures;
+
+// The sensors of the HID event system, for a machine whose controller has no key
+// of a temperature. fulmen_temperatures_open: FULMEN_NO_SYMBOL, no such functions;
+// FULMEN_GONE, no such sensors.
+int fulmen_temperatures_open(fulmen_temperatures **temperatures);
+// fulmen_temperatures_read writes an array of maps of "name" and "celsius".
+int fulmen_temperatures_read(fulmen_temperatures *temperatures, fulmen_buffer *out);
+void fulmen_temperatures_close(fulmen_temperatures *temperatures);
+
 #endif

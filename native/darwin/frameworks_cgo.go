@@ -117,6 +117,10 @@ func (f systemFrameworks) Store() (map[string]any, error) {
 	return readAs[map[string]any](f, "the dynamic store", func(b *C.fulmen_buffer) C.int { return C.fulmen_store_read(b) })
 }
 
+func (f systemFrameworks) PowerSettings() (map[string]any, error) {
+	return readAs[map[string]any](f, "the power settings", func(b *C.fulmen_buffer) C.int { return C.fulmen_power_settings_read(b) })
+}
+
 func (f systemFrameworks) Stored() (map[string]any, error) {
 	return readAs[map[string]any](f, "the stored configuration", func(b *C.fulmen_buffer) C.int { return C.fulmen_stored_read(b) })
 }
@@ -144,19 +148,32 @@ func (f systemFrameworks) PowerSource() (map[string]any, error) {
 	return readAs[map[string]any](f, "IOPSCopyPowerSourcesInfo", func(b *C.fulmen_buffer) C.int { return C.fulmen_power_source_read(b) })
 }
 
-// ThermalPressure takes a registration for the time of one reading.
+// ThermalPressure is the system's level.
 func (f systemFrameworks) ThermalPressure() (uint64, error) {
+	name, free := cText(C.FULMEN_THERMAL_PRESSURE)
+	defer free()
+	return f.state("the thermal pressure level", name)
+}
+
+// LowPower is the state of low-power mode, 0 also where there is none.
+func (f systemFrameworks) LowPower() (uint64, error) {
+	name, free := cText(C.FULMEN_LOW_POWER)
+	defer free()
+	return f.state("the state of low-power mode", name)
+}
+
+// state takes a registration with libnotify for the time of one reading.
+func (f systemFrameworks) state(call string, name *C.char) (uint64, error) {
 	defer f.entered()()
 	var descriptor, token C.int
-	const call = "the thermal pressure level"
-	if err := failed(call, C.fulmen_thermal_open(&descriptor, &token)); err != nil {
+	if err := failed(call, C.fulmen_state_open(name, &descriptor, &token)); err != nil {
 		return 0, err
 	}
 	closeDescriptor(int(descriptor))
-	defer C.fulmen_thermal_close(token)
-	var level C.uint64_t
-	err := failed(call, C.fulmen_thermal_read(token, &level))
-	return uint64(level), err
+	defer C.fulmen_state_close(token)
+	var state C.uint64_t
+	err := failed(call, C.fulmen_state_read(token, &state))
+	return uint64(state), err
 }
 
 // assert holds idle sleep off.

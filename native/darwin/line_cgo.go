@@ -70,13 +70,15 @@ func (l *systemLine) allow(notice int64) error {
 // descriptor. Without it the state is read and not heard of.
 func (l *systemLine) openThermal() {
 	defer l.frameworks.entered()()
+	name, freeName := cText(C.FULMEN_THERMAL_PRESSURE)
+	defer freeName()
 	var descriptor C.int
-	if C.fulmen_thermal_open(&descriptor, &l.token) != C.FULMEN_OK {
+	if C.fulmen_state_open(name, &descriptor, &l.token) != C.FULMEN_OK {
 		return
 	}
 	if err := syscall.SetNonblock(int(descriptor), true); err != nil {
 		closeDescriptor(int(descriptor))
-		C.fulmen_thermal_close(l.token)
+		C.fulmen_state_close(l.token)
 		return
 	}
 	l.thermal = os.NewFile(uintptr(descriptor), "thermal pressure")
@@ -99,7 +101,7 @@ func (l *systemLine) close() error {
 	}
 	l.running.Wait()
 	if l.thermal != nil {
-		C.fulmen_thermal_close(l.token)
+		C.fulmen_state_close(l.token)
 	}
 	l.free()
 	return err

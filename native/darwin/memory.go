@@ -80,7 +80,9 @@ func setPages(meters meters, m *native.Memory) {
 }
 
 // workingSet is the limit that a person set for the GPU, in MiB; 0 is the system's
-// default, which Metal alone tells.
+// default, which Metal alone tells (recommendedMaxWorkingSetSize). What is said of
+// it, 70 to 75 % of the memory, is a rule of thumb and no figure of this machine:
+// it stands in the reason, and nothing is computed from it.
 func workingSet(s sysctl, m *native.Memory) {
 	const name = "iogpu.wired_limit_mb"
 	limit, err := number(s, name)
@@ -88,7 +90,7 @@ func workingSet(s sysctl, m *native.Memory) {
 	case err != nil:
 		m.Unknown.Add("gpu_working_set_bytes", reason(name, err))
 	case limit <= 0 || limit > 1<<30:
-		m.Unknown.Add("gpu_working_set_bytes", native.ReasonNoPlatform.With("Metal tells the default, to programs that use it"))
+		m.Unknown.Add("gpu_working_set_bytes", native.ReasonNoPlatform.With("Metal tells the default, to programs that use it; it is said to be 70 to 75 % of the memory"))
 	default:
 		m.GPUWorkingSetBytes = new(limit << 20)
 	}

@@ -82,9 +82,9 @@ int fulmen_power_source_read(fulmen_buffer *out) {
 	return out->failed ? FULMEN_MEMORY : FULMEN_OK;
 }
 
-int fulmen_thermal_open(int *descriptor, int *token) {
+int fulmen_state_open(const char *name, int *descriptor, int *token) {
 	int own;
-	if (notify_register_file_descriptor("com.apple.system.thermalpressurelevel", &own, 0, token) != NOTIFY_STATUS_OK) {
+	if (notify_register_file_descriptor(name, &own, 0, token) != NOTIFY_STATUS_OK) {
 		return FULMEN_NO_SYMBOL;
 	}
 	// The library closes its descriptor with the token: the caller gets another.
@@ -96,11 +96,11 @@ int fulmen_thermal_open(int *descriptor, int *token) {
 	return FULMEN_OK;
 }
 
-int fulmen_thermal_read(int token, uint64_t *level) {
-	return notify_get_state(token, level) == NOTIFY_STATUS_OK ? FULMEN_OK : FULMEN_REFUSED;
+int fulmen_state_read(int token, uint64_t *state) {
+	return notify_get_state(token, state) == NOTIFY_STATUS_OK ? FULMEN_OK : FULMEN_REFUSED;
 }
 
-void fulmen_thermal_close(int token) { notify_cancel(token); }
+void fulmen_state_close(int token) { notify_cancel(token); }
 
 int fulmen_assertion_take(const char *reason, uint32_t *assertion) {
 	CFStringRef name = fulmen_string(reason);

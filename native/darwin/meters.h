@@ -14,12 +14,15 @@ int fulmen_ticks_read(fulmen_buffer *out);
 // the system knows of each.
 int fulmen_power_source_read(fulmen_buffer *out);
 
-// Thermal pressure is a state of libnotify, announced through a descriptor.
-// fulmen_thermal_open gives a copy of the descriptor, which is the caller's to
-// close, and a token; fulmen_thermal_read needs the token alone.
-int fulmen_thermal_open(int *descriptor, int *token);
-int fulmen_thermal_read(int token, uint64_t *level);
-void fulmen_thermal_close(int token);
+// Thermal pressure and low-power mode are states of libnotify, announced through a
+// descriptor; a name that nobody has ever set has the state 0. fulmen_state_open
+// gives a copy of the descriptor, which is the caller's to close, and a token;
+// fulmen_state_read needs the token alone.
+#define FULMEN_THERMAL_PRESSURE "com.apple.system.thermalpressurelevel"
+#define FULMEN_LOW_POWER "com.apple.system.lowpowermode"
+int fulmen_state_open(const char *name, int *descriptor, int *token);
+int fulmen_state_read(int token, uint64_t *state);
+void fulmen_state_close(int token);
 
 // Power assertions: idle sleep is held off from take to release.
 int fulmen_assertion_take(const char *reason, uint32_t *assertion);

@@ -10,10 +10,11 @@ import "sync"
 // gauges are what readings of power and heat keep open between them, from the
 // first that somebody wants to the platform's end.
 type gauges struct {
-	mu      sync.Mutex
-	energy  *C.fulmen_energy
-	sensors *C.fulmen_sensors
-	closed  bool
+	mu           sync.Mutex
+	energy       *C.fulmen_energy
+	sensors      *C.fulmen_sensors
+	temperatures *C.fulmen_temperatures
+	closed       bool
 }
 
 // Energy reads the counters of power since the last reading; the first opens them
@@ -40,6 +41,18 @@ func (f systemFrameworks) Sensors() (map[string]any, error) {
 	return readAs[map[string]any](f, "AppleSMC", func(b *C.fulmen_buffer) C.int { return C.fulmen_sensors_read(f.gauges.sensors, b) })
 }
 
+// Temperatures reads the sensors of the HID event system.
+func (f systemFrameworks) Temperatures() ([]any, error) {
+	f.gauges.mu.Lock()
+	defer f.gauges.mu.Unlock()
+	const call = "the HID event system"
+	err := f.ready(f.gauges.temperatures == nil, call, func() C.int { return C.fulmen_temperatures_open(&f.gauges.temperatures) })
+	if err != nil {
+		return nil, err
+	}
+	return readAs[[]any](f, call, func(b *C.fulmen_buffer) C.int { return C.fulmen_temperatures_read(f.gauges.temperatures, b) })
+}
+
 // ready opens what is not open yet; the lock is held.
 func (f systemFrameworks) ready(missing bool, call string, open func() C.int) error {
 	switch {
@@ -59,7 +72,8 @@ func (f systemFrameworks) Rest() {
 	defer f.entered()()
 	C.fulmen_energy_close(f.gauges.energy)
 	C.fulmen_sensors_close(f.gauges.sensors)
-	f.gauges.energy, f.gauges.sensors = nil, nil
+	C.fulmen_temperatures_close(f.gauges.temperatures)
+	f.gauges.energy, f.gauges.sensors, f.gauges.temperatures = nil, nil, nil
 }
 
 // closeGauges closes what was opened, for good.

@@ -9,42 +9,80 @@ import (
 
 // setSensors takes what the machine's controller (SMC) measures. Its keys have
 // four letters; those of processors and GPUs begin alike on all models so far.
+// Where it has none of either, the sensors of the HID event system are asked.
 func (m *machine) setSensors(s *native.System) {
 	read, err := m.meters.Sensors()
-	if err != nil {
-		for _, field := range []string{"system_power_watts", "cpu_temperature_celsius", "gpu_temperature_celsius", "temperatures", "fans"} {
-			s.Unknown.Add(field, whyNot(err))
-		}
-		return
-	}
 	values := listMap(read["values"])
 	if watts, ok := values["PSTR"].(float64); ok && watts >= 0 && watts < 5000 {
 		s.SystemPowerWatts = new(watts)
-	} else {
+	} else if err == nil {
 		s.Unknown.Add("system_power_watts", native.ReasonNoHardware.With("no key PSTR"))
+	} else {
+		s.Unknown.Add("system_power_watts", whyNot(err))
 	}
-	s.Temperatures = []native.Temperature{}
 	for _, key := range sortedKeys(values) {
 		celsius, ok := values[key].(float64)
-		// What is off or not there reads as 0, or as nonsense.
-		if !ok || !strings.HasPrefix(key, "T") || celsius <= 0 || celsius > 150 {
+		if !ok || !strings.HasPrefix(key, "T") {
 			continue
 		}
-		s.Temperatures = append(s.Temperatures, native.Temperature{Name: key, TemperatureCelsius: celsius})
+		addTemperature(s, key, celsius, hasAnyPrefix(key, "Tp", "Te", "Ts"), hasAnyPrefix(key, "Tg", "Tf1", "Tf2"))
+	}
+	other := m.setHIDTemperatures(s)
+	if err == nil {
+		s.Fans = fansOf(values)
+	} else {
+		s.Unknown.Add("fans", whyNot(err))
+	}
+	switch {
+	case s.Temperatures != nil:
+	case err != nil && other != nil:
+		s.Unknown.Add("temperatures", whyNot(err))
+	default:
+		s.Temperatures = []native.Temperature{}
+	}
+	for field, value := range map[string]*float64{"cpu_temperature_celsius": s.CPUTemperatureCelsius, "gpu_temperature_celsius": s.GPUTemperatureCelsius} {
 		switch {
-		case hasAnyPrefix(key, "Tp", "Te", "Ts"):
-			hottest(&s.CPUTemperatureCelsius, celsius)
-		case hasAnyPrefix(key, "Tg", "Tf1", "Tf2"):
-			hottest(&s.GPUTemperatureCelsius, celsius)
+		case value != nil:
+		case err != nil && other != nil:
+			s.Unknown.Add(field, whyNot(err))
+		default:
+			s.Unknown.Add(field, native.ReasonNoHardware.With("no sensor of this name"))
 		}
 	}
-	if s.CPUTemperatureCelsius == nil {
-		s.Unknown.Add("cpu_temperature_celsius", native.ReasonNoHardware.With("no key of a processor"))
+}
+
+// setHIDTemperatures fills in what the controller has no key of: an older way,
+// whose services have names instead. It says why nothing could be asked.
+func (m *machine) setHIDTemperatures(s *native.System) error {
+	noCPU, noGPU := s.CPUTemperatureCelsius == nil, s.GPUTemperatureCelsius == nil
+	if !noCPU && !noGPU {
+		return nil
 	}
-	if s.GPUTemperatureCelsius == nil {
-		s.Unknown.Add("gpu_temperature_celsius", native.ReasonNoHardware.With("no key of a GPU"))
+	sensors, err := m.meters.Temperatures()
+	for _, sensor := range sensors {
+		name := listText(sensor, "name")
+		celsius, ok := listMap(sensor)["celsius"].(float64)
+		isCPU, isGPU := hasAnyPrefix(name, "pACC MTR Temp", "eACC MTR Temp"), strings.HasPrefix(name, "GPU MTR Temp")
+		if ok && (isCPU && noCPU || isGPU && noGPU) {
+			addTemperature(s, name, celsius, isCPU, isGPU)
+		}
 	}
-	s.Fans = fansOf(values)
+	return err
+}
+
+// addTemperature takes a reading that can be one: what is off or not there reads
+// as 0, or as nonsense.
+func addTemperature(s *native.System, name string, celsius float64, isCPU, isGPU bool) {
+	if !(celsius > 0 && celsius <= 150) {
+		return
+	}
+	s.Temperatures = append(s.Temperatures, native.Temperature{Name: name, TemperatureCelsius: celsius})
+	if isCPU {
+		hottest(&s.CPUTemperatureCelsius, celsius)
+	}
+	if isGPU {
+		hottest(&s.GPUTemperatureCelsius, celsius)
+	}
 }
 
 // fansOf reads F0Ac (revolutions a minute) and F0Mx (the most) of each fan.

@@ -18,10 +18,14 @@ static const char *const patterns[] = {
 
 enum { PATTERNS = sizeof patterns / sizeof patterns[0] };
 
-CFArrayRef fulmen_store_patterns(void) {
-	CFMutableArrayRef all = CFArrayCreateMutable(kCFAllocatorDefault, PATTERNS, &kCFTypeArrayCallBacks);
-	for (int i = 0; all != NULL && i < PATTERNS; i++) {
-		CFStringRef pattern = fulmen_string(patterns[i]);
+// What the system's power settings are at the moment, of the power source that is
+// in use (kIOPMDynamicStoreSettingsKey of Apple's published IOPMLibPrivate.h).
+static const char *const power_settings[] = {"State:/IOKit/PowerManagement/CurrentSettings"};
+
+static CFArrayRef list(const char *const *texts, int count) {
+	CFMutableArrayRef all = CFArrayCreateMutable(kCFAllocatorDefault, count, &kCFTypeArrayCallBacks);
+	for (int i = 0; all != NULL && i < count; i++) {
+		CFStringRef pattern = fulmen_string(texts[i]);
 		if (pattern == NULL) {
 			CFRelease(all);
 			return NULL;
@@ -32,11 +36,13 @@ CFArrayRef fulmen_store_patterns(void) {
 	return all;
 }
 
-int fulmen_store_read(fulmen_buffer *out) {
+CFArrayRef fulmen_store_patterns(void) { return list(patterns, PATTERNS); }
+
+// read_matching writes all keys that match, and releases the expressions.
+static int read_matching(CFArrayRef wanted, fulmen_buffer *out) {
 	int result = FULMEN_MEMORY;
 	CFDictionaryRef values = NULL;
 	SCDynamicStoreRef store = NULL;
-	CFArrayRef wanted = fulmen_store_patterns();
 	if (wanted == NULL) {
 		goto out;
 	}
@@ -57,6 +63,10 @@ out:
 	fulmen_release(wanted);
 	return result;
 }
+
+int fulmen_store_read(fulmen_buffer *out) { return read_matching(fulmen_store_patterns(), out); }
+
+int fulmen_power_settings_read(fulmen_buffer *out) { return read_matching(list(power_settings, 1), out); }
 
 // put_stored writes one value of the preferences, which stays theirs.
 static uint32_t put_stored(fulmen_buffer *out, SCPreferencesRef preferences, const char *name, CFStringRef key) {

@@ -15,6 +15,10 @@ CFArrayRef fulmen_store_patterns(void);
 // fulmen_store_read writes a map of every such key to its value.
 int fulmen_store_read(fulmen_buffer *out);
 
+// fulmen_power_settings_read writes a map with the key of the power settings, where
+// the system keeps them there.
+int fulmen_power_settings_read(fulmen_buffer *out);
+
 // fulmen_stored_read writes a map: "services", "sets", "current_set" and
 // "virtual" (interfaces, bridges among them) of the stored configuration, as far as they are there.
 int fulmen_stored_read(fulmen_buffer *out);

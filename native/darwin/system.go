@@ -28,7 +28,7 @@ func (m *machine) system() *native.System {
 	m.setSensors(s)
 	m.setThermal(s)
 	m.setPower(s)
-	s.Unknown.Add("low_power_mode", native.ReasonNoPlatform.With("told to programs in a user's session"))
+	m.setLowPower(s)
 	return s
 }
 

@@ -6,7 +6,7 @@
 
 #include "sim.h"
 
-static const sim_symbol *const tables[] = {sim_verbs_symbols, sim_bridge_symbols, sim_report_symbols};
+static const sim_symbol *const tables[] = {sim_verbs_symbols, sim_bridge_symbols, sim_report_symbols, sim_hid_symbols};
 enum { TABLES = sizeof tables / sizeof tables[0] };
 
 static bool ends_with(const char *name, const char *end) {

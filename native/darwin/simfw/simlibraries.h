@@ -12,5 +12,6 @@ typedef struct {
 extern const sim_symbol sim_verbs_symbols[];
 extern const sim_symbol sim_bridge_symbols[];
 extern const sim_symbol sim_report_symbols[];
+extern const sim_symbol sim_hid_symbols[];
 
 #endif

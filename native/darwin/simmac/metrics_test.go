@@ -144,10 +144,110 @@ func TestMetricsThatAreNotThere(t *testing.T) {
 	is.NoErr(m.RemoveEntry(false, 0x7001))
 	m.SetValue("pages", nil)
 	m.SetValue("ticks", nil)
+	m.SetMissing("/IOKit", true)
 	s, err := p.Facts.Snapshot(t.Context(), native.AreaSystem, native.AreaMemory)
 	is.NoErr(err)
 	is.Equal(s.Check([]native.Area{native.AreaSystem, native.AreaMemory}), nil)
 	is.True(s.System.Fans == nil)
+	is.True(s.System.Temperatures == nil)
+}
+
+// TestTemperaturesOfHID: what the controller has no key of is taken from the
+// sensors of the HID event system, and only that.
+func TestTemperaturesOfHID(t *testing.T) {
+	sensors := []any{
+		map[string]any{"Product": "pACC MTR Temp Sensor0", "celsius": 61.5}, map[string]any{"Product": "eACC MTR Temp Sensor3", "celsius": 48.25},
+		map[string]any{"Product": "GPU MTR Temp Sensor1", "celsius": 57.0}, map[string]any{"Product": "GPU MTR Temp Sensor4", "celsius": -9200.0},
+		map[string]any{"Product": "gas gauge battery", "celsius": 31.0}, map[string]any{"Product": "pACC MTR Temp Sensor1"}, map[string]any{"celsius": 99.0},
+	}
+	for _, tt := range []struct {
+		name     string
+		smc      map[string]any
+		gone     bool // the controller
+		missing  string
+		cpu, gpu float64 // 0: unknown
+		named    int
+	}{
+		{name: "the controller has all", smc: map[string]any{"Tp01": 50.0, "Tg01": 40.0}, cpu: 50, gpu: 40, named: 2},
+		{name: "no key of a GPU", smc: map[string]any{"Tp01": 50.0}, cpu: 50, gpu: 57, named: 2},
+		{name: "no key of a processor", smc: map[string]any{"Tg01": 40.0}, cpu: 61.5, gpu: 40, named: 3},
+		{name: "no keys", smc: map[string]any{}, cpu: 61.5, gpu: 57, named: 3},
+		{name: "no controller", gone: true, cpu: 61.5, gpu: 57, named: 3},
+		{name: "no library", smc: map[string]any{"Tp01": 50.0}, missing: "IOKit.framework/Versions/A/IOKit", cpu: 50, named: 1},
+		{name: "a function is missing", smc: map[string]any{}, missing: "IOHIDServiceClientCopyEvent"},
+		{name: "neither", gone: true, missing: "IOHIDEventGetFloatValue", named: -1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			is := is.New(t)
+			clean(t)
+			m, p, clock := metered(t)
+			m.SetValue("smc", tt.smc)
+			m.SetValue("hid", sensors)
+			m.SetMissing(tt.missing, true)
+			if tt.gone {
+				is.NoErr(m.RemoveEntry(false, 0x7001))
+			}
+			for range 2 { // opened, and open already
+				all, err := p.Facts.Snapshot(t.Context(), native.AreaSystem)
+				is.NoErr(err)
+				is.Equal(all.Check([]native.Area{native.AreaSystem}), nil)
+				s := all.System
+				for field, one := range map[string]struct {
+					got  *float64
+					want float64
+				}{"cpu_temperature_celsius": {s.CPUTemperatureCelsius, tt.cpu}, "gpu_temperature_celsius": {s.GPUTemperatureCelsius, tt.gpu}} {
+					is.Equal(one.got != nil, one.want != 0)
+					is.Equal(s.Unknown[field] == "", one.want != 0)
+					if one.got != nil {
+						is.Equal(*one.got, one.want)
+					}
+				}
+				is.Equal(s.Temperatures == nil, tt.named < 0)
+				is.Equal(len(s.Temperatures), max(0, tt.named))
+				clock.Advance(time.Second)
+			}
+		})
+	}
+}
+
+// TestLowPowerMode is what the announced state and the settings of the power
+// source in use say together.
+func TestLowPowerMode(t *testing.T) {
+	const key, name = "State:/IOKit/PowerManagement/CurrentSettings", "com.apple.system.lowpowermode"
+	mode := func(n any) map[string]any { return map[string]any{"LowPowerMode": n, "Display Sleep Timer": 10} }
+	for _, tt := range []struct {
+		what     string
+		settings map[string]any
+		state    uint64
+		want     *bool
+		unknown  native.Reason
+	}{
+		{"automatic", mode(0), 0, new(false), ""},
+		{"low", mode(1), 0, new(true), ""},
+		{"low, and announced", mode(1), 1, new(true), ""},
+		{"high", mode(2), 0, new(false), ""},
+		{"a low battery's", mode(0), 1, new(true), ""},
+		{"only announced", nil, 1, new(true), ""},
+		{"a Mac without it", map[string]any{"Display Sleep Timer": 10}, 0, nil, native.ReasonNoHardware},
+		{"no settings", nil, 0, nil, native.ReasonNoHardware},
+		{"a number of a later macOS", mode(3), 0, nil, native.ReasonSourceMalformed},
+		{"a text", mode("1"), 0, nil, native.ReasonSourceMalformed},
+	} {
+		t.Run(tt.what, func(t *testing.T) {
+			is := is.New(t)
+			clean(t)
+			m, p, _ := metered(t)
+			if tt.settings != nil {
+				m.SetStore(key, tt.settings)
+			}
+			m.Notify(name, tt.state)
+			s, err := p.Facts.Snapshot(t.Context(), native.AreaSystem)
+			is.NoErr(err)
+			is.Equal(s.Check([]native.Area{native.AreaSystem}), nil)
+			is.Equal(s.System.LowPowerMode, tt.want)
+			is.Equal(s.System.Unknown["low_power_mode"].Key(), tt.unknown.Key())
+		})
+	}
 }
 
 // TestWhatASampleCosts holds the goal of 2 ms of processor time, of the C files
