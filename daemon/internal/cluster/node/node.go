@@ -43,6 +43,8 @@ type Node struct {
 	next     int
 	saved    Met
 	gone     bool // this node was removed, and that was told
+
+	leaving atomic.Bool // this node removes itself, and tells the others of it
 }
 
 // New makes a node that does nothing before Run.
@@ -326,6 +328,9 @@ func (n *Node) removed(node api.NodeID) {
 			n.log.Error("what is lent to whom could not be brought up to date", "error", err)
 		}
 		return
+	}
+	if n.leaving.Load() {
+		return // it says so itself, when it has told the others
 	}
 	n.mu.Lock()
 	isFirst := !n.gone

@@ -38,10 +38,14 @@ func (n *Node) Remove(ctx context.Context, nodes []api.NodeID, dryRun bool) (api
 	// The connections for the last word are opened before, and used after: from
 	// the moment of the removal nothing that a removed node says counts here.
 	tell := n.lastWords(ctx, slices.DeleteFunc(slices.Clone(nodes), func(node api.NodeID) bool { return node == n.self }))
+	// Whoever hears first says so to this node too, which then ends: not before all
+	// have heard.
+	n.leaving.Store(slices.Contains(nodes, n.self))
 	if _, err := n.options.Roster.Update(func(r *cluster.Roster) (*cluster.Roster, error) {
 		merged, _, err := r.Merge(next.Log())
 		return merged, err
 	}); err != nil {
+		n.leaving.Store(false)
 		return result, err
 	}
 	n.log.Info("removed", "nodes", nodes)
@@ -49,6 +53,7 @@ func (n *Node) Remove(ctx context.Context, nodes []api.NodeID, dryRun bool) (api
 	tell(next)
 	if slices.Contains(nodes, n.self) {
 		n.tellAll(ctx, next)
+		n.leaving.Store(false)
 		n.removed(n.self)
 	}
 	return result, nil
