@@ -31,5 +31,6 @@ func (d *daemon) metrics() http.Handler {
 			})
 			return all
 		},
+		Missed: d.facts.Missed,
 	})
 }

@@ -1,12 +1,16 @@
 package native
 
+// HintSafetyReread is the source of a hint that no event brought: a slow re-read
+// found the change. Each says that an event is missing.
+const HintSafetyReread = "safety.reread"
+
 // Hint says that facts of an area may have changed. It carries no facts: read a
 // snapshot of the area. Hints may be doubled, early or for nothing.
 type Hint struct {
 	Area Area `json:"area"`
 	// Source is the system interface that spoke, as "system.event":
-	// "iokit.matched", "rtnetlink.link", "sim.timeline". "safety.reread" marks
-	// the slow re-read that backs the events up.
+	// "iokit.matched", "rtnetlink.link", "sim.timeline", or
+	// [HintSafetyReread].
 	Source string `json:"source"`
 	// Subject is what it spoke about, where it said: "en5", "receptacle 2".
 	Subject string `json:"subject,omitzero"`

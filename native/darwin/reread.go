@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"fulmen/native"
@@ -15,11 +14,9 @@ import (
 // may send none), so a slow look backs them up.
 const rereadEvery = time.Minute
 
-// safetySource marks a hint that no event brought.
-const safetySource = "safety.reread"
-
 // reread compares areas with how they were. What has changed without a word is
-// hinted, and counted: a count that grows says that an event is missing.
+// hinted; who hears the hints counts them, and a count that grows says that an
+// event is missing.
 type reread struct {
 	machine *machine
 	looking sync.Mutex // held while areas are read
@@ -30,8 +27,6 @@ type reread struct {
 	timer    native.Timer
 	before   map[native.Area][]byte
 	heard    map[native.Area]bool // announced since the last look
-
-	missed atomic.Int64
 }
 
 func newReread(m *machine) *reread { return &reread{machine: m} }
@@ -99,8 +94,7 @@ func (r *reread) look(round int) {
 	}
 	clock := r.machine.clock
 	for _, area := range missed {
-		r.missed.Add(1)
-		r.machine.ears.hint(native.Hint{Area: area, Source: safetySource, At: native.Stamp(clock.Now()), BootUS: clock.Boot().Microseconds()})
+		r.machine.ears.hint(native.Hint{Area: area, Source: native.HintSafetyReread, At: native.Stamp(clock.Now()), BootUS: clock.Boot().Microseconds()})
 	}
 }
 

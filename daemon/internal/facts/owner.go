@@ -37,6 +37,7 @@ type Owner struct {
 	hinted  map[native.Area]bool
 	watched map[api.Kind]bool
 	wake    chan struct{}
+	missed  uint64 // changes that no event announced
 
 	// What follows is Run's own.
 	known     knowledge
@@ -89,8 +90,23 @@ func (o *Owner) Reread(area native.Area) { o.hint(native.Hint{Area: area}) }
 func (o *Owner) hint(h native.Hint) {
 	o.mu.Lock()
 	o.hinted[h.Area] = true
+	isMissed := h.Source == native.HintSafetyReread
+	if isMissed {
+		o.missed++
+	}
 	o.mu.Unlock()
 	o.nudge()
+	if isMissed {
+		o.log.Info("a change that no event announced was found by looking", "area", h.Area)
+	}
+}
+
+// Missed counts the changes since the start that no event of the system announced
+// and a slow look found. Where it grows, facts are up to a minute late.
+func (o *Owner) Missed() uint64 {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.missed
 }
 
 func (o *Owner) nudge() {

@@ -152,3 +152,22 @@ func TestHintIsReadAtOnce(t *testing.T) {
 		is.Equal(again[0].at.Sub(before), Settle)
 	})
 }
+
+// TestMissedEventsAreCounted: a change that only looking found is read like any
+// other, and counted.
+func TestMissedEventsAreCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		owner, _, published := running(t)
+		published.of("")
+		owner.hint(native.Hint{Area: native.AreaNetwork, Source: "configd.changed"})
+		is.Equal(owner.Missed(), uint64(0))
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		published.of("")
+		owner.hint(native.Hint{Area: native.AreaNetwork, Source: native.HintSafetyReread})
+		synctest.Wait()
+		is.Equal(owner.Missed(), uint64(1))
+		is.True(len(published.of(api.KindNetwork)) > 0)
+	})
+}

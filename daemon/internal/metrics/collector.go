@@ -23,7 +23,7 @@ type families struct {
 	info, members, reached, up, memoryTotal, memoryUsed, memoryAvailable, gpuUse, power,
 	fp16, memoryRate, gpuAt, linkRate, linkRTT, linkJitter, linkLoss, linkAt, linkGood,
 	conditions, jobs family
-	measurements family
+	measurements, missed family
 }
 
 func newFamilies() families {
@@ -51,12 +51,14 @@ func newFamilies() families {
 		jobs:            gauge("jobs", "Jobs by phase.", "phase"),
 		measurements: family{prometheus.NewDesc("fulmen_measurements_total", "Measurements of this node's GPU and paths that have ended.",
 			[]string{"subject", "asked", "state"}, nil), prometheus.CounterValue},
+		missed: family{prometheus.NewDesc("fulmen_missed_events_total",
+			"Changes of this machine that no event of the system announced and the slow re-read (60 s) found.", nil, nil), prometheus.CounterValue},
 	}
 }
 
 func (f *families) all() []family {
 	return []family{f.info, f.members, f.reached, f.up, f.memoryTotal, f.memoryUsed, f.memoryAvailable, f.gpuUse, f.power, f.fp16, f.memoryRate,
-		f.gpuAt, f.linkRate, f.linkRTT, f.linkJitter, f.linkLoss, f.linkAt, f.linkGood, f.conditions, f.jobs, f.measurements}
+		f.gpuAt, f.linkRate, f.linkRTT, f.linkJitter, f.linkLoss, f.linkAt, f.linkGood, f.conditions, f.jobs, f.measurements, f.missed}
 }
 
 // collector shows a source.
@@ -84,6 +86,7 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	for _, m := range c.source.Measurements() {
 		put(c.measurements, float64(m.Count), string(m.Kind), strconv.FormatBool(m.IsAsked), string(m.State))
 	}
+	put(c.missed, float64(c.source.Missed()))
 }
 
 type put func(f family, value float64, labels ...string)

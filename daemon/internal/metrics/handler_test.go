@@ -67,6 +67,7 @@ func sample(t *testing.T) Source {
 		Measurements: func() []Measurements {
 			return []Measurements{{Kind: api.KindGPUProfile, IsAsked: true, State: api.MeasureDone, Count: 3}}
 		},
+		Missed: func() uint64 { return 2 },
 	}
 }
 

@@ -15,6 +15,8 @@ type Source struct {
 	Docs func(kinds ...api.Kind) []api.Document
 	// Measurements are how many measurements of this node's subjects have ended.
 	Measurements func() []Measurements
+	// Missed is how many changes of this machine no event announced.
+	Missed func() uint64
 }
 
 // Measurements is a number of measurements that have ended alike.
