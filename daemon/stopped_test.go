@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,8 +16,8 @@ func TestIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
 		began := time.Now()
-		ended := 0
-		i := &idle{clock: native.ClockFrom(time.Now, func() time.Duration { return time.Since(began) }), over: func() { ended++ }}
+		var ended atomic.Int32 // timers run beside
+		i := &idle{clock: native.ClockFrom(time.Now, func() time.Duration { return time.Since(began) }), over: func() { ended.Add(1) }}
 		pass := func(d time.Duration) {
 			time.Sleep(d)
 			synctest.Wait()
@@ -28,14 +29,14 @@ func TestIdle(t *testing.T) {
 		pass(time.Hour)
 		i.change(-1)
 		pass(time.Hour)
-		is.Equal(ended, 0) // one is still there
+		is.Equal(ended.Load(), int32(0)) // one is still there
 		i.change(-1)
 		pass(stoppedFor - time.Second)
 		i.change(1)
 		i.change(-1)
 		pass(stoppedFor - time.Second)
-		is.Equal(ended, 0)
+		is.Equal(ended.Load(), int32(0))
 		pass(2 * time.Second)
-		is.Equal(ended, 1)
+		is.Equal(ended.Load(), int32(1))
 	})
 }

@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"testing"
 
 	"github.com/matryer/is"
@@ -20,8 +21,9 @@ func TestLogs(t *testing.T) {
 	for _, line := range logs.Lines {
 		is.Equal(line.Package, "daemon")
 	}
-	is.Equal(logs.Lines[0].Text, "ready")
-	is.Equal(logs.Lines[0].Fields["socket"], r.address.Socket)
+	ready := slices.IndexFunc(logs.Lines, func(l api.LogLine) bool { return l.Text == "ready" })
+	is.True(ready >= 0)
+	is.Equal(logs.Lines[ready].Fields["socket"], r.address.Socket)
 
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
