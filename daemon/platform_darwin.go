@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"fulmen/daemon/api"
 	"fulmen/native"
 	"fulmen/native/darwin"
 )
@@ -9,3 +10,6 @@ import (
 func systemPlatform(units string) (native.Platform, error) {
 	return darwin.Open(darwin.Options{Units: units})
 }
+
+// systemRight is what an authorisation has to give to be of class admin.
+func systemRight() right { return darwin.NewRight(api.AdminRight) }

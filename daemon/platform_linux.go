@@ -9,3 +9,6 @@ import (
 func systemPlatform(units string) (native.Platform, error) {
 	return linux.New(linux.Options{Units: units})
 }
+
+// systemRight is none: Linux has no authorisations.
+func systemRight() right { return nil }

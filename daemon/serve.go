@@ -36,8 +36,12 @@ func (d *daemon) serve(ctx context.Context) error {
 	}
 	config.Metrics = d.metrics()
 	config.InAdminGroup = adminGroup()
-	s := server.New(config)
 	var running sync.WaitGroup
+	if a, ok := d.authorizer(config.Log); ok {
+		config.Authorizer = a
+		running.Go(func() { a.define(ctx) }) // before anybody asks for it
+	}
+	s := server.New(config)
 	for _, listener := range listeners {
 		running.Go(func() {
 			if err := s.Serve(listener); !errors.Is(err, server.ErrClosed) {

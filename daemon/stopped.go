@@ -81,10 +81,10 @@ func (d *daemon) awaitStart(ctx context.Context) error {
 	defer end(nil)
 	idle := &idle{clock: clock, over: func() { end(errStaysStopped) }}
 	idle.change(0)
-	s := server.New(server.Config{
+	config := server.Config{
 		Accepted: idle.change, Clock: clock, Log: d.stoppedLog(), Mode: d.folders.Mode, UID: uint32(os.Getuid()), Version: d.options.Version, InAdminGroup: adminGroup(),
 		Refuse: func(method string) error {
-			if method == methodStart {
+			if method == methodStart || method == methodAuthorize {
 				return nil
 			}
 			return api.NewError(api.ReasonStopped, method)
@@ -96,7 +96,11 @@ func (d *daemon) awaitStart(ctx context.Context) error {
 			time.AfterFunc(replyFirst, func() { end(errStarted) })
 			return api.Empty{}, nil
 		})},
-	})
+	}
+	if a, ok := d.authorizer(config.Log); ok {
+		config.Authorizer = a
+	}
+	s := server.New(config)
 	var running sync.WaitGroup
 	for _, l := range []net.Listener{h.unix, h.tcp} {
 		if l != nil {
@@ -122,7 +126,10 @@ func (d *daemon) awaitStart(ctx context.Context) error {
 	}
 }
 
-const methodStart = "daemon.start"
+const (
+	methodStart     = "daemon.start"
+	methodAuthorize = "daemon.authorize" // who may start it shows it in this way too
+)
 
 // errStarted is a person's daemon.start.
 var errStarted = errors.New("it was started")

@@ -53,6 +53,11 @@ func (s Simulated) LaunchdSockets(name string) ([]*os.File, error) {
 	return systemFrameworks{enter: s.Machine.Enter}.sockets(name)
 }
 
+// Right is NewRight on that Mac, for its root.
+func (s Simulated) Right(name string) *Right {
+	return newRight(name, systemFrameworks{enter: s.Machine.Enter})
+}
+
 func openSimulated(s Simulated) *machine {
 	return newSystemMachine(systemFrameworks{enter: s.Machine.Enter}, true, &machine{
 		clock: s.Clock, kernel: simulatedKernel{s}, hostName: func() (string, error) { return "simulated.local", nil },

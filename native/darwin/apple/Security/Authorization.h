@@ -32,7 +32,11 @@ typedef struct {
 
 enum {
 	errAuthorizationSuccess = 0,
+	errAuthorizationInvalidRef = -60002,
+	errAuthorizationDenied = -60005,
 	errAuthorizationCanceled = -60006,
+	errAuthorizationInteractionNotAllowed = -60007,
+	errAuthorizationInternalizeNotAllowed = -60010,
 };
 
 enum {
@@ -48,5 +52,7 @@ OSStatus AuthorizationCreate(const AuthorizationRights *rights, const Authorizat
 OSStatus AuthorizationCopyRights(AuthorizationRef authorization, const AuthorizationRights *rights,
 	const AuthorizationEnvironment *environment, AuthorizationFlags flags, AuthorizationRights **authorized);
 OSStatus AuthorizationMakeExternalForm(AuthorizationRef authorization, AuthorizationExternalForm *form);
+OSStatus AuthorizationCreateFromExternalForm(const AuthorizationExternalForm *form, AuthorizationRef *authorization);
+OSStatus AuthorizationFree(AuthorizationRef authorization, AuthorizationFlags flags);
 
 #endif
