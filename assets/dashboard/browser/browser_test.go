@@ -75,7 +75,7 @@ func TestInABrowser(t *testing.T) {
 	vitest := exec.CommandContext(ctx, tool("node"), "node_modules/vitest/vitest.mjs", "run", "--config", "browser/vitest.config.ts")
 	vitest.Args = append(vitest.Args, strings.Fields(os.Getenv("FULMEN_BROWSER"))...)
 	vitest.Dir = ".."
-	vitest.Env = append(os.Environ(), "FULMEN_CONTROL="+c.serve(t), "FULMEN_CHROMIUM="+chromium, "NO_COLOR=1")
+	vitest.Env = append(os.Environ(), "FULMEN_CONTROL="+c.serve(t), "FULMEN_CHROMIUM="+chromium, "FULMEN_WORK="+stage.Work, "NO_COLOR=1")
 	out, err := vitest.CombinedOutput()
 	t.Logf("%s", out)
 	is.NoErr(err) // the output says which test failed

@@ -24,6 +24,9 @@ export interface Seat {
   id: string;
 }
 
+/** A folder for jobs: the account that they run as may have no home. */
+export const work = process.env["FULMEN_WORK"] ?? "";
+
 /** How long whatever is waited for may take on a machine that is busy with other tests, ms. */
 export const patience = 45_000;
 

