@@ -48,9 +48,8 @@ describe("a job", () => {
 
   it("goes from the form to its result, with its output as it comes", async () => {
     await page.fill("[name=command]", `/bin/sh -c 'for i in 1 2 3; do echo "step $i"; sleep 0.4; done; echo done >&2'`);
-    await page.locator("summary >> text=More").click();
+    await inFolder();
     await page.fill("[name=name]", "three steps");
-    await page.fill("[name=directory]", work);
     await page.locator("button >> text=Run").click();
     await page.waitForURL("**/#/job/j*");
     await see(page, "[data-logs] >> text=step 1");
@@ -79,8 +78,7 @@ describe("a job", () => {
     await goTo("/run");
     await page.fill("[name=command]", "/bin/sleep 300");
     await page.selectOption("[name=backend]", "jaccl");
-    await page.locator("summary >> text=More").click();
-    await page.fill("[name=directory]", work);
+    await inFolder();
     await see(page, '[data-plan="jaccl"]');
     await page.locator("button >> text=Run").click();
     await see(page, "[data-handshake] >> text=Handshake 0 of 2");
@@ -106,12 +104,17 @@ async function submit(script: string): Promise<string> {
   await see(page, "[name=command]");
   await page.fill("[name=command]", `/bin/sh -c '${script}'`);
   await page.selectOption("[name=backend]", "ring");
-  await page.locator("summary >> text=More").click();
-  await page.fill("[name=directory]", work);
+  await inFolder();
   await page.locator("button >> text=Run").click();
   await page.waitForURL("**/#/job/j*");
   await see(page, `h1`);
   return page.url().split("/").at(-1)!;
+}
+
+/** Says in the form where the job runs, whether or not its rarer fields are shown already. */
+async function inFolder(): Promise<void> {
+  await page.locator("details:has([name=directory])").evaluate((more) => more.setAttribute("open", ""));
+  await page.fill("[name=directory]", work);
 }
 
 async function goTo(path: string): Promise<void> {
