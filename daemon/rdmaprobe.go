@@ -54,9 +54,35 @@ func (d *daemon) probeRDMA(ctx context.Context, id api.MeasureID, path profile.P
 	}, nil
 }
 
+const (
+	// showsWithin is how long documents may stay behind a change for RDMA that has
+	// just been made, and showsAgain is between two looks.
+	showsWithin = 2 * time.Second
+	showsAgain  = 50 * time.Millisecond
+)
+
 // rdmaReady is the RDMA device of an end of this node that a test can use now, or
 // why there is none, as the documents have it.
 func (d *daemon) rdmaReady(ctx context.Context, end api.LinkEnd) (device string, fault *api.Error) {
+	for late := d.platform.Clock.Boot() + showsWithin; ; {
+		device, fault = d.rdmaShown(ctx, end)
+		if fault == nil || d.platform.Clock.Boot() > late {
+			return device, fault
+		}
+		switch fault.Data.Reason {
+		case api.ReasonRDMANoDevice, api.ReasonRDMAPortDown, api.ReasonRDMANoIPv4GID:
+			d.facts.Reread(native.AreaRDMA)
+		default:
+			return device, fault
+		}
+		if !native.Pause(ctx, d.platform.Clock, showsAgain) {
+			return device, fault
+		}
+	}
+}
+
+// rdmaShown is the same as it is published now.
+func (d *daemon) rdmaShown(ctx context.Context, end api.LinkEnd) (device string, fault *api.Error) {
 	where := d.shortNameOf(end.Node) + ":" + end.Receptacle.String()
 	var now api.RDMA
 	record, found := d.ledger.Get(api.Key{Node: d.identity.Node, Kind: api.KindRDMA, Name: end.Receptacle.String()})
