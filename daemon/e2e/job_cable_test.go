@@ -44,7 +44,10 @@ func TestJobsWhoseCablesGo(t *testing.T) {
 	// ended waits for the end of a job and says how long its ranks outlived something.
 	ended := func(t *testing.T, id api.JobID, began time.Time) (job api.Job, took time.Duration) {
 		t.Helper()
-		job, ranks := j.until(t, j.Nodes[0], id, "end", patience, hasEnded)
+		job, ranks := j.until(t, j.Nodes[0], id, "end", patience, func(job api.Job, ranks []api.Rank) bool {
+			// The home tells of the job, and each rank's node of the rank.
+			return hasEnded(job, ranks) && !slices.ContainsFunc(ranks, func(r api.Rank) bool { return r.EndedAt.IsZero() })
+		})
 		for _, r := range ranks {
 			if r.Exit == nil || r.Exit.Signal == 0 || r.EndedAt.Sub(began) > noticedBusy {
 				t.Fatalf("rank %d ended after %v: %+v", r.Rank, r.EndedAt.Sub(began), r)

