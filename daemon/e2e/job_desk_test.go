@@ -55,6 +55,13 @@ func newJobsOn(t *testing.T, scenario string, macs []string, config string) *job
 	t.Helper()
 	s := newStage(t)
 	s.buildFulmen()
+	return s.cluster(t, scenario, macs, config)
+}
+
+// cluster starts these Macs of a scenario on the stage, whose programs are built.
+// The logs of a test that fails are shown.
+func (s *stage) cluster(t *testing.T, scenario string, macs []string, config string) *jobs {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	d, err := s.Start(ctx, scenario, macs, config)

@@ -25,19 +25,7 @@ func newDesk(t *testing.T, scenario string, macs ...string) *jobs {
 	path := filepath.Join(s.Folder, scenario+".toml")
 	must(t, "a scenario", os.WriteFile(path, raw, 0o644))
 	s.buildFulmen()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	d, err := s.Start(ctx, path, macs, "")
-	t.Cleanup(func() {
-		d.Close()
-		if t.Failed() {
-			for _, n := range d.Nodes {
-				t.Logf("the log of %s ends:\n%s", n.Mac, n.Said.End())
-			}
-		}
-	})
-	must(t, "a cluster", err)
-	return &jobs{s, d}
+	return s.cluster(t, path, macs, "")
 }
 
 // network is what a node's system has: its bridge and its services.

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -34,22 +33,10 @@ func newRDMADesk(t *testing.T) *rdmaDesk {
 	s.buildFulmen()
 	must(t, "the stand-in", s.Build(t.Context(), "fulmen/daemon/e2e/jaccl/standin"))
 	s.Rehearse = filepath.Join(s.Bin, "standin")
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	d, err := s.Start(ctx, "mesh-4", []string{"studio-1", "studio-2"}, shortly)
-	t.Cleanup(func() {
-		d.Close()
-		if t.Failed() {
-			for _, n := range d.Nodes {
-				t.Logf("the log of %s ends:\n%s", n.Mac, n.Said.End())
-			}
-		}
-	})
-	must(t, "a cluster", err)
-	r := &rdmaDesk{jobs: &jobs{s, d}}
+	r := &rdmaDesk{jobs: s.cluster(t, "mesh-4", []string{"studio-1", "studio-2"}, shortly)}
 	eventually(t, "a cable that is ready for RDMA at both", patience, func() bool {
 		ready := 0
-		for _, n := range d.Nodes {
+		for _, n := range r.Nodes {
 			for _, c := range call[api.LinkListResult](t, n.Client, "link.list", nil).Cables {
 				if c.Link.Valid() && c.RDMA == api.RDMAReady {
 					r.cable = c
@@ -57,9 +44,9 @@ func newRDMADesk(t *testing.T) *rdmaDesk {
 				}
 			}
 		}
-		return ready == len(d.Nodes)
+		return ready == len(r.Nodes)
 	})
-	for _, n := range d.Nodes {
+	for _, n := range r.Nodes {
 		if n.ID == r.cable.Link.Low.Node {
 			r.low = n
 		} else {
