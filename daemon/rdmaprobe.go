@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"os"
 	"slices"
+	"sync"
 	"time"
 
 	"fulmen/daemon/api"
@@ -64,21 +65,18 @@ const (
 // rdmaReady is the RDMA device of an end of this node that a test can use now, or
 // why there is none, as the documents have it.
 func (d *daemon) rdmaReady(ctx context.Context, end api.LinkEnd) (device string, fault *api.Error) {
-	for late := d.platform.Clock.Boot() + showsWithin; ; {
+	reread := sync.OnceFunc(func() { d.facts.Reread(native.AreaRDMA) })
+	for late := d.platform.Clock.Boot() + showsWithin; ; reread() {
 		device, fault = d.rdmaShown(ctx, end)
-		if fault == nil || d.platform.Clock.Boot() > late {
-			return device, fault
-		}
-		switch fault.Data.Reason {
-		case api.ReasonRDMANoDevice, api.ReasonRDMAPortDown, api.ReasonRDMANoIPv4GID:
-			d.facts.Reread(native.AreaRDMA)
-		default:
-			return device, fault
-		}
-		if !native.Pause(ctx, d.platform.Clock, showsAgain) {
+		if fault == nil || !mayShow(fault.Data.Reason) || d.platform.Clock.Boot() > late || !native.Pause(ctx, d.platform.Clock, showsAgain) {
 			return device, fault
 		}
 	}
+}
+
+// mayShow reports whether what is missing may be there, and not published yet.
+func mayShow(why api.Reason) bool {
+	return why == api.ReasonRDMANoDevice || why == api.ReasonRDMAPortDown || why == api.ReasonRDMANoIPv4GID
 }
 
 // rdmaShown is the same as it is published now.

@@ -71,7 +71,7 @@ func (p *Profiler) prune(paths []Path) {
 	slices.SortFunc(names, func(a, b string) int {
 		return p.paths[a].MeasuredAt.Compare(p.paths[b].MeasuredAt.Time)
 	})
-	most := max(0, len(p.paths)-maxPaths)
+	most := min(max(0, len(p.paths)-maxPaths), len(names)) // those that are there may be more alone
 	names = slices.Concat(names[:most], slices.DeleteFunc(names[most:], func(name string) bool {
 		v := p.paths[name]
 		return !v.MeasuredAt.IsZero() || v.Failure != nil || v.Muted
