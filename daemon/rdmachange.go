@@ -19,12 +19,28 @@ func (d *daemon) openChanges() {
 	d.changes = rdma.New(rdma.Config{
 		Node: d.identity.Node, Clock: d.platform.Clock, Peers: d.peers, Facts: d.platform.Facts, Network: d.platform.Network,
 		Records: rdma.UndoFile{Path: d.folders.UndoFile()}, History: changeHistory{storage{d.database}},
-		Documents: d.owner("rdma", api.KindRDMAChange), Conditions: d.health,
+		Documents: claiming{d.owner("rdma", api.KindRDMAChange), d}, Conditions: d.health,
 		Allowed: d.policy.AllowsRDMAChange, Check: d.mayEnable, Able: d.able, Busy: d.changeDisturbs,
 		Others: d.changeOf, Name: d.shortNameOf, Prove: d.probeCable, Log: d.logs.part("rdma"),
 	})
 	d.onClose(func() error { d.changes.Close(); return nil })
 }
+
+// claiming publishes changes, and has the network published again after each: which
+// services are Fulmen's is a part of it that no event of the system tells.
+type claiming struct {
+	documents
+	daemon *daemon
+}
+
+// Put publishes a change.
+func (c claiming) Put(kind api.Kind, name string, value any, unknown map[string]api.Reason) error {
+	defer c.daemon.facts.Reread(native.AreaNetwork)
+	return c.documents.Put(kind, name, value, unknown)
+}
+
+// isOurService reports whether Fulmen made a network service of this Mac.
+func (d *daemon) isOurService(id string) bool { return d.changes != nil && d.changes.Ours(id) }
 
 // runChanges takes up what the daemon before has left, and follows what changes
 // are about until ctx ends.

@@ -15,6 +15,7 @@ import (
 	"fulmen/daemon/internal/cluster/node"
 	"fulmen/daemon/internal/cluster/policy"
 	"fulmen/daemon/internal/config"
+	"fulmen/daemon/internal/event"
 	"fulmen/daemon/internal/facts"
 	"fulmen/daemon/internal/health"
 	"fulmen/daemon/internal/home"
@@ -105,6 +106,7 @@ type daemon struct {
 	asking    *asking
 	graph     *graph
 	continued *continued
+	events    *events
 	tokens    *token.Book
 	worker    string
 	program   string  // this one; it is every rank's shim too
@@ -307,6 +309,7 @@ func (d *daemon) openParts(ctx context.Context) error {
 	d.facts = facts.New(d.platform.Facts, published, facts.Static{
 		PublicKey: d.identity.Public(), FulmenVersion: d.options.Version, Protocol: api.Protocol, StartedAt: api.TimeOf(d.started),
 		FriendlyName: name, ShortName: d.shortName, Platform: d.family(), Probes: d.probes.since,
+		Ours: d.isOurService,
 	}, d.logs.part("facts"))
 	d.openGraph()
 	if err := d.openSuspects(ctx); err != nil {
@@ -321,6 +324,7 @@ func (d *daemon) openParts(ctx context.Context) error {
 	}
 	d.openMeasurements()
 	d.openChanges()
+	d.events = &events{daemon: d, ring: event.NewRing(api.TimeOf(d.platform.Clock.Now()))}
 	d.tokens, err = token.Open(storage{d.database}, d.platform.Clock, d.logs.part("server"))
 	if err != nil {
 		return err

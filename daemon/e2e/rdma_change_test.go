@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -212,7 +213,19 @@ func (j *jobs) losesItsAddress(t *testing.T, at *desk.Node) {
 		return ""
 	}
 	before := address()
+	eventually(t, "the service to be known as Fulmen's", soon, func() bool { return j.isOurs(t, at, "en5") })
 	change(t, at.Client, "set studio-2.en5.address none")
 	eventually(t, "the address to be lost", soon, func() bool { return address() != before })
 	eventually(t, "the address to be back", soon, func() bool { return address() == before })
+	eventually(t, "the service made anew to be known as Fulmen's", soon, func() bool { return j.isOurs(t, at, "en5") })
+}
+
+// isOurs reports whether a node says that Fulmen made the service of an interface.
+func (j *jobs) isOurs(t *testing.T, at *desk.Node, name string) bool {
+	t.Helper()
+	state := call[api.StateGetResult](t, at.Client, "state.get", api.StateSelect{Kinds: []api.Kind{api.KindNetwork}, Nodes: []api.NodeRef{api.NodeRef(at.ID)}})
+	var network api.Network
+	must(t, "the network", state.Docs[0].Decode(&network))
+	i := slices.IndexFunc(network.Interfaces, func(i api.Interface) bool { return i.Name == name })
+	return i >= 0 && network.Interfaces[i].Service != nil && network.Interfaces[i].Service.Ours
 }

@@ -32,6 +32,9 @@ type Static struct {
 	// Probes counts the tests that opened the RDMA device of a receptacle since the
 	// system started, which has the id; nil where nobody counts.
 	Probes func(bootID string, receptacle api.Receptacle) int
+	// Ours reports whether Fulmen made the network service that has an identifier; nil
+	// where it makes none.
+	Ours func(service string) bool
 	// MLX is what the worker found; nil until it has answered, and then
 	// NoMLX is why, if it could not.
 	MLX   *MLX
@@ -43,6 +46,15 @@ type MLX struct {
 	Version  string
 	Backends []api.MLXBackend
 	Devices  []api.MLXDevice
+}
+
+// claim marks the services of a network that Fulmen made.
+func (s Static) claim(n api.Network) {
+	for _, i := range n.Interfaces {
+		if i.Service != nil && s.Ours != nil {
+			i.Service.Ours = s.Ours(i.Service.ID)
+		}
+	}
 }
 
 func (s Static) platform() api.Platform {

@@ -111,7 +111,9 @@ func (k *knowledge) facts(kind api.Kind, static Static) []Fact {
 	case native.AreaSystem:
 		one(system(*k.held.System))
 	case native.AreaNetwork:
-		one(network(*k.held.Network, k.held.Thunderbolt))
+		value, why := network(*k.held.Network, k.held.Thunderbolt)
+		static.claim(value)
+		one(value, why)
 	case native.AreaThunderbolt:
 		for _, port := range k.ports() {
 			one(thunderbolt(port))
