@@ -39,6 +39,8 @@ func (d *daemon) handlers(stop context.CancelCauseFunc) server.Handlers {
 		"link.get":          server.Handle(d.linkGet),
 		"link.watch":        server.Handle(d.linkWatch),
 		"link.export":       server.Handle(d.linkExport),
+		"event.list":        server.Handle(d.eventList),
+		"event.watch":       server.Handle(d.eventWatch),
 	}
 	maps.Copy(all, d.measureHandlers())
 	maps.Copy(all, d.clusterHandlers())

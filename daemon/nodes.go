@@ -249,30 +249,34 @@ func (d *daemon) nodeWatch(_ context.Context, c *server.Caller, _ api.Empty) (ap
 // nodeConditions is what is wrong: here what is derived, elsewhere what the nodes
 // say.
 func (d *daemon) nodeConditions(_ context.Context, _ *server.Caller, p api.NodeConditionsParams) (api.NodeConditionsResult, error) {
-	result := api.NodeConditionsResult{Conditions: []api.NodeCondition{}}
-	view := d.nodes.current()
 	var wanted []api.NodeID
 	for _, ref := range p.Nodes {
 		id, err := d.find(ref)
 		if err != nil {
-			return result, err
+			return api.NodeConditionsResult{Conditions: []api.NodeCondition{}}, err
 		}
 		wanted = append(wanted, id)
 	}
 	isWanted := func(id api.NodeID) bool { return len(wanted) == 0 || slices.Contains(wanted, id) }
+	return api.NodeConditionsResult{Conditions: d.conditionsOf(isWanted)}, nil
+}
+
+// conditionsOf are the conditions of some nodes.
+func (d *daemon) conditionsOf(isWanted func(api.NodeID) bool) []api.NodeCondition {
+	all, view := []api.NodeCondition{}, d.nodes.current()
 	if isWanted(d.identity.Node) {
 		for _, condition := range d.health.Shown() {
-			result.Conditions = append(result.Conditions, api.NodeCondition{Node: d.identity.Node, Condition: condition})
+			all = append(all, api.NodeCondition{Node: d.identity.Node, Condition: condition})
 		}
 	}
 	for _, record := range d.ledger.List(ledger.Filter{Kinds: []api.Kind{api.KindCondition}}) {
 		id := record.Key().Node
 		var condition api.Condition
 		if id != d.identity.Node && isWanted(id) && !view.Stale(id) && record.Decode(&condition) == nil {
-			result.Conditions = append(result.Conditions, api.NodeCondition{Node: id, Condition: condition})
+			all = append(all, api.NodeCondition{Node: id, Condition: condition})
 		}
 	}
-	return result, nil
+	return all
 }
 
 // maxFriendlyName is the longest friendly name, in characters.

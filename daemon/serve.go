@@ -63,6 +63,7 @@ func (d *daemon) serve(ctx context.Context) error {
 	})
 	running.Go(func() { d.play(ctx) })
 	running.Go(func() { _ = d.published.run(ctx) })
+	running.Go(func() { d.events.run(ctx) })
 	running.Go(func() { d.cleanCopies(ctx) })
 	running.Go(func() { d.followBundle(ctx, stop) })
 	running.Go(func() {

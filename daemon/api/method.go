@@ -59,7 +59,7 @@ type Empty struct{}
 // Methods lists what local clients can call.
 func Methods() []MethodInfo {
 	return slices.Concat(stateMethods(), nodeMethods(), linkMethods(), measureMethods(), rdmaMethods(),
-		jobMethods(), clusterMethods(), daemonMethods())
+		jobMethods(), eventMethods(), clusterMethods(), daemonMethods())
 }
 
 // Notifications lists what the daemon sends to local clients by itself, after
@@ -72,6 +72,7 @@ func Notifications() []NotificationInfo {
 		{"measure.changed", reflect.TypeFor[MeasureChanged](), "Progress of a measurement; exactly one is terminal."},
 		{"job.changed", reflect.TypeFor[JobChanged](), "A job or its ranks changed; exactly one is terminal."},
 		{"job.output", reflect.TypeFor[JobOutput](), "A piece of what a rank printed."},
+		{"event.happened", reflect.TypeFor[EventHappened](), "What happened since the last one of the subscription; or that the client lagged."},
 		{"daemon.logged", reflect.TypeFor[DaemonLogged](), "Lines of the daemon's log."},
 	}
 }

@@ -237,6 +237,23 @@ export type ChangeSharing = "nobody" | "members";
 export type DaemonMode = "system" | "user";
 
 /**
+ * EventKind is what happened.
+ *
+ * - node_joined: A node that has become a member.
+ * - node_reached: A member that answers, and did not before.
+ * - node_lost: A member that does not answer any more.
+ * - node_left: A node that is no member any more.
+ * - cable_plugged: A cable that was plugged in.
+ * - cable_pulled: A cable that was pulled out.
+ * - cable_changed: A cable that has become better or worse.
+ * - rdma_changed: A cable that has become ready for RDMA, or is it no longer.
+ * - condition_raised: A condition that holds now.
+ * - condition_cleared: A condition that holds no longer.
+ * - job_changed: A job that is new, or in another phase.
+ */
+export type EventKind = "node_joined" | "node_reached" | "node_lost" | "node_left" | "cable_plugged" | "cable_pulled" | "cable_changed" | "rdma_changed" | "condition_raised" | "condition_cleared" | "job_changed";
+
+/**
  * ExportForm is a form of the graph for other tools.
  *
  * - json: LinkListResult.
@@ -1264,6 +1281,70 @@ export interface ErrorData {
   remedy?: string;
   /** The single faults behind it, the first one first. */
   causes?: Cause[];
+}
+
+/**
+ * Event is something that happened in the cluster, as one node saw it. Events are
+ * for people: what is so now the documents and derived lists tell, and a program
+ * follows those.
+ */
+export interface Event {
+  /** Counts this daemon's events from its start, from 1. A gap is what was dropped. */
+  seq: number;
+  /** When this node saw it. */
+  at: Time;
+  /** What happened. */
+  kind: EventKind;
+  /** How much it matters. */
+  severity: Severity;
+  /** One sentence for a person, complete by itself. */
+  text: string;
+  /** The node that it is about, or that says so. */
+  node?: NodeID;
+  /** The cable that it is about. */
+  link?: LinkID;
+  /** The job that it is about. */
+  job?: JobID;
+  /** Where the job is now. */
+  phase?: JobPhase;
+  /** The stable key of why: a condition's code, or why a node or a cable is as it is. */
+  reason?: Reason;
+}
+
+/** EventHappened is what happened since. */
+export interface EventHappened {
+  /** Names the subscription. */
+  sub: Subscription;
+  /** Numbers the notifications of the subscription, from 1; absent where Lagged. */
+  n?: number;
+  /** The oldest first. */
+  events?: Event[];
+  /** Says that events were dropped and the subscription is over. */
+  lagged?: boolean;
+}
+
+/** EventListResult is what happened. */
+export interface EventListResult {
+  /** The oldest first. */
+  events: Event[];
+  /** From when on all are kept: the daemon's start, or the oldest one that is kept. */
+  kept_since: Time;
+}
+
+/** EventSelect says which events. */
+export interface EventSelect {
+  /** Leaves out those of before; absent = all that are kept. */
+  since?: Time;
+}
+
+/** EventWatchResult is EventListResult with the subscription that continues it. */
+export interface EventWatchResult {
+  /** Names the subscription. */
+  sub: Subscription;
+  /** The oldest first. */
+  events: Event[];
+  /** From when on all are kept: the daemon's start, or the oldest one that is kept. */
+  kept_since: Time;
 }
 
 /** Exit is how a process ended. */
@@ -3616,6 +3697,10 @@ export interface Methods {
   "job.take_over": { params: JobSelect; result: Empty; class: "user"; notifies: never };
   /** Forgets a job that has ended, with its ranks, grants and files, and by its policy its output. */
   "job.delete": { params: JobDeleteParams; result: Empty; class: "user"; notifies: never };
+  /** What happened in the cluster lately, as this node saw it: the newest 500 events since its daemon started. */
+  "event.list": { params: EventSelect; result: EventListResult; class: "read"; notifies: never };
+  /** event.list, and every event after. */
+  "event.watch": { params: EventSelect; result: EventWatchResult; class: "read"; notifies: "event.happened" };
   /** The roster: who is a member, who added whom, who was removed. */
   "cluster.peers": { params: EmptyParams; result: ClusterPeersResult; class: "read"; notifies: never };
   /** Opens Add a Mac for five minutes and gives the code to type on the other one; or closes it. The asking Macs are pending documents. */
@@ -3723,6 +3808,8 @@ export const methodClasses: { readonly [M in MethodName]: Methods[M]["class"] } 
   "job.retry": "user",
   "job.take_over": "user",
   "job.delete": "user",
+  "event.list": "read",
+  "event.watch": "read",
   "cluster.peers": "read",
   "cluster.pair": "admin",
   "cluster.join": "admin",
@@ -3766,6 +3853,8 @@ export interface Notifications {
   "job.changed": JobChanged;
   /** A piece of what a rank printed. */
   "job.output": JobOutput;
+  /** What happened since the last one of the subscription; or that the client lagged. */
+  "event.happened": EventHappened;
   /** Lines of the daemon's log. */
   "daemon.logged": DaemonLogged;
 }

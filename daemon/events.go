@@ -1,0 +1,180 @@
+package daemon
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/event"
+	"fulmen/daemon/internal/job"
+	"fulmen/daemon/internal/ledger"
+	"fulmen/daemon/internal/server"
+	"fulmen/native"
+)
+
+// eventsSettle is how long events wait for what belongs together: a cable that is
+// pulled changes documents of both ends, and a job runs through its first phases
+// faster than anybody reads.
+const eventsSettle = 100 * time.Millisecond
+
+// events follows what is derived, and keeps what happened.
+type events struct {
+	daemon   *daemon
+	ring     *event.Ring
+	watchers watchers
+}
+
+// run follows until ctx ends.
+func (e *events) run(ctx context.Context) {
+	wake := make(chan struct{}, 1)
+	nudge := func() {
+		select {
+		case wake <- struct{}{}:
+		default:
+		}
+	}
+	d := e.daemon
+	nodes, doneNodes := d.nodes.watchers.add()
+	defer doneNodes()
+	graph, doneGraph := d.graph.watchers.add() // not its watch: nothing is measured for events
+	defer doneGraph()
+	var following sync.WaitGroup
+	defer following.Wait()
+	following.Go(func() {
+		for ctx.Err() == nil {
+			e.followDocuments(ctx, nudge)
+		}
+	})
+	var before event.Moment
+	for first := true; ; first = false {
+		now, err := e.moment(ctx)
+		if err != nil {
+			return // with ctx
+		}
+		if now = now.After(before); !first && e.ring.Add(api.TimeOf(d.platform.Clock.Now()), event.Between(before, now)) {
+			e.watchers.wake()
+		}
+		before = now
+		select {
+		case <-ctx.Done():
+			return
+		case <-nodes:
+		case <-graph:
+		case <-wake:
+		}
+		if !native.Pause(ctx, d.platform.Clock, eventsSettle) {
+			return
+		}
+	}
+}
+
+// followDocuments nudges at every change of the documents that nothing else is
+// derived from. It returns when it has to begin anew.
+func (e *events) followDocuments(ctx context.Context, nudge func()) {
+	_, watcher := e.daemon.ledger.Watch(ledger.WatchOptions{Name: "events", Filter: ledger.Filter{Kinds: []api.Kind{api.KindCondition, api.KindJob}}, Passive: true})
+	defer watcher.Close()
+	for {
+		nudge()
+		if _, err := watcher.Next(ctx); err != nil {
+			return
+		}
+	}
+}
+
+// moment is what is derived now.
+func (e *events) moment(ctx context.Context) (event.Moment, error) {
+	d := e.daemon
+	m := event.Moment{Nodes: d.nodes.current().Nodes, Cables: d.graph.current().Cables, Conditions: d.conditionsOf(func(api.NodeID) bool { return true })}
+	all, err := d.jobs.List(ctx, job.Caller{Admin: true}, api.JobListParams{Ended: true})
+	if err != nil {
+		return m, err
+	}
+	public, err := d.jobs.List(ctx, job.Caller{}, api.JobListParams{Ended: true})
+	if err != nil {
+		return m, err
+	}
+	names := map[api.JobID]string{}
+	for _, j := range public.Jobs {
+		names[j.Job] = j.Name
+	}
+	for _, j := range all.Jobs {
+		m.Jobs = append(m.Jobs, event.Job{JobSummary: j, PublicName: names[j.Job]})
+	}
+	return m, nil
+}
+
+// readEvents are the events as one caller may read them.
+type readEvents struct {
+	*events
+	may func(api.Principal) bool
+}
+
+// happened is what a caller reads at one time.
+type happened struct {
+	entries []api.Event
+	since   api.Time
+}
+
+func (r readEvents) current() happened {
+	entries, since := r.ring.List()
+	h := happened{entries: make([]api.Event, len(entries)), since: since}
+	for i, e := range entries {
+		h.entries[i] = e.For(r.may)
+	}
+	return h
+}
+
+func (r readEvents) watch() (h happened, wake <-chan struct{}, done func()) {
+	wake, done = r.watchers.add() // before they are read: what comes in between wakes
+	return r.current(), wake, done
+}
+
+// newer are the events of which a reader does not know yet.
+func newer(before, after happened) ([]api.Event, bool) {
+	var last uint64
+	if n := len(before.entries); n > 0 {
+		last = before.entries[n-1].Seq
+	}
+	for i, e := range after.entries {
+		if e.Seq > last {
+			return after.entries[i:], true
+		}
+	}
+	return nil, false
+}
+
+// list is what is wanted of it.
+func (h happened) list(p api.EventSelect) api.EventListResult {
+	result := api.EventListResult{Events: []api.Event{}, KeptSince: h.since}
+	for _, e := range h.entries {
+		if !e.At.Before(p.Since.Time) {
+			result.Events = append(result.Events, e)
+		}
+	}
+	return result
+}
+
+// eventsFor are the events as a caller may read them.
+func (d *daemon) eventsFor(c *server.Caller) readEvents {
+	by := d.jobCaller(c)
+	return readEvents{d.events, func(whose api.Principal) bool { return by.Admin || access{d}.May(by.Principal, whose) }}
+}
+
+// eventList is what happened lately.
+func (d *daemon) eventList(_ context.Context, c *server.Caller, p api.EventSelect) (api.EventListResult, error) {
+	return d.eventsFor(c).current().list(p), nil
+}
+
+// eventWatch is event.list, and every event after.
+func (d *daemon) eventWatch(_ context.Context, c *server.Caller, p api.EventSelect) (api.EventWatchResult, error) {
+	sub, first, err := stream(c, d.eventsFor(c), newer,
+		func(sub api.Subscription, n uint64, news []api.Event) any {
+			return api.EventHappened{Sub: sub, N: n, Events: news}
+		},
+		func(sub api.Subscription) any { return api.EventHappened{Sub: sub, Lagged: true} })
+	if err != nil {
+		return api.EventWatchResult{}, err
+	}
+	return api.EventWatchResult{Sub: sub, EventListResult: first.list(p)}, nil
+}

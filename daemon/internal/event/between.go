@@ -1,0 +1,140 @@
+package event
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"fulmen/daemon/api"
+)
+
+// Entry is an event with what only some may read.
+type Entry struct {
+	api.Event
+	// Principal is whose job it is about; empty where everybody may read all of it.
+	Principal api.Principal
+	// Private is the text for whoever may act for Principal; empty where it is the
+	// event's own.
+	Private string
+}
+
+// For is the event as somebody may read it.
+func (e Entry) For(may func(api.Principal) bool) api.Event {
+	if e.Private != "" && may(e.Principal) {
+		e.Text = e.Private
+	} else if e.Private != "" {
+		e.Reason = ""
+	}
+	return e.Event
+}
+
+// Between gives what happened between two moments, without number and time: nodes,
+// then cables, conditions and jobs. The second is as [Moment.After] gives it.
+func Between(before, after Moment) []Entry {
+	return slices.Concat(nodes(before, after), cables(before, after), conditions(before, after), jobs(before, after))
+}
+
+func nodes(before, after Moment) []Entry {
+	var out []Entry
+	was := index(before.Nodes, func(n api.NodeView) api.NodeID { return n.Node })
+	is := index(after.Nodes, func(n api.NodeView) api.NodeID { return n.Node })
+	say := func(n api.NodeView, kind api.EventKind, severity api.Severity, text string) {
+		out = append(out, Entry{Event: api.Event{Kind: kind, Severity: severity, Node: n.Node, Reason: n.Reason, Text: n.ShortName + " " + text}})
+	}
+	for _, n := range after.Nodes {
+		old, known := was[n.Node]
+		switch isRemoved := n.Liveness == api.LivenessRemoved; {
+		case !known && !isRemoved:
+			say(n, api.EventNodeJoined, api.SeverityInfo, "has joined the cluster.")
+		case known && isRemoved && old.Liveness != api.LivenessRemoved:
+			say(n, api.EventNodeLeft, api.SeverityWarning, "was removed from the cluster.")
+		case known && reached(n) && !reached(old):
+			say(n, api.EventNodeReached, api.SeverityInfo, "is connected.")
+		case known && !reached(n) && reached(old):
+			severity := api.SeverityError
+			if n.Liveness != api.LivenessUnreachable {
+				severity = api.SeverityWarning // it said so
+			}
+			say(n, api.EventNodeLost, severity, lostWords(n.Liveness))
+		}
+	}
+	for _, n := range missing(was, is, cmp.Compare[api.NodeID]) {
+		if n.Liveness != api.LivenessRemoved {
+			say(n, api.EventNodeLeft, api.SeverityWarning, "is no member any more.")
+		}
+	}
+	return out
+}
+
+func lostWords(l api.Liveness) string {
+	switch l {
+	case api.LivenessRestarting:
+		return "restarts."
+	case api.LivenessAsleep:
+		return "sleeps."
+	case api.LivenessLeft:
+		return "has stopped Fulmen."
+	}
+	return "does not answer any more."
+}
+
+// conditionKey tells conditions apart.
+type conditionKey struct {
+	node    api.NodeID
+	code    api.Reason
+	subject string
+}
+
+func (k conditionKey) compare(other conditionKey) int {
+	return cmp.Or(cmp.Compare(k.node, other.node), cmp.Compare(k.code, other.code), cmp.Compare(k.subject, other.subject))
+}
+
+func conditions(before, after Moment) []Entry {
+	key := func(c api.NodeCondition) conditionKey { return conditionKey{c.Node, c.Code, c.Subject} }
+	was, is := index(before.Conditions, key), index(after.Conditions, key)
+	var out []Entry
+	say := func(c api.NodeCondition, kind api.EventKind, severity api.Severity, text string) {
+		if c.Muted {
+			return
+		}
+		e := api.Event{Kind: kind, Severity: severity, Node: c.Node, Reason: c.Code, Text: text}
+		if link, err := api.ParseLinkID(c.Subject); err == nil {
+			e.Link = link
+		}
+		out = append(out, Entry{Event: e})
+	}
+	for _, c := range missing(is, was, conditionKey.compare) {
+		say(c, api.EventConditionRaised, c.Severity, c.Text)
+	}
+	for _, c := range missing(was, is, conditionKey.compare) {
+		say(c, api.EventConditionCleared, api.SeverityInfo, "No longer: "+c.Text)
+	}
+	return out
+}
+
+func jobs(before, after Moment) []Entry {
+	was := index(before.Jobs, func(j Job) api.JobID { return j.Job })
+	var out []Entry
+	for _, j := range after.Jobs {
+		old, known := was[j.Job]
+		if known && old.Phase == j.Phase || !known && j.Phase.Ended() { // of another cluster's past, or of a node that was away
+			continue
+		}
+		severity := api.SeverityInfo
+		switch j.Phase {
+		case api.JobFailed, api.JobHomeLost:
+			severity = api.SeverityError
+		case api.JobBackoff:
+			severity = api.SeverityWarning
+		}
+		phase := strings.ReplaceAll(string(j.Phase), "_", " ")
+		e := Entry{Principal: j.Principal, Private: j.Name + ": " + phase + ".",
+			Event: api.Event{Kind: api.EventJobChanged, Severity: severity, Job: j.Job, Phase: j.Phase, Reason: j.Reason, Text: j.PublicName + ": " + phase + "."}}
+		if j.Message != "" {
+			e.Private = j.Name + ": " + phase + ". " + j.Message
+		}
+		out = append(out, e)
+	}
+	slices.SortFunc(out, func(a, b Entry) int { return cmp.Compare(a.Job, b.Job) })
+	return out
+}

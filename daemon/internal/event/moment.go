@@ -1,0 +1,93 @@
+package event
+
+import (
+	"maps"
+	"slices"
+
+	"fulmen/daemon/api"
+)
+
+// Moment is what one node derives of the cluster at one time, as far as events
+// come of its changes. It does not change.
+type Moment struct {
+	// Nodes are all that are listed.
+	Nodes []api.NodeView
+	// Cables are all that are plugged.
+	Cables []api.Cable
+	// Conditions are those that hold, the muted ones too.
+	Conditions []api.NodeCondition
+	// Jobs are all jobs, the ended ones too.
+	Jobs []Job
+}
+
+// Job is a job with what everybody may know of it, and what its owner may.
+type Job struct {
+	api.JobSummary
+	// PublicName is what everybody may know of what it runs.
+	PublicName string
+}
+
+// reached reports whether what a node says is not old. One that has just stopped
+// answering counts for the few seconds in which that is not decided.
+func reached(n api.NodeView) bool {
+	return n.Liveness == api.LivenessAlive || n.Liveness == api.LivenessSuspect
+}
+
+// silent are the nodes that are not reached.
+func (m Moment) silent() map[api.NodeID]bool {
+	silent := map[api.NodeID]bool{}
+	for _, n := range m.Nodes {
+		if !reached(n) {
+			silent[n.Node] = true
+		}
+	}
+	return silent
+}
+
+// After is the moment as it follows another: of a node that is not reached nothing
+// is known, and what it said last still counts.
+func (m Moment) After(before Moment) Moment {
+	silent := m.silent()
+	if len(silent) == 0 {
+		return m
+	}
+	of := func(c api.NodeCondition) bool { return silent[c.Node] }
+	m.Conditions = slices.DeleteFunc(slices.Clone(m.Conditions), of)
+	for _, c := range before.Conditions {
+		if of(c) {
+			m.Conditions = append(m.Conditions, c)
+		}
+	}
+	return m
+}
+
+// name is what people call a node.
+func (m Moment) name(id api.NodeID) string {
+	for _, n := range m.Nodes {
+		if n.Node == id {
+			return n.ShortName
+		}
+	}
+	return id.Display()
+}
+
+// index keeps things by their key; of several with one key the last.
+func index[K comparable, V any](all []V, key func(V) K) map[K]V {
+	out := make(map[K]V, len(all))
+	for _, v := range all {
+		out[key(v)] = v
+	}
+	return out
+}
+
+// missing are the things of the first whose keys the second does not have, in the
+// order of keys' words.
+func missing[K comparable, V any](of, from map[K]V, less func(a, b K) int) []V {
+	var out []V
+	for _, key := range slices.SortedFunc(maps.Keys(of), less) {
+		if _, found := from[key]; !found {
+			out = append(out, of[key])
+		}
+	}
+	return out
+}
