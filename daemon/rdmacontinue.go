@@ -12,8 +12,8 @@ import (
 )
 
 // continueWithin is how long a request to enable RDMA is remembered on a cable that
-// waits only for a person at a Mac: a trip to each of several Macs fits. A daemon
-// that starts anew has forgotten it, and screens offer the click again.
+// waits only for a person at a Mac: a trip to each of several Macs fits, the Mac
+// among them on which it was asked for.
 const continueWithin = time.Hour
 
 // continued are the cables on which somebody asked for RDMA while only a trip to a
@@ -22,6 +22,9 @@ type continued struct {
 	clock native.Clock
 	// wake has a token whenever cables may have become ready.
 	wake chan struct{}
+	// keep takes what is remembered whenever that changes; it is called under mu, and
+	// nil where nothing outlives the daemon.
+	keep func(map[api.LinkID]wanting)
 
 	mu     sync.Mutex
 	wanted map[api.LinkID]wanting
@@ -53,7 +56,15 @@ func (w *continued) want(report readiness.Report, by api.Principal) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.wanted[report.Link] = wanting{by, w.clock.Boot() + continueWithin}
+	w.changed(true)
 	return true
+}
+
+// changed keeps what is remembered, where it is not as it was; the caller holds mu.
+func (w *continued) changed(is bool) {
+	if is && w.keep != nil {
+		w.keep(w.wanted)
+	}
 }
 
 // forget drops the cables that fit, and reports whether there were any.
@@ -67,6 +78,7 @@ func (w *continued) forget(fits func(api.LinkID) bool) bool {
 			some = true
 		}
 	}
+	w.changed(some)
 	return some
 }
 
@@ -84,7 +96,7 @@ func (w *continued) due(reports []readiness.Report) map[api.LinkID]api.Principal
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	out := map[api.LinkID]api.Principal{}
-	now := w.clock.Boot()
+	now, before := w.clock.Boot(), len(w.wanted)
 	for _, r := range reports {
 		one, is := w.wanted[r.Link]
 		switch {
@@ -96,6 +108,7 @@ func (w *continued) due(reports []readiness.Report) map[api.LinkID]api.Principal
 			out[r.Link] = one.by
 		}
 	}
+	w.changed(len(w.wanted) != before)
 	return out
 }
 

@@ -4,13 +4,11 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"sync"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/server"
 	"fulmen/daemon/internal/topology"
 	"fulmen/daemon/internal/topology/readiness"
-	"fulmen/native"
 )
 
 // rdmaReadyHandlers are the methods that tell of the readiness for RDMA.
@@ -64,21 +62,4 @@ func readinessOf(graph topology.Graph, cable api.Cable) api.RDMAReadiness {
 		}
 	}
 	return api.RDMAReadiness{Link: cable.Link, Verdict: cable.RDMA, Checks: []api.RDMACheck{}}
-}
-
-// trips follows the trips that people make to Macs whose switch is off: what no
-// document holds, that a Mac went away and came back.
-type trips struct {
-	clock native.Clock
-
-	mu   sync.Mutex
-	seen readiness.Trips
-}
-
-// see takes the cables as they are now, and gives what is known of the trips.
-func (t *trips) see(cables []readiness.Cable) readiness.Trips {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.seen = t.seen.Next(cables, t.clock.Boot())
-	return t.seen
 }

@@ -312,7 +312,7 @@ func (d *daemon) openParts(ctx context.Context) error {
 		Ours: d.isOurService,
 	}, d.logs.part("facts"))
 	d.openGraph()
-	if err := d.openSuspects(ctx); err != nil {
+	if err := errors.Join(d.openSuspects(ctx), d.openTrips()); err != nil {
 		return err
 	}
 	if err := d.openCluster(); err != nil {

@@ -30,6 +30,8 @@ const (
 	keyName      = "name"
 	keyProbes    = "probes"
 	keySuspects  = "suspects"
+	keyTrips     = "trips"
+	keyWanted    = "wanted"
 )
 
 func buckets() []store.Bucket {

@@ -23,8 +23,8 @@ func TestTripIsFollowedFromAnotherMac(t *testing.T) {
 	}
 	is := is.New(t)
 	socket, _ := sharedWorld(t, "unready")
-	folder := newHome(t)
-	one, three := joined(t, newHome(t), "unready:studio-1", socket), joined(t, folder, "unready:studio-3", socket)
+	home, folder := newHome(t), newHome(t)
+	one, three := joined(t, home, "unready:studio-1", socket), joined(t, folder, "unready:studio-3", socket)
 	first := one.dial()
 	node := func(r *rig) api.NodeID { return call[api.DaemonInfoResult](t, r.dial(), "daemon.info", nil).Node }
 	here, there := node(one), node(three)
@@ -68,6 +68,11 @@ func TestTripIsFollowedFromAnotherMac(t *testing.T) {
 
 	is.NoErr(three.end())
 	eventually(t, "that Mac to be away", soon, errand(func(e api.RDMAErrand) bool { return e.Steps[0].Done && e.Note != "" && !e.Done }))
+	// The daemon that was asked is started anew meanwhile, and has nobody to tell it
+	// anything: what it knew of the trip, and who asked for what, is kept.
+	is.NoErr(one.end())
+	one = joined(t, home, "unready:studio-1", socket)
+	first = one.dial()
 	change(t, first, "set studio-3.rdma on") // as rdma_ctl does in Recovery
 	joined(t, folder, "unready:studio-3", socket)
 	eventually(t, "the end of the trip", soon, errand(func(e api.RDMAErrand) bool { return e.Done }))
