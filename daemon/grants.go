@@ -41,7 +41,7 @@ type grants struct {
 func (d *daemon) openGrants() {
 	g := &grants{daemon: d}
 	g.Arbiter = grant.New(grant.Config{
-		Self: d.identity.Node, Clock: d.platform.Clock, Documents: d.owner("grant", api.KindGrant), Policy: lendingNow{d},
+		Self: d.identity.Node, Clock: d.platform.Clock, Documents: d.owner("grant", api.KindGrant), Policy: lendingInPeace{lendingNow{d}},
 		Capacity: g.capacity, GPUUse: g.gpuUse, WatchGPU: g.watchGPU, Lease: d.live.Current().Times.Lease,
 	})
 	d.grants = g

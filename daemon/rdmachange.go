@@ -20,14 +20,15 @@ func (d *daemon) openChanges() {
 		Node: d.identity.Node, Clock: d.platform.Clock, Peers: d.peers, Facts: d.platform.Facts, Network: d.platform.Network,
 		Records: rdma.UndoFile{Path: d.folders.UndoFile()}, History: changeHistory{storage{d.database}},
 		Documents: claiming{d.owner("rdma", api.KindRDMAChange), d}, Conditions: d.health,
-		Allowed: d.policy.AllowsRDMAChange, Check: d.mayEnable, Able: d.able, Busy: d.changeDisturbs,
-		Others: d.changeOf, Name: d.shortNameOf, Prove: d.probeCable, Log: d.logs.part("rdma"),
+		Allowed: d.policy.AllowsRDMAChange, Check: d.mayEnable, Able: d.able, Busy: d.changeDisturbs, Quiet: d.deviceIsQuiet,
+		Others: d.changeOf, Name: d.shortNameOf, Prove: d.probeCable, Idle: d.grants.Recheck, Log: d.logs.part("rdma"),
 	})
 	d.onClose(func() error { d.changes.Close(); return nil })
 }
 
 // claiming publishes changes, and has the network published again after each: which
-// services are Fulmen's is a part of it that no event of the system tells.
+// services are Fulmen's is a part of it that no event of the system tells. Ranks that
+// wait for the end of a change are looked at again.
 type claiming struct {
 	documents
 	daemon *daemon
@@ -36,6 +37,7 @@ type claiming struct {
 // Put publishes a change.
 func (c claiming) Put(kind api.Kind, name string, value any, unknown map[string]api.Reason) error {
 	defer c.daemon.facts.Reread(native.AreaNetwork)
+	defer c.daemon.grants.Recheck() // ranks wait for its end
 	return c.documents.Put(kind, name, value, unknown)
 }
 
@@ -183,19 +185,6 @@ func (d *daemon) able(feature native.Feature) error {
 		return nil // it could not be asked; the change itself tells
 	}
 	return d.capabilities.Need(feature)
-}
-
-// changeDisturbs is what a change of the network would disturb here: nil where
-// nothing is.
-func (d *daemon) changeDisturbs() *api.Error {
-	live := d.ranks.Live()
-	if len(live) == 0 {
-		return nil
-	}
-	node := d.shortNameOf(d.identity.Node)
-	e := api.Errorf(api.ReasonLinkBusy, d.identity.Node.Display(), "A job runs on %s: %s.", node, live[0].Rank.Job)
-	e.Data.WaitingFor = "job " + live[0].Rank.Job.String()
-	return e
 }
 
 // The bucket of the database for what was changed for RDMA.

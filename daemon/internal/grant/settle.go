@@ -51,10 +51,10 @@ func (a *Arbiter) settle() {
 	a.arm(now)
 }
 
-// refusedByOwner reports whether a reason is the owner's policy: who waits for
-// that takes nothing from those behind.
+// refusedByOwner reports whether a reason is the owner's policy of the moment: who
+// waits for that takes nothing from those behind.
 func (a *Arbiter) refusedByOwner(why api.Reason) bool {
-	return why == api.ReasonOnBattery || why == api.ReasonNotIdle
+	return why == api.ReasonOnBattery || why == api.ReasonNotIdle || why == api.ReasonRDMAChangeRunning
 }
 
 // expire ends what has passed its time. A waiter that can be served at this very

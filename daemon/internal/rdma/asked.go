@@ -145,6 +145,9 @@ func (o *Owner) rollback(ctx context.Context, from api.NodeID, end api.LinkEnd, 
 			return nil, fault
 		}
 		defer o.leave(place)
+		if fault := o.inPeace(ctx, r.End.Receptacle); fault != nil {
+			return nil, fault
+		}
 	}
 	e := change.Rollback{By: p.By}
 	if p.Cause != nil { // nobody wanted it back: it failed

@@ -82,6 +82,11 @@ type Config struct {
 	Able func(native.Feature) error
 	// Busy says what must not be disturbed on this node; nil where nothing is.
 	Busy func() *api.Error
+	// Quiet waits until no test uses the RDMA device of a receptacle of this node, and
+	// says who still does when ctx ends. It may be nil itself.
+	Quiet func(ctx context.Context, receptacle api.Receptacle) *api.Error
+	// Idle, where set, is called after [Owner.Changing] may have become false.
+	Idle func()
 	// Others gives what another node says of its end of a cable.
 	Others func(node api.NodeID, link api.LinkID) (api.RDMAChange, bool)
 	// Name is what people call a node.
@@ -97,6 +102,8 @@ type Config struct {
 
 // Deadlines. Together they are shorter than change.DoubtWithin.
 const (
+	// quietWithin is how long a change waits for a test of the cable to end.
+	quietWithin = 10 * time.Second
 	// planWithin bounds planning at an end, the wait for another change included.
 	planWithin = 20 * time.Second
 	// seenWithin is how long an end waits to see a cable as the asking node does.

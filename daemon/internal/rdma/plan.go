@@ -26,6 +26,11 @@ func (o *Owner) plan(ctx context.Context, from api.NodeID, end api.LinkEnd, p ap
 		return nil, fault
 	}
 	defer o.leave(place)
+	if !p.DryRun {
+		if fault := o.inPeace(ctx, end.Receptacle); fault != nil {
+			return nil, fault
+		}
+	}
 	earlier := o.current(p.Link)
 	if earlier != nil && earlier.State == api.RDMAChangeActive {
 		return o.inForce(ctx, *earlier)
@@ -142,11 +147,33 @@ func (o *Owner) enter(ctx context.Context, place *planning, p api.PeerRDMAParams
 
 func (o *Owner) leave(place *planning) {
 	o.mu.Lock()
-	defer o.mu.Unlock()
 	if o.planner == place {
 		o.planner = nil
 		o.wake()
 	}
+	o.mu.Unlock()
+	if o.cfg.Idle != nil {
+		o.cfg.Idle()
+	}
+}
+
+// Changing reports whether the network of this node is being changed, or is about to
+// be: nothing may begin on it then.
+func (o *Owner) Changing() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.planner != nil || slices.ContainsFunc(o.parts, func(p *part) bool { return p.record.Running() })
+}
+
+// inPeace makes sure that a change disturbs nothing. The caller has entered, so that
+// nothing begins from here on.
+func (o *Owner) inPeace(ctx context.Context, receptacle api.Receptacle) *api.Error {
+	if fault := o.disturbs(); fault != nil || o.cfg.Quiet == nil {
+		return fault
+	}
+	ctx, cancel := o.within(ctx, quietWithin, "the test of a cable on "+o.cfg.Name(o.cfg.Node))
+	defer cancel()
+	return o.cfg.Quiet(ctx, receptacle)
 }
 
 // current is what this node keeps of a cable; nil where nothing.

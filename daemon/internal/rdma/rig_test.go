@@ -58,6 +58,7 @@ type host struct {
 	refuses    api.Reason
 	check      *api.Error
 	busy       *api.Error
+	quiet      func(context.Context, api.Receptacle) *api.Error
 	full       bool // the disk
 	life       *life
 }
@@ -102,6 +103,15 @@ func (h *host) boot() {
 		},
 		Check: func(api.LinkID) *api.Error { h.mu.Lock(); defer h.mu.Unlock(); return h.check },
 		Busy:  func() *api.Error { h.mu.Lock(); defer h.mu.Unlock(); return h.busy },
+		Quiet: func(ctx context.Context, r api.Receptacle) *api.Error {
+			h.mu.Lock()
+			quiet := h.quiet
+			h.mu.Unlock()
+			if quiet == nil {
+				return nil
+			}
+			return quiet(ctx, r)
+		},
 		Others: func(node api.NodeID, link api.LinkID) (api.RDMAChange, bool) {
 			if !h.table.desk.Joined(h.id, node) {
 				return api.RDMAChange{}, false
@@ -131,6 +141,13 @@ func (h *host) boot() {
 			h.hear(other)
 		}
 	}
+}
+
+// setQuiet sets what a change at this host waits for.
+func (h *host) setQuiet(f func(context.Context, api.Receptacle) *api.Error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.quiet = f
 }
 
 // kill ends the daemon as kill -9 does: nothing that it does from now on counts.
