@@ -145,6 +145,13 @@ func (a *air) attach(n antenna) {
 	a.antennas = append(a.antennas, n)
 }
 
+// announced is what is announced now, and by which host.
+func (a *air) announced() []*spoken {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Clone(a.spoken)
+}
+
 func (a *air) setQuiet(lan string, quiet bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

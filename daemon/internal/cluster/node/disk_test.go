@@ -38,6 +38,13 @@ func (s *disk) copied() *disk {
 	return copied
 }
 
+// raw is all that is on the disk but documents, one after the other.
+func (s *disk) raw() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return string(s.roster) + string(s.met) + string(s.networks)
+}
+
 func (s *disk) LoadLastSeen() (time.Time, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

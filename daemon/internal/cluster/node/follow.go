@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"net/netip"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/cluster/discover"
@@ -19,7 +20,7 @@ func (n *Node) watchLedger() ([]*ledger.Record, *ledger.Watcher) {
 // follow applies changes of documents, after those that were there, until ctx ends.
 func (n *Node) follow(ctx context.Context, before []*ledger.Record, watcher *ledger.Watcher) {
 	held := reachable{}
-	held.follow(ledger.Change{Put: before}, n.transport.AddressesLost)
+	held.follow(ledger.Change{Put: before}, n.addressesLost)
 	for {
 		change, err := watcher.Next(ctx)
 		if err != nil {
@@ -28,13 +29,21 @@ func (n *Node) follow(ctx context.Context, before []*ledger.Record, watcher *led
 			}
 			return
 		}
-		held.follow(change, n.transport.AddressesLost) // at once: somebody may be about to call there
-		if !n.settle(ctx) {                            // what follows is slow, and somebody waits for the news itself
+		held.follow(change, n.addressesLost) // at once: somebody may be about to call there
+		if !n.settle(ctx) {                  // what follows is slow, and somebody waits for the news itself
 			return
 		}
 		n.apply(change.Put)
 		n.tellFinder()
 		n.nudge()
+	}
+}
+
+// addressesLost ends the paths over addresses that a node has no more. Two machines
+// with one identity each say where they are themselves: that ends nothing.
+func (n *Node) addressesLost(node api.NodeID, lost []netip.Addr) {
+	if !n.twins.isTwo(node) {
+		n.transport.AddressesLost(node, lost)
 	}
 }
 

@@ -58,8 +58,10 @@ func TestNamesAreUnique(t *testing.T) {
 		d.macs[3].rename("Studio", "studio")
 		d.pass(time.Second)
 		check("mac-1", "studio", "studio-2", "studio-3")
-		d.must(d.macs[1].remove(d.macs[3]))
+		gone := d.macs[3]
+		d.must(d.macs[1].remove(gone))
 		macs = macs[:3]
+		d.within(5*time.Second, d.out(gone, macs))
 		d.within(5*time.Second, func() string { return d.broken(macs, 2) })
 		check("mac-1", "studio", "studio-2")
 	})

@@ -29,6 +29,7 @@ type Node struct {
 	replica   *replica.Replica
 	finder    atomic.Pointer[discover.Finder] // nil before Run has come so far
 	book      *pairing.Book
+	twins     *twins
 	wake      chan struct{} // paths, candidates or the roster have changed
 	strangers chan struct{} // Macs that wait have come or gone
 	joining   sync.Mutex    // one pairing at a time changes the cluster
@@ -58,13 +59,13 @@ func New(o Options) (*Node, error) {
 	}
 	n.book = pairing.NewBook(o.Platform.Clock, n.bookChanged)
 	var err error
-	second := &twins{clock: o.Platform.Clock, tell: o.Twin, until: map[api.NodeID]native.Timer{}}
-	if second.tell == nil {
-		second.tell = func(api.NodeID, string) {}
+	n.twins = &twins{clock: o.Platform.Clock, tell: o.Twin, until: map[api.NodeID]native.Timer{}}
+	if n.twins.tell == nil {
+		n.twins.tell = func(api.NodeID, string) {}
 	}
 	n.transport, err = transport.New(transport.Options{
 		Identity: o.Identity, Members: o.Roster, Sockets: o.Platform.Sockets, Clock: o.Platform.Clock, Port: o.Port,
-		Hello: n.hello, Pair: n.show, IsPairing: n.book.IsListening, Twice: second.seen, Log: o.Log("transport"),
+		Hello: n.hello, Pair: n.show, IsPairing: n.book.IsListening, Twice: n.twins.seen, Log: o.Log("transport"),
 	})
 	if err != nil {
 		return nil, err

@@ -166,11 +166,15 @@ func TestDuplicateIdentity(t *testing.T) {
 		told := d.macs[0].liveness()
 		host := d.net.Host(d.macs[0].host())
 		bytesBefore, _, dialsBefore := host.Traffic()
-		d.pass(3 * time.Minute)
+		minutes := 1 // every dial is a handshake of real work
+		if os.Getenv("FULMEN_SOAK") != "" {
+			minutes = 10
+		}
+		d.pass(time.Duration(minutes) * time.Minute)
 		bytes, _, dials := host.Traffic()
-		is.True(bytes-bytesBefore < 180*10_000)
-		is.True(dials-dialsBefore < 180/2)
-		is.Equal(told(), nil)
+		is.True(bytes-bytesBefore < int64(minutes)*60*10_000)
+		is.True(dials-dialsBefore < int64(minutes)*60/2)
+		is.Equal(told(), nil) // the two say by turns that their addresses have changed
 		d.macs[0].say(77)
 		d.within(3*time.Second, heard([]*mac{d.macs[1], clone}, d.macs[0], 77))
 		clone.say(78)
@@ -181,7 +185,7 @@ func TestDuplicateIdentity(t *testing.T) {
 		original.halt()
 		original.start()
 		d.whole(time.Minute)
-		d.pass(2 * time.Minute)
+		d.pass(twinForgotten + time.Minute)
 		twins := d.macs[0].heardTwins()
 		is.Equal(len(twins), 2) // that it is there, and that it is gone
 		is.Equal([]string{twins[0][0], twins[1][0]}, []string{string(original.identity.Node), string(original.identity.Node)})

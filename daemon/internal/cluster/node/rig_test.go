@@ -161,7 +161,8 @@ func (m *mac) cable() netip.Prefix {
 func (m *mac) start() {
 	d := m.desk
 	d.t.Helper()
-	now := func() time.Time { return time.Now().Add(-m.back) }
+	back := m.back // what is left of a daemon that ended keeps its own clock
+	now := func() time.Time { return time.Now().Add(-back) }
 	began := time.Now()
 	clock := native.ClockFrom(now, func() time.Duration { return time.Since(began) + time.Second })
 	roster, _, err := cluster.OpenRoster(m.disk, m.identity, now())

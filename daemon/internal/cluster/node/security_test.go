@@ -119,7 +119,7 @@ func TestStrangerLearnsNothing(t *testing.T) {
 		d.t.Logf("a stranger has received %d bytes", len(heard))
 		is.Equal(d.leaks(heard, d.macs[:3]...), "")
 		is.True(len(heard) < 100) // alerts of TLS, no certificate
-		for _, s := range d.air.spoken {
+		for _, s := range d.air.announced() {
 			if s.host == stranger.host() {
 				continue
 			}
@@ -368,7 +368,7 @@ func TestSecretsAreNowhere(t *testing.T) {
 				is.NoErr(err)
 				said += string(raw)
 			}
-			said += string(m.disk.roster) + string(m.disk.met) + string(m.disk.networks)
+			said += m.disk.raw()
 		}
 		is.True(len(said) > 10_000)
 		line := strings.TrimPrefix(invitation.Invite, "fulmen-invite-1.")

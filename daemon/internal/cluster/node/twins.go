@@ -22,6 +22,14 @@ type twins struct {
 	until map[api.NodeID]native.Timer
 }
 
+// isTwo reports whether two machines have had a node's identity of late: what its
+// documents say is of either of them, by turns.
+func (t *twins) isTwo(node api.NodeID) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.until[node] != nil
+}
+
 // seen notes a connection of a second machine. It is told at the first one, and
 // again with no address when there were none for a while.
 func (t *twins) seen(node api.NodeID, at transport.Path) {
