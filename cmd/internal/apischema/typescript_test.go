@@ -1,10 +1,8 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -13,18 +11,16 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
 )
 
-// Where the pinned compiler is named, and where it is kept once fetched.
+// Where what uses the types is kept, and the compiler that the dashboard pins.
 const (
-	pinsFolder     = "testdata/typescript"
-	compilerFolder = "../../../build/tools/typescript"
-	compilerFile   = "node_modules/typescript/lib/tsc.js"
+	scriptFolder = "testdata/typescript"
+	compilerFile = "../../../assets/dashboard/node_modules/typescript/lib/tsc.js"
 )
 
 // The types compile, let through what is right and refuse what is wrong, and
@@ -35,7 +31,7 @@ func TestTypeScriptTypes(t *testing.T) {
 	is := is.New(t)
 	files := map[string]string{
 		"types.ts":  string(readContract(t).typeScript()),
-		"use.ts":    string(readFile(t, filepath.Join(pinsFolder, "use.ts"))),
+		"use.ts":    string(readFile(t, filepath.Join(scriptFolder, "use.ts"))),
 		"golden.ts": importTypes + strings.Join(goldenStatements(t), ""),
 	}
 	for name, change := range map[string][2]string{
@@ -130,23 +126,18 @@ func compile(t *testing.T, node, compiler, dir string, files []string) string {
 	return string(out)
 }
 
-// findCompiler gives Node and the pinned compiler, which it fetches once into
-// the build folder; without Node, npm or the network the test is skipped.
+// findCompiler gives Node and the dashboard's compiler; without either the test is
+// skipped.
 func findCompiler(t *testing.T) (node, compiler string) {
 	t.Helper()
 	node = lookTool(t, "node")
-	folder, err := filepath.Abs(compilerFolder)
+	compiler, err := filepath.Abs(compilerFile)
 	if err != nil {
 		t.Fatal(err)
 	}
-	compiler = filepath.Join(folder, compilerFile)
-	if pinned(t) == installed(t, folder) {
-		return node, compiler
+	if _, err := os.Stat(compiler); err != nil {
+		t.Skipf("there is no TypeScript compiler, which make build fetches for the dashboard: %v", err)
 	}
-	if testing.Short() {
-		t.Skip("the TypeScript compiler has not been fetched yet")
-	}
-	fetchCompiler(t, folder)
 	return node, compiler
 }
 
@@ -163,67 +154,4 @@ func lookTool(t *testing.T, name string) string {
 		t.Skipf("%s is not on this machine", name)
 	}
 	return path
-}
-
-// fetchCompiler installs what the lock file names, checked by its integrity,
-// beside its place, and moves it there when it is whole.
-func fetchCompiler(t *testing.T, folder string) {
-	t.Helper()
-	npm := lookTool(t, "npm")
-	if err := os.MkdirAll(filepath.Dir(folder), 0o755); err != nil {
-		t.Skipf("there is no place for the TypeScript compiler: %v", err)
-	}
-	fresh, err := os.MkdirTemp(filepath.Dir(folder), "typescript-")
-	if err != nil {
-		t.Skipf("there is no place for the TypeScript compiler: %v", err)
-	}
-	defer os.RemoveAll(fresh)
-	for _, name := range []string{"package.json", "package-lock.json"} {
-		if err := os.WriteFile(filepath.Join(fresh, name), readFile(t, filepath.Join(pinsFolder, name)), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	ctx, stop := context.WithTimeout(t.Context(), 3*time.Minute)
-	defer stop()
-	cmd := exec.CommandContext(ctx, npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
-	cmd.Dir = fresh
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Skipf("the TypeScript compiler cannot be fetched: %v\n%s", err, out)
-	}
-	if err := os.RemoveAll(folder); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(fresh, folder); err != nil && pinned(t) != installed(t, folder) {
-		t.Fatal(err)
-	}
-}
-
-// pinned is the version that the lock file names.
-func pinned(t *testing.T) string {
-	t.Helper()
-	var lock struct {
-		Packages map[string]struct{ Version string }
-	}
-	if err := json.Unmarshal(readFile(t, filepath.Join(pinsFolder, "package-lock.json")), &lock); err != nil {
-		t.Fatal(err)
-	}
-	version := lock.Packages["node_modules/typescript"].Version
-	if version == "" {
-		t.Fatal("the lock file pins no TypeScript")
-	}
-	return version
-}
-
-// installed is the version in a folder; empty where there is none.
-func installed(t *testing.T, folder string) string {
-	t.Helper()
-	raw, err := fs.ReadFile(os.DirFS(folder), "node_modules/typescript/package.json")
-	if err != nil {
-		return ""
-	}
-	var manifest struct{ Version string }
-	if err := json.Unmarshal(raw, &manifest); err != nil {
-		return ""
-	}
-	return manifest.Version
 }
