@@ -18,13 +18,14 @@ import (
 	"fulmen/daemon/e2e/desk"
 )
 
-// shortly are times with which losses are noticed in seconds.
-const shortly = "[times]\nlease = \"3s\"\nlease_renewal = \"500ms\"\nbeat = \"100ms\"\nbeat_lost = \"600ms\"\n" +
+// shortly are times with which losses are noticed in seconds. A busy machine may keep
+// a daemon from its beats for most of a second, which is no loss.
+const shortly = "[times]\nlease = \"3s\"\nlease_renewal = \"500ms\"\nbeat = \"100ms\"\nbeat_lost = \"2s\"\n" +
 	"grace = \"1s\"\nfailed_grace = \"500ms\"\nstarting = \"15s\"\n"
 
 // after is by when everything of a job whose nodes, daemons or processes were
 // killed has come to its end with those times.
-const after = 30 * time.Second
+const after = 90 * time.Second
 
 // needJobs skips a test where the daemon does not run jobs yet.
 func needJobs(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/matryer/is"
 
@@ -62,7 +61,7 @@ func (j *jobs) refuses(t *testing.T, want string) {
 			t.Logf("fulmen plan: %+v", plan)
 		}
 	})
-	eventually(t, "refusal that says "+want, 5*time.Second, func() bool {
+	eventually(t, "refusal that says "+want, soon, func() bool {
 		plan = end(t, j.fulmen(t.Context(), j.Nodes[0], append([]string{"plan"}, bothNodes("--", "true")...)...))
 		return strings.Contains(plan.out, want)
 	})
@@ -101,11 +100,11 @@ func (j *jobs) testUnmappedLate(t *testing.T) {
 	first := j.detached(t, j.Nodes[0], bothNodes("--", j.Program("stubborn.sh"))...)
 	j.until(t, j.Nodes[0], first, "two ranks that run", patience, isRunning(2))
 	second := j.detached(t, j.Nodes[0], bothNodes("--", j.Program("status.sh"), "0")...)
-	j.until(t, j.Nodes[0], second, "wait", 10*time.Second, func(job api.Job, _ []api.Rank) bool { return job.Reason == api.ReasonGPUBusy })
+	j.until(t, j.Nodes[0], second, "wait", soon, func(job api.Job, _ []api.Rank) bool { return job.Reason == api.ReasonGPUBusy })
 	j.does(t, j.Nodes[1], "users", "unmap", "everybody")
 	j.does(t, j.Nodes[0], "job", "stop", "--kill", string(first))
 	j.until(t, j.Nodes[0], first, "end", after, hasEnded)
-	job, ranks := j.until(t, j.Nodes[0], second, "word that nobody is mapped", 10*time.Second, func(job api.Job, _ []api.Rank) bool {
+	job, ranks := j.until(t, j.Nodes[0], second, "word that nobody is mapped", soon, func(job api.Job, _ []api.Rank) bool {
 		return job.Reason == api.ReasonPrincipalUnmapped
 	})
 	is.True(!job.Phase.Ended())

@@ -13,6 +13,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	wire "fulmen/daemon/api/worker"
 	"fulmen/daemon/client"
 )
 
@@ -117,7 +118,8 @@ func TestWorkerIsKilled(t *testing.T) {
 	call[api.DaemonInfoResult](t, c, "daemon.info", nil) // the daemon is well
 }
 
-// workerOf finds this process's child that is a worker.
+// workerOf finds this process's child that is a worker and measures: another one
+// may still say what MLX is, from the daemon's start.
 func workerOf(t *testing.T) int {
 	t.Helper()
 	lists, err := filepath.Glob("/proc/self/task/*/children") // each thread has its own
@@ -130,8 +132,8 @@ func workerOf(t *testing.T) int {
 			continue // the thread is gone
 		}
 		for _, field := range strings.Fields(string(text)) {
-			name, err := os.ReadFile("/proc/" + field + "/comm")
-			if err == nil && strings.TrimSpace(string(name)) == "fulmen-rank" {
+			args, err := os.ReadFile("/proc/" + field + "/cmdline")
+			if all := strings.Split(string(args), "\x00"); err == nil && len(all) > 1 && filepath.Base(all[0]) == "fulmen-rank" && all[1] == string(wire.CommandGPU) {
 				pid, err := strconv.Atoi(field)
 				if err != nil {
 					t.Fatal(err)

@@ -107,6 +107,14 @@ func TestRDMAIsEnabledAndPutBack(t *testing.T) {
 	eventually(t, "the networks to be as before a refusal", soon, same)
 	change(t, second.Client, "set studio-2.configuration free")
 
+	j.refusesForAJob(t, first, "rdma", "enable", "studio-1:4")
+	j.waitsForAChange(t, first, "studio-1", func() error {
+		_, err := ask("rdma.enable", one("studio-1:4"))
+		return err
+	})
+	_, _ = ask("rdma.undo", one("studio-1:4")) // there is nothing where it took too long
+	eventually(t, "the networks to be as before the job", soon, same)
+
 	dry, err := ask("rdma.enable", api.RDMAChangeParams{AllReady: true, DryRun: true})
 	is.NoErr(err)
 	is.Equal(len(dry.Changes), 4) // two cables, two ends

@@ -94,6 +94,8 @@ func TestDaemonsShareAWorld(t *testing.T) {
 	var port api.Thunderbolt
 	is.NoErr(silent.Decode(&port))
 	is.True(isEmpty(port)) // as it was
+	eventually(t, "word in the log", soon, func() bool {
+		return strings.Contains(one.log.String(), "the simulated world at "+socket+" is gone")
+	})
 	is.NoErr(one.end())
-	is.True(strings.Contains(one.log.String(), "the simulated world at "+socket+" is gone"))
 }
