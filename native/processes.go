@@ -12,7 +12,9 @@ const FeatureProcesses Feature = "processes"
 // its session.
 type Processes interface {
 	// Listens tells who listens at a TCP port of this machine, of whatever address.
-	Listens(group, port int) (Listening, error)
+	// Before is what was told of the same last, or zero: the same sockets are then
+	// taken to be whose they were, which is found out sooner.
+	Listens(group, port int, before Listening) (Listening, error)
 	// Holds reports whether a process of the group holds the end local of the TCP
 	// connection with remote.
 	Holds(group int, local, remote netip.AddrPort) (bool, error)
@@ -24,16 +26,18 @@ type Listening struct {
 	Group bool
 	// Others says that another process does, or that the system does not tell which.
 	Others bool
-	// Waiting counts the connections that the listener has not accepted yet; 0 where
-	// the system does not tell.
-	Waiting int
+	// Room counts the connections that the group's listener may be sent now, so that
+	// none of them has to wait before it is one; 1 where the system does not tell.
+	Room int
+	// Sockets names the sockets that listen, where the system gives them names.
+	Sockets string
 }
 
 // NoProcesses refuses everything with its reason.
 type NoProcesses struct{ Reason Reason }
 
 // Listens is refused.
-func (n NoProcesses) Listens(int, int) (Listening, error) {
+func (n NoProcesses) Listens(int, int, Listening) (Listening, error) {
 	return Listening{}, Unsupported(FeatureProcesses, n.Reason)
 }
 

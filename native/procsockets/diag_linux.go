@@ -24,13 +24,18 @@ const (
 
 // askListening lists the sockets that listen at a port.
 func askListening(port int) ([]row, error) {
+	kernel, err := openDiag()
+	if err != nil {
+		return nil, err
+	}
+	defer kernel.close()
 	var all []row
 	for _, family := range []byte{unix.AF_INET, unix.AF_INET6} {
 		question := make([]byte, diagAskBytes)
 		question[0], question[1] = family, unix.IPPROTO_TCP
 		binary.NativeEndian.PutUint32(question[4:], 1<<tcpListen)
 		binary.BigEndian.PutUint16(question[8:], uint16(port))
-		rows, err := ask(unix.NLM_F_DUMP, question)
+		rows, err := kernel.ask(unix.NLM_F_DUMP, question)
 		if errors.Is(err, unix.ENOENT) && family == unix.AF_INET6 {
 			continue // a kernel without IPv6
 		}
@@ -61,23 +66,38 @@ func askConnected(local, remote netip.AddrPort) ([]row, error) {
 	for i := 48; i < diagAskBytes; i++ {
 		question[i] = 0xff // any cookie
 	}
-	rows, err := ask(0, question)
+	kernel, err := openDiag()
+	if err != nil {
+		return nil, err
+	}
+	defer kernel.close()
+	rows, err := kernel.ask(0, question)
 	if errors.Is(err, unix.ENOENT) {
 		return nil, nil
 	}
 	return rows, err
 }
 
-// ask puts one question to the kernel.
-func ask(flags uint16, question []byte) ([]row, error) {
+// diag is a socket on which the kernel is asked.
+type diag int
+
+func openDiag() (diag, error) {
 	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, unix.NETLINK_INET_DIAG)
 	if err != nil {
-		return nil, err
+		return -1, err
 	}
-	defer unix.Close(fd)
 	if err := unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Sec: diagWithinS}); err != nil {
-		return nil, err
+		_ = unix.Close(fd)
+		return -1, err
 	}
+	return diag(fd), nil
+}
+
+func (d diag) close() { _ = unix.Close(int(d)) }
+
+// ask puts one question to the kernel, and reads all of the answer.
+func (d diag) ask(flags uint16, question []byte) ([]row, error) {
+	fd := int(d)
 	message := make([]byte, unix.NLMSG_HDRLEN, unix.NLMSG_HDRLEN+len(question))
 	binary.NativeEndian.PutUint32(message, uint32(cap(message)))
 	binary.NativeEndian.PutUint16(message[4:], diagByFamily)
@@ -150,6 +170,7 @@ func parseDiagReply(body []byte) (row, error) {
 	}
 	if r.listens {
 		r.waiting = int(binary.NativeEndian.Uint32(body[56:]) & 0x7fffffff)
+		r.backlog = int(binary.NativeEndian.Uint32(body[60:]) & 0x7fffffff)
 	}
 	return r, nil
 }

@@ -17,19 +17,20 @@ import (
 
 // Listens tells who listens at a port. Processes other than the group's are looked
 // at only once one of the group listens: until then they change nothing.
-func (Processes) Listens(group, port int) (native.Listening, error) {
+func (Processes) Listens(group, port int, _ native.Listening) (native.Listening, error) {
 	var l native.Listening
 	all, err := processes()
 	if err != nil {
 		return l, err
 	}
-	listens := func(pid int32) bool {
+	// at gives the listeners at the port that a process has open.
+	at := func(pid int32) (found []C.fulmen_socket) {
 		for _, s := range sockets(pid) {
 			if s.listens != 0 && int(s.local_port) == port {
-				return true
+				found = append(found, s)
 			}
 		}
-		return false
+		return found
 	}
 	var others []int32
 	for _, pid := range all {
@@ -37,13 +38,17 @@ func (Processes) Listens(group, port int) (native.Listening, error) {
 			others = append(others, pid)
 			continue
 		}
-		l.Group = l.Group || listens(pid)
+		for _, s := range at(pid) {
+			if room := max(0, int(s.room)); !l.Group || room < l.Room {
+				l.Group, l.Room = true, room
+			}
+		}
 	}
 	if !l.Group {
 		return l, nil
 	}
 	for _, pid := range others {
-		l.Others = l.Others || listens(pid)
+		l.Others = l.Others || len(at(pid)) > 0
 	}
 	return l, nil
 }

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -32,11 +33,12 @@ func read(wants func(state, localPort []byte) bool) ([]row, error) {
 	return all, nil
 }
 
-// Listens tells who listens at a port. Where nobody does, which is what is asked
-// most often, that costs a question to the kernel alone. The table in /proc holds
-// the same, and takes milliseconds where the kernel's is large, full or not: it is
-// for kernels that answer no questions.
-func (Processes) Listens(group, port int) (native.Listening, error) {
+// Listens tells who listens at a port. Where nobody does, or the same sockets as
+// before, which is what is asked most often, that costs a question to the kernel
+// alone: no two sockets have one inode. The table in /proc holds the same, and takes
+// milliseconds where the kernel's is large, full or not: it is for kernels that
+// answer no questions.
+func (Processes) Listens(group, port int, before native.Listening) (native.Listening, error) {
 	wanted := fmt.Sprintf("%04X", port)
 	rows, err := askListening(port)
 	if err != nil {
@@ -45,17 +47,33 @@ func (Processes) Listens(group, port int) (native.Listening, error) {
 	if err != nil || len(rows) == 0 {
 		return native.Listening{}, err
 	}
-	held := holders(group, rows)
-	var l native.Listening
+	l := native.Listening{Sockets: names(rows)}
+	isSame := before.Group && !before.Others && before.Sockets == l.Sockets
+	var held map[string]bool
+	if !isSame {
+		held = holders(group, rows)
+	}
 	for _, r := range rows {
-		if !held[r.inode] {
+		switch {
+		case !isSame && !held[r.inode]:
 			l.Others = true
-			continue
+		case !l.Group:
+			l.Group, l.Room = true, r.room()
+		default: // the kernel spreads connections over them
+			l.Room = min(l.Room, r.room())
 		}
-		l.Group = true
-		l.Waiting += r.waiting
 	}
 	return l, nil
+}
+
+// names are the inodes of sockets, in order.
+func names(rows []row) string {
+	var all []string
+	for _, r := range rows {
+		all = append(all, r.inode)
+	}
+	slices.Sort(all)
+	return strings.Join(all, " ")
 }
 
 // Holds reports whether a process of the group holds one end of a connection.
@@ -90,16 +108,16 @@ func holders(group int, rows []row) map[string]bool {
 	}
 	found := map[string]bool{}
 	look := func(process string) (complete bool) {
-		stat, err := os.ReadFile(process + "/stat")
+		stat, err := readFile(process + "/stat")
 		if err != nil || !inGroup(stat, group) {
 			return false
 		}
-		links, _ := os.ReadDir(process + "/fd")
-		for _, link := range links {
-			if target, err := os.Readlink(process + "/fd/" + link.Name()); err == nil && wanted[target] != "" {
-				found[wanted[target]] = true
+		eachDescriptor(process+"/fd", func(target []byte) (enough bool) {
+			if inode := wanted[string(target)]; inode != "" {
+				found[inode] = true
 			}
-		}
+			return len(found) == len(wanted)
+		})
 		return len(found) == len(wanted)
 	}
 	seen := map[string]bool{}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/matryer/is"
 	"golang.org/x/sys/unix"
+
+	"fulmen/native"
 )
 
 // sleeper is another group of processes than this one.
@@ -47,23 +49,24 @@ func TestWhoListens(t *testing.T) {
 			}
 			defer l.Close()
 			port := l.Addr().(*net.TCPAddr).Port
-			own, err := Processes{}.Listens(ownGroup(t), port)
+			own, err := Processes{}.Listens(ownGroup(t), port, native.Listening{})
 			is.NoErr(err)
 			is.True(own.Group && !own.Others)
-			is.Equal(own.Waiting, 0)
-			other, err := Processes{}.Listens(sleeper(t), port)
+			room := own.Room
+			is.True(room > 1)
+			other, err := Processes{}.Listens(sleeper(t), port, native.Listening{})
 			is.NoErr(err)
 			is.True(!other.Group && other.Others)
 
 			conn, err := net.Dial("tcp", l.Addr().String())
 			is.NoErr(err)
 			defer conn.Close()
-			own, err = Processes{}.Listens(ownGroup(t), port)
+			own, err = Processes{}.Listens(ownGroup(t), port, native.Listening{})
 			is.NoErr(err)
-			is.Equal(own.Waiting, 1)
+			is.Equal(own.Room, room-1)
 
 			is.NoErr(l.Close())
-			none, err := Processes{}.Listens(ownGroup(t), port)
+			none, err := Processes{}.Listens(ownGroup(t), port, native.Listening{})
 			is.NoErr(err)
 			is.True(!none.Group && !none.Others)
 		})
@@ -107,9 +110,51 @@ func TestWhoHoldsAConnection(t *testing.T) {
 	is.True(!got)
 }
 
+// What listens is the same until another socket does, whoever asks.
+func TestWhoListensStill(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	port := listen(t)
+	own, err := Processes{}.Listens(ownGroup(t), port, native.Listening{})
+	is.NoErr(err)
+	is.True(own.Group && own.Sockets != "")
+	again, err := Processes{}.Listens(ownGroup(t), port, own)
+	is.NoErr(err)
+	is.Equal(again, own)
+	stale, err := Processes{}.Listens(sleeper(t), port, native.Listening{Group: true, Sockets: own.Sockets + " 1"})
+	is.NoErr(err)
+	is.True(!stale.Group && stale.Others)
+}
+
+func BenchmarkWhoListens(b *testing.B) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer l.Close()
+	group, err := unix.Getpgid(os.Getpid())
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, known := range []bool{false, true} {
+		b.Run(map[bool]string{true: "known", false: "new"}[known], func(b *testing.B) {
+			var before native.Listening
+			for b.Loop() {
+				now, err := Processes{}.Listens(group, l.Addr().(*net.TCPAddr).Port, before)
+				if err != nil || !now.Group {
+					b.Fatal(now, err)
+				}
+				if known {
+					before = now
+				}
+			}
+		})
+	}
+}
+
 func BenchmarkNobodyListens(b *testing.B) {
 	for b.Loop() {
-		if _, err := (Processes{}).Listens(os.Getpid(), 1); err != nil {
+		if _, err := (Processes{}).Listens(os.Getpid(), 1, native.Listening{}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // Listens is refused: nothing here tells whose a socket is.
-func (Processes) Listens(int, int) (native.Listening, error) {
+func (Processes) Listens(int, int, native.Listening) (native.Listening, error) {
 	return native.Listening{}, native.Unsupported(native.FeatureProcesses, native.ReasonNoPlatform.With("no table of sockets"))
 }
 

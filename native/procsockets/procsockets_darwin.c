@@ -39,6 +39,7 @@ static int fill(fulmen_socket *to, const struct socket_fdinfo *from) {
 	const struct in_sockinfo *in = &tcp->tcpsi_ini;
 	memset(to, 0, sizeof(*to));
 	to->listens = tcp->tcpsi_state == TSI_S_LISTEN;
+	to->room = from->psi.soi_qlimit - from->psi.soi_qlen;
 	to->is_v6 = (in->insi_vflag & INI_IPV4) == 0;
 	// The ports are kept as they are on the wire, in a wider number.
 	to->local_port = (int32_t)((((unsigned)in->insi_lport & 0xff) << 8) | (((unsigned)in->insi_lport >> 8) & 0xff));

@@ -8,6 +8,7 @@
 // the first four bytes for IPv4; ports are in this machine's.
 typedef struct {
 	int32_t listens;
+	int32_t room; // of a listener, for connections that wait to be accepted; 0 where it is full
 	int32_t is_v6;
 	int32_t local_port;
 	int32_t remote_port;

@@ -13,8 +13,13 @@ type row struct {
 	local, remote netip.AddrPort
 	listens       bool
 	waiting       int // connections that were not accepted yet, where it listens
+	backlog       int // what it was told to have room for, where the kernel answered
 	inode         string
 }
+
+// room is how many connections more a listener may be sent: the kernel makes room
+// for one more than it was told, and keeps others waiting for a second.
+func (r row) room() int { return max(0, r.backlog+1-r.waiting) }
 
 // stateListen is the kernel's number of the state LISTEN.
 const stateListen = "0A"

@@ -81,7 +81,7 @@ func (s *served) check() {
 // listening gives those of the ports on which a process of the group listens.
 func (s *served) listening(ports []int) (open []int) {
 	for _, port := range ports {
-		if l, err := s.relay.cfg.Processes.Listens(s.group, port); err == nil && l.Group {
+		if l, err := s.relay.cfg.Processes.Listens(s.group, port, native.Listening{}); err == nil && l.Group {
 			open = append(open, port)
 		}
 	}

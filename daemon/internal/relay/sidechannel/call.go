@@ -62,10 +62,7 @@ func (l *leaf) take(conn net.Conn) {
 			err = errors.New("the channel is closed")
 		default:
 			l.caller, l.state = who, api.HandshakeHeld
-			if l.out != nil {
-				l.out.frame(frameHere, nil)
-			}
-			l.passOn()
+			l.callIn()
 		}
 	}
 	l.mu.Unlock()

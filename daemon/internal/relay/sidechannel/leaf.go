@@ -147,9 +147,7 @@ func (l *leaf) serve(conn net.Conn) error {
 	l.work.Go(func() { out.drain(conn) })
 	l.mu.Lock()
 	l.out, l.listens = out, false
-	if l.caller != nil && !l.through {
-		out.frame(frameHere, nil)
-	}
+	l.callIn()
 	l.mu.Unlock()
 	buffer := make([]byte, maxData)
 	var err error
@@ -202,14 +200,32 @@ func (l *leaf) hangUp() {
 	}
 }
 
-// passOn passes the held program on to rank 0, once that listens. The caller holds mu.
-func (l *leaf) passOn() {
-	if l.caller == nil || l.through || !l.listens || l.out == nil {
+// callIn says that a program is held, and passes it on where rank 0 listens. The
+// caller holds mu.
+func (l *leaf) callIn() {
+	if l.caller == nil || l.through || l.out == nil {
 		return
 	}
-	l.through, l.caller.passed = true, true
-	l.out.frame(frameData, l.caller.held)
-	l.caller.held = nil
+	said := appendFrames(nil, frameHere, nil)
+	if l.listens {
+		said = l.pass(said)
+	}
+	l.out.raw(said)
+}
+
+// passOn passes the held program on to rank 0, once that listens. The caller holds mu.
+func (l *leaf) passOn() {
+	if l.caller != nil && !l.through && l.out != nil {
+		l.out.raw(l.pass(nil))
+	}
+}
+
+// pass adds what the held program has said to what is sent, and holds it no longer.
+// The caller holds mu.
+func (l *leaf) pass(to []byte) []byte {
+	to = appendFrames(to, frameData, l.caller.held)
+	l.through, l.caller.passed, l.caller.held = true, true, nil
+	return to
 }
 
 // broken says what the end of a stream means: nothing to a program that is held,

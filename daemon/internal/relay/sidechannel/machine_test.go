@@ -23,7 +23,9 @@ type machine struct {
 	owners    map[netip.AddrPort]int // of near ends of connections
 	port      int                    // given out last to a caller
 	groups    int
-	crowded   bool // somebody was called who had a caller waiting
+	room      int  // of a listener, for callers that wait; 0 = for one, as JACCL has on Linux
+	looks     int  // how often it was asked who listens at a port at which somebody does
+	crowded   bool // somebody was called who had no room
 	blind     error
 }
 
@@ -66,7 +68,7 @@ func (m *machine) dial(group, port int) (net.Conn, error) {
 		return nil, syscall.ECONNREFUSED
 	}
 	l := m.listeners[i]
-	m.crowded = m.crowded || group == 0 && len(l.queue) > 0
+	m.crowded = m.crowded || group == 0 && len(l.queue) >= max(1, m.room)
 	m.port++
 	near, far := m.line.Pipe(loopback(m.port), loopback(port))
 	m.owners[near.LocalAddr().(*net.TCPAddr).AddrPort()] = group
@@ -75,7 +77,7 @@ func (m *machine) dial(group, port int) (net.Conn, error) {
 }
 
 // Listens tells who listens at a port.
-func (m *machine) Listens(group, port int) (native.Listening, error) {
+func (m *machine) Listens(group, port int, _ native.Listening) (native.Listening, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var out native.Listening
@@ -83,8 +85,8 @@ func (m *machine) Listens(group, port int) (native.Listening, error) {
 		switch {
 		case l.port != port:
 		case l.group == group:
-			out.Group = true
-			out.Waiting += len(l.queue)
+			out.Group, out.Room = true, max(0, max(1, m.room)-len(l.queue))
+			m.looks++
 		default:
 			out.Others = true
 		}

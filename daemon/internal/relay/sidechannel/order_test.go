@@ -87,3 +87,40 @@ func TestProgressIsTold(t *testing.T) {
 		}
 	})
 }
+
+// Where rank 0 has room, nobody waits until it has accepted another, and it is looked
+// once who listens.
+func TestRankZeroHasRoom(t *testing.T) {
+	for room, want := range map[int]int{1: 1, 2: 2, 3: 3} {
+		t.Run(fmt.Sprint(room), func(t *testing.T) {
+			bubble(t, 4, func(t *testing.T, d *desk) {
+				is := is.New(t)
+				zero := d.nodes[0]
+				zero.machine.room = room
+				coordinator := d.open(ref(0))
+				n := zero.network()
+				_, err := n.Listen(coordinator) // and accepts nobody
+				is.NoErr(err)
+				zero.spawned(ref(0), n)
+				pass(tick)
+				zero.machine.mu.Lock()
+				zero.machine.looks = 0
+				zero.machine.mu.Unlock()
+				for rank := 1; rank < 4; rank++ {
+					d.start(ref(rank))
+				}
+				pass(tick)
+				connected := 0
+				for rank := 1; rank < 4; rank++ {
+					if d.handshake(ref(rank)).State == api.HandshakeConnected {
+						connected++
+					}
+				}
+				is.Equal(connected, want)
+				zero.machine.mu.Lock()
+				defer zero.machine.mu.Unlock()
+				is.True(room < 3 || zero.machine.looks <= 2) // the watch may have looked too
+			})
+		})
+	}
+}

@@ -95,7 +95,7 @@ func (d *desk) end() {
 			d.t.Errorf("ports that were not given back: %v", n.ports)
 		}
 		if n.crowded {
-			d.t.Error("rank 0 was connected to while it had not accepted the one before")
+			d.t.Error("rank 0 was connected to while it had no room")
 		}
 	}
 }

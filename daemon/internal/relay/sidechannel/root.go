@@ -6,6 +6,7 @@ import (
 	"net"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
 
 	"fulmen/daemon/api"
@@ -27,12 +28,14 @@ type root struct {
 	mu       sync.Mutex
 	joiners  []*joiner // by rank
 	listens  bool
+	seen     native.Listening // what was told last of who listens
+	seenAt   time.Duration    // on Clock.Boot
 	severed  bool
 	failed   bool
 	over     bool
 	isSilent bool
 
-	connecting chan struct{} // has room for one: a connection at a time waits at rank 0's door
+	connecting chan struct{} // has room for one: whoever looks whether rank 0 has room
 
 	teller teller
 }
@@ -49,6 +52,9 @@ const (
 	// missing, and strayAfter how long it must not.
 	watchEvery = 250 * time.Millisecond
 	strayAfter = 4
+	// lookAgain is after how long it is looked again who listens before somebody is
+	// connected.
+	lookAgain = 10 * time.Millisecond
 	// doorAgain is between two looks whether rank 0 has accepted a connection.
 	doorAgain  = 200 * time.Microsecond
 	doorWithin = 30 * time.Second
@@ -158,7 +164,7 @@ func (r *root) watch() {
 		if began < 0 {
 			began = r.c.cfg.Clock.Boot()
 		}
-		l, err := r.c.cfg.Machine.Listens(group, r.port)
+		l, err := r.look(group)
 		r.mu.Lock()
 		listens, whole := r.listens, r.isWhole()
 		r.mu.Unlock()
@@ -196,6 +202,37 @@ func (r *root) watch() {
 	}
 }
 
+// look finds out who listens at rank 0's port.
+func (r *root) look(group int) (native.Listening, error) {
+	r.mu.Lock()
+	before := r.seen
+	r.mu.Unlock()
+	l, err := r.c.cfg.Machine.Listens(group, r.port, before)
+	r.mu.Lock()
+	r.seen, r.seenAt = l, r.c.cfg.Clock.Boot()
+	r.mu.Unlock()
+	return l, err
+}
+
+// hasRoom reports whether rank 0 was seen just now to have room for a connection,
+// and takes it.
+func (r *root) hasRoom() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.seen.Group || r.seen.Others || r.seen.Room == 0 || r.c.cfg.Clock.Boot()-r.seenAt > lookAgain {
+		return false
+	}
+	r.seen.Room--
+	return true
+}
+
+// forget has it looked again who listens.
+func (r *root) forget() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.seen = native.Listening{}
+}
+
 // stray says that something took the place of a rank with rank 0.
 func (r *root) stray() {
 	r.fail(api.Errorf(api.ReasonStrayConnection, r.ch.Rank.String(), "Something that is no rank of the job connected to rank 0."))
@@ -229,8 +266,8 @@ func (r *root) opened() {
 // errStray is a rank 0 that takes no connection though one is due.
 var errStray = errors.New("rank 0 listens no more")
 
-// connect connects to rank 0's program, one at a time: JACCL has room for one
-// connection that it has not accepted yet, and Linux lets others wait for a second.
+// connect connects to rank 0's program, when that has room for a connection: on Linux
+// JACCL has it for one that it has not accepted yet, and others wait for a second.
 func (r *root) connect() (net.Conn, error) {
 	ctx, cancel := native.WithTimeout(r.ctx, r.c.cfg.Clock, doorWithin, "rank 0 to accept a connection")
 	defer cancel()
@@ -241,20 +278,30 @@ func (r *root) connect() (net.Conn, error) {
 		return nil, context.Cause(ctx)
 	}
 	for gone := 0; ; {
-		l, err := r.c.cfg.Machine.Listens(r.c.cfg.Group(r.ch.Rank), r.port)
 		again := doorAgain
-		switch {
-		case err != nil:
-			return nil, err
-		case l.Others:
-			return nil, errors.New("another program listens as well") // watch says so
-		case !l.Group:
-			// Or its program is about to end, which is told by then.
-			if again, gone = watchEvery, gone+1; gone >= strayAfter {
-				return nil, errStray
+		room := r.hasRoom()
+		if !room {
+			l, err := r.look(r.c.cfg.Group(r.ch.Rank))
+			switch {
+			case err != nil:
+				return nil, err
+			case l.Others:
+				return nil, errors.New("another program listens as well") // watch says so
+			case !l.Group:
+				// Or its program is about to end, which is told by then.
+				if again, gone = watchEvery, gone+1; gone >= strayAfter {
+					return nil, errStray
+				}
+			default:
+				room = r.hasRoom()
 			}
-		case l.Waiting == 0:
-			return r.c.cfg.Machine.Dial(ctx, r.port)
+		}
+		if room {
+			conn, err := r.c.cfg.Machine.Dial(ctx, r.port)
+			if !errors.Is(err, syscall.ECONNREFUSED) {
+				return conn, err
+			}
+			r.forget() // it listens no more
 		}
 		if !native.Pause(ctx, r.c.cfg.Clock, again) {
 			return nil, context.Cause(ctx)

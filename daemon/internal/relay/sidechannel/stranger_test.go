@@ -234,6 +234,23 @@ func TestStrangersAtRank0sPort(t *testing.T) {
 			is.Equal(d.failure(ref(0)), api.ReasonStrayConnection)
 		})
 	})
+	t.Run("a caller, right after it was seen that there is room", func(t *testing.T) {
+		bubble(t, 3, func(t *testing.T, d *desk) {
+			is := is.New(t)
+			d.nodes[0].machine.room = 8
+			at := d.open(ref(0))
+			d.run(ref(0), at, nil)
+			pass(tick)
+			d.start(ref(1))
+			synctest.Wait()
+			_, err := d.nodes[0].network().Dial(t.Context(), at)
+			is.NoErr(err)
+			synctest.Wait() // rank 0 has as many as there are other ranks, and listens no more
+			d.start(ref(2))
+			pass(5 * time.Second)
+			is.Equal(d.failure(ref(0)), api.ReasonStrayConnection)
+		})
+	})
 	t.Run("nobody can tell", func(t *testing.T) {
 		bubble(t, 2, func(t *testing.T, d *desk) {
 			is := is.New(t)
