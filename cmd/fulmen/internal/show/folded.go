@@ -79,7 +79,7 @@ func (v View) measuredPaths(w io.Writer, list api.LinkListResult, nodes []api.No
 			}
 			cells = append(cells, loss)
 		}
-		table.Row(append(cells, v.age(r), join(" ", pathVerdict(r), simulated(r.Simulated)))...)
+		table.Row(append(cells, v.age(r), join(" ", n.pathVerdict(r), simulated(r.Simulated)))...)
 	}
 	return table.Write(w)
 }

@@ -15,7 +15,7 @@ func (v View) Links(w io.Writer, list api.LinkListResult, nodes []api.NodeView) 
 	if err := v.cables(w, list, n); err != nil {
 		return err
 	}
-	if len(list.Rows) == 0 {
+	if list.Rows = withUntested(list.Rows, list.Cables); len(list.Rows) == 0 {
 		return nil
 	}
 	fmt.Fprintln(w)
@@ -23,7 +23,7 @@ func (v View) Links(w io.Writer, list api.LinkListResult, nodes []api.NodeView) 
 		return err
 	}
 	for _, r := range list.Rows {
-		if r.MeasuredAt.IsZero() && !r.Simulated {
+		if r.MeasuredAt.IsZero() && !r.Simulated && !isUntested(r) {
 			_, err := fmt.Fprintln(w, "\nWhat was not measured is measured while somebody watches, or with: fulmen measure link --all")
 			return err
 		}
@@ -95,7 +95,7 @@ func (v View) Link(w io.Writer, l api.LinkGetResult, nodes []api.NodeView) error
 	if err := v.rdmaChecks(w, l.RDMA.Checks, n); err != nil {
 		return err
 	}
-	if len(l.Rows) == 0 {
+	if l.Rows = withUntested(l.Rows, []api.Cable{c}); len(l.Rows) == 0 {
 		return nil
 	}
 	fmt.Fprintln(w)

@@ -101,7 +101,10 @@ func sorted(rows []api.LinkRow, nodes []api.NodeView) []api.LinkRow {
 }
 
 // pathVerdict is how a path is, and why it is not good.
-func pathVerdict(r api.LinkRow) string {
+func (n names) pathVerdict(r api.LinkRow) string {
+	if isUntested(r) {
+		return "not tested yet: fulmen rdma probe " + n.end(r.Link.Low)
+	}
 	missing := slices.Index(r.Reasons, api.ReasonNotMeasured)
 	if missing < 0 || r.Verdict != api.VerdictUnknown {
 		return verdict(r.Verdict, r.Reasons)
@@ -133,7 +136,7 @@ func (v View) paths(w io.Writer, rows []api.LinkRow, in interfaces, n names) err
 		if r.Old {
 			measured += ", old"
 		}
-		said := join(" ", pathVerdict(r), simulated(r.Simulated))
+		said := join(" ", n.pathVerdict(r), simulated(r.Simulated))
 		cells := []string{n.of(r.From), n.of(r.To), kindWord(r.Kind), between}
 		if v.Wide {
 			cells = append(cells, orNone(address(r.Name)))

@@ -1,6 +1,10 @@
 package show
 
-import "fulmen/daemon/api"
+import (
+	"slices"
+
+	"fulmen/daemon/api"
+)
 
 // readyCables are three cables: one that is ready, one whose other end's switch is
 // off, one that can be enabled.
@@ -43,4 +47,11 @@ func readyCables() api.RDMAListResult {
 				Steps: []api.ErrandStep{{Text: "Turn RDMA on at mac-studio-2.", Done: true}, {Text: "Restart mac-studio-2: Apple menu, Restart.", Done: true}}},
 		},
 	}
+}
+
+// untestedLinks are the cluster's, with a cable that is ready and that nobody tested.
+func untestedLinks() api.LinkListResult {
+	all := clusterLinks()
+	all.Rows = slices.DeleteFunc(all.Rows, func(r api.LinkRow) bool { return r.Transport == api.TransportRDMA })
+	return all
 }

@@ -89,6 +89,11 @@ func screens(t *testing.T) map[string]func(io.Writer) error {
 		"links":            func(w io.Writer) error { return view.Links(w, clusterLinks(), clusterNodes()) },
 		"links_wide":       func(w io.Writer) error { return wide.Links(w, clusterLinks(), clusterNodes()) },
 		"links_strange":    func(w io.Writer) error { return view.Links(w, strange(t).Links, strange(t).Nodes) },
+		"links_untested":   func(w io.Writer) error { return view.Links(w, untestedLinks(), clusterNodes()) },
+		"link_untested": func(w io.Writer) error {
+			all := untestedLinks()
+			return view.Link(w, api.LinkGetResult{Cable: all.Cables[0], Rows: all.Rows[:1]}, clusterNodes())
+		},
 		"links_none":       func(w io.Writer) error { return view.Links(w, api.LinkListResult{}, clusterNodes()) },
 		"links_history":    func(w io.Writer) error { return view.History(w, clusterHistory(), clusterNodes()) },
 		"links_unmeasured": func(w io.Writer) error { return view.History(w, api.LinkHistoryResult{}, nil) },
