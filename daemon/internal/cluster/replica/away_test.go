@@ -77,7 +77,7 @@ func TestNodeAwayForShorterKeepsWhatItHas(t *testing.T) {
 func TestDeletionsEnd(t *testing.T) {
 	for _, back := range []time.Duration{0, 700 * day} {
 		onSlowDesk(t, 3, func(is *is.I, d *desk) {
-			d.kill(0) // it reads its clock
+			d.kill(0)
 			d.nodes[0].back = back
 			d.nodes[0].start()
 			d.join(0, 1)

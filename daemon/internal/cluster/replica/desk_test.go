@@ -78,7 +78,8 @@ func (m *member) start() {
 	d := m.desk
 	d.t.Helper()
 	var err error
-	now := func() time.Time { return time.Now().Add(-m.back) }
+	back := m.back // what is left of a node that was ended keeps its own clock
+	now := func() time.Time { return time.Now().Add(-back) }
 	m.ledger, m.writer, err = ledger.Open(ledger.Options{Key: m.identity.Key(), Cluster: m.holder.Current().Cluster(),
 		Counter: m.disk, Store: m.disk, Members: m.holder, Now: now})
 	if err != nil {
@@ -106,7 +107,7 @@ func (m *member) start() {
 	}()
 	m.stop = func() { cancel(); <-over; m.stop = nil }
 	d.net.mu.Lock()
-	d.net.nodes[m.identity.Node] = m
+	d.net.nodes[m.identity.Node] = m.replica
 	d.net.mu.Unlock()
 	m.writeFacts()
 }

@@ -14,7 +14,7 @@ import (
 // lossy, and cut where a test says so.
 type fabric struct {
 	mu    sync.Mutex
-	nodes map[api.NodeID]*member
+	nodes map[api.NodeID]*Replica // as they run now
 	ways  map[[2]api.NodeID]*way
 	rand  *rand.Rand
 	loss  float64
@@ -29,7 +29,7 @@ type way struct {
 }
 
 func newFabric(seed uint64) *fabric {
-	return &fabric{nodes: map[api.NodeID]*member{}, ways: map[[2]api.NodeID]*way{}, rand: rand.New(rand.NewPCG(seed, 1)),
+	return &fabric{nodes: map[api.NodeID]*Replica{}, ways: map[[2]api.NodeID]*way{}, rand: rand.New(rand.NewPCG(seed, 1)),
 		bytes: map[api.NodeID]int{}, calls: map[string]int{}}
 }
 
@@ -44,7 +44,7 @@ func pairOf(a, b api.NodeID) [2]api.NodeID {
 const frame = 90
 
 // route is how a message gets across now: nil where none does.
-func (f *fabric) route(from, to api.NodeID, method string, size int) (*member, *way, bool) {
+func (f *fabric) route(from, to api.NodeID, method string, size int) (*Replica, *way, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.bytes[from] += size + frame
@@ -85,7 +85,7 @@ func (c *caller) Call(ctx context.Context, to api.NodeID, method string, params,
 	if !pause(ctx, w.delay) || target == nil || isLost && f.coin() {
 		return unreachable
 	}
-	h := target.replica.Handlers()[method]
+	h := target.Handlers()[method]
 	if h == nil {
 		return api.NewError(api.ReasonUnknownMethod, method)
 	}
@@ -123,7 +123,7 @@ func (c *caller) Notify(to api.NodeID, method string, params any) error {
 	if isLost {
 		return nil
 	}
-	target.replica.Notices()[method](c.self, raw)
+	target.Notices()[method](c.self, raw)
 	return nil
 }
 

@@ -98,16 +98,12 @@ func TestLiveKindsAreTakenUpAgain(t *testing.T) {
 		r.mu.Unlock()
 		sees(5, 20*time.Second)
 		// Notifications get lost.
-		d.net.mu.Lock()
-		d.net.loss = 0.3
-		d.net.mu.Unlock()
+		d.lossy(0.3)
 		for i := range 50 {
 			d.nodes[0].put(api.KindMemory, "", i)
 			d.wait(100 * time.Millisecond)
 		}
-		d.net.mu.Lock()
-		d.net.loss = 0
-		d.net.mu.Unlock()
+		d.lossy(0)
 		sees(6, 20*time.Second)
 		stop()
 		for i := range 10 { // a subscription whose answer was lost shows itself

@@ -46,12 +46,12 @@ func TestModel(t *testing.T) {
 					m.learn(i)
 					m.disks[i] = m.nodes[i].disk.copied()
 				}
-				m.net.loss = float64(random.IntN(4)) / 100
+				m.lossy(float64(random.IntN(4)) / 100)
 				for range 60 {
 					m.step()
 					m.wait(time.Duration(random.IntN(400)) * time.Millisecond)
 				}
-				m.net.loss = 0
+				m.lossy(0)
 				m.connect()
 				// Ghosts have 30 s, and the last of them is met with a digest.
 				m.wait(3 * time.Minute)
