@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"context"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -10,6 +9,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
+	"fulmen/daemon/e2e/desk"
 	"fulmen/daemon/e2e/netns"
 )
 
@@ -37,9 +37,7 @@ type pair struct {
 func newLab(t *testing.T, more string) *lab {
 	t.Helper()
 	l := &lab{away: newSpace(t, "switch"), program: filepath.Join(t.TempDir(), "daemon")}
-	if out, err := exec.Command("go", "build", "-o", l.program, "fulmen/cmd/fulmend").CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
+	must(t, "the daemon's program", desk.Link(built.path(t, "fulmend"), l.program, true))
 	l.north, l.south, l.west = newHost(t, l.program, "north", more), newHost(t, l.program, "south", more), newHost(t, l.program, "west", more)
 	l.all = []*host{l.north, l.south, l.west}
 	l.lan = newNetwork(t, l.away, "lan",

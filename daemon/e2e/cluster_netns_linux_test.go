@@ -16,6 +16,7 @@ import (
 // TestClusterOverNetworks makes a cluster of daemons that are as far apart as
 // machines are, and takes their networks away.
 func TestClusterOverNetworks(t *testing.T) {
+	t.Parallel() // it mostly waits
 	if testing.Short() {
 		t.Skip("networks that are cut are noticed in 5 to 10 s")
 	}

@@ -25,7 +25,9 @@ const asDaemon = "FULMEN_TEST_AS_DAEMON"
 func TestMain(m *testing.M) {
 	folder := os.Getenv(asDaemon)
 	if folder == "" {
-		os.Exit(m.Run())
+		status := m.Run()
+		os.RemoveAll(built.folder)
+		os.Exit(status)
 	}
 	err := daemon.Run(context.Background(), daemon.Options{
 		Version: "0.0.0-test", Home: environment(folder), Worker: worker(),

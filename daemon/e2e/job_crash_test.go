@@ -20,6 +20,7 @@ import (
 // TestJobsOutliveDaemons ends the daemons of a job's nodes, in order as an
 // upgrade does and by force, and starts them anew: the ranks run on.
 func TestJobsOutliveDaemons(t *testing.T) {
+	t.Parallel() // it mostly waits
 	needJobs(t)
 	// A lease outlasts the start of a daemon on a busy machine.
 	j := newJobs(t, 2, strings.Replace(shortly, `lease = "3s"`, `lease = "6s"`, 1))
@@ -117,6 +118,7 @@ func anyFault(random *rand.Rand) fault {
 // moments of their lives. No job is lost, no process outlives its job, and
 // nothing stays granted.
 func TestJobsWhileEverythingIsKilled(t *testing.T) {
+	t.Parallel() // it mostly waits
 	needJobs(t)
 	rounds := 20
 	if os.Getenv("FULMEN_SOAK") != "" {
@@ -231,6 +233,7 @@ func (j *jobs) shims(t *testing.T) []string {
 // TestJobsWhoseDaemonStaysAway kills the daemon of one of two nodes and leaves it
 // away: no rank outlives its lease, and none of the processes that hold them.
 func TestJobsWhoseDaemonStaysAway(t *testing.T) {
+	t.Parallel() // it mostly waits
 	needJobs(t)
 	j := newJobs(t, 3, shortly)
 	j.needPython(t)

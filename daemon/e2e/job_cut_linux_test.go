@@ -36,6 +36,7 @@ const signalledWithin = cutLease - 1500*time.Millisecond
 // a person's account, and cuts their networks: the ranks end on both sides, and
 // the record is one again afterwards.
 func TestJobsOverNetworks(t *testing.T) {
+	t.Parallel() // it mostly waits
 	needJobs(t)
 	is := is.New(t)
 	s := newStage(t)

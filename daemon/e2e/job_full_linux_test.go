@@ -26,6 +26,7 @@ const smallDiskBytes = 8 << 20
 // runs. The job runs on; what happens to it meanwhile is known once there is room,
 // and nothing is left of it.
 func TestJobsOnFullDisks(t *testing.T) {
+	t.Parallel() // it mostly waits
 	needJobs(t)
 	j := newJobs(t, 3, shortly)
 	j.needPython(t)

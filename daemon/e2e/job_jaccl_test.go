@@ -40,8 +40,7 @@ func newJACCLWith(t *testing.T, scenario, config string) *jaccl {
 		"hub-3":  {"macbook-1", "macbook-2", "macbook-3"},
 	}[scenario]
 	j := &jaccl{jobs: newJobsOn(t, scenario, macs, config), size: len(macs)}
-	j.standin = filepath.Join(j.Bin, "standin")
-	must(t, "the stand-in", j.Build(t.Context(), "fulmen/daemon/e2e/jaccl/standin"))
+	j.standin = j.buildStandin()
 	return j
 }
 
@@ -65,6 +64,7 @@ func (j *jaccl) printed(t *testing.T, id api.JobID) string {
 
 // TestJACCLJobs runs jobs of JACCL's stand-in over real daemons.
 func TestJACCLJobs(t *testing.T) {
+	t.Parallel() // it mostly waits
 	needJobs(t)
 	for _, scenario := range []string{"hub-3", "mesh-4"} {
 		t.Run(scenario, func(t *testing.T) {
@@ -232,6 +232,7 @@ func (j *jaccl) testTwo(t *testing.T) {
 
 // Rank 0 comes later than JACCL waits for it: that costs nothing but the wait.
 func TestJACCLRank0Late(t *testing.T) {
+	t.Parallel() // it mostly waits
 	needJobs(t)
 	is := is.New(t)
 	j := newJACCL(t, "hub-3")
@@ -245,6 +246,7 @@ func TestJACCLRank0Late(t *testing.T) {
 
 // A rank that hangs before it joins ends the start by its deadline, by name.
 func TestJACCLHandshakeDeadline(t *testing.T) {
+	t.Parallel() // it mostly waits
 	needJobs(t)
 	is := is.New(t)
 	j := newJACCLWith(t, "hub-3", shortly+"handshake = \"2s\"\n")
@@ -258,6 +260,7 @@ func TestJACCLHandshakeDeadline(t *testing.T) {
 // TestJACCLJobsWhileEverythingIsKilled is what its namesake is for rings, with
 // ranks that joined by side channels.
 func TestJACCLJobsWhileEverythingIsKilled(t *testing.T) {
+	t.Parallel() // it mostly waits
 	needJobs(t)
 	rounds := 10
 	if os.Getenv("FULMEN_SOAK") != "" {

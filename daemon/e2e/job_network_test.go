@@ -14,6 +14,7 @@ import (
 // Two Macs that only a network joins get no ranks that would talk over it
 // unencrypted, unless somebody names the network: then the plan says so.
 func TestNetworkHasToBeNamed(t *testing.T) {
+	t.Parallel() // it mostly waits
 	needJobs(t)
 	is := is.New(t)
 	s := newStage(t)

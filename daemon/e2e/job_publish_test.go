@@ -21,6 +21,7 @@ import (
 
 // TestPublish reaches a port of rank 0, which runs on another node.
 func TestPublish(t *testing.T) {
+	t.Parallel() // it mostly waits
 	needJobs(t)
 	j := newJobs(t, 2, shortly)
 	j.needPython(t)

@@ -1,9 +1,11 @@
 package e2e
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"fulmen/daemon/e2e/desk"
@@ -27,13 +29,47 @@ func newStage(t *testing.T) *stage {
 	return &stage{t, s}
 }
 
-// buildFulmen builds Fulmen's own programs.
+// programs are those that tests have built, all of them at once and for all tests.
+type programs struct {
+	once   sync.Once
+	folder string
+	err    error
+}
+
+// built is removed when the tests have ended.
+var built programs
+
+// path is that of a program by its name.
+func (p *programs) path(t *testing.T, name string) string {
+	t.Helper()
+	p.once.Do(func() {
+		if p.folder, p.err = os.MkdirTemp("", "fulmen-built-"); p.err == nil {
+			s := &desk.Stage{Bin: p.folder}
+			p.err = errors.Join(os.Chmod(p.folder, 0o755),
+				s.Build(context.Background(), "fulmen/cmd/fulmen", "fulmen/cmd/fulmend", "fulmen/daemon/e2e/jaccl/standin"))
+		}
+	})
+	must(t, "building", p.err)
+	return filepath.Join(p.folder, name)
+}
+
+// buildFulmen puts Fulmen's own programs on the stage.
 func (s *stage) buildFulmen() {
 	s.t.Helper()
-	must(s.t, "building", s.Build(s.t.Context(), "fulmen/cmd/fulmen", "fulmen/cmd/fulmend"))
+	for _, to := range []string{s.Fulmen, s.Fulmend} {
+		must(s.t, "a program", desk.Link(built.path(s.t, filepath.Base(to)), to, true))
+	}
 	if exists(worker()) {
 		must(s.t, "the worker", desk.Link(worker(), s.Worker, true))
 	}
+}
+
+// buildStandin puts there what takes the place of a program that uses JACCL.
+func (s *stage) buildStandin() (path string) {
+	s.t.Helper()
+	path = filepath.Join(s.Bin, "standin")
+	must(s.t, "the stand-in", desk.Link(built.path(s.t, "standin"), path, true))
+	return path
 }
 
 // needPython skips a test whose programs are Python's.

@@ -22,6 +22,7 @@ const upgrade = 2 * api.DefaultBeatLost
 // are restarted on the new program as people are told to. The ranks run on, under
 // shims of the old one.
 func TestJobsOutliveAnUpgrade(t *testing.T) {
+	t.Parallel() // it mostly waits
 	needJobs(t)
 	is := is.New(t)
 	j := newJobs(t, 3, "")

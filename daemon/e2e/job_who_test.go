@@ -18,6 +18,7 @@ import (
 // TestWho runs jobs of people whom a node refuses, and asks for jobs as somebody
 // whose they are not.
 func TestWho(t *testing.T) {
+	t.Parallel() // it mostly waits
 	needJobs(t)
 	j := newJobs(t, 2, shortly)
 	for _, test := range []struct {

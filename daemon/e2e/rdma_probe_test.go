@@ -31,8 +31,7 @@ func newRDMADesk(t *testing.T) *rdmaDesk {
 	}
 	s := newStage(t)
 	s.buildFulmen()
-	must(t, "the stand-in", s.Build(t.Context(), "fulmen/daemon/e2e/jaccl/standin"))
-	s.Rehearse = filepath.Join(s.Bin, "standin")
+	s.Rehearse = s.buildStandin()
 	r := &rdmaDesk{jobs: s.cluster(t, "mesh-4", []string{"studio-1", "studio-2"}, shortly)}
 	eventually(t, "a cable that is ready for RDMA at both", patience, func() bool {
 		ready := 0
