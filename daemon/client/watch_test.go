@@ -144,7 +144,7 @@ func TestWatchOfHangingDaemon(t *testing.T) {
 	}))
 	defer s.Close()
 	defer close(hang)
-	c, err := client.Dial(t.Context(), client.Options{Ping: 50 * time.Millisecond,
+	c, err := client.Dial(t.Context(), client.Options{Ping: time.Second,
 		Addresses: []client.Address{{URL: "ws" + strings.TrimPrefix(s.URL, "http") + api.PathAPI}}})
 	is.NoErr(err)
 	defer c.Close()

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // mask replaces what names a person, a machine or a place: each value by a
@@ -16,8 +17,10 @@ type mask struct{ given map[string]string }
 func newMask() *mask { return &mask{given: map[string]string{}} }
 
 var (
-	uuidText = regexp.MustCompile(`[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}`)
-	macText  = regexp.MustCompile(`\b[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}\b`)
+	uuidText = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}`)
+	})
+	macText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}\b`) })
 )
 
 // nameKeys are keys whose texts are people's own words.
@@ -68,8 +71,8 @@ func (k *mask) value(key string, v any) any {
 }
 
 func (k *mask) text(s string) string {
-	s = uuidText.ReplaceAllStringFunc(s, func(u string) string { return k.number("uuid", "00000000-0000-0000-0000-%012d", u) })
-	s = macText.ReplaceAllStringFunc(s, func(m string) string { return k.number("mac", "02:00:00:00:00:%02x", m) })
+	s = uuidText().ReplaceAllStringFunc(s, func(u string) string { return k.number("uuid", "00000000-0000-0000-0000-%012d", u) })
+	s = macText().ReplaceAllStringFunc(s, func(m string) string { return k.number("mac", "02:00:00:00:00:%02x", m) })
 	if address, err := netip.ParseAddr(s); err == nil {
 		return k.address(address).String()
 	}

@@ -172,7 +172,7 @@ func (h *host) say(line string) { fmt.Fprintln(h.in, line) }
 // until takes lines up to one that will do.
 func (h *host) until(will func(string) bool) string {
 	h.t.Helper()
-	deadline := time.After(30 * time.Second)
+	deadline := time.After(2 * time.Minute)
 	for {
 		select {
 		case line, ok := <-h.lines:

@@ -97,7 +97,7 @@ func bench(t *testing.T) (*supervisor, string) {
 // until waits for what nothing announces to a test.
 func until(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	end := time.After(20 * time.Second)
+	end := time.After(2 * time.Minute)
 	for !is() {
 		select {
 		case <-end:

@@ -14,7 +14,7 @@ import (
 )
 
 // patience is how long a hint may take on a busy machine.
-const patience = 20 * time.Second
+const patience = 2 * time.Minute
 
 // ear watches a platform and keeps what it hears.
 type ear struct {

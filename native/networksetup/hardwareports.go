@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"fulmen/native"
 	"fulmen/native/recording/notes"
@@ -50,8 +51,8 @@ type VLAN struct {
 }
 
 var (
-	thunderboltName = regexp.MustCompile(`^Thunderbolt ([1-9][0-9]{0,2})$`)
-	deviceName      = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9._-]{0,14}$`)
+	thunderboltName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^Thunderbolt ([1-9][0-9]{0,2})$`) })
+	deviceName      = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z][A-Za-z0-9._-]{0,14}$`) })
 )
 
 // The English keys. Another language has the same lines in the same order.
@@ -139,7 +140,7 @@ func readPort(block []line, odd *notes.Notes) (Port, bool) {
 		values[key] = value
 	}
 	port := Port{Name: values[keyPort], Device: values[keyDevice]}
-	if !deviceName.MatchString(port.Device) || port.Name == "" || len(port.Name) > 256 {
+	if !deviceName().MatchString(port.Device) || port.Name == "" || len(port.Name) > 256 {
 		odd.Add("line %d: no port with a name and a device; the entry is left out", block[0].number)
 		return Port{}, false
 	}
@@ -149,7 +150,7 @@ func readPort(block []line, odd *notes.Notes) (Port, bool) {
 	} else if known == 0 {
 		odd.Add("line %d: the keys are not English; read in their order", block[0].number)
 	}
-	if match := thunderboltName.FindStringSubmatch(port.Name); match != nil {
+	if match := thunderboltName().FindStringSubmatch(port.Name); match != nil {
 		n, _ := strconv.Atoi(match[1])
 		port.Receptacle = &n
 	}
@@ -183,7 +184,7 @@ func readVLAN(block []line, odd *notes.Notes) (VLAN, bool) {
 			odd.Add("line %d: %.40q is ignored", l.number, l.text)
 		}
 	}
-	if vlan.Tag < 1 || vlan.Tag > 4094 || !deviceName.MatchString(vlan.Device) || !deviceName.MatchString(vlan.Parent) {
+	if vlan.Tag < 1 || vlan.Tag > 4094 || !deviceName().MatchString(vlan.Device) || !deviceName().MatchString(vlan.Parent) {
 		odd.Add("line %d: no VLAN with a device, a parent and a tag; the entry is left out", block[0].number)
 		return VLAN{}, false
 	}

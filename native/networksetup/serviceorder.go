@@ -4,6 +4,7 @@ import (
 	"errors"
 	"regexp"
 	"strings"
+	"sync"
 
 	"fulmen/native/recording/notes"
 )
@@ -31,10 +32,10 @@ type Service struct {
 
 var (
 	// A disabled service has an asterisk for its number.
-	orderedName = regexp.MustCompile(`^\(([0-9]{1,4}|\*)\) (.+)$`)
+	orderedName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\(([0-9]{1,4}|\*)\) (.+)$`) })
 	// The words before the colons may be of any language; a port's name may hold
 	// commas and colons, a device's neither.
-	portAndDevice = regexp.MustCompile(`^\([^:,()]+: (.*), [^:,()]+: ?([^:,() ]*)\)$`)
+	portAndDevice = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\([^:,()]+: (.*), [^:,()]+: ?([^:,() ]*)\)$`) })
 )
 
 // ParseServiceOrder reads the list: pairs of lines, the service's number and
@@ -50,8 +51,8 @@ func ParseServiceOrder(data []byte) (ServiceOrder, error) {
 	for _, block := range all {
 		var service *Service
 		for _, l := range block {
-			name := orderedName.FindStringSubmatch(l.text)
-			port := portAndDevice.FindStringSubmatch(l.text)
+			name := orderedName().FindStringSubmatch(l.text)
+			port := portAndDevice().FindStringSubmatch(l.text)
 			switch {
 			case service != nil && port != nil:
 				service.HardwarePort, service.Device = port[1], port[2]

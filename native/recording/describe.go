@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"fulmen/native/darwin"
 	"fulmen/native/networksetup"
@@ -38,9 +39,9 @@ type format struct {
 }
 
 var (
-	portLine    = regexp.MustCompile(`(?m)^\s*Hardware Port: `)
-	macFormat   = regexp.MustCompile(`^\{\s*"format":\s*"fulmen\.darwin/`)
-	serviceLine = regexp.MustCompile(`(?m)^\s*\(Hardware Port: `)
+	portLine    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\s*Hardware Port: `) })
+	macFormat   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\{\s*"format":\s*"fulmen\.darwin/`) })
+	serviceLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\s*\(Hardware Port: `) })
 )
 
 // formats are in the order in which a file that looks like none is tried.
@@ -48,7 +49,7 @@ func formats() []format {
 	return []format{
 		{
 			kind: KindMac, how: "fulmen debug record, on a Mac",
-			looks: func(_ string, data []byte) bool { return macFormat.Match(data) },
+			looks: func(_ string, data []byte) bool { return macFormat().Match(data) },
 			parse: func(_ string, data []byte) (any, []string, error) {
 				r, err := darwin.ParseRecording(data)
 				if err != nil {
@@ -67,14 +68,14 @@ func formats() []format {
 			},
 		}, {
 			kind: KindServiceOrder, how: "networksetup -listnetworkserviceorder",
-			looks: func(_ string, data []byte) bool { return serviceLine.Match(data) },
+			looks: func(_ string, data []byte) bool { return serviceLine().Match(data) },
 			parse: func(_ string, data []byte) (any, []string, error) {
 				r, err := networksetup.ParseServiceOrder(data)
 				return r, r.Notes, err
 			},
 		}, {
 			kind: KindHardwarePorts, how: "networksetup -listallhardwareports",
-			looks: func(_ string, data []byte) bool { return portLine.Match(data) },
+			looks: func(_ string, data []byte) bool { return portLine().Match(data) },
 			parse: func(_ string, data []byte) (any, []string, error) {
 				r, err := networksetup.ParseHardwarePorts(data)
 				return r, r.Notes, err

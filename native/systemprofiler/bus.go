@@ -8,13 +8,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"fulmen/native"
 )
 
 var (
-	receptacleTag = regexp.MustCompile(`^receptacle_([1-9][0-9]{0,2})_tag$`)
-	busName       = regexp.MustCompile(`^thunderbolt(?:usb4)?_bus_([0-9]{1,2})$`)
+	receptacleTag = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^receptacle_([1-9][0-9]{0,2})_tag$`) })
+	busName       = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^thunderbolt(?:usb4)?_bus_([0-9]{1,2})$`) })
 )
 
 // maxReceptacle is above what any Mac has; the API ends there.
@@ -22,7 +23,7 @@ const maxReceptacle = 255
 
 // tagsOf returns the receptacle tags of a router by number.
 func tagsOf(o object) []string {
-	tags := slices.DeleteFunc(slices.Collect(maps.Keys(o.fields)), func(key string) bool { return !receptacleTag.MatchString(key) })
+	tags := slices.DeleteFunc(slices.Collect(maps.Keys(o.fields)), func(key string) bool { return !receptacleTag().MatchString(key) })
 	slices.SortFunc(tags, func(a, b string) int { return cmp.Or(len(a)-len(b), cmp.Compare(a, b)) })
 	return tags
 }
@@ -46,7 +47,7 @@ func (p *parser) bus(index int, entry any) {
 		case "_items", "_name", "device_name_key", "domain_uuid_key", "route_string_key", "switch_uid_key", "vendor_name_key":
 			return true
 		}
-		return receptacleTag.MatchString(key)
+		return receptacleTag().MatchString(key)
 	})
 	var routerVersion uint32
 	switch {
@@ -112,7 +113,7 @@ func (p *parser) port(tag object, bus string, routerVersion uint32) *busPort {
 	if why == "" && (number == 0 || number > maxReceptacle) {
 		why = tag.malformed("receptacle_id_key", fmt.Sprintf("is %d", number))
 	}
-	if match := busName.FindStringSubmatch(bus); why != "" && match != nil {
+	if match := busName().FindStringSubmatch(bus); why != "" && match != nil {
 		n, _ := strconv.Atoi(match[1])
 		tag.notes.Add("%s: receptacle %d is taken from the number of the bus", tag.at, n+1)
 		number, why = uint32(n+1), ""

@@ -83,7 +83,7 @@ func knownOfItem(key string) bool {
 		"route_string_key", "services_title", "switch_uid_key", "switch_version_key", "vendor_id_key", "vendor_name_key":
 		return true
 	}
-	return receptacleTag.MatchString(key)
+	return receptacleTag().MatchString(key)
 }
 
 // isRouter: a hub, dock or disk has a place in the tree of routers; the peer's

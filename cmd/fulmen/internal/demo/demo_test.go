@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -100,8 +101,8 @@ func TestWhatIsInTheWayIsNamed(t *testing.T) {
 	}{
 		{"no-world", 0, "The simulated world ended (exit status 2).\nfulmend: there is no scenario stub", api.ReasonInternal},
 		{"no-b", 0, "The daemon of b ended (exit status 1).\nfulmend: the disk is full", api.ReasonInternal},
-		{"deaf-b", 8 * time.Second, "it was waited for b to join a.\nNo verified path leads to the node.", api.ReasonDeadline},
-		{"blind-c", 8 * time.Second, "every Mac to see the state of every other one.\nc has no memory document of a\nc has no memory document of b", api.ReasonDeadline},
+		{"deaf-b", 10 * time.Second, "it was waited for b to join a.\nNo verified path leads to the node.", api.ReasonDeadline},
+		{"blind-c", 10 * time.Second, "every Mac to see the state of every other one.\nc has no memory document of a\nc has no memory document of b", api.ReasonDeadline},
 	} {
 		t.Run(c.wrong, func(t *testing.T) {
 			is := is.New(t)
@@ -169,7 +170,7 @@ func TestNothingOutlivesTheDemo(t *testing.T) {
 	is.NoErr(err)
 	is.NoErr(demo.Start())
 	line := make([]byte, 6)
-	_, err = ready.Read(line)
+	_, err = io.ReadFull(ready, line)
 	is.NoErr(err)
 	is.Equal(string(line), "ready\n")
 	is.NoErr(demo.Process.Kill())
