@@ -3,6 +3,7 @@ package daemon
 import (
 	"errors"
 	"io"
+	"time"
 
 	"fulmen/daemon/internal/home"
 	"fulmen/native"
@@ -33,9 +34,14 @@ type Options struct {
 	// Bundle is the app that this program belongs to; empty: the one that it lies in, if
 	// it does.
 	Bundle string
+	// BundleGone is how long the app must be gone before it counts as thrown away; 0 is
+	// a minute.
+	BundleGone time.Duration
 	// Sockets are the API's, as launchd or systemd hand them over; nil: the daemon
 	// opens its own. With them a daemon that a person has stopped answers that it is.
 	Sockets *activation.Sockets
+	// Supervisor is who wants to hear how the daemon fares; nil: nobody does.
+	Supervisor *activation.Supervisor
 	// WasRemoved says that the last Run ended with ErrRestart.
 	WasRemoved bool
 	// Log gets the log as text, beside the log file; nil: nothing does.

@@ -88,7 +88,12 @@ func (d *daemon) serve(ctx context.Context) error {
 	if d.options.Ready != nil {
 		d.options.Ready(address)
 	}
+	d.tellReady("serves " + address.URL)
+	running.Go(func() {
+		keepAlive(ctx, d.platform.Clock, d.options.Supervisor.Watchdog(), d.ledgerAnswers, d.options.Supervisor.Alive)
+	})
 	<-ctx.Done()
+	d.tellStopping(context.Cause(ctx))
 
 	d.say(context.WithoutCancel(ctx), api.SelfStopping)
 	leave()

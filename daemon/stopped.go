@@ -111,6 +111,8 @@ func (d *daemon) awaitStart(ctx context.Context) error {
 			})
 		}
 	}
+	d.tellReady("stopped by a person; fulmen start starts it") // who connects is answered
+	running.Go(func() { keepAlive(ctx, clock, d.options.Supervisor.Watchdog(), func() {}, d.options.Supervisor.Alive) })
 	<-ctx.Done()
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), api.DefaultDrain)
 	defer cancel()

@@ -6,15 +6,14 @@ import (
 	"syscall"
 
 	"fulmen/daemon/api"
-	"fulmen/native/activation"
 )
 
 // startAgain begins anew with the program that is on the disk now. launchd and
-// systemd, which hold the sockets, start it when this process ends with ExitRestart;
-// who comes meanwhile waits. Elsewhere this process becomes the new one, and keeps
+// systemd, which keep it, start it when this process ends with ExitRestart; who comes
+// meanwhile waits. Elsewhere this process becomes the new one, and keeps
 // its number, its parent and its terminal.
-func startAgain(sockets *activation.Sockets) int {
-	if sockets.Len() > 0 {
+func startAgain(isKept bool) int {
+	if isKept {
 		return api.ExitRestart
 	}
 	// The name by which it was called: a link in it may lead to another version now.

@@ -60,6 +60,10 @@ func runDaemon(args []string) int {
 		return api.ExitFailed
 	}
 	options.Sockets = sockets
+	if options.Supervisor, err = activation.TakeSupervisor(); err != nil {
+		explain(os.Stderr, err)
+		return api.ExitFailed
+	}
 	err = daemon.Run(ctx, options)
 	for errors.Is(err, daemon.ErrRestart) && ctx.Err() == nil {
 		options.WasRemoved = true
@@ -69,7 +73,7 @@ func runDaemon(args []string) int {
 		err = errors.Join(err, options.Simulation.World.Close())
 	}
 	if errors.Is(err, daemon.ErrRestartProgram) {
-		return startAgain(sockets)
+		return startAgain(sockets.Len() > 0 || options.Supervisor != nil)
 	}
 	if err != nil {
 		explain(os.Stderr, err)

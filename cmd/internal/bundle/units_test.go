@@ -55,6 +55,7 @@ func TestUnitsAreThoseOfTheCode(t *testing.T) {
 		is.Equal(unitValue(t, "fulmend.service", key), filepath.Base(folder))
 	}
 	is.Equal(unitValue(t, "fulmend.service", "RuntimeDirectoryPreserve"), "yes")
+	is.Equal(unitValue(t, "fulmend.service", "Type"), "notify") // fulmend tells: TestSupervisorIsTold
 	is.Equal(unitValue(t, "fulmend.service", "RestartForceExitStatus"), fmt.Sprint(api.ExitRestart))
 	is.True(strings.HasSuffix(unitValue(t, "fulmend.service", "ExecStart"), "/fulmend run -quiet"))
 }
