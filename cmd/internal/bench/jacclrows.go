@@ -154,7 +154,7 @@ func (j *jacclBench) direct() (float64, error) {
 	if err := os.WriteFile(matrix, text, 0o644); err != nil {
 		return 0, err
 	}
-	begin := time.Now().Add(jacclAhead / 5)
+	begin := time.Now().Add(jacclAhead / 2)
 	said := make([]bytes.Buffer, jacclRanks)
 	var all errgroup.Group
 	for rank := range jacclRanks {

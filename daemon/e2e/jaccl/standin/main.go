@@ -35,7 +35,7 @@ func run() int {
 	late := flag.String("late", "", "how late a rank begins, as RANK:DURATION")
 	work := flag.Duration("work", 0, "how long to work once joined; negative: for ever")
 	stubborn := flag.Bool("stubborn", false, "take no notice of SIGTERM, as Python does when it hangs in JACCL")
-	at := flag.Int64("at", 0, "when to begin, in ns since 1970; rank 0 begins a tenth of a second sooner, so as to listen by then")
+	at := flag.Int64("at", 0, "when to begin, in ns since 1970; rank 0 begins half a second sooner, so as to listen by then, and for that to be told")
 	roomy := flag.Bool("roomy", false, "have room for all ranks at once, as on macOS")
 	again := flag.String("again", "", "a file that is made when a rank dies: where it is there, nobody dies")
 	args, isWorker := os.Args[1:], len(os.Args) > 1 && os.Args[1] == string(worker.CommandSendRecv)
@@ -78,7 +78,7 @@ func run() int {
 	if *at != 0 {
 		due := time.Unix(0, *at)
 		if o.Rank == 0 {
-			due = due.Add(-time.Second / 10)
+			due = due.Add(-time.Second / 2)
 		}
 		time.Sleep(time.Until(due))
 	}

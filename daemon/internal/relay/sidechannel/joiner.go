@@ -218,6 +218,7 @@ func (j *joiner) carry(r *root, n int) bool {
 	r.mu.Lock()
 	silent := r.isSilent
 	r.mu.Unlock()
+	r.teller.carries()
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if silent || j.flow.bytes > api.MaxSideChannelBytes {

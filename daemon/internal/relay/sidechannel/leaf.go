@@ -247,6 +247,7 @@ func (l *leaf) carry(n int) bool {
 	if l.isSilent {
 		return false
 	}
+	l.teller.carries()
 	if l.flow.bytes += int64(n); l.flow.bytes <= api.MaxSideChannelBytes {
 		return true
 	}

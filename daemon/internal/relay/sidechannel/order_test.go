@@ -124,3 +124,41 @@ func TestRankZeroHasRoom(t *testing.T) {
 		})
 	}
 }
+
+// News are told when nothing is carried any more, and after a second at most: what is
+// published takes time of those who join.
+func TestNewsWaitForTheirPath(t *testing.T) {
+	for _, c := range []struct {
+		what   string
+		chats  time.Duration // how long something is carried once there are news
+		toldAt time.Duration
+	}{
+		{"a short while", 500 * time.Millisecond, 600 * time.Millisecond},
+		{"for ever", 5 * time.Second, time.Second},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			bubble(t, 3, func(t *testing.T, d *desk) {
+				is := is.New(t)
+				chat := rawPair(t, d)
+				is.Equal(d.handshake(ref(0)).Missing, []int{2})
+				at, n := d.open(ref(2)), d.nodes[2].network()
+				d.nodes[2].spawned(ref(2), n)
+				conn, err := n.Dial(t.Context(), at)
+				is.NoErr(err)
+				_, err = conn.Write(number(2))
+				is.NoErr(err)
+				const step = 10 * time.Millisecond
+				for since := time.Duration(0); since < c.toldAt-2*step; since += step {
+					is.Equal(d.handshake(ref(0)).Missing, []int{2})
+					if since < c.chats {
+						_, err := chat.leaf.Write([]byte{1})
+						is.NoErr(err)
+					}
+					pass(step)
+				}
+				pass(4 * step)
+				is.Equal(len(d.handshake(ref(0)).Missing), 0)
+			})
+		})
+	}
+}

@@ -10,9 +10,12 @@ import (
 )
 
 const (
-	// tellAfter is how long news of a handshake wait for more, and joinedAfter news
-	// that it is through: what is published in its midst takes time of its ranks.
+	// tellAfter is how long news of a handshake wait for more, and until nothing was
+	// carried for as long, but not for longer than tellMost; joinedAfter is how long
+	// news wait that it is through. What is published in its midst takes time of its
+	// ranks.
 	tellAfter   = 100 * time.Millisecond
+	tellMost    = time.Second
 	joinedAfter = 10 * time.Millisecond
 )
 
@@ -25,9 +28,12 @@ type teller struct {
 	telling sync.Mutex
 	told    api.Handshake
 
-	mu    sync.Mutex
-	timer native.Timer
-	due   time.Duration
+	mu      sync.Mutex
+	timer   native.Timer
+	round   int           // of the timer
+	soon    bool          // it is told when that passes, whatever is carried
+	since   time.Duration // when there were news, on Clock.Boot
+	carried time.Duration // when anything was carried last
 }
 
 // news has it told soon; that a channel was severed, at once: whoever complains of
@@ -38,31 +44,65 @@ func (t *teller) news() {
 	case over:
 	case now.Severed:
 		t.tell()
-	case now.State == api.HandshakeJoined:
-		t.arm(joinedAfter)
 	default:
-		t.arm(tellAfter)
+		t.arm(now.State == api.HandshakeJoined)
 	}
 }
 
-// arm has it told after a time, or sooner where that is due.
-func (t *teller) arm(after time.Duration) {
+// arm has it told once nothing is carried any more, or soon.
+func (t *teller) arm(soon bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	due := t.c.cfg.Clock.Boot() + after
-	if t.timer != nil {
-		if t.due <= due {
-			return
-		}
+	switch {
+	case t.timer == nil:
+		t.since = t.c.cfg.Clock.Boot()
+	case t.soon || !soon:
+		return
+	default:
 		t.timer.Stop()
 	}
-	t.due = due
+	after := tellAfter
+	if t.soon = soon; soon {
+		after = joinedAfter
+	}
+	t.start(after)
+}
+
+// start has it looked after a time whether it is to be told. The caller holds mu.
+func (t *teller) start(after time.Duration) {
+	t.round++
+	round := t.round
 	t.timer = t.c.cfg.Clock.AfterFunc(after, func() {
-		t.mu.Lock()
-		t.timer = nil
-		t.mu.Unlock()
-		t.tell()
+		if t.rested(round) {
+			t.tell()
+		}
 	})
+}
+
+// rested reports whether it is to be told when a timer has passed, and waits on where
+// it is not.
+func (t *teller) rested(round int) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.timer == nil || t.round != round {
+		return false
+	}
+	left := min(t.carried+tellAfter, t.since+tellMost) - t.c.cfg.Clock.Boot()
+	if !t.soon && left > 0 {
+		t.start(left)
+		return false
+	}
+	t.timer = nil
+	return true
+}
+
+// carries says that something is carried.
+func (t *teller) carries() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.timer != nil {
+		t.carried = t.c.cfg.Clock.Boot()
+	}
 }
 
 func (t *teller) stop() {
