@@ -98,8 +98,15 @@ func (j *jaccl) testSurroundings(t *testing.T) {
 	is.Equal(job.Attempt, 1)
 	attempt := job.Attempts[0]
 	is.Equal(len(attempt.Joined), j.size)
-	said := j.printed(t, ranks[0].Job)
-	is.Equal(strings.Count(said, fmt.Sprintf(" ring false devices %v\n", attempt.Plan.Devices)), j.size) // the same to all
+	said := ""
+	eventually(t, "the same said to all", soon, func() bool {
+		said = j.printed(t, ranks[0].Job)
+		return strings.Count(said, fmt.Sprintf(" ring false devices %v\n", attempt.Plan.Devices)) == j.size
+	})
+	// The home tells of the job, and each rank's node of the rank.
+	_, ranks = j.until(t, j.Nodes[0], ranks[0].Job, "end of each rank", soon, func(_ api.Job, ranks []api.Rank) bool {
+		return !slices.ContainsFunc(ranks, func(r api.Rank) bool { return r.EndedAt.IsZero() || r.Handshake == nil })
+	})
 	for _, r := range ranks {
 		is.Equal(r.Handshake.State, api.HandshakeJoined)
 		is.True(r.Handshake.CarriedBytes > 0 && !r.Handshake.Severed)

@@ -301,6 +301,7 @@ func (j *jobs) testElsewhere(t *testing.T) {
 	attached.until(t, "output of both ranks", func(s string) bool { return len(pidsIn(s)) == 2 })
 	logs := begin(t, j.fulmen(t.Context(), j.Nodes[1], "job", "logs", "--follow", "--rank", "1", string(id)))
 	logs.until(t, "output of rank 1", func(s string) bool { return len(pidsIn(s)) == 1 })
+	j.until(t, j.Nodes[1], id, "two ranks that run", patience, isRunning(2))
 	is.True(strings.Contains(end(t, j.fulmen(t.Context(), j.Nodes[2], "jobs")).out, string(id)))
 	is.True(strings.Contains(end(t, j.fulmen(t.Context(), j.Nodes[1], "job", "show", string(id))).out, "running"))
 	is.Equal(end(t, j.fulmen(t.Context(), j.Nodes[0], "job", "stop", string(id))).status, 0)

@@ -170,8 +170,6 @@ func testOldCopy(t *testing.T, s synced) {
 	copies, err := filepath.Glob(filepath.Join(s.Account.Home, ".fulmen", "sync", string(s.Nodes[0].ID), "*", filepath.Base(s.folder)))
 	is.NoErr(err)
 	is.Equal(len(copies), 1)
-	old := time.Now().Add(-30 * 24 * time.Hour)
-	is.NoErr(os.Chtimes(filepath.Join(filepath.Dir(copies[0]), ".state", "lock"), old, old))
 	again := func() {
 		s.Nodes[1].End(syscall.SIGTERM)
 		must(t, "a new start", s.Nodes[1].Boot(t.Context()))
@@ -183,6 +181,9 @@ func testOldCopy(t *testing.T, s synced) {
 		return err != nil
 	})
 	is.True(exists(copies[0]))
+	s.grantsAreBack(t)
+	old := time.Now().Add(-30 * 24 * time.Hour)
+	is.NoErr(os.Chtimes(filepath.Join(filepath.Dir(copies[0]), ".state", "lock"), old, old))
 	again()
 	eventually(t, "removal of the copy", soon, func() bool { return !exists(copies[0]) })
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -105,7 +106,12 @@ func TestConfiguration(t *testing.T) {
 	is.True(strings.Contains(string(text), "port = 0")) // the rest stays
 
 	// An edit with a fault keeps what was in force, and says where it is.
-	is.NoErr(os.WriteFile(file, append(text, "\n[api]\nprot = 1\n"...), 0o600))
+	// At once, as editors do it: what is empty for a moment is a configuration too.
+	replace := func(text []byte) {
+		is.NoErr(os.WriteFile(file+".new", text, 0o600))
+		is.NoErr(os.Rename(file+".new", file))
+	}
+	replace(append(slices.Clone(text), "\n[api]\nprot = 1\n"...))
 	wrong := until(t, c, api.KindCondition, "condition", func(d api.Document) bool { return strings.HasPrefix(d.Name, "config_") })
 	is.True(strings.Contains(string(wrong.Value), api.ConfigFile))
 	for _, key := range call[api.DaemonConfigResult](t, c, "daemon.config", nil).Keys {
@@ -113,7 +119,7 @@ func TestConfiguration(t *testing.T) {
 			is.True(strings.Contains(string(key.Value), "2h"))
 		}
 	}
-	is.NoErr(os.WriteFile(file, text, 0o600))
+	replace(text)
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	var view client.View

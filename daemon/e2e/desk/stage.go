@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -177,7 +176,7 @@ func (s *Stage) interpreter(version string, candidates ...string) (path, why str
 func (s *Stage) Ring(ranks int) (path string, err error) {
 	var hosts [][]string
 	for range ranks {
-		listener, err := net.Listen("tcp4", "127.0.0.1:0")
+		listener, err := Listen()
 		if err != nil {
 			return "", err
 		}
