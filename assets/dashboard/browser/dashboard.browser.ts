@@ -84,7 +84,8 @@ describe("while a Mac is lost, every page", () => {
     await see(page, "aside >> text=Connected");
     await see(page, "[data-members]:has-text('4 Macs')");
     await at("/events");
-    await see(page, "text=mini is back");
+    await see(page, '[data-event="node_lost"] >> text=mini does not answer any more');
+    await see(page, '[data-event="node_reached"] >> text=mini is connected');
   });
 });
 
@@ -185,6 +186,11 @@ describe("a cable", () => {
     await at("/events");
     await see(page, "text=Cable pulled: studio-1:4 to studio-2:4");
     await see(page, "text=Cable plugged: studio-1:4 to studio-2:4");
+    // A page that was opened only now knows of it too, and so does the command line.
+    const later = await open(context, "studio-1", "/events");
+    await see(later, "text=Cable pulled: studio-1:4 to studio-2:4");
+    await later.close();
+    expect((await cluster.fulmen("studio-1", ["events"])).out).toMatch(/warning +Cable pulled: studio-1:4 to studio-2:4\./);
   });
 });
 

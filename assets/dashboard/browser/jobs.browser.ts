@@ -47,11 +47,20 @@ describe("a job", () => {
   });
 
   it("goes from the form to its result, with its output as it comes", async () => {
-    await page.fill("[name=command]", `/bin/sh -c 'for i in 1 2 3; do echo "step $i"; sleep 0.4; done; echo done >&2'`);
+    await page.fill("[name=command]", `/bin/sh -c 'for i in 1 2 3; do echo "step $i"; sleep 0.4; done; echo "$WORD" >&2'`);
     await inFolder();
     await page.fill("[name=name]", "three steps");
+    await page.fill("[name=variables]", "WORD=done");
+    await page.fill("[name=ports]", "lan");
+    await see(page, "form [role=status] >> text=Write ports as 8080");
+    expect(await page.locator("button >> text=Run").isDisabled()).toBe(true);
+    await page.fill("[name=ports]", "");
+    await page.fill("[name=run_s]", "10m");
     await page.locator("button >> text=Run").click();
     await page.waitForURL("**/#/job/j*");
+    const job = page.url().split("/").at(-1)!;
+    const { job: doc } = await cluster.call<{ job: { value: { spec: { deadlines: object; program: { variables: string[] } } } } }>("studio-1", "job.get", { job });
+    expect([doc.value.spec.deadlines, doc.value.spec.program.variables]).toEqual([expect.objectContaining({ run_s: 600 }), ["WORD"]]);
     await see(page, "[data-logs] >> text=step 1");
     await see(page, '[data-phase="succeeded"][data-over="true"]');
     await see(page, '[data-logs="whole"]');

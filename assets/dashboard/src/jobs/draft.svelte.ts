@@ -1,5 +1,16 @@
 import type * as api from "../api/types";
+import { duration, ports, variables } from "./fields";
 import { words } from "./shell";
+
+/** The times that a job may have, and what they bound. */
+export const limits = [
+  ["placing_s", "Finding a place"],
+  ["starting_s", "Starting"],
+  ["handshake_s", "Joining"],
+  ["run_s", "Running"],
+  ["silence_s", "Without output"],
+  ["grace_s", "Grace at the end"],
+] as const satisfies readonly (readonly [keyof api.DeadlinesParams, string])[];
 
 /** The form of a new job, as a person has filled it in so far. */
 export class Draft {
@@ -15,6 +26,12 @@ export class Draft {
   gpu = $state<api.GPUShare>("exclusive");
   retries = $state(0);
   sync = $state(false);
+  /** One a line, NAME=VALUE. */
+  variables = $state("");
+  /** Of rank 0, such as 8080 or lan:8000. */
+  ports = $state("");
+  /** Lengths of time such as 90s; empty where the daemon's own counts. */
+  deadlines = $state<Record<(typeof limits)[number][0], string>>({ placing_s: "", starting_s: "", handshake_s: "", run_s: "", silence_s: "", grace_s: "" });
   picked = $state<Record<api.NodeID, "required" | "excluded">>({});
 
   /** A click on a node: any, then required, then excluded, then any again. */
@@ -26,11 +43,27 @@ export class Draft {
     this.picked = next;
   }
 
-  /** What is asked for; undefined while there is no command. */
+  /** What is written so that it cannot be read, in words; empty where all can. */
+  problem(): string {
+    if (words(this.command) === undefined) return "A quote of the command is not closed.";
+    if (variables(this.variables) === undefined) return "Write each environment variable on a line of its own, as NAME=VALUE.";
+    if (ports(this.ports) === undefined) return "Write ports as 8080, or as lan:8080 for the network.";
+    const unread = limits.find(([key]) => duration(this.deadlines[key]) === undefined);
+    return unread === undefined ? "" : `“${unread[1]}” is a length of time such as 90s, 10m or 1h.`;
+  }
+
+  /** The values of environment variables, which are no part of the request. */
+  values(): Record<string, string> {
+    return variables(this.variables) ?? {};
+  }
+
+  /** What is asked for; undefined while there is no command, or something cannot be read. */
   request(): api.JobRequest | undefined {
     const command = words(this.command);
-    if (command === undefined || command.length === 0) return undefined;
+    if (command === undefined || command.length === 0 || this.problem() !== "") return undefined;
     const program: api.ProgramParams = { command, stdin: "none" };
+    const names = Object.keys(this.values());
+    if (names.length > 0) program.variables = names;
     if (this.directory) program.directory = this.directory;
     if (this.environment) program.environment = this.environment;
     if (this.sync) program.sync = true;
@@ -44,6 +77,14 @@ export class Draft {
     if (this.memoryGB) placement.memory_bytes = Math.round(this.memoryGB * 2 ** 30);
     const request: api.JobRequest = { program, placement, retries: this.retries, detached: true };
     if (this.name) request.name = this.name;
+    const publish = ports(this.ports);
+    if (publish?.length) request.publish = publish;
+    const bounds: api.DeadlinesParams = {};
+    for (const [key] of limits) {
+      const length = duration(this.deadlines[key]);
+      if (typeof length === "number") bounds[key] = length;
+    }
+    if (Object.keys(bounds).length > 0) request.deadlines = bounds;
     return request;
   }
 }

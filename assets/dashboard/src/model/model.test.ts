@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 
 import type * as api from "../api/types";
 import { modelOf } from "./build";
-import { happenings } from "./events";
 import { cable, doc, documents, row, sources, view } from "./sample";
 import { silhouetteOf } from "./silhouette";
 import { tilesOf } from "./tiles";
@@ -129,24 +128,5 @@ describe("tiles", () => {
 
   it("never shows 0 for what is not known", () => {
     for (const tile of tilesOf(undefined)) expect(tile).toMatchObject({ value: "–", known: false });
-  });
-});
-
-describe("events", () => {
-  const moment = (more: Parameters<typeof sources>[0], jobs: api.JobSummary[] = [], conditions: api.NodeCondition[] = []) => ({ model: modelOf(sources(more)), jobs, conditions });
-  const texts = (before: ReturnType<typeof moment>, after: ReturnType<typeof moment>) => happenings(before, after).map((h) => h.text);
-
-  it("tells of nodes and cables that come and go", () => {
-    const before = moment({ nodes: [view("a"), view("b")], cables: [cable("a:1~b:1")] });
-    expect(texts(before, moment({ nodes: [view("a"), view("b", { liveness: "unreachable" })] }))).toEqual(["mac-b: not reached", "Cable pulled: mac-a:1 to mac-b:1"]);
-    expect(texts(moment({ nodes: [view("a")] }), before)).toEqual(["mac-b has joined", "Cable plugged: mac-a:1 to mac-b:1"]);
-    expect(texts(before, before)).toEqual([]);
-  });
-
-  it("tells of verdicts, of RDMA and of jobs", () => {
-    const job: api.JobSummary = { job: "j1", name: "train.py", principal: "me@a", phase: "running", attempt: 1, submitted_at: "" };
-    const before = moment({ nodes: [view("a"), view("b")], cables: [cable("a:1~b:1"), cable("a:2~b:2")] }, [job]);
-    const after = moment({ nodes: [view("a"), view("b")], cables: [cable("a:1~b:1", { verdict: "slow" }), cable("a:2~b:2", { rdma: "ready" })] }, [{ ...job, phase: "failed", message: "Rank 1 ended." }]);
-    expect(texts(before, after)).toEqual(["Cable mac-a:1 to mac-b:1: slow", "RDMA on mac-a:2 to mac-b:2: ready", "train.py: failed. Rank 1 ended."]);
   });
 });

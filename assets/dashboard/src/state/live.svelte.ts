@@ -4,7 +4,6 @@ import { Session } from "../api/session";
 import type * as api from "../api/types";
 import type { Model } from "../model";
 import { modelOf } from "../model/build";
-import { happenings, type Happening, type Moment } from "../model/events";
 import { keepSame } from "../model/same";
 import { Again } from "./again";
 import { Documents } from "./documents";
@@ -17,8 +16,6 @@ const factKinds: api.Kind[] = ["identity", "network", "thunderbolt", "rdma", "sh
 const metricKinds: api.Kind[] = ["memory", "system"];
 /** Between two drawings, ms: a change is seen well within a second, and sixteen Macs keep nobody busy. */
 const pace = 400;
-/** So many events are kept. */
-const mostHappenings = 200;
 
 function after(ms: number, call: () => void): () => void {
   const timer = setTimeout(call, ms);
@@ -51,7 +48,6 @@ export class Live {
   /** Trips to Macs that only a person can make. */
   errands = $state.raw<readonly api.RDMAErrand[]>([]);
   model = $state.raw<Model>({ nodes: [], links: [], simulated: false });
-  happenings = $state.raw<readonly Happening[]>([]);
   /** Counts the drawings; who reads facts or metrics reads it too, to be told of changes. */
   version = $state(0);
   /** Moves every ten seconds, for ages. */
@@ -71,8 +67,6 @@ export class Live {
   #stopMetrics: (() => void) | undefined;
   #drawDue = false;
   #drawnAt = 0;
-  #before: Moment | undefined;
-  #lastKey = 0;
 
   constructor(open: () => Wire, session: Session) {
     this.client = new Client({ open, after, now: () => Date.now(), why: whyNot }, session, (state) => this.#connected(state));
@@ -247,16 +241,6 @@ export class Live {
     }));
     this.version++;
     this.ready = this.#began.nodes && this.#began.links;
-    if (this.ready) this.#happened();
-  }
-
-  #happened(): void {
-    const moment: Moment = { model: this.model, conditions: this.conditions, jobs: this.jobs };
-    const before = this.#before;
-    this.#before = moment;
-    if (before === undefined) return;
-    const news = happenings(before, moment).map((happening) => ({ ...happening, key: ++this.#lastKey, at: Date.now() }));
-    if (news.length > 0) this.happenings = [...news.reverse(), ...this.happenings].slice(0, mostHappenings);
   }
 }
 
