@@ -37,7 +37,7 @@ func (d *daemon) followBundle(ctx context.Context, stop context.CancelCauseFunc)
 	}
 	log := d.logs.part("uninstall")
 	err := bundle.Watch(ctx, bundle.Config{
-		Path: path, Clock: d.platform.Clock,
+		Path: path, Clock: d.platform.Clock, GoneFor: d.options.BundleGone,
 		Version:   func(path string) string { return bundle.VersionOf(path, api.BundleID) },
 		Elsewhere: func(ctx context.Context) string { return d.bundleElsewhere(ctx, path) },
 		Told: func(ctx context.Context, v bundle.Verdict, seen bundle.Seen) {

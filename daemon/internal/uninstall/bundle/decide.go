@@ -28,10 +28,11 @@ type State struct {
 	since   time.Duration // on the clock that counts sleep
 	due     time.Duration
 	over    bool
+	goneFor time.Duration
 }
 
 // Began is the state of a daemon that was started from a bundle.
-func Began(version string) State { return State{version: version} }
+func Began(version string) State { return State{version: version, goneFor: GoneFor} }
 
 // Verdict is what has become of the bundle.
 type Verdict string
@@ -55,14 +56,14 @@ const (
 func Next(s State, now time.Duration, seen Seen) (State, Verdict, time.Duration) {
 	switch {
 	case seen.Version != "" && seen.Version == s.version:
-		return State{version: s.version}, Here, 0
+		return State{version: s.version, goneFor: s.goneFor}, Here, 0
 	case seen.Version != "":
-		return State{version: seen.Version}, Replaced, 0
+		return State{version: seen.Version, goneFor: s.goneFor}, Replaced, 0
 	case s.over:
 		return s, Gone, 0
 	case !s.isGone, now > s.due+Slept:
-		s.isGone, s.since, s.due = true, now, now+GoneFor
-		return s, Gone, GoneFor
+		s.isGone, s.since, s.due = true, now, now+s.goneFor
+		return s, Gone, s.goneFor
 	case now < s.due:
 		return s, Gone, s.due - now
 	}

@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path/filepath"
@@ -21,6 +22,8 @@ type Config struct {
 	Path string
 	// Clock is what the minute runs on.
 	Clock native.Clock
+	// GoneFor is another time than [GoneFor]; 0 is that.
+	GoneFor time.Duration
 	// Version reads the version of the bundle at a path; empty where there is none of
 	// this app.
 	Version func(path string) string
@@ -49,6 +52,7 @@ func Watch(ctx context.Context, c Config) error {
 	follow := func() { _ = watcher.Add(inside) } // it may be gone just now
 	follow()
 	state := Began(c.Version(c.Path))
+	state.goneFor = cmp.Or(c.GoneFor, GoneFor)
 	again := make(chan struct{}, 1)
 	wake := func() {
 		select {
