@@ -41,6 +41,8 @@ func (w *World) system(m *mac) *native.System {
 	f := &native.System{
 		ThermalState: m.spec.ThermalState, PowerSource: m.spec.PowerSource,
 		BatteryRatio: copied(m.spec.BatteryRatio), LowPowerMode: new(m.spec.LowPowerMode),
+		GPUUseRatio: copied(m.spec.GPUUseRatio), SystemPowerWatts: copied(m.spec.SystemPowerWatts),
+		GPUTemperatureCelsius: copied(m.spec.GPUTemperatureCelsius),
 	}
 	if f.BatteryRatio == nil {
 		f.Unknown.Add("battery_ratio", native.ReasonNoHardware)

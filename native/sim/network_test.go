@@ -144,6 +144,13 @@ func TestWhatIsNotSaidIsUnknown(t *testing.T) {
 	is.Equal(*s.Memory.AvailableBytes, int64(112<<30))
 	b.do("set a.battery 0.25")
 	is.Equal(*b.snapshot("a").System.BatteryRatio, 0.25)
+	is.Equal(b.snapshot("a").System.Unknown["system_power_watts"].Key(), native.ReasonNotInScenario.Key()) // never made up
+	b.do("set a.watts 61.5")
+	b.do("set a.gpu_use 0.5")
+	b.do("set a.celsius 55")
+	busy := b.snapshot("a").System
+	is.Equal([]float64{*busy.SystemPowerWatts, *busy.GPUUseRatio, *busy.GPUTemperatureCelsius}, []float64{61.5, 0.5, 55})
+	is.Equal(busy.Unknown["system_power_watts"], native.Reason(""))
 }
 
 // A reader may do with its snapshot what it likes.

@@ -66,6 +66,12 @@ func (w *World) setMac(m *mac, key, value string) (known bool, err error) {
 			return true, fmt.Errorf("%q is no number from 0 to 1", value)
 		}
 		spec.BatteryRatio = &ratio
+	case "gpu_use":
+		return true, setLoad(&spec.GPUUseRatio, key, value)
+	case "watts":
+		return true, setLoad(&spec.SystemPowerWatts, key, value)
+	case "celsius":
+		return true, setLoad(&spec.GPUTemperatureCelsius, key, value)
 	case "os":
 		version, build, err := scenario.ParseOS(value)
 		if err != nil {
@@ -84,6 +90,14 @@ func (w *World) setMac(m *mac, key, value string) (known bool, err error) {
 		return false, nil
 	}
 	return true, nil
+}
+
+func setLoad(to **float64, key, value string) error {
+	number, err := scenario.ParseLoad(key, value)
+	if err == nil {
+		*to = &number
+	}
+	return err
 }
 
 // moveLid puts a Mac to sleep, or wakes it.

@@ -54,6 +54,9 @@
 //	thermal = "nominal"         # the default, or fair, serious, critical
 //	power = "ac"                # the default, or battery, ups
 //	battery = 0.81              # charge from 0.0 to 1.0; left out: no battery
+//	gpu_use = 0.04              # 0 to 1; left out: not told, as are the next two
+//	watts = 14.5                # what the whole machine draws
+//	celsius = 41.0              # the GPU's temperature
 //	low_power = false
 //	lid = "open"                # the default, or closed
 //	rdma = "on"                 # off (default), on, on_after_restart

@@ -26,6 +26,7 @@ type Verb string
 //
 // A KEY is one of: rdma (off, on, on_after_restart), memory.used (a size),
 // memory.pressure, thermal, power (ac, battery, ups), battery (0 to 1),
+// gpu_use (0 to 1), watts, celsius,
 // low_power (yes, no), lid (open, closed), name (text), os (VERSION/BUILD),
 // INTERFACE.link (up, down), INTERFACE.address (PREFIX [ORIGIN], or none),
 // INTERFACE.bridge (a bridge's name, or none), INTERFACE.present (yes, no),

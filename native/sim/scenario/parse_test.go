@@ -107,6 +107,7 @@ func TestParseNamesEverySlip(t *testing.T) {
 		{"[[mac]]\nname = \"c\"\nos = \"26.1\"\nrdma = \"on\"", `desk.toml:32: mac c: rdma = "on": the system of c (26.1) has no RDMA driver`},
 		{"[[mac]]\nname = \"c\"\nrdma = \"yes\"", `desk.toml:31: mac c: rdma = "yes" is none of ["off" "on" "on_after_restart"]`},
 		{"[[mac]]\nname = \"c\"\npower = \"battery\"", "desk.toml:31: mac c: power = \"battery\": c has no battery"},
+		{"[[mac]]\nname = \"c\"\nwatts = -1", "desk.toml:31: mac c: watts = -1 is no number from 0 to 1000"},
 		{"[[mac]]\nname = \"c\"\nbattery = 2.0", "desk.toml:31: mac c: battery = 2 is not a charge"},
 		{"[[mac]]\nname = \"c\"\ncpu_cores = -1", "desk.toml:31: mac c: cpu_cores = -1 is outside 0 to 10000"},
 		{"[[mac]]\nname = \"c\"\n[[mac.port]]\ncapability = \"tb5\"", "desk.toml:31: mac c: port 1: receptacle is missing"},

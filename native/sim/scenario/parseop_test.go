@@ -32,6 +32,7 @@ func TestParseOp(t *testing.T) {
 		"set A.thunderbolt.told no":           {Verb: VerbSet, Owner: "A", Key: "thunderbolt.told", Value: "no"},
 		"set lan.isolated yes":                {Verb: VerbSet, Owner: "lan", Key: "isolated", Value: "yes"},
 		"set lan.link down":                   {Verb: VerbSet, Owner: "lan", Key: "link", Value: "down"},
+		"set A.watts 120.5":                   {Verb: VerbSet, Owner: "A", Key: "watts", Value: "120.5"},
 		"set A.battery 0.25":                  {Verb: VerbSet, Owner: "A", Key: "battery", Value: "0.25"},
 	} {
 		t.Run(line, func(t *testing.T) {
@@ -66,6 +67,8 @@ func TestParseOpSaysWhatIsExpected(t *testing.T) {
 		"set a.rdma maybe":             `"maybe" of rdma is none of off, on, on_after_restart`,
 		"set a.batery 1":               `did you mean "battery"?`,
 		"set a.battery 1.5":            "no number from 0 to 1",
+		"set a.gpu_use 1.5":            "no number from 0 to 1",
+		"set a.celsius hot":            "no number from 0 to 120",
 		"set a.battery NaN":            "no number from 0 to 1",
 		"set a.memory.used lots":       `such as "512 GB"`,
 		"set a.en5.address 1.2.3.4":    "prefix length",

@@ -32,6 +32,9 @@ func readMac(t *table, scenario string, known map[string]map[string]any) Mac {
 		}
 		m.BatteryRatio = &charge
 	}
+	m.GPUUseRatio = readLoad(t, keyGPUUse)
+	m.SystemPowerWatts = readLoad(t, keyWatts)
+	m.GPUTemperatureCelsius = readLoad(t, keyCelsius)
 	m.RDMA = oneOf(t, "rdma", native.RDMAOff, native.RDMAOff, native.RDMAOn, native.RDMAOnAfterRestart)
 	m.OSCapable = HasRDMADriver(m.Identity.OSVersion)
 	if told := t.flag("rdma_driver"); told != nil {

@@ -43,6 +43,9 @@ type Mac struct {
 	BatteryRatio *float64 // nil: no battery
 	LowPowerMode bool
 	LidClosed    bool
+	// GPUUseRatio (0 to 1), SystemPowerWatts and GPUTemperatureCelsius are what the
+	// Mac does at the moment; nil: the scenario does not say.
+	GPUUseRatio, SystemPowerWatts, GPUTemperatureCelsius *float64
 	// RDMA is the Mac's switch; OSCapable is whether its system has the driver.
 	RDMA      native.RDMASwitch
 	OSCapable bool

@@ -36,6 +36,9 @@ func setKeys() []setKey {
 		{name: "thermal", ofMac: true, values: names(thermalStates()...)},
 		{name: "power", ofMac: true, values: names(powerSources()...)},
 		{name: "battery", ofMac: true, check: func(v string) error { _, err := parseRatio(v); return err }},
+		{name: keyGPUUse, ofMac: true, check: checkLoad(keyGPUUse)},
+		{name: keyWatts, ofMac: true, check: checkLoad(keyWatts)},
+		{name: keyCelsius, ofMac: true, check: checkLoad(keyCelsius)},
 		{name: "low_power", ofMac: true, values: yesNo},
 		{name: "lid", ofMac: true, values: []string{"open", "closed"}},
 		{name: "name", ofMac: true, check: func(string) error { return nil }},
@@ -111,6 +114,10 @@ func checkValue(key, value string) error {
 		return fmt.Errorf("value %.60q of %s is none of %s", value, key, strings.Join(k.values, ", "))
 	}
 	return nil
+}
+
+func checkLoad(key string) func(string) error {
+	return func(v string) error { _, err := ParseLoad(key, v); return err }
 }
 
 func checkServiceName(value string) error {
