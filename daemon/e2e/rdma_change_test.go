@@ -29,10 +29,14 @@ func newDesk(t *testing.T, scenario string, macs ...string) *jobs {
 	return s.cluster(t, path, macs, "")
 }
 
-// network is what a node's system has: its bridge and its services.
+// network is what a node's system has: its bridge and its services; empty as long as
+// the node does not know.
 func (j *jobs) network(t *testing.T, at *desk.Node) string {
 	t.Helper()
 	state := call[api.StateGetResult](t, at.Client, "state.get", api.StateSelect{Kinds: []api.Kind{api.KindNetwork}, Nodes: []api.NodeRef{api.NodeRef(at.ID)}})
+	if len(state.Docs) == 0 {
+		return ""
+	}
 	var network api.Network
 	must(t, "the network", state.Docs[0].Decode(&network))
 	var words []string
@@ -71,7 +75,6 @@ func TestRDMAIsEnabledAndPutBack(t *testing.T) {
 	is := is.New(t)
 	j := newDesk(t, "bridged", "studio-1", "studio-2", "mini")
 	first, second := j.Nodes[0], j.Nodes[1]
-	before := [2]string{j.network(t, first), j.network(t, second)}
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	one := func(link string) api.RDMAChangeParams {
@@ -88,6 +91,7 @@ func TestRDMAIsEnabledAndPutBack(t *testing.T) {
 		}
 		return verdicts[api.RDMACanEnable] == 2 && verdicts[api.RDMACannot] == 1
 	})
+	before := [2]string{j.network(t, first), j.network(t, second)}
 	_, err := ask("rdma.enable", one("studio-1:6"))
 	is.True(errors.Is(err, api.ReasonNotThunderbolt5)) // the cable to the mini
 	text := end(t, j.fulmen(ctx, first, "rdma", "enable", "studio-1:6"))
@@ -220,8 +224,11 @@ func (j *jobs) losesItsAddress(t *testing.T, at *desk.Node) {
 		}
 		return ""
 	}
-	before := address()
-	eventually(t, "the service to be known as Fulmen's", soon, func() bool { return j.isOurs(t, at, "en5") })
+	before := ""
+	eventually(t, "the service to be known as Fulmen's, with its address", soon, func() bool {
+		before = address()
+		return j.isOurs(t, at, "en5") && len(strings.Fields(before)) > 2
+	})
 	change(t, at.Client, "set studio-2.en5.address none")
 	eventually(t, "the address to be lost", soon, func() bool { return address() != before })
 	eventually(t, "the address to be back", soon, func() bool { return address() == before })
