@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"fulmen/daemon/api"
@@ -57,7 +58,7 @@ func (o *Owner) putBack(ctx context.Context, r change.Record, at int) change.Eve
 		// after its service is gone.
 		if len(found.Addresses) > 0 {
 			done.Fate, done.Found = change.Changed, fmt.Sprintf("%s still has the address %s", step.Interface, found.Addresses[0])
-			return false, nil
+			return serviceIsLeft(r), nil
 		}
 		if err := o.cfg.Network.SetBridgeMember(ctx, step.Bridge, step.Interface, true); err != nil {
 			return false, err
@@ -71,6 +72,14 @@ func (o *Owner) putBack(ctx context.Context, r change.Record, at int) change.Eve
 		o.cfg.Log.Warn("a setting could not be put back", "link", r.Link, "interface", step.Interface, "found", done.Found, "error", err)
 	}
 	return done
+}
+
+// serviceIsLeft reports whether the service of a change could not be put back: nobody
+// takes its address away then.
+func serviceIsLeft(r change.Record) bool {
+	return slices.ContainsFunc(r.Steps, func(s change.Step) bool {
+		return s.What == api.RDMAStepService && s.State == api.RDMAStepLeft
+	})
 }
 
 // repeat reads what there is and has f act on it, until f is done, or fails with
