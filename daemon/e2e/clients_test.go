@@ -37,6 +37,7 @@ func example(t *testing.T, name string) string {
 // TestClientsOfTheDocs runs the page's clients as a stranger would: they get
 // nothing but the folder with api.json.
 func TestClientsOfTheDocs(t *testing.T) {
+	t.Parallel()
 	needWorker(t)
 	tools, err := filepath.Abs(filepath.Join("..", "..", "build", "tools"))
 	if err != nil {

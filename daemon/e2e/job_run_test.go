@@ -16,6 +16,7 @@ import (
 
 // TestJobs runs real programs as jobs over real daemons.
 func TestJobs(t *testing.T) {
+	t.Parallel()
 	needJobs(t)
 	j := newJobs(t, 3, shortly)
 	for _, test := range []struct {

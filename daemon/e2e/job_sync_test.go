@@ -23,6 +23,7 @@ type synced struct {
 
 // TestJobFolders runs jobs from a folder that is copied, prepared and looked at.
 func TestJobFolders(t *testing.T) {
+	t.Parallel()
 	needJobs(t)
 	j := newJobs(t, 2, shortly)
 	if !exists(j.Account.Home) {

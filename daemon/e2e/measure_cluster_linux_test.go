@@ -26,6 +26,7 @@ const measuredWithin = 6 * time.Minute
 // TestMeasurementsOverNetworks has daemons on networks of their own measure their
 // paths: nothing while nobody looks, each way once while somebody does.
 func TestMeasurementsOverNetworks(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("each path is measured for some seconds")
 	}

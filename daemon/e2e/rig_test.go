@@ -17,8 +17,9 @@ import (
 	"fulmen/daemon/internal/home"
 )
 
-// patience is the deadline of everything that a test waits for.
-const patience = 2 * time.Minute
+// patience is the deadline of everything that a test waits for, on a machine that
+// runs others beside it.
+const patience = 4 * time.Minute
 
 // rig is a daemon that a test runs, in a folder of its own.
 type rig struct {
