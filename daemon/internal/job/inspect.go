@@ -31,10 +31,16 @@ func (j *Jobs) LinksChanged() {
 func (j *Jobs) facts() links.Facts {
 	now := links.Facts{Name: j.name, Network: func(n api.NodeID) *api.Network {
 		var network api.Network
-		if !j.says(n, api.KindNetwork, &network) {
+		if !j.says(api.Key{Node: n, Kind: api.KindNetwork}, &network) {
 			return nil
 		}
 		return &network
+	}, Device: func(e api.LinkEnd) *api.RDMADevice {
+		var rdma api.RDMA
+		if !j.says(api.Key{Node: e.Node, Kind: api.KindRDMA, Name: e.Receptacle.String()}, &rdma) {
+			return nil
+		}
+		return rdma.Device
 	}}
 	if j.cfg.Cables != nil {
 		now.Cables = j.cfg.Cables()
@@ -42,9 +48,9 @@ func (j *Jobs) facts() links.Facts {
 	return now
 }
 
-// says reads what a node says in the one document that it has of a kind.
-func (j *Jobs) says(n api.NodeID, kind api.Kind, value any) bool {
-	record, ok := j.cfg.Ledger.Get(api.Key{Node: n, Kind: kind})
+// says reads what a node says in a document.
+func (j *Jobs) says(key api.Key, value any) bool {
+	record, ok := j.cfg.Ledger.Get(key)
 	return ok && record.Decode(value) == nil
 }
 
@@ -107,7 +113,7 @@ func (a *actor) inspect() {
 // it stays. A daemon that ends leaves its ranks running.
 func (j *Jobs) leaving(n api.NodeID) phase.Cause {
 	var state api.NodeState
-	if !j.says(n, api.KindNodeState, &state) {
+	if !j.says(api.Key{Node: n, Kind: api.KindNodeState}, &state) {
 		return phase.Cause{}
 	}
 	because := func(reason api.Reason, words string) phase.Cause {

@@ -27,17 +27,26 @@ func (s State) changed(was, is api.Cable, rdma bool, now Facts) *api.Cause {
 			return cause(api.ReasonLinkChanged, subject, "The RDMA device %s of %s at the cable %s is gone.", had, now.Name(is.Ends[k].End.Node), name)
 		}
 	}
-	for _, e := range is.Ends { // the network tells it sooner than the device
+	lost := func(e api.CableEnd, a netip.Addr) *api.Cause {
+		return cause(api.ReasonAddressLost, subject, "%s lost the address %s of %s, which RDMA over the cable %s needs.", now.Name(e.End.Node), a, e.Interface, name)
+	}
+	for _, e := range is.Ends {
 		if has, known := addressesOf(now.Network(e.End.Node), e.Interface); known {
 			for _, a := range s.addresses[e.End] {
 				if !slices.Contains(has, a) {
-					return cause(api.ReasonAddressLost, subject, "%s lost the address %s of %s, which RDMA over the cable %s needs.", now.Name(e.End.Node), a, e.Interface, name)
+					return lost(e, a)
 				}
 			}
 		}
 	}
 	if is.RDMA == api.RDMAReady || is.RDMA == api.RDMAUnknown || was.RDMA != api.RDMAReady && !s.whole {
 		return nil
+	}
+	for _, e := range is.Ends { // the device may tell it sooner than the network
+		had, d := s.addresses[e.End], now.Device(e.End)
+		if len(had) > 0 && d != nil && d.PortState == api.RDMAPortActive && d.GIDs != nil && !hasAny(d.GIDs, had) {
+			return lost(e, had[0])
+		}
 	}
 	return cause(api.ReasonRDMANotReady, subject, "RDMA is not ready any more over the cable %s.", name)
 }
@@ -59,6 +68,11 @@ func addressesOf(n *api.Network, name string) (all []netip.Addr, known bool) {
 		return all, true
 	}
 	return nil, false
+}
+
+// hasAny reports whether one of the addresses is among those of a port.
+func hasAny(gids []api.GID, addresses []netip.Addr) bool {
+	return slices.ContainsFunc(gids, func(g api.GID) bool { return slices.Contains(addresses, g.Address.Unmap()) })
 }
 
 // differs reports whether both are known and not the same.

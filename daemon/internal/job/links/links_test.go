@@ -30,6 +30,7 @@ func bits(gigabits int64) *int64 { n := gigabits * 1e9; return &n }
 type desk struct {
 	cables  []api.Cable
 	network map[api.NodeID]*api.Network
+	device  map[api.NodeID]*api.RDMADevice
 }
 
 func newDesk() *desk {
@@ -46,9 +47,18 @@ func newDesk() *desk {
 }
 
 func (d *desk) facts() Facts {
-	return Facts{Cables: d.cables, Network: func(n api.NodeID) *api.Network { return d.network[n] }, Name: func(n api.NodeID) string {
+	return Facts{Cables: d.cables, Device: func(e api.LinkEnd) *api.RDMADevice { return d.device[e.Node] }, Network: func(n api.NodeID) *api.Network { return d.network[n] }, Name: func(n api.NodeID) string {
 		return map[api.NodeID]string{studio: "mac-studio", mbp: "mbp"}[n]
 	}}
+}
+
+// loses has RDMA not be ready any more, and the port of a node be active with addresses.
+func (d *desk) loses(node api.NodeID, left []netip.Addr) {
+	device := &api.RDMADevice{PortState: api.RDMAPortActive, GIDs: []api.GID{{Address: netip.MustParseAddr("fe80::1")}}}
+	for _, a := range left {
+		device.GIDs = append(device.GIDs, api.GID{Address: netip.AddrFrom16(a.As16())})
+	}
+	d.cables[0].RDMA, d.device = api.RDMACanEnable, map[api.NodeID]*api.RDMADevice{node: device}
 }
 
 func (d *desk) plan(b api.Backend) api.Plan {
@@ -85,6 +95,10 @@ func TestBroken(t *testing.T) {
 		{"RDMA has another address", api.BackendJACCL, func(d *desk) {
 			d.network[mbp].Interfaces[0].Addresses = []api.InterfaceAddress{{Address: netip.MustParsePrefix("169.254.9.9/16")}}
 		}, api.ReasonAddressLost, "mbp lost the address 169.254.3.2 of en3, which RDMA over the cable mac-studio:3 - mbp:1 needs."},
+		{"RDMA lost its address, which the network does not tell yet", api.BackendJACCL, func(d *desk) { d.loses(mbp, nil) },
+			api.ReasonAddressLost, "mbp lost the address 169.254.3.2 of en3, which RDMA over the cable mac-studio:3 - mbp:1 needs."},
+		{"RDMA is not ready for another reason", api.BackendJACCL, func(d *desk) { d.loses(mbp, []netip.Addr{address}) }, api.ReasonRDMANotReady,
+			"RDMA is not ready any more over the cable mac-studio:3 - mbp:1."},
 		{"its device", api.BackendJACCL, func(d *desk) { d.cables[0].Ends[1].Device = "" }, api.ReasonLinkChanged,
 			"The RDMA device rdma_en3 of mbp at the cable mac-studio:3 - mbp:1 is gone."},
 		{"a ring's address", api.BackendRing, func(d *desk) { d.network[mbp].Interfaces[0].Addresses = nil }, api.ReasonAddressLost,

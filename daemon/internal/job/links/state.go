@@ -14,6 +14,9 @@ type Facts struct {
 	// Network is a node's network document; nil where none is known. It is asked of
 	// the nodes of a plan only.
 	Network func(api.NodeID) *api.Network
+	// Device is the RDMA device at an end of a cable; nil where none is known. It is
+	// asked of the nodes of a plan only.
+	Device func(api.LinkEnd) *api.RDMADevice
 	// Name is what people call a node.
 	Name func(api.NodeID) string
 }
