@@ -150,7 +150,12 @@ func TestLinksOfASimulatedMac(t *testing.T) {
 	node := call[api.DaemonInfoResult](t, c, "daemon.info", nil).Node
 	end := api.LinkEnd{Node: node, Receptacle: 4}
 
-	got := call[api.LinkGetResult](t, c, "link.get", api.LinkSelect{Link: "studio-1:4"})
+	var got api.LinkGetResult
+	eventually(t, "the cable in the graph", soon, func() bool { // which is drawn after the documents
+		var err error
+		got, err = client.Call[api.LinkGetResult](t.Context(), c, "link.get", api.LinkSelect{Link: "studio-1:4"})
+		return err == nil
+	})
 	is.Equal(got.Cable.Ends[0].End, end)
 	is.True(got.Cable.Simulated && got.Cable.OneSided) // of the other Mac's documents there are none here
 	_, err := client.Call[api.LinkGetResult](context.Background(), c, "link.get", api.LinkSelect{Link: "studio-1:3"})
