@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,7 +18,7 @@ import (
 )
 
 // patience is how long an event may take before the test gives up on it.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // kept is a Live with what it says and commits.
 type kept struct {
@@ -52,9 +54,12 @@ func await[T any](t *testing.T, what string, from <-chan T) T {
 	}
 }
 
+// write saves a file as a careful editor does: nobody reads half of it.
 func write(t *testing.T, path, text string) {
 	t.Helper()
-	is.New(t).NoErr(os.WriteFile(path, []byte(text), 0o600))
+	is := is.New(t)
+	is.NoErr(os.WriteFile(path+".new", []byte(text), 0o600))
+	is.NoErr(os.Rename(path+".new", path))
 }
 
 func TestEditorsAreNoticed(t *testing.T) {
@@ -87,6 +92,8 @@ func TestEditorsAreNoticed(t *testing.T) {
 			for await(t, "the new value", k.commits).Times.Grace != 4*time.Second {
 			}
 			is.Equal(k.Current().Times.Grace, 4*time.Second)
+			k.change.Lock() // the change is over, and its status said
+			defer k.change.Unlock()
 			is.Equal(k.Status().Error, nil)
 		})
 	}
@@ -145,29 +152,41 @@ func TestBadEditKeepsWhatWas(t *testing.T) {
 func TestAllVerifyThenAllCommit(t *testing.T) {
 	is := is.New(t)
 	k := open(t, "")
+	var mu sync.Mutex
 	var calls []string
-	refuse := false
-	k.Subscribe(Subscriber{Name: "one", Verify: func(Config) error { calls = append(calls, "one?"); return nil },
-		Commit: func(Config) { calls = append(calls, "one!") }})
+	call := func(name string) {
+		mu.Lock()
+		defer mu.Unlock()
+		calls = append(calls, name)
+	}
+	called := func() []string { // since the last time
+		mu.Lock()
+		defer mu.Unlock()
+		all := calls
+		calls = nil
+		return all
+	}
+	var refuse atomic.Bool
+	k.Subscribe(Subscriber{Name: "one", Verify: func(Config) error { call("one?"); return nil }, Commit: func(Config) { call("one!") }})
 	_, cancel := k.Subscribe(Subscriber{Name: "two", Verify: func(c Config) error {
-		calls = append(calls, "two?")
-		if refuse {
+		call("two?")
+		if refuse.Load() {
 			return errors.New("no room for " + formatDuration(c.Times.Grace))
 		}
 		return nil
-	}, Commit: func(Config) { calls = append(calls, "two!") }})
+	}, Commit: func(Config) { call("two!") }})
 
 	is.NoErr(k.Set(Change{"times.grace", "4s"}))
-	is.Equal(calls, []string{"one?", "two?", "one!", "two!"})
+	is.Equal(called(), []string{"one?", "two?", "one!", "two!"})
 	is.Equal(await(t, "the commit", k.commits).Times.Grace, 4*time.Second)
 
-	calls, refuse = nil, true
+	refuse.Store(true)
 	before, err := os.ReadFile(k.path)
 	is.NoErr(err)
 	err = k.Set(Change{"times.grace", "5s"})
 	is.True(errors.Is(err, api.ReasonConfigInvalid))
 	is.True(strings.Contains(err.Error(), "two refuses it: no room for 5s"))
-	is.Equal(calls, []string{"one?", "two?"}) // nobody committed
+	is.Equal(called(), []string{"one?", "two?"}) // nobody committed
 	is.Equal(k.Current().Times.Grace, 4*time.Second)
 	after, err := os.ReadFile(k.path)
 	is.NoErr(err)
@@ -178,9 +197,11 @@ func TestAllVerifyThenAllCommit(t *testing.T) {
 	is.Equal(k.Current().Times.Grace, 4*time.Second)
 
 	cancel()
-	calls = nil
+	called()
 	is.NoErr(k.Set(Change{"times.grace", "7s"}))
-	is.Equal(calls, []string{"one?", "one!"})
+	last := called() // perhaps the editor's too, which nobody refuses any more
+	is.Equal(last[len(last)-2:], []string{"one?", "one!"})
+	is.True(!slices.Contains(last, "two?") && !slices.Contains(last, "two!"))
 	is.Equal(k.Status().Error, nil)
 }
 

@@ -28,7 +28,7 @@ func TestResult(t *testing.T) {
 	is.Equal(w.Measurement.State, api.MeasureRunning)
 	is.Equal(w.Measurement.By, caller("ada").Principal)
 	c := <-r.started
-	r.now.ThermalState = api.ThermalFair // it got warm meanwhile
+	r.change(func(now *api.MeasureConditions) { now.ThermalState = api.ThermalFair }) // it got warm meanwhile
 	c.Progress(worker.Progress{Stage: "matmul float16", DoneRatio: 0.4})
 	m, terminal, err := w.Next(t.Context())
 	is.NoErr(err)
@@ -226,19 +226,21 @@ func TestWithProcesses(t *testing.T) {
 	is.New(t).NoErr(err)
 	tests := []struct {
 		mode   string
+		quiet  string // longer than a process takes to begin on a busy machine
 		state  api.MeasureState
 		reason api.Reason
 		text   string
 	}{
-		{"good", api.MeasureDone, "", ""},
-		{"crash", api.MeasureFailed, api.ReasonWorkerCrashed, "The measuring process crashed with SIGSEGV, in: matmul float16."},
-		{"hang", api.MeasureFailed, api.ReasonWorkerHung, "The measuring process said nothing for 1s and was ended, in: matmul float16."},
-		{"nonsense", api.MeasureFailed, api.ReasonSourceMalformed, "The measuring process gave a result that makes no sense: no product of float16 matrices."},
+		{"good", "1m", api.MeasureDone, "", ""},
+		{"crash", "1m", api.MeasureFailed, api.ReasonWorkerCrashed, "The measuring process crashed with SIGSEGV, in: matmul float16."},
+		{"hang", "5s", api.MeasureFailed, api.ReasonWorkerHung, "The measuring process said nothing for 5s and was ended, in: matmul float16."},
+		{"nonsense", "1m", api.MeasureFailed, api.ReasonSourceMalformed, "The measuring process gave a result that makes no sense: no product of float16 matrices."},
 	}
 	for _, tt := range tests {
 		t.Run(tt.mode, func(t *testing.T) {
+			t.Parallel()
 			is := is.New(t)
-			r := newRig(t, withProcesses(t, program, "1s", asFake+"="+tt.mode))
+			r := newRig(t, withProcesses(t, program, tt.quiet, asFake+"="+tt.mode))
 			m := last(t, r.begin(caller("ada")))
 			is.Equal(m.State, tt.state)
 			if tt.reason != "" {

@@ -237,9 +237,7 @@ func TestChangesAreMeasured(t *testing.T) {
 		d.wait(time.Hour)
 		paths, gpus := d.took()
 		is.Equal(len(paths)+gpus, 0)
-		d.rig.mu.Lock()
-		d.now.OSBuild = "25D1"
-		d.rig.mu.Unlock()
+		d.change(func(now *api.MeasureConditions) { now.OSBuild = "25D1" })
 		d.set(func() { d.build = "25D1" })
 		d.wait(time.Minute)
 		_, gpus = d.took()

@@ -196,6 +196,13 @@ func (r *rig) Clear(code api.Reason, _ string) error {
 	return nil
 }
 
+// change changes the circumstances.
+func (r *rig) change(f func(now *api.MeasureConditions)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f(&r.now)
+}
+
 // codes lists the conditions that hold.
 func (r *rig) codes() []api.Reason {
 	r.mu.Lock()

@@ -20,7 +20,7 @@ import (
 
 // patience bounds every wait of these tests; nothing takes so long unless it is
 // broken.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // wire is a client that sees every message as it is.
 type wire struct {

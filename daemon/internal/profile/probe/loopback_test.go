@@ -44,8 +44,8 @@ func TestLoopback(t *testing.T) {
 	defer p.Close()
 	path := Path{Peer: laptop, Interface: iface, Source: address, Sink: address}
 	result, err := p.Measure(t.Context(), m1, path, AmountRefresh, nil)
-	for range 5 { // a busy machine may not know its own numbers
-		if err == nil || !api.AsError(err).Is(api.ReasonResultUnstable) {
+	for range 5 { // a busy machine may not know its own numbers, or be too slow
+		if err == nil {
 			break
 		}
 		t.Log(err)
