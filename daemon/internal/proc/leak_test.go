@@ -11,7 +11,7 @@ import (
 )
 
 // patience bounds what must become true soon.
-const patience = 20 * time.Second
+const patience = 2 * time.Minute
 
 // soon waits, without sleeping, for something that no event tells a test.
 func soon(t *testing.T, what string, ok func() bool) {

@@ -95,7 +95,7 @@ func TestOutcomes(t *testing.T) {
 		{"nothing at all", "nothing", "", nil, NoResult, "", 0, "ended without a result, in: matmul."},
 		{"a missing library", "script", "echo 'w: error while loading shared libraries: libmlx.so: no such file' >&2; exit 127", nil, Crashed, "", 127, "libmlx.so"},
 		{"never talks", "mute", "", silent, Hung, "SIGTERM", -1, "said nothing for 300ms and was ended."},
-		{"stopped", "stop", "", silent, Hung, "SIGTERM", -1, "said nothing for 300ms and was ended, in: matmul."},
+		{"stopped", "stop", "", stopped, Hung, "SIGTERM", -1, "said nothing for 5s and was ended, in: matmul."},
 		{"closes its messages", "closes", "", silent, Hung, "SIGTERM", -1, "said nothing"},
 		{"past its deadline", "obeys", "", hasty, TooLong, "", 1, "was not done after 3s and was ended, in: waiting."},
 		{"ignores SIGTERM", "ignores", "", stubborn, TooLong, "SIGKILL", -1, "was not done after 3s and was ended, in: ignoring."},
@@ -128,6 +128,9 @@ func TestOutcomes(t *testing.T) {
 
 func silent(c *Command) { c.Silence = 300 * time.Millisecond }
 func hasty(c *Command)  { c.Deadline = 3 * time.Second }
+
+// stopped leaves time for the start of a program, which speaks first.
+func stopped(c *Command) { c.Silence = 5 * time.Second }
 func stubborn(c *Command) {
 	hasty(c)
 	c.Grace = 100 * time.Millisecond

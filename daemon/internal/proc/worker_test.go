@@ -54,7 +54,9 @@ func TestRealWorkerHurt(t *testing.T) {
 		t.Run(tt.signal.String(), func(t *testing.T) {
 			is := is.New(t)
 			c := realWorker(t, "gpu", "-device", "cpu", "-time", "1h")
-			c.Silence = 5 * time.Second
+			if tt.outcome == Hung {
+				c.Silence = 10 * time.Second // which MLX takes to load where the machine is busy
+			}
 			pid := 0
 			c.Started = func(p int) { pid = p }
 			var once sync.Once

@@ -225,7 +225,7 @@ func TestLeases(t *testing.T) {
 			}
 			m.boot()
 			p := m.params(m.spec(`echo 1; exec sleep 1000`))
-			p.LeaseS = 1
+			p.LeaseS = 60
 			m.mustStart(p)
 			if !prepares {
 				m.until(p.Rank, api.RankRunning)

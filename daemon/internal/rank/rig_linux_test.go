@@ -27,7 +27,7 @@ import (
 
 const (
 	// patience is how long a test waits for what must come.
-	patience = 30 * time.Second
+	patience = 2 * time.Minute
 	cluster  = api.ClusterID("0123456789abcdef0123456789abcdef")
 )
 

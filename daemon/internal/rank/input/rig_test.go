@@ -24,7 +24,7 @@ const (
 	here  = api.NodeID("cpv0cwypxp44qw0p")
 	there = api.NodeID("71532pmrr5f6wz0c")
 	// patience is how long a test waits for what must come.
-	patience = 30 * time.Second
+	patience = 2 * time.Minute
 )
 
 var (

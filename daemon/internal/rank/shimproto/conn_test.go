@@ -15,7 +15,7 @@ import (
 )
 
 // ample is longer than any test takes; a test that waits for it has failed.
-const ample = 20 * time.Second
+const ample = 2 * time.Minute
 
 // pair is a daemon's and a shim's end of one real Unix socket; raw is the
 // daemon's stream beneath its messages.

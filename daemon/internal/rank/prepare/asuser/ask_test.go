@@ -249,7 +249,7 @@ func alive(pid string) bool {
 // until waits for what nothing announces: the end of somebody else's child.
 func until(t *testing.T, done func() bool) {
 	t.Helper()
-	late := time.After(20 * time.Second)
+	late := time.After(2 * time.Minute)
 	for !done() {
 		select {
 		case <-late:
