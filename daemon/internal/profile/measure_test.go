@@ -258,7 +258,7 @@ func TestWithTheRealWorker(t *testing.T) {
 	if _, err := os.Stat(program); errors.Is(err, os.ErrNotExist) {
 		t.Skip("the worker is not there; make build makes it")
 	}
-	r := newRig(t, withProcesses(t, program, "30s", proc.Environment(os.Environ(), "PATH", "HOME")...), func(c *Config) {
+	r := newRig(t, withProcesses(t, program, "2m", proc.Environment(os.Environ(), "PATH", "HOME")...), func(c *Config) {
 		c.Device, c.Duration = "cpu", 400*time.Millisecond
 	})
 	m := last(t, r.begin(caller("ada")))

@@ -23,7 +23,7 @@ import (
 )
 
 // patience bounds everything that a test waits for.
-const patience = time.Minute
+const patience = 3 * time.Minute
 
 // The test binary is the worker too: started with this variable, it behaves as
 // the variable's value says.

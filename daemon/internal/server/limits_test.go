@@ -239,7 +239,7 @@ func TestPipelinedRequests(t *testing.T) {
 	a := servertest.Start(t, nil)
 	a.Facts.Put(servertest.Document(t, api.KindMemory, "", 1, blob{strings.Repeat("x", 250<<10)}))
 	w := dialToken(t, a, a.Token(t)) // whose buffers take all questions
-	const asked = 200                // 50 MB of answers
+	const asked = 80                 // 20 MB of answers
 	for n := range asked {
 		w.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"state.get"}`, n))
 	}
