@@ -16,9 +16,11 @@ import (
 	"fulmen/native"
 )
 
-// try tests the cable from the lower node.
+// try tests the cable from the lower node, and waits until the other one is done
+// with it too.
 func (e *end) try(ctx context.Context) (Result, *api.Error) {
 	r, err := e.Measure(ctx, "m00000001", link, func(string, float64) {})
+	synctest.Wait()
 	if err != nil {
 		return r, api.AsError(err)
 	}
@@ -30,6 +32,7 @@ func TestMeasure(t *testing.T) {
 		is := is.New(t)
 		var steps []string
 		r, err := l.Measure(t.Context(), "m00000001", link, func(step string, _ float64) { steps = append(steps, step) })
+		synctest.Wait()
 		is.NoErr(err)
 		is.Equal(r.UpBitsPerS, int64(74.8e9)) // the best of all sizes, each way by itself
 		is.Equal(r.DownBitsPerS, int64(73.6e9))
