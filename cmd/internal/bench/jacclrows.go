@@ -65,7 +65,11 @@ func (b *run) jacclRows() error {
 		return err
 	}
 	defer d.Close()
-	return (&jacclBench{b, stage, d, filepath.Join(stage.Bin, "standin")}).handshakes()
+	j := &jacclBench{b, stage, d, filepath.Join(stage.Bin, "standin")}
+	if err := j.handshakes(); err != nil {
+		return err
+	}
+	return j.events()
 }
 
 // handshakes measures, in turn, one by Fulmen and one where all ranks connect to

@@ -57,14 +57,8 @@ func (b *run) jobRows() error {
 	}
 	defer d.Close()
 	j := &jobBench{b, stage, d}
-	if stage.Account.Other { // jobs are submitted by this process, which is root
-		root := api.Principal{User: "root", Node: d.Nodes[0].ID}
-		for _, n := range d.Nodes {
-			_, err := client.Call[api.Empty](ctx, n.Client, "cluster.map_user", api.ClusterMapUserParams{Principal: root, Account: stage.Account.Name})
-			if err != nil {
-				return fmt.Errorf("%s: map root: %w", n.Mac, err)
-			}
-		}
+	if err := j.vouch(ctx); err != nil {
+		return err
 	}
 	if _, err := client.Call[api.JobListResult](ctx, d.Nodes[0].Client, "job.list", api.JobListParams{}); errors.Is(err, api.ReasonNotBuiltYet) {
 		fmt.Fprintln(os.Stderr, "bench: jobs are not wired yet")
@@ -85,13 +79,31 @@ func (b *run) jobRows() error {
 	return nil
 }
 
+// vouch has jobs run that are submitted by this process, where that is root.
+func (j *jobBench) vouch(ctx context.Context) error {
+	if !j.Account.Other {
+		return nil
+	}
+	root := api.Principal{User: "root", Node: j.Nodes[0].ID}
+	for _, n := range j.Nodes {
+		_, err := client.Call[api.Empty](ctx, n.Client, "cluster.map_user", api.ClusterMapUserParams{Principal: root, Account: j.Account.Name})
+		if err != nil {
+			return fmt.Errorf("%s: map root: %w", n.Mac, err)
+		}
+	}
+	return nil
+}
+
 // begin submits a job of a program on so many ranks, without a client that
 // follows it, at the first node.
 func (j *jobBench) begin(ctx context.Context, ranks int, command ...string) (api.JobID, error) {
+	return j.place(ctx, api.Placement{Ranks: ranks, Backend: api.BackendRing, GPU: api.GPUExclusive}, command...)
+}
+
+// place is begin where more is said about where.
+func (j *jobBench) place(ctx context.Context, where api.Placement, command ...string) (api.JobID, error) {
 	result, err := client.Call[api.JobSubmitResult](ctx, j.Nodes[0].Client, "job.submit", api.JobSubmitParams{Request: api.JobRequest{
-		Program:   api.Program{Command: command, Directory: j.Work, Stdin: api.StdinNone},
-		Placement: api.Placement{Ranks: ranks, Backend: api.BackendRing, GPU: api.GPUExclusive},
-		AllowSolo: true, Detached: true,
+		Program: api.Program{Command: command, Directory: j.Work, Stdin: api.StdinNone}, Placement: where, AllowSolo: true, Detached: true,
 	}})
 	return result.Job, err
 }
@@ -144,7 +156,7 @@ func (j *jobBench) until(ctx context.Context, id api.JobID, what string, fits fu
 	}
 	for change, err := range changes {
 		if err != nil {
-			return f, fmt.Errorf("job %s: waiting for %s: %w", id, what, errors.Join(err, context.Cause(ctx)))
+			return f, fmt.Errorf("job %s: waiting for %s, while it is %s: %s: %w", id, what, f.job.Phase, f.job.Message, errors.Join(err, context.Cause(ctx)))
 		}
 		if err := f.take(change.Put); err != nil || fits(f) {
 			return f, err

@@ -15,10 +15,14 @@ type Loopback struct{ native.Processes }
 
 var _ Machine = Loopback{}
 
+// noKeepAlive asks for no probes of connections, which Go sets up for each: the end
+// of what is on this machine is told by its kernel.
+const noKeepAlive = -1
+
 // Listen listens at a port and shares it with nobody: the options by which JACCL
 // lets several programs have one port are off.
 func (Loopback) Listen(port int) (net.Listener, error) {
-	alone := net.ListenConfig{Control: func(_, _ string, raw syscall.RawConn) error {
+	alone := net.ListenConfig{KeepAlive: noKeepAlive, Control: func(_, _ string, raw syscall.RawConn) error {
 		var problem error
 		err := raw.Control(func(fd uintptr) { problem = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_REUSEADDR, 0) })
 		if err != nil {
@@ -31,7 +35,7 @@ func (Loopback) Listen(port int) (net.Listener, error) {
 
 // Dial connects to a port.
 func (Loopback) Dial(ctx context.Context, port int) (net.Conn, error) {
-	var d net.Dialer
+	d := net.Dialer{KeepAlive: noKeepAlive}
 	return d.DialContext(ctx, "tcp4", coordinatorAt(port).String())
 }
 

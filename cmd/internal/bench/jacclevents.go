@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"fulmen/cmd/internal/bench/stats"
+	"fulmen/daemon/api"
+	"fulmen/daemon/client"
+	"fulmen/daemon/e2e/desk"
+)
+
+const (
+	// eventRounds is how often each event is measured.
+	eventRounds = 7
+	// eventGoalMs is how long it may take from one to the ends of the ranks.
+	eventGoalMs = 250
+)
+
+// event is what happens to a cable or a Mac of a job, and what puts it back.
+type event struct {
+	name, reason string
+	happen, undo string
+}
+
+// events measures how long it takes from an event to the signals that end the ranks
+// of a group, which would never notice. A rank dies of its signal at once.
+func (j *jacclBench) events() error {
+	b := &jobBench{j.run, j.Stage, j.Desk}
+	ctx, cancel := context.WithTimeout(j.ctx, deskDeadline)
+	err := b.vouch(ctx)
+	cancel()
+	if err != nil {
+		return err
+	}
+	took := map[string][]float64{}
+	var names []string
+	for range eventRounds {
+		for n := range 3 {
+			e, ms, err := j.outlived(b, n)
+			if err != nil {
+				return err
+			}
+			if took[e.name] == nil {
+				names = append(names, e.name)
+			}
+			took[e.name] = append(took[e.name], ms)
+		}
+	}
+	goal := float64(eventGoalMs)
+	for _, name := range names {
+		j.rows = append(j.rows, newRow(name+", until the ranks are signalled", stats.Median(took[name]), "ms", Lower, &goal, "", "two ranks over a cable"))
+	}
+	return nil
+}
+
+// outlived has one event happen to a job of two ranks.
+func (j *jacclBench) outlived(b *jobBench, n int) (e event, ms float64, err error) {
+	ctx, cancel := context.WithTimeout(j.ctx, jobDeadline)
+	defer cancel()
+	asked := j.Nodes[0].Client
+	where := api.Placement{Ranks: 2, Backend: api.BackendJACCL, GPU: api.GPUExclusive, ExcludedNodes: []api.NodeID{j.Nodes[0].ID}}
+	id, err := b.place(ctx, where, j.standin, "-work", "-1s")
+	if err != nil {
+		return e, 0, err
+	}
+	f, err := b.until(ctx, id, "two ranks", func(f *followed) bool { return f.running() == 2 && f.job.Phase == api.JobRunning })
+	if err != nil {
+		return e, 0, err
+	}
+	all, err := j.possible(ctx, f.job.Attempts[0].Plan)
+	if err != nil {
+		return e, 0, err
+	}
+	e = all[n]
+	change := func(line string) error {
+		_, err := client.Call[api.Empty](ctx, asked, "daemon.simulate", api.DaemonSimulateParams{Line: line})
+		return err
+	}
+	began := time.Now()
+	if err := change(e.happen); err != nil {
+		return e, 0, err
+	}
+	f, err = b.until(ctx, id, "end", func(f *followed) bool {
+		ended := 0
+		for _, r := range f.ranks {
+			if !r.EndedAt.IsZero() {
+				ended++
+			}
+		}
+		return f.job.Phase.Ended() && ended == 2
+	})
+	if err != nil {
+		return e, 0, err
+	}
+	if string(f.job.Reason) != e.reason {
+		return e, 0, fmt.Errorf("%s: the job ended of %s: %s", e.name, f.job.Reason, f.job.Message)
+	}
+	for _, r := range f.ranks {
+		ms = max(ms, float64(r.EndedAt.Sub(began))/1e6)
+	}
+	return e, ms, change(e.undo)
+}
+
+// possible are the events that can happen to a plan.
+func (j *jacclBench) possible(ctx context.Context, plan *api.Plan) ([]event, error) {
+	mac := func(id api.NodeID) string {
+		return j.Nodes[slices.IndexFunc(j.Nodes, func(n *desk.Node) bool { return n.ID == id })].Mac
+	}
+	end := plan.Links[0].Link.High
+	port := fmt.Sprintf("%s.tb%d", mac(end.Node), end.Receptacle)
+	other := plan.Links[0].Link.Low
+	docs, err := client.Call[api.StateGetResult](ctx, j.Nodes[0].Client, "state.get", api.StateSelect{Kinds: []api.Kind{api.KindNetwork}, Nodes: []api.NodeRef{api.NodeRef(end.Node)}})
+	if err != nil {
+		return nil, err
+	}
+	var network api.Network
+	if len(docs.Docs) != 1 {
+		return nil, fmt.Errorf("%d documents of a network", len(docs.Docs))
+	}
+	if err := docs.Docs[0].Decode(&network); err != nil {
+		return nil, err
+	}
+	at := slices.IndexFunc(network.Interfaces, func(i api.Interface) bool { return i.Receptacle == end.Receptacle })
+	if at < 0 {
+		return nil, fmt.Errorf("no interface at %s", port)
+	}
+	var addresses []string
+	for _, a := range network.Interfaces[at].Addresses {
+		if a.Address.Addr().Is4() {
+			addresses = append(addresses, a.Address.String()+" manual")
+		}
+	}
+	address := fmt.Sprintf("set %s.%s.address ", mac(end.Node), network.Interfaces[at].Name)
+	return []event{
+		{"a cable is pulled", string(api.ReasonLinkGone), "unplug " + port, fmt.Sprintf("plug %s %s.tb%d", port, mac(other.Node), other.Receptacle)},
+		{"an address is lost", string(api.ReasonAddressLost), address + "none", address + strings.Join(addresses, " ")},
+		{"a Mac goes to sleep", string(api.ReasonNodeAsleep), "sleep " + mac(end.Node), "wake " + mac(end.Node)},
+	}, nil
+}
