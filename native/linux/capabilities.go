@@ -42,8 +42,23 @@ func (m *machine) Capabilities(ctx context.Context) (native.Capabilities, error)
 	m.canDiscover(c)
 	c.Yes(native.FeatureSupervisor)
 	c.No(native.ReasonNoPlatform.With("not a part of "+platformName),
-		native.FeaturePowerNotices, native.FeatureKeepAwake, native.FeatureNetworkService, native.FeatureBridgeMembership)
+		native.FeaturePowerNotices, native.FeatureKeepAwake)
+	m.canChange(c)
 	return c, nil
+}
+
+// canChange asks whether the network may be changed, without changing anything.
+func (m *machine) canChange(c native.Capabilities) {
+	features := []native.Feature{native.FeatureNetworkService, native.FeatureBridgeMembership}
+	if m.mayChange == nil {
+		c.No(native.ReasonNoPlatform.With("not a part of "+platformName), features...)
+		return
+	}
+	if why := m.mayChange(); why != "" {
+		c.No(why, features...)
+		return
+	}
+	c.Yes(features...)
 }
 
 func (m *machine) canRead(c native.Capabilities, area native.Area, file string) {

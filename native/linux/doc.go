@@ -76,6 +76,15 @@
 // after the last hint sees. A change of a port on InfiniBand itself is not
 // announced: with such a device the capability is a no.
 //
+// # Changes
+//
+// Linux has no network services. What stands for one is an address with a label
+// that only Fulmen gives ("thunderbolt0:f2" for "Fulmen Thunderbolt 2"): one message
+// makes it, one takes it away, and it is gone with the interface. Bridges are changed
+// in the kernel alone. Only interfaces that are named are touched, and they need
+// CAP_NET_ADMIN. No cable of a Linux machine is one that RDMA is enabled on; that the
+// transaction is tried against a real kernel is what these are for.
+//
 // # Pressure
 //
 // [native.PressureWarning] is when some task waited for memory during 15 % of

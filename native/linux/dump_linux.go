@@ -90,11 +90,16 @@ func (d *dumper) ask(kind uint16, body []byte) error {
 
 // once sends the request and takes the answer to its end, interrupted or not.
 func (d *dumper) once(kind uint16, body []byte) error {
+	return d.exchange(kind, unix.NLM_F_REQUEST|unix.NLM_F_DUMP, body)
+}
+
+// exchange sends a message and takes what the kernel says to it.
+func (d *dumper) exchange(kind, flags uint16, body []byte) error {
 	d.sequence++
 	request := make([]byte, unix.SizeofNlMsghdr, unix.SizeofNlMsghdr+len(body))
 	binary.NativeEndian.PutUint32(request, uint32(unix.SizeofNlMsghdr+len(body)))
 	binary.NativeEndian.PutUint16(request[4:], kind)
-	binary.NativeEndian.PutUint16(request[6:], unix.NLM_F_REQUEST|unix.NLM_F_DUMP)
+	binary.NativeEndian.PutUint16(request[6:], flags)
 	binary.NativeEndian.PutUint32(request[8:], d.sequence)
 	if err := unix.Sendto(d.fd, append(request, body...), 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
 		return err

@@ -19,6 +19,9 @@ type machine struct {
 	clock native.Clock
 	// links dumps the kernel's interfaces, addresses and default routes.
 	links func() (tables, error)
+	// mayChange says why the network cannot be changed; empty where it can. It is nil
+	// where nothing changes it.
+	mayChange func() native.Reason
 	// devices are those behind the interfaces.
 	devices devices
 	// sources are what announces changes.

@@ -25,7 +25,9 @@ func (t tree) network(dump func() (tables, error), devices *devices) (*native.Ne
 		}
 	}
 	t.setReceptacles(n.Interfaces)
-	n.Unknown.Add("services", native.ReasonNoOS.With("the kernel has no services; several programs may keep some"))
+	if n.Services = tables.services(); len(n.Services) == 0 {
+		n.Unknown.Add("services", native.ReasonNoOS.With("the kernel has no services; several programs may keep some"))
+	}
 	if n.PrimaryInterface = primary(tables); n.PrimaryInterface == "" {
 		n.Unknown.Add("primary_interface", native.ReasonNotConnected.With("no default route"))
 	}

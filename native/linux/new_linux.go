@@ -19,8 +19,8 @@ func New(options Options) (native.Platform, error) {
 	d := &discovery{machine: m}
 	return native.Platform{
 		Name: platformName, Facts: m, Clock: o.Clock, Discovery: d, Sockets: bound.Sockets{}, Supervisor: newSupervisor(o),
-		Processes: procsockets.Processes{},
-		Closers:   []func() error{d.close, m.close},
+		Processes: procsockets.Processes{}, Network: actions{m},
+		Closers: []func() error{d.close, m.close},
 	}.Complete()
 }
 
@@ -30,6 +30,6 @@ func newMachine(o Options) *machine {
 		clock:   o.Clock,
 		links:   new(dumps).tables,
 		sources: kernelSources(o),
-		stalls:  stalls{hold: stallHold},
+		stalls:  stalls{hold: stallHold}, mayChange: mayChange,
 	}
 }

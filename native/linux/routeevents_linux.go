@@ -2,6 +2,7 @@ package linux
 
 import (
 	"slices"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -72,7 +73,9 @@ func parseRouteEvent(m syscall.NetlinkMessage) (routeEvent, bool) {
 		}
 		return routeEvent{"rtnetlink.link", attributes.text(unix.IFLA_IFNAME)}, true
 	case unix.RTM_NEWADDR, unix.RTM_DELADDR:
-		return routeEvent{"rtnetlink.address", parseAttributes(after(m.Data, unix.SizeofIfAddrmsg)).text(unix.IFA_LABEL)}, true
+		// A label is the interface's name, or begins with it.
+		name, _, _ := strings.Cut(parseAttributes(after(m.Data, unix.SizeofIfAddrmsg)).text(unix.IFA_LABEL), ":")
+		return routeEvent{"rtnetlink.address", name}, true
 	case unix.RTM_NEWROUTE, unix.RTM_DELROUTE:
 		if len(m.Data) < unix.SizeofRtMsg || m.Data[rtDestinationLength] != 0 {
 			return routeEvent{}, false

@@ -99,6 +99,7 @@ func parseAddress(data []byte) (address, bool) {
 		Address: prefix,
 		Flags:   uint32(data[2]),
 		Index:   int(int32(binary.NativeEndian.Uint32(data[4:]))),
+		Label:   a.text(unix.IFA_LABEL),
 	}
 	if flags, has := a.number(unix.IFA_FLAGS); has {
 		out.Flags = flags

@@ -29,6 +29,8 @@ type address struct {
 	Address  netip.Prefix `json:"address"`
 	Flags    uint32       `json:"flags,omitzero"`    // IFA_F_*
 	Protocol uint8        `json:"protocol,omitzero"` // IFAPROT_*; 0 before Linux 5.18
+	// Label is IFA_LABEL: the interface's name, or what somebody called the address.
+	Label string `json:"label,omitzero"`
 	// Lifetime is how long it stays valid, in seconds; 0 is for ever.
 	Lifetime uint32 `json:"lifetime,omitzero"`
 }

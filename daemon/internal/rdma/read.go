@@ -35,9 +35,11 @@ func foundIn(n native.Network, iface string) change.Found {
 		}
 	}
 	for _, b := range n.Bridges {
-		f.Bridges = append(f.Bridges, change.Membership{
-			Bridge: b.Name, Kernel: slices.Contains(b.KernelMembers, iface), Stored: slices.Contains(b.StoredMembers, iface),
-		})
+		m := change.Membership{Bridge: b.Name, Kernel: slices.Contains(b.KernelMembers, iface), Stored: slices.Contains(b.StoredMembers, iface)}
+		if b.StoredMembers == nil && b.Unknown["stored_members"] != "" {
+			m.Stored = m.Kernel // nothing is stored: what runs is all there is
+		}
+		f.Bridges = append(f.Bridges, m)
 	}
 	for _, s := range n.Services {
 		if s.Interface == iface {
