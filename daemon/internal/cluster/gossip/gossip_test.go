@@ -185,7 +185,7 @@ func TestAllAreAlive(t *testing.T) {
 				is.Equal(times == 1, o != i) // each once, whoever heard of it first
 			}
 		}
-		d.pass(time.Hour)
+		d.pass(20 * time.Minute)
 		for _, v := range d.nodes {
 			is.Equal(v.changes(), nil) // nobody was suspected
 		}
@@ -290,7 +290,7 @@ func TestRemovedIsNotListed(t *testing.T) {
 			v.wire.Drop(gone.id.Node)
 			v.Changed()
 		}
-		d.pass(time.Hour)
+		d.pass(10 * time.Minute) // in which it knocks all the time
 		is.Equal(d.nodes[0].alive(), []int{1})
 		is.Equal(d.nodes[0].State(gone.id.Node).Reason, api.ReasonNeverHeardOf)
 	})

@@ -236,7 +236,7 @@ func TestRemovedHasNoConnection(t *testing.T) {
 		d.book.set(b.id, false)
 		a.Drop(b.id.Node)
 		c.Drop(b.id.Node)
-		d.pass(5 * time.Minute)
+		d.pass(2 * time.Minute)
 		is.Equal(b.active(a), nil) // it tries, and is let in nowhere
 		is.Equal(b.active(c), nil)
 		is.Equal(a.active(c), []string{"en5>en5", "en0>en0"})
