@@ -30,7 +30,7 @@ func (n *Node) Standing() pairing.Standing { return n.book.Standing() }
 // bookChanged opens and closes what others see of Add a Mac.
 func (n *Node) bookChanged() {
 	standing := n.book.Standing()
-	isOpen := !standing.Code.IsZero() && standing.Reason == "" && standing.UsedBy == ""
+	isOpen := standing.IsOpen()
 	n.mu.Lock()
 	changed := n.pairing != isOpen
 	n.pairing = isOpen
@@ -60,7 +60,7 @@ func (n *Node) publishTries(standing pairing.Standing, isOpen bool) {
 			continue
 		}
 		err := n.options.Documents.Put(api.KindPending, string(try.Node), api.Pending{
-			Peer: try.Node, Name: "Mac at " + try.Address.Addr().String(), Address: try.Address, Interface: try.Interface,
+			Peer: try.Node, Name: nameless(try.Address), Address: try.Address, Interface: try.Interface,
 			State: api.PendingProving, Since: api.TimeOf(try.At), ExpiresAt: api.TimeOf(standing.ExpiresAt), TriesLeft: standing.TriesLeft,
 		}, nil)
 		if err != nil {
@@ -88,7 +88,7 @@ func (n *Node) show(ctx context.Context, c transport.PairConn) {
 	switch {
 	case err != nil:
 		n.log.Info("a pairing came to nothing", "from", c.Remote, "interface", c.Interface, "error", err)
-	case out.HasAsked:
+	case out.WasAsked:
 	default:
 		n.paired(out, conn, false)
 	}
@@ -106,7 +106,6 @@ func (n *Node) side(answers api.ClusterJoinParams, admitted func(api.NodeID)) pa
 			return n.admit(peer, admitted)
 		},
 		Adopt: func(_ context.Context, r *cluster.Roster, _ pairing.Peer) error { return n.adopt(r, answers) },
-		Asked: func(a pairing.Asking) { n.asked(a) },
 	}
 }
 

@@ -315,7 +315,8 @@ func TestAnswer(t *testing.T) {
 		entry, isThere := member.pendings()[asking.identity.Node]
 		is.True(isThere)
 		is.Equal(entry.State, api.PendingAsking)
-		is.True(!strings.Contains(fmt.Sprint(entry), asking.name())) // its name is not told before
+		is.Equal([]string{entry.Name, entry.ModelName}, []string{asking.name(), "Secret Studio"}) // so that a person knows whose code it is
+		is.Equal(entry.TriesLeft, api.MaxCodeTries)
 		answer := func(m *mac, code string, state api.PendingState) error {
 			return m.Answer(context.Background(), api.ClusterAnswerParams{Node: asking.identity.Node, Code: code, State: state, Account: "guests"})
 		}

@@ -130,14 +130,14 @@ func TestStrangerLearnsNothing(t *testing.T) {
 			is.NoErr(err)
 			is.Equal(d.leaks(raw, d.macs[:3]...), "")
 		}
-		// While a code is shown, and tried wrongly, no more than the key is known.
+		// While a code is shown, and tried wrongly, no more is known than whose it is; and nothing of who tries.
 		d.macs[0].Pair(api.ClusterPairParams{})
 		d.pass(5 * time.Second)
 		is.True(errors.Is(stranger.join("ABCD-EFGH", at(d.macs[0])), api.ReasonWrongCode))
 		is.Equal(stranger.alone(d.macs[0]), "")
+		is.Equal(len(stranger.pendings()), 1)
 		for _, p := range stranger.pendings() {
-			is.Equal(p.ModelName, "")
-			is.True(!strings.Contains(p.Name, d.macs[0].name()))
+			is.Equal([]string{p.Name, p.ModelName}, []string{d.macs[0].name(), "Secret Studio"})
 		}
 		for _, p := range d.macs[0].pendings() {
 			is.Equal(p.ModelName, "")

@@ -9,6 +9,7 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/cluster/discover"
 	"fulmen/daemon/internal/cluster/pairing"
+	"fulmen/daemon/internal/cluster/transport"
 	"fulmen/native"
 )
 
@@ -89,25 +90,45 @@ func (n *Node) lookAgain() {
 	}
 }
 
-// peek finds out who a stranger is.
+// nameless is what a Mac is called that has not said who it is.
+func nameless(at netip.AddrPort) string { return "Mac at " + at.Addr().String() }
+
+// peek finds out who a stranger is: it says its name and model to whoever asks
+// while it shows its code, and hears nothing of this node. One that says no more
+// than its key is called after its address.
 func (n *Node) peek(ctx context.Context, s discover.Stranger) (pairing.Asking, bool) {
 	for _, c := range s.Candidates {
 		within, cancel := n.within(ctx, joinWithin/3, c.Address.String())
-		key, err := n.transport.Peek(within, c.Interface, c.Address)
+		node, claim, err := n.ask(within, c)
 		cancel()
 		if err != nil {
 			n.log.Debug("a Mac that waits did not say who it is", "at", c.Address, "error", err)
+		}
+		if node == "" {
 			continue
 		}
-		return pairing.Asking{
-			Node: api.NodeIDFromKey(key), Interface: c.Interface, Remote: c.Address.Addr(),
-			Claim: pairing.Claim{
-				Name: "Mac at " + c.Address.Addr().String(), Port: int(c.Address.Port()),
-				ValidMS: api.CodeTTL.Milliseconds(), TriesLeft: api.MaxCodeTries,
-			},
-		}, true
+		return pairing.Asking{Node: node, Interface: c.Interface, Address: c.Address, Claim: claim}, true
 	}
 	return pairing.Asking{}, false
+}
+
+// ask asks the Mac at an address who it is. Its id is given also where it says no
+// more.
+func (n *Node) ask(ctx context.Context, at transport.Candidate) (api.NodeID, pairing.Claim, error) {
+	c, err := n.transport.Peek(ctx, at.Interface, at.Address)
+	if err != nil {
+		return "", pairing.Claim{}, err
+	}
+	defer c.Close()
+	conn, err := pairing.Over(c.Conn, c.Interface, c.Remote)
+	if err != nil {
+		return "", pairing.Claim{}, err
+	}
+	claim, err := pairing.Ask(ctx, conn, n.options.Platform.Clock)
+	if err != nil {
+		claim = pairing.Claim{Name: nameless(at.Address), ValidMS: api.CodeTTL.Milliseconds(), TriesLeft: api.MaxCodeTries}
+	}
+	return conn.Peer(), claim, err
 }
 
 // present takes a Mac up in the inbox, and reports whether nothing is left to be
@@ -163,8 +184,8 @@ func (n *Node) takeOutMembers() {
 func (n *Node) shows(a pairing.Asking, s discover.Stranger) {
 	now := n.options.Platform.Clock.Now()
 	err := n.options.Documents.Put(api.KindPending, string(a.Node), api.Pending{
-		Peer: a.Node, Name: a.Claim.Name, Address: netip.AddrPortFrom(a.Remote, uint16(a.Claim.Port)), Interface: a.Interface,
-		State: api.PendingAsking, Since: api.TimeOf(s.Since), ExpiresAt: api.TimeOf(now.Add(api.CodeTTL)), TriesLeft: a.Claim.TriesLeft,
+		Peer: a.Node, Name: a.Name, ModelName: a.ModelName, Address: a.Address, Interface: a.Interface, State: api.PendingAsking,
+		Since: api.TimeOf(s.Since), ExpiresAt: api.TimeOf(now.Add(time.Duration(a.ValidMS) * time.Millisecond)), TriesLeft: a.TriesLeft,
 	}, nil)
 	if err != nil {
 		n.log.Error("a Mac that shows a code could not be published", "error", err)

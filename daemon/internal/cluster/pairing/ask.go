@@ -3,21 +3,19 @@ package pairing
 import (
 	"context"
 	"net/netip"
+	"time"
 
 	"fulmen/daemon/api"
 	"fulmen/native"
 )
 
-// Claim is what a Mac says of itself that shows a code and asks another one to
-// let it in. It says so unproved, because a person must know what to look for;
-// of the other Mac it hears nothing.
+// Claim is what a Mac that shows a code says of itself to whoever asks. It is
+// unproved, and said because a person who is to type the code must know whose.
 type Claim struct {
 	// Name is its friendly name.
 	Name string `json:"name"`
 	// ModelName is what people call the model.
 	ModelName string `json:"model_name,omitempty"`
-	// Port is where it listens for peers.
-	Port int `json:"port"`
 	// ValidMS is how long its code still counts, in milliseconds, at most
 	// api.CodeTTL.
 	ValidMS int64 `json:"valid_ms"`
@@ -26,7 +24,7 @@ type Claim struct {
 }
 
 func (c *Claim) isValid() bool {
-	return c.Name == plain(c.Name) && c.ModelName == plain(c.ModelName) && c.Port > 0 && c.Port <= 65535 &&
+	return c.Name != "" && c.Name == plain(c.Name) && c.ModelName == plain(c.ModelName) &&
 		c.ValidMS > 0 && c.ValidMS <= api.CodeTTL.Milliseconds() && c.TriesLeft > 0 && c.TriesLeft <= api.MaxCodeTries
 }
 
@@ -35,29 +33,41 @@ type Asking struct {
 	// Node is the id of the key that it has shown, so that nobody speaks for
 	// another one.
 	Node api.NodeID
-	// Interface is by which of this node's interfaces it came; empty = not known.
+	// Interface is by which of this node's interfaces it is reached; empty = not
+	// known.
 	Interface string
-	// Remote is its address.
-	Remote netip.Addr
+	// Address is where it listens for peers.
+	Address netip.AddrPort
 	Claim
 }
 
-// Ask makes an entry in the inbox of the Mac that was dialled. It does not say
-// what becomes of it.
-func Ask(ctx context.Context, conn Conn, clock native.Clock, claim Claim) (err error) {
+// Ask asks a Mac that shows a code who it is. It hears nothing of this one but
+// the key of the connection. Where no code counts there the error is
+// pairing_not_open; those of Enter are possible too.
+func Ask(ctx context.Context, conn Conn, clock native.Clock) (claim Claim, err error) {
 	defer recovered(conn, &err)
-	claim.Name, claim.ModelName = plain(claim.Name), plain(claim.ModelName)
-	if !claim.isValid() {
-		return api.NewError(api.ReasonBadValue, "ask")
-	}
 	l, done := open(ctx, conn, clock)
 	defer done()
 	if err := l.greet(true); err != nil {
-		return err
+		return Claim{}, err
 	}
-	if err := l.send(message{Ask: &claim}); err != nil {
-		return err
+	if err := l.send(message{Ask: &empty{}}); err != nil {
+		return Claim{}, err
 	}
-	_, err = l.receive("the other Mac to hear it", "heard")
-	return err
+	m, err := l.receive("the other Mac to say who it is", "claim")
+	if err != nil {
+		return Claim{}, err
+	}
+	return *m.Claim, nil
+}
+
+// answer says who this Mac is while it shows a code.
+func (s *Side) answer(l *line, book *Book) (Outcome, error) {
+	standing := book.Standing()
+	left := standing.ExpiresAt.Sub(s.Clock.Now())
+	if !standing.IsOpen() || left < time.Millisecond || s.Card.Name == "" {
+		return Outcome{}, l.refuse(api.NewError(api.ReasonPairingNotOpen, ""), 0)
+	}
+	claim := Claim{Name: s.Card.Name, ModelName: s.Card.ModelName, ValidMS: min(left, api.CodeTTL).Milliseconds(), TriesLeft: standing.TriesLeft}
+	return Outcome{WasAsked: true}, l.send(message{Claim: &claim})
 }

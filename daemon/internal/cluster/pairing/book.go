@@ -198,6 +198,9 @@ type Standing struct {
 	Reason api.Reason
 }
 
+// IsOpen reports whether the code waits for somebody to prove it.
+func (s Standing) IsOpen() bool { return !s.Code.IsZero() && s.Reason == "" && s.UsedBy == "" }
+
 // Standing is the code as it stands.
 func (b *Book) Standing() Standing {
 	b.mu.Lock()

@@ -23,7 +23,7 @@ func FuzzMessage(f *testing.F) {
 		{Hello: &hello{1, 1}}, {Start: &start{With: kindCode, Wants: WantsJoin, share: s}}, {Share: &s}, {Confirm: &confirm{tag}}, {Card: &card},
 		{Start: &start{With: kindInvite, Invite: "01234567", Wants: WantsAdmit, share: s}},
 		{Roster: &rosterLog{Log: m.roster.Log()}}, {Ack: &empty{}}, {Refuse: &refuse{Reason: api.ReasonWrongCode, TriesLeft: 2}},
-		{Ask: &Claim{Name: "x", Port: 1, ValidMS: 1, TriesLeft: 1}}, {Heard: &empty{}},
+		{Ask: &empty{}}, {Claim: &Claim{Name: "x", ValidMS: 1, TriesLeft: 1}},
 	} {
 		raw, err := json.Marshal(seed)
 		if err != nil {
@@ -62,7 +62,7 @@ func FuzzShow(f *testing.F) {
 	s := share{Share: make([]byte, cpace.ShareSize), Key: other.Public()}
 	s.Share[0] = 2 // an element
 	for _, first := range []message{
-		{Start: &start{With: kindCode, Wants: WantsJoin, share: s}}, {Ask: &Claim{Name: "x", Port: 1, ValidMS: 1, TriesLeft: 1}},
+		{Start: &start{With: kindCode, Wants: WantsJoin, share: s}}, {Ask: &empty{}},
 	} {
 		raw, err := json.Marshal(first)
 		if err != nil {
@@ -80,10 +80,11 @@ func FuzzShow(f *testing.F) {
 		defer m.book.Close()
 		c := &canned{in: bytes.NewReader(sent)}
 		out, err := Show(t.Context(), Conn{Conn: c, PeerKey: other.Public(), Session: make([]byte, sessionSize)}, m.book, m.side())
-		if !out.HasAsked && err == nil || out.IsAcknowledged {
+		if !out.WasAsked && err == nil || out.IsAcknowledged {
 			t.Fatal("a stranger was let in")
 		}
-		if bytes.Contains(c.out.Bytes(), []byte("ecret")) {
+		// Who asks is told name and model while a code is shown, and the rest of the card is for who proves it.
+		if said := c.out.Bytes(); bytes.Contains(said, []byte("secret-name")) || !out.WasAsked && bytes.Contains(said, []byte("ecret")) {
 			t.Fatal("the card went to a stranger")
 		}
 		if m.book.code.isTested {

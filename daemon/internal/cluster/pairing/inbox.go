@@ -2,7 +2,6 @@ package pairing
 
 import (
 	"cmp"
-	"net/netip"
 	"slices"
 	"time"
 
@@ -68,7 +67,7 @@ func (b *Inbox) Hear(at Moment, a Asking) bool {
 	valid := min(time.Duration(a.ValidMS)*time.Millisecond, api.CodeTTL)
 	e.heard, e.expires = at.Boot, at.Boot+valid
 	e.pending.Name, e.pending.ModelName = a.Name, a.ModelName
-	e.pending.Address, e.pending.Interface = netip.AddrPortFrom(a.Remote, uint16(a.Port)), a.Interface
+	e.pending.Address, e.pending.Interface = a.Address, a.Interface
 	e.pending.ExpiresAt, e.pending.TriesLeft = api.TimeOf(at.Wall.Add(valid)), a.TriesLeft
 	return true
 }

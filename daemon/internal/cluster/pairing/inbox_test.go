@@ -21,8 +21,8 @@ func at(d time.Duration) Moment {
 func asking(n int) Asking {
 	key := make(ed25519.PublicKey, ed25519.PublicKeySize)
 	binary.BigEndian.PutUint32(key, uint32(n))
-	return Asking{Node: api.NodeIDFromKey(key), Interface: "en0", Remote: netip.MustParseAddr("10.0.0.7"),
-		Claim: Claim{Name: "Ada's Mac", Port: 7732, ValidMS: api.CodeTTL.Milliseconds(), TriesLeft: 3}}
+	return Asking{Node: api.NodeIDFromKey(key), Interface: "en0", Address: netip.MustParseAddrPort("10.0.0.7:7732"),
+		Claim: Claim{Name: "Ada's Mac", ValidMS: api.CodeTTL.Milliseconds(), TriesLeft: 3}}
 }
 
 func TestInboxEntry(t *testing.T) {

@@ -21,8 +21,8 @@ const ProtocolVersion = 1
 //	Start -> Share, Confirm -> Confirm, Card -> Card,
 //	then from the one that admits Roster, from the one that joins Ack.
 //
-// Refuse takes the place of any. A Mac that only asks to be let in sends Ask, and
-// is told Heard whatever becomes of it.
+// Refuse takes the place of any. A Mac that only wants to know who shows a code
+// sends Ask, and is answered with Claim.
 type message struct {
 	Hello   *hello     `json:"hello,omitempty"`
 	Start   *start     `json:"start,omitempty"`
@@ -32,8 +32,8 @@ type message struct {
 	Roster  *rosterLog `json:"roster,omitempty"`
 	Ack     *empty     `json:"ack,omitempty"`
 	Refuse  *refuse    `json:"refuse,omitempty"`
-	Ask     *Claim     `json:"ask,omitempty"`
-	Heard   *empty     `json:"heard,omitempty"`
+	Ask     *empty     `json:"ask,omitempty"`
+	Claim   *Claim     `json:"claim,omitempty"`
 }
 
 // hello is which versions a side speaks. It stays as it is in all versions.
@@ -110,8 +110,8 @@ func (m *message) parts() []part {
 		{"roster", m.Roster != nil, func() bool { return len(m.Roster.Log) > 0 && len(m.Roster.Log) <= cluster.MaxEntries }},
 		{"ack", m.Ack != nil, yes},
 		{"refuse", m.Refuse != nil, func() bool { return m.Refuse.isValid() }},
-		{"ask", m.Ask != nil, func() bool { return m.Ask.isValid() }},
-		{"heard", m.Heard != nil, yes},
+		{"ask", m.Ask != nil, yes},
+		{"claim", m.Claim != nil, func() bool { return m.Claim.isValid() }},
 	}
 }
 

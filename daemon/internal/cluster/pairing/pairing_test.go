@@ -266,17 +266,42 @@ func TestOwnKeyOnTheOtherSide(t *testing.T) {
 
 func TestAsk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		is, member, asker := macs(t)
-		a, b := connect(t, asker, member)
-		x := member.show(t, b)
-		claim := Claim{Name: "Ada's\nMac \u202e", ModelName: "Mac mini", Port: 7732, ValidMS: 300_000, TriesLeft: 3}
-		is.NoErr(Ask(t.Context(), a, asker.clock, claim))
-		shown := <-x
-		is.NoErr(shown.err)
-		is.True(shown.HasAsked)
-		claim.Name = "Ada's Mac"
-		is.Equal(member.asked, []Asking{{Node: asker.Node, Interface: "en0", Remote: netip.MustParseAddr("10.0.0.7"), Claim: claim}})
-		is.True(!bytes.Contains(said(b), []byte("ecret"))) // who asks hears nothing
-		is.True(errors.Is(Ask(t.Context(), a, asker.clock, Claim{}), api.ReasonBadValue))
+		is, shower, asker := macs(t)
+		shower.name = "Ada's\nMac \u202e"
+		ask := func() (Claim, error, result) {
+			a, b := connect(t, asker, shower)
+			shown := shower.show(t, b)
+			claim, err := Ask(t.Context(), a, asker.clock)
+			told := <-shown
+			if claim.Name == "" { // who hears no name hears nothing
+				is.True(!bytes.Contains(said(b), []byte("ecret")))
+			}
+			is.True(!bytes.Contains(said(b), []byte("secret-name"))) // the rest of the card is for who proves the code
+			is.True(!bytes.Contains(said(a), []byte("ecret")))       // who asks tells nothing
+			return claim, err, told
+		}
+		_, err, told := ask()
+		is.True(errors.Is(err, api.ReasonPairingNotOpen)) // nothing is shown
+		is.True(!told.WasAsked)
+		_, _, err = shower.book.Invite(shower.Public(), nil, 7732, time.Hour)
+		is.NoErr(err)
+		_, err, _ = ask()
+		is.True(errors.Is(err, api.ReasonPairingNotOpen)) // an invitation says whom it is from
+
+		code, _ := shower.book.Open()
+		time.Sleep(time.Minute)
+		claim, err, told := ask()
+		is.NoErr(err)
+		is.NoErr(told.err)
+		is.True(told.WasAsked)
+		is.Equal(claim, Claim{Name: "Ada's Mac", ModelName: "Secret Model", ValidMS: (api.CodeTTL - time.Minute).Milliseconds(), TriesLeft: api.MaxCodeTries})
+		_, entered := pair(t, shower, asker, wrong(t, code), WantsJoin)
+		is.Equal(entered.reason(), api.ReasonWrongCode)
+		claim, err, _ = ask()
+		is.NoErr(err)
+		is.Equal(claim.TriesLeft, api.MaxCodeTries-1) // asking costs none
+		time.Sleep(api.CodeTTL)
+		_, err, _ = ask()
+		is.True(errors.Is(err, api.ReasonPairingNotOpen)) // it does not count any more
 	})
 }

@@ -54,7 +54,6 @@ type mac struct {
 	noAdopt error
 
 	mu     sync.Mutex
-	asked  []Asking
 	roster *cluster.Roster
 }
 
@@ -76,11 +75,6 @@ func (m *mac) side() Side {
 		Card: Card{Name: m.name, ShortName: "secret-name", ModelName: "Secret Model", Version: "0.1.0",
 			Cluster: m.roster.Cluster(), IsMember: len(m.roster.Current()) > 1, Leaves: m.leaves},
 		Admit: m.admit, Adopt: m.adopt,
-		Asked: func(a Asking) {
-			m.mu.Lock()
-			defer m.mu.Unlock()
-			m.asked = append(m.asked, a)
-		},
 	}
 }
 

@@ -3,12 +3,11 @@ package pairing
 import (
 	"context"
 
-	"fulmen/daemon/api"
 	"fulmen/daemon/internal/cluster/cpace"
 )
 
 // Show takes the part of the Mac that shows the code or made the invitation,
-// whoever has dialled, and hears Macs that only ask. It does not close the
+// whoever has dialled, and tells Macs that only ask who it is. It does not close the
 // connection. The errors are those of Enter; a failed proof is in the book.
 func Show(ctx context.Context, conn Conn, book *Book, side Side) (out Outcome, err error) {
 	defer recovered(conn, &err)
@@ -25,7 +24,7 @@ func Show(ctx context.Context, conn Conn, book *Book, side Side) (out Outcome, e
 		return Outcome{}, err
 	}
 	if first.Ask != nil {
-		return side.hear(l, *first.Ask)
+		return side.answer(l, book)
 	}
 	if err := showSecret(l, *first.Start, book, side); err != nil {
 		return Outcome{}, err
@@ -73,13 +72,4 @@ func showSecret(l *line, begin start, book *Book, side Side) error {
 	}
 	l.prove()
 	return l.send(message{Confirm: &confirm{Tag: result.Confirm()}})
-}
-
-// hear takes up a Mac that asks. It is told the same whatever becomes of that.
-func (s *Side) hear(l *line, claim Claim) (Outcome, error) {
-	if s.Asked == nil {
-		return Outcome{}, l.refuse(api.NewError(api.ReasonPairingNotOpen, ""), 0)
-	}
-	s.Asked(Asking{Node: l.conn.Peer(), Interface: l.conn.Interface, Remote: l.conn.Remote.Addr(), Claim: claim})
-	return Outcome{HasAsked: true}, l.send(message{Heard: &empty{}})
 }

@@ -28,8 +28,6 @@ type Side struct {
 	// Adopt takes over the roster of the other Mac, checked to be of the cluster
 	// that it named and to have both Macs as members, and saves it.
 	Adopt func(context.Context, *cluster.Roster, Peer) error
-	// Asked gets who asks to be let in, and returns at once; nil = nobody may.
-	Asked func(Asking)
 }
 
 // Peer is the other Mac, proved.
@@ -55,9 +53,9 @@ type Outcome struct {
 	// all the same, and with the same code it can try again.
 	IsAcknowledged bool
 	Doubt          error
-	// HasAsked says that no code was proved: the other Mac has asked to be let
-	// in.
-	HasAsked bool
+	// WasAsked says that no code was proved: the other Mac has asked who this one
+	// is, and was told.
+	WasAsked bool
 }
 
 // input is what both sides of CPace must have alike. Node ids have one length, so

@@ -191,23 +191,19 @@ func (t *Transport) Pair(ctx context.Context, iface string, to netip.AddrPort) (
 	return t.pair(ctx, iface, to, t.certificate)
 }
 
-// Peek finds out which key a stranger has that says it takes Macs in. The key
-// that is shown to it is made for the occasion, so that it hears nothing of this
-// node.
-func (t *Transport) Peek(ctx context.Context, iface string, to netip.AddrPort) (ed25519.PublicKey, error) {
+// Peek connects to a stranger that says it takes Macs in, to find out who it is.
+// The key that is shown to it is made for the occasion, so that it hears nothing of
+// this node.
+func (t *Transport) Peek(ctx context.Context, iface string, to netip.AddrPort) (PairConn, error) {
 	_, key, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
-		return nil, err
+		return PairConn{}, err
 	}
 	cert, err := certificate(cluster.NewIdentity(key))
 	if err != nil {
-		return nil, err
+		return PairConn{}, err
 	}
-	c, err := t.pair(ctx, iface, to, cert)
-	if err != nil {
-		return nil, err
-	}
-	return c.PeerKey, c.Close()
+	return t.pair(ctx, iface, to, cert)
 }
 
 func (t *Transport) pair(ctx context.Context, iface string, to netip.AddrPort, cert tls.Certificate) (PairConn, error) {
