@@ -42,8 +42,8 @@ func (a access) sees(v server.Viewer) func(*ledger.Record) bool {
 	return func(r *ledger.Record) bool {
 		switch key := r.Key(); key.Kind {
 		case api.KindJob:
-			var job api.Job
-			return r.Decode(&job) == nil && a.May(viewer, job.Principal)
+			job, err := ledger.Shared[api.Job](r)
+			return err == nil && a.May(viewer, job.Principal)
 		case api.KindRank:
 			ref, err := api.ParseRankRef(key.Name)
 			job, found := a.d.jobOf(ref.Job)
@@ -57,8 +57,10 @@ func (a access) sees(v server.Viewer) func(*ledger.Record) bool {
 func (d *daemon) jobOf(id api.JobID) (best api.Job, found bool) {
 	for _, home := range d.roster.Members() {
 		record, isThere := d.ledger.Get(api.Key{Node: home, Kind: api.KindJob, Name: string(id)})
-		var job api.Job
-		if isThere && record.Decode(&job) == nil && (!found || phase.Outranks(job, best)) {
+		if !isThere {
+			continue
+		}
+		if job, err := ledger.Shared[api.Job](record); err == nil && (!found || phase.Outranks(job, best)) {
 			best, found = job, true
 		}
 	}

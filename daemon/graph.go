@@ -43,6 +43,7 @@ type graph struct {
 	continued func()
 
 	watchers watchers
+	read     readNodes
 
 	// redrawn hears of it too, at the very end; it returns at once.
 	redrawn func()
@@ -73,11 +74,7 @@ func (d *daemon) openGraph() {
 // build makes the graph of the documents as they are now.
 func (g *graph) build() topology.Graph {
 	records := g.ledger.List(ledger.Filter{Kinds: graphKinds()})
-	docs := make([]api.Document, len(records))
-	for i, record := range records {
-		docs[i] = record.Document()
-	}
-	nodes, _ := topology.NodesOf(docs, g.stale)
+	nodes, _ := g.read.of(records, g.stale)
 	in := topology.Input{Nodes: nodes, At: api.TimeOf(g.now())}
 	in.SocketTTL, in.RDMATTL = g.expired()
 	return topology.Build(in)

@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/ledger"
@@ -47,12 +48,17 @@ func (p planner) place(ctx context.Context, spec api.JobSpec, mlx map[api.NodeID
 		return placement.Result{}, err
 	}
 	var docs []api.Document
+	var drawn []*ledger.Record
 	for _, record := range d.ledger.List(ledger.Filter{Kinds: placement.Kinds()}) {
 		docs = append(docs, record.Document())
+		if slices.Contains(placement.GraphKinds(), record.Key().Kind) {
+			drawn = append(drawn, record)
+		}
 	}
+	nodes, _ := d.planning.of(drawn, func(id api.NodeID) bool { return id != d.identity.Node && d.nodes.isStale(id) })
 	current := d.live.Current()
 	in, _ := placement.InputOf(placement.Source{
-		Spec: spec, SpecSHA256: api.SpecSHA256(raw), Self: d.identity.Node, Documents: docs, Stale: d.nodes.isStale,
+		Spec: spec, SpecSHA256: api.SpecSHA256(raw), Self: d.identity.Node, Documents: docs, Nodes: nodes, Stale: d.nodes.isStale,
 		Programs: mlx, Brief: brief,
 		Trusted: current.Network.Trusted, At: api.TimeOf(d.platform.Clock.Now()),
 		SocketTTL: current.Measure.SocketTTL, RDMATTL: current.Measure.RDMATTL,

@@ -85,6 +85,7 @@ type daemon struct {
 	peers     *peer.Peers
 	grants    *grants
 	preparer  *prepare.Preparer
+	planning  readNodes // for plans
 	files     *files.Files
 	ranks     *rank.Ranks
 	jobs      *job.Jobs

@@ -124,10 +124,18 @@ func freePort() (int, error) {
 	return 0, errors.New("no two free ports in a row")
 }
 
+// settleBetween lets what a round leaves to be cleaned up be done before the next.
+const settleBetween = 300 * time.Millisecond
+
 // spawnTime is from the request to the news, at the client, that four ranks run.
 func (j *jobBench) spawnTime() error {
 	var values []float64
 	for range 31 {
+		select {
+		case <-time.After(settleBetween):
+		case <-j.ctx.Done():
+			return context.Cause(j.ctx)
+		}
 		ctx, cancel := context.WithTimeout(j.ctx, jobDeadline)
 		began := time.Now()
 		id, err := j.begin(ctx, 4, "/bin/sleep", "600")

@@ -2,6 +2,7 @@ package job
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"fulmen/daemon/api"
@@ -10,8 +11,14 @@ import (
 )
 
 // carry does what the phase machine wants, in its order. What does not come to
-// disk stops what rests on it.
+// disk stops what rests on it. Only the plan of a job that is new is begun before, and
+// taken after: nobody has heard of another home of it.
 func (a *actor) carry(effects []phase.Effect) {
+	isPlan := func(e phase.Effect) bool { _, ok := e.(phase.AskPlan); return ok }
+	early := a.trial && a.failure == nil && a.j.ctx.Err() == nil && slices.ContainsFunc(effects, isPlan)
+	if early {
+		a.plan()
+	}
 	for _, e := range effects {
 		if a.failure != nil || a.j.ctx.Err() != nil {
 			return
@@ -20,7 +27,9 @@ func (a *actor) carry(effects []phase.Effect) {
 		case phase.PutDocument:
 			a.put(e.Job)
 		case phase.AskPlan:
-			a.plan()
+			if !early {
+				a.plan()
+			}
 		case phase.HandOver:
 			a.handOver(e)
 		case phase.Preflight:

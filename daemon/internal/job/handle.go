@@ -120,6 +120,7 @@ func (j *Jobs) accept(ctx context.Context, id api.JobID, spec api.JobSpec, job a
 		a.state, out = phase.Accept(j.cfg.Node, job, j.rulesOf(spec), j.now())
 		a.carry(out)
 		if refused = a.failure; refused != nil {
+			a.stepOut()
 			a.state, a.begun = before, begun
 			if begun {
 				a.failure, a.trial = nil, false

@@ -4,6 +4,7 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/job/links"
 	"fulmen/daemon/internal/job/phase"
+	"fulmen/daemon/internal/ledger"
 )
 
 // inspect has a home look whether its ranks can still talk, and whether their
@@ -30,14 +31,14 @@ func (j *Jobs) LinksChanged() {
 // facts are what there is now.
 func (j *Jobs) facts() links.Facts {
 	now := links.Facts{Name: j.name, Network: func(n api.NodeID) *api.Network {
-		var network api.Network
-		if !j.says(api.Key{Node: n, Kind: api.KindNetwork}, &network) {
+		network, ok := says[api.Network](j, api.Key{Node: n, Kind: api.KindNetwork})
+		if !ok {
 			return nil
 		}
 		return &network
 	}, Device: func(e api.LinkEnd) *api.RDMADevice {
-		var rdma api.RDMA
-		if !j.says(api.Key{Node: e.Node, Kind: api.KindRDMA, Name: e.Receptacle.String()}, &rdma) {
+		rdma, ok := says[api.RDMA](j, api.Key{Node: e.Node, Kind: api.KindRDMA, Name: e.Receptacle.String()})
+		if !ok {
 			return nil
 		}
 		return rdma.Device
@@ -49,9 +50,13 @@ func (j *Jobs) facts() links.Facts {
 }
 
 // says reads what a node says in a document.
-func (j *Jobs) says(key api.Key, value any) bool {
+func says[T any](j *Jobs, key api.Key) (value T, ok bool) {
 	record, ok := j.cfg.Ledger.Get(key)
-	return ok && record.Decode(value) == nil
+	if !ok {
+		return value, false
+	}
+	value, err := ledger.Shared[T](record)
+	return value, err == nil
 }
 
 // noteLinks notes what the ranks of a new attempt talk over, and looks at once
@@ -112,8 +117,8 @@ func (a *actor) inspect() {
 // leaving is why a node is about to go away with what runs on it; no reason where
 // it stays. A daemon that ends leaves its ranks running.
 func (j *Jobs) leaving(n api.NodeID) phase.Cause {
-	var state api.NodeState
-	if !j.says(api.Key{Node: n, Kind: api.KindNodeState}, &state) {
+	state, ok := says[api.NodeState](j, api.Key{Node: n, Kind: api.KindNodeState})
+	if !ok {
 		return phase.Cause{}
 	}
 	because := func(reason api.Reason, words string) phase.Cause {

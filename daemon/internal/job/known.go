@@ -73,8 +73,8 @@ func (j *Jobs) absorb(r *ledger.Record) {
 		j.deleted(id)
 		return
 	}
-	var job api.Job
-	if err := r.Decode(&job); err != nil || job.Home != node {
+	job, err := ledger.Shared[api.Job](r)
+	if err != nil || job.Home != node {
 		j.cfg.Log.Warn("a job's document is not by its home", "job", id, "node", node)
 		return
 	}

@@ -3,6 +3,7 @@ package ledger
 import (
 	"encoding/json"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"fulmen/daemon/api"
@@ -13,6 +14,7 @@ import (
 type Record struct {
 	doc    api.Document
 	since  time.Time
+	shared atomic.Pointer[any] // what Shared has decoded
 	once   sync.Once
 	json   json.RawMessage
 	failed error
@@ -37,6 +39,24 @@ func (r *Record) Since() time.Time { return r.since }
 
 // Decode reads the value into a struct of its kind.
 func (r *Record) Decode(into any) error { return r.doc.Decode(into) }
+
+// Shared is the value as a struct of its kind. It is decoded once for all who ask
+// for the same type, since a document of a job is read by half a dozen of them; what
+// it points to is shared with them and must not be changed.
+func Shared[T any](r *Record) (T, error) {
+	if held := r.shared.Load(); held != nil {
+		if v, ok := (*held).(T); ok {
+			return v, nil
+		}
+	}
+	var v T
+	if err := r.Decode(&v); err != nil {
+		return v, err
+	}
+	var held any = v
+	r.shared.CompareAndSwap(nil, &held)
+	return v, nil
+}
 
 // JSON is the document as it goes over the wire. It is encoded when first
 // asked for; the bytes are shared and must not be changed.

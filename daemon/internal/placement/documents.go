@@ -20,6 +20,9 @@ type Source struct {
 	Self api.NodeID
 	// Documents are the ledger's, of the kinds that [Kinds] lists; others are skipped.
 	Documents []api.Document
+	// Nodes are what of them is about the graph, where somebody has read it; nil = it is
+	// read here.
+	Nodes []topology.Node
 	// Stale reports whether a node cannot be reached now; nil = none.
 	Stale func(api.NodeID) bool
 	// Trusted are networks that this node's configuration trusts.
@@ -44,12 +47,23 @@ func Kinds() []api.Kind {
 	}
 }
 
+// GraphKinds are those of [Kinds] that the graph is made of; every node that can be
+// placed on has one of them.
+func GraphKinds() []api.Kind {
+	return []api.Kind{
+		api.KindIdentity, api.KindNetwork, api.KindThunderbolt, api.KindRDMA, api.KindReach, api.KindLinkProfile, api.KindNodeState,
+	}
+}
+
 // InputOf makes an input from documents, with the graph. Documents that cannot
 // be read are left out and named in the causes.
 func InputOf(s Source) (Input, []api.Cause) {
 	stale := func(id api.NodeID) bool { return id != s.Self && s.Stale != nil && s.Stale(id) }
 	docs := latest(s.Documents)
-	known, notes := topology.NodesOf(docs, stale)
+	known, notes := s.Nodes, []api.Cause(nil)
+	if known == nil {
+		known, notes = topology.NodesOf(docs, stale)
+	}
 	in := Input{Spec: s.Spec, SpecSHA256: s.SpecSHA256, Trusted: s.Trusted, Documents: docs, Brief: s.Brief}
 	in.Graph = topology.Build(topology.Input{Nodes: known, At: s.At, SocketTTL: s.SocketTTL, RDMATTL: s.RDMATTL})
 	of := map[api.NodeID][]*api.Document{}

@@ -3,6 +3,7 @@ package proc
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // evidence is what a process printed that tells how it died. The worker is a Go
@@ -20,12 +21,16 @@ type evidence struct {
 
 var (
 	// "SIGABRT: abort", or "[signal SIGSEGV: segmentation violation code=...".
-	tracedSignal = regexp.MustCompile(`^(?:\[signal )?(SIG[A-Z0-9]{2,10}): `)
+	tracedSignal = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:\[signal )?(SIG[A-Z0-9]{2,10}): `) })
 	// A panic and a fatal error of Go, an exception of C++, a library that the
 	// dynamic loader misses (on Linux, on macOS).
-	telling = regexp.MustCompile(`^panic: |^fatal error: |^\s*what\(\):  |^libc\+\+abi: |error while loading shared libraries: |Library not loaded: `)
+	telling = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^panic: |^fatal error: |^\s*what\(\):  |^libc\+\+abi: |error while loading shared libraries: |Library not loaded: `)
+	})
 	// What Go, the C++ library, the C library and Metal say.
-	noMemory = regexp.MustCompile(`bad_alloc|(?i:out of memory|cannot allocate memory|insufficient memory)`)
+	noMemory = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`bad_alloc|(?i:out of memory|cannot allocate memory|insufficient memory)`)
+	})
 )
 
 // examine looks for evidence. The first line that tells something counts, else
@@ -35,16 +40,16 @@ func examine(o Output) evidence {
 	last := ""
 	for line := range strings.Lines(o.String()) {
 		line = strings.TrimRight(line, "\r\n")
-		if m := tracedSignal.FindStringSubmatch(line); m != nil && e.signal == "" {
+		if m := tracedSignal().FindStringSubmatch(line); m != nil && e.signal == "" {
 			e.signal = m[1]
 		}
 		if e.signal == "" && strings.TrimSpace(line) != "" {
 			last = line
 		}
-		if e.line == "" && telling.MatchString(line) {
+		if e.line == "" && telling().MatchString(line) {
 			e.line = line
 		}
-		e.memory = e.memory || noMemory.MatchString(line)
+		e.memory = e.memory || noMemory().MatchString(line)
 	}
 	e.panicked = strings.HasPrefix(e.line, "panic: ") || strings.HasPrefix(e.line, "fatal error: ")
 	if e.line == "" {

@@ -27,8 +27,10 @@ func (r *Ranks) admit(job api.JobID, epoch uint64) error {
 	f := r.fence(job)
 	known := max(f.Epoch, r.cfg.Grants.Epoch(job))
 	for _, rec := range r.jobDocuments(job) {
-		var doc api.Job
-		if !rec.Deleted() && rec.Decode(&doc) == nil {
+		if rec.Deleted() {
+			continue
+		}
+		if doc, err := ledger.Shared[api.Job](rec); err == nil {
 			known = max(known, doc.Epoch)
 		}
 	}

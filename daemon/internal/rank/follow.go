@@ -13,7 +13,7 @@ import (
 const (
 	// attachSoon is between the first attempts to reach a shim, which takes some
 	// ten milliseconds to listen, and attachLate between those after attachHasten.
-	attachSoon   = 2 * time.Millisecond
+	attachSoon   = 3 * time.Millisecond
 	attachLate   = 100 * time.Millisecond
 	attachHasten = time.Second
 	// attachWithin bounds one attempt.

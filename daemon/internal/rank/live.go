@@ -30,6 +30,7 @@ func (r *Ranks) live(ctx context.Context, h *held, w wanted, before []*held) {
 	case r.ctx.Err() != nil:
 		return
 	case err == nil:
+		r.trimLogs() // while the shim starts
 		r.follow(h)
 	case !h.Committed || r.remove(h):
 		// The supervisor may have failed half-way, and the shim have had its time.
@@ -79,7 +80,6 @@ func (r *Ranks) prepare(ctx context.Context, h *held, w wanted, before []*held) 
 	if err != nil {
 		return shimproto.Spec{}, because(ctx, err)
 	}
-	r.trimLogs()
 	return r.shimSpec(h, w, resolved)
 }
 
@@ -168,7 +168,10 @@ func (r *Ranks) spawn(h *held, spec shimproto.Spec) error {
 	}
 	// From here on it may exist: an order to end it is for the shim.
 	h.Committed = true
-	r.enter(h, api.RankStarting, "", "")
+	h.Doc.Phase, h.Doc.PhaseSince = api.RankStarting, r.now()
+	if h.isAired {
+		r.say(h.ref())
+	}
 	r.mu.Unlock()
 	spec.LeaseS = left.Seconds()
 	if err := r.write(h, spec); err != nil {

@@ -42,6 +42,7 @@ type held struct {
 	wake    chan struct{}      // something is to be told to the shim
 	giveUp  context.CancelFunc // ends what is done before the program starts
 	said    bool               // Config.Spawned was told
+	isAired bool               // it takes so long to start that its phases before are published
 	unsaved bool               // the record on the disk is older than what a restarted daemon needs to know
 
 	over    chan struct{} // closed when it has ended

@@ -115,18 +115,20 @@ func (r *Ranks) accept(w wanted) (*held, error) {
 	return h, nil
 }
 
-// sayPreparing publishes that a rank is being prepared. Most are through with it in
-// milliseconds, and say at once that they start: every document goes to all nodes.
-// The caller holds mu.
+// sayPreparing publishes that a rank is being prepared, or that it starts, where
+// that takes a while. Most are through with both in milliseconds, and say at once
+// that they run: every document goes to all nodes. The caller holds mu.
 func (r *Ranks) sayPreparing(h *held, w wanted) {
 	if program := w.spec.Program; program.Sync || len(program.Prepare) > 0 {
+		h.isAired = true
 		r.say(w.ref)
 		return
 	}
 	r.cfg.Clock.AfterFunc(preparingAfter, func() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		if h.Doc.Phase == api.RankPreparing && r.ctx.Err() == nil {
+		h.isAired = true
+		if (h.Doc.Phase == api.RankPreparing || h.Doc.Phase == api.RankStarting) && r.ctx.Err() == nil {
 			r.say(w.ref)
 		}
 	})

@@ -2,6 +2,7 @@ package rdmaprobe
 
 import (
 	"context"
+	"sync"
 
 	"fulmen/daemon/api"
 	"fulmen/native"
@@ -89,14 +90,14 @@ func (p *Prober) both(ctx context.Context, params api.PeerProbeParams, progress 
 		var fault *api.Error
 		if err := p.cfg.Peers.Call(within, nodes[1], methodProbe, params, nil); err != nil {
 			fault = api.AsError(err)
-			cancel(errOther)
+			cancel(errOther())
 		}
 		there <- fault
 	}()
 	r, here := p.sit(ctx, seating{
 		ref: refOf(params.Measurement, params.Attempt, 0), nodes: nodes, end: link.Low, devices: params.Devices, progress: progress,
 	})
-	isFirst := here != nil && context.Cause(ctx) != error(errOther)
+	isFirst := here != nil && context.Cause(ctx) != error(errOther())
 	if isFirst {
 		cancel(here) // the call ends; the other end is told when it has to give back
 	}
@@ -113,7 +114,7 @@ func (p *Prober) both(ctx context.Context, params api.PeerProbeParams, progress 
 }
 
 // errOther is why the rank of this node ends whose partner has failed.
-var errOther = api.Errorf(api.ReasonCancelled, "", "The other rank has ended.")
+var errOther = sync.OnceValue(func() *api.Error { return api.Errorf(api.ReasonCancelled, "", "The other rank has ended.") })
 
 // failed says of which cable's test it is that a rank has failed. What says nothing
 // of the cable is passed on as it is.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"sync"
 
 	"fulmen/native"
 )
@@ -73,7 +74,7 @@ type LogEnd struct {
 // Truncated reports whether the middle of the output is missing.
 func (l LogEnd) Truncated() bool { return l.KeptBytes < l.WrittenBytes }
 
-var signalName = regexp.MustCompile(`^SIG[A-Z0-9+]{1,12}$`)
+var signalName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^SIG[A-Z0-9+]{1,12}$`) })
 
 // Check returns a [FieldError] for the first thing that cannot be.
 func (r ExitRecord) Check() error {
@@ -89,7 +90,7 @@ func (r ExitRecord) Check() error {
 	}
 	if r.Signal != "" {
 		outcomes++
-		if !signalName.MatchString(r.Signal) {
+		if !signalName().MatchString(r.Signal) {
 			return badField("signal", "%.40q is not a name such as SIGKILL", r.Signal)
 		}
 	}

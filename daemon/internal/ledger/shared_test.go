@@ -1,0 +1,42 @@
+package ledger
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+)
+
+// TestSharedIsOfItsVersion: whoever asks for a record's value gets that version's,
+// as the type that he asks for, however often and after whomever.
+func TestSharedIsOfItsVersion(t *testing.T) {
+	is := is.New(t)
+	r := newRig(t)
+	put := func(p api.Pressure) *Record {
+		t.Helper()
+		is.NoErr(r.w.Put(Draft{Kind: api.KindMemory, Value: api.Memory{Pressure: p}}))
+		record, ok := r.Get(r.key(api.KindMemory, ""))
+		is.True(ok)
+		return record
+	}
+	first := put(api.PressureNormal)
+	for range 2 {
+		m, err := Shared[api.Memory](first)
+		is.NoErr(err)
+		is.Equal(m.Pressure, api.PressureNormal)
+		raw, err := Shared[map[string]json.RawMessage](first)
+		is.NoErr(err)
+		is.Equal(string(raw["pressure"]), `"normal"`)
+	}
+	second := put(api.PressureCritical)
+	m, err := Shared[api.Memory](second)
+	is.NoErr(err)
+	is.Equal(m.Pressure, api.PressureCritical)
+	if m, err = Shared[api.Memory](first); err != nil || m.Pressure != api.PressureNormal {
+		t.Errorf("the first version says %q, %v", m.Pressure, err)
+	}
+	_, err = Shared[int](first)
+	is.True(err != nil)
+}
