@@ -68,7 +68,7 @@ func TestDeathAtEveryStep(t *testing.T) {
 				}
 				for _, undo := range []bool{false, true} {
 					for at := 1; ; at++ {
-						touched, outcome := oneDeath(t, link, leader, victim, undo, at, death)
+						touched, outcome := oneDeath(t, newTable, link, leader, victim, undo, at, death)
 						if outcome != "" {
 							t.Fatalf("%s %s at touch %d, %s leading, undo %v: %s", victim, way, at, leader, undo, outcome)
 						}
@@ -88,11 +88,11 @@ func TestDeathAtEveryStep(t *testing.T) {
 }
 
 // oneDeath has somebody die at one touch, and says what is wrong in the end.
-func oneDeath(t *testing.T, link api.LinkID, leader, victim api.NodeID, undo bool, at int, death func(*table, *host)) (touched int, wrong string) {
+func oneDeath(t *testing.T, lay func(testing.TB, ...api.NodeID) *table, link api.LinkID, leader, victim api.NodeID, undo bool, at int, death func(*table, *host)) (touched int, wrong string) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newTable(t, pair...)
+		d := lay(t, pair...)
 		defer d.close()
-		before := [2]string{d.hosts[nodeA].mac.picture(), d.hosts[nodeB].mac.picture()}
+		before := [2]string{d.hosts[nodeA].machine.picture(), d.hosts[nodeB].machine.picture()}
 		by := api.Principal{User: "ada", Node: leader}
 		if undo {
 			if _, err := d.owner(leader).Enable(t.Context(), by, link, false, nil); err != nil {
@@ -127,7 +127,7 @@ func oneDeath(t *testing.T, link api.LinkID, leader, victim api.NodeID, undo boo
 			wrong = "it cannot be disabled afterwards: " + err.Error()
 			return
 		}
-		now := [2]string{d.hosts[nodeA].mac.picture(), d.hosts[nodeB].mac.picture()}
+		now := [2]string{d.hosts[nodeA].machine.picture(), d.hosts[nodeB].machine.picture()}
 		if now != before {
 			wrong = fmt.Sprintf("not as it was: %v", now)
 		}
@@ -139,7 +139,7 @@ func oneDeath(t *testing.T, link api.LinkID, leader, victim api.NodeID, undo boo
 func (d *table) halfDone(link api.LinkID, before [2]string) string {
 	stateA, changeA := d.state(nodeA, link)
 	stateB, changeB := d.state(nodeB, link)
-	now := [2]string{d.hosts[nodeA].mac.picture(), d.hosts[nodeB].mac.picture()}
+	now := [2]string{d.hosts[nodeA].machine.picture(), d.hosts[nodeB].machine.picture()}
 	switch {
 	case stateA == "" && stateB == "" && now == before:
 		return ""

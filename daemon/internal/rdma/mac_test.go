@@ -32,6 +32,13 @@ func newMac() *mac {
 	return &mac{members: map[string][]string{"bridge0": {"en1", "en2", "en3"}}, address: map[string][]netip.Prefix{}, changed: func() {}}
 }
 
+// follow sets who hears of every change.
+func (m *mac) follow(f func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.changed = f
+}
+
 // tell hints after a change.
 func (m *mac) tell() {
 	m.mu.Lock()

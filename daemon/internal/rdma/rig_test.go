@@ -36,6 +36,7 @@ type table struct {
 	clock native.Clock
 	hosts map[api.NodeID]*host
 	prove func(api.LinkID) error
+	after func() // ends what hosts have beside their daemons; nil: nothing
 
 	mu    sync.Mutex
 	ticks int           // how often something outside of a daemon was touched
@@ -49,6 +50,8 @@ type host struct {
 	table *table
 	id    api.NodeID
 	mac   *mac
+	// machine is the mac, or another network that the host has instead.
+	machine machine
 
 	mu         sync.Mutex
 	disk       []byte
@@ -63,6 +66,16 @@ type host struct {
 	life       *life
 }
 
+// machine is a Mac's network: it goes on while daemons come and go.
+type machine interface {
+	Facts
+	native.NetworkActions
+	// follow sets who hears of every change.
+	follow(f func())
+	// picture is all that could be left behind.
+	picture() string
+}
+
 // life is one run of a host's daemon.
 type life struct {
 	host  *host
@@ -72,10 +85,16 @@ type life struct {
 }
 
 func newTable(t testing.TB, nodes ...api.NodeID) *table {
+	return newTableOf(t, func(m *mac) machine { return m }, nodes...)
+}
+
+// newTableOf has other networks than those of Macs.
+func newTableOf(t testing.TB, of func(*mac) machine, nodes ...api.NodeID) *table {
 	start := time.Now()
 	d := &table{t: t, desk: peertest.NewDesk(), clock: native.ClockFrom(time.Now, func() time.Duration { return time.Since(start) }), hosts: map[api.NodeID]*host{}}
 	for _, id := range nodes {
-		d.hosts[id] = &host{table: d, id: id, mac: newMac(), docs: map[api.LinkID]api.RDMAChange{}, conditions: map[string]string{}}
+		m := newMac()
+		d.hosts[id] = &host{table: d, id: id, mac: m, machine: of(m), docs: map[api.LinkID]api.RDMAChange{}, conditions: map[string]string{}}
 		d.hosts[id].boot()
 	}
 	return d
@@ -85,6 +104,9 @@ func newTable(t testing.TB, nodes ...api.NodeID) *table {
 func (d *table) close() {
 	for _, h := range d.hosts {
 		h.kill()
+	}
+	if d.after != nil {
+		d.after()
 	}
 }
 
@@ -128,9 +150,7 @@ func (h *host) boot() {
 	h.mu.Lock()
 	h.life = l
 	h.mu.Unlock()
-	h.mac.mu.Lock()
-	h.mac.changed = func() { l.owner.Look(true) }
-	h.mac.mu.Unlock()
+	h.machine.follow(func() { l.owner.Look(true) })
 	if err := l.owner.Start(); err != nil {
 		h.table.t.Error(err)
 	}
@@ -311,21 +331,21 @@ func (l *life) Snapshot(ctx context.Context, areas ...native.Area) (native.Snaps
 	if dead {
 		return native.Snapshot{}, errDead
 	}
-	return l.host.mac.Snapshot(ctx, areas...)
+	return l.host.machine.Snapshot(ctx, areas...)
 }
 
 // CreateService, DeleteService and SetBridgeMember are the machine's.
 func (l *life) CreateService(ctx context.Context, spec native.ServiceSpec) (s native.NetworkService, err error) {
-	err = l.around(func() error { s, err = l.host.mac.CreateService(ctx, spec); return err })
+	err = l.around(func() error { s, err = l.host.machine.CreateService(ctx, spec); return err })
 	return s, err
 }
 
 func (l *life) DeleteService(ctx context.Context, expected native.NetworkService) error {
-	return l.around(func() error { return l.host.mac.DeleteService(ctx, expected) })
+	return l.around(func() error { return l.host.machine.DeleteService(ctx, expected) })
 }
 
 func (l *life) SetBridgeMember(ctx context.Context, bridge, iface string, member bool) error {
-	return l.around(func() error { return l.host.mac.SetBridgeMember(ctx, bridge, iface, member) })
+	return l.around(func() error { return l.host.machine.SetBridgeMember(ctx, bridge, iface, member) })
 }
 
 // reach is calls between the hosts.
