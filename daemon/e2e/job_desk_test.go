@@ -23,6 +23,11 @@ import (
 const shortly = "[times]\nlease = \"3s\"\nlease_renewal = \"500ms\"\nbeat = \"100ms\"\nbeat_lost = \"2s\"\n" +
 	"grace = \"1s\"\nfailed_grace = \"500ms\"\nstarting = \"15s\"\n"
 
+// unhurried are times for tests in which nothing is lost, on a machine so busy that a
+// daemon misses its beats for seconds.
+const unhurried = "[times]\nlease = \"10s\"\nlease_renewal = \"500ms\"\nbeat = \"100ms\"\nbeat_lost = \"8s\"\n" +
+	"grace = \"1s\"\nfailed_grace = \"500ms\"\nstarting = \"1m\"\n"
+
 // after is by when everything of a job whose nodes, daemons or processes were
 // killed has come to its end with those times.
 const after = 90 * time.Second

@@ -68,7 +68,7 @@ func TestJACCLJobs(t *testing.T) {
 	needJobs(t)
 	for _, scenario := range []string{"hub-3", "mesh-4"} {
 		t.Run(scenario, func(t *testing.T) {
-			j := newJACCL(t, scenario)
+			j := newJACCLWith(t, scenario, unhurried)
 			for _, test := range []struct {
 				name string
 				run  func(*testing.T)
@@ -242,7 +242,7 @@ func TestJACCLRank0Late(t *testing.T) {
 	t.Parallel() // it mostly waits
 	needJobs(t)
 	is := is.New(t)
-	j := newJACCL(t, "hub-3")
+	j := newJACCLWith(t, "hub-3", strings.Replace(unhurried, "starting = \"1m\"", "starting = \"15s\"", 1))
 	job, ranks := j.whole(t, "-late", "0:20s")
 	is.Equal(job.Phase, api.JobSucceeded)
 	is.Equal(job.Attempt, 1)
@@ -256,7 +256,7 @@ func TestJACCLHandshakeDeadline(t *testing.T) {
 	t.Parallel() // it mostly waits
 	needJobs(t)
 	is := is.New(t)
-	j := newJACCLWith(t, "hub-3", shortly+"handshake = \"2s\"\n")
+	j := newJACCLWith(t, "hub-3", unhurried+"handshake = \"2s\"\n")
 	once := filepath.Join(j.Work, "hung")
 	job, _ := j.whole(t, "-again", once, "-die", "2:open:stop", "-stubborn")
 	t.Log(job.Attempts[0].Message)

@@ -21,7 +21,7 @@ func TestNetworkHasToBeNamed(t *testing.T) {
 	s.buildFulmen()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	d, err := s.Start(ctx, "mixed", []string{"mini-pro", "mini"}, shortly)
+	d, err := s.Start(ctx, "mixed", []string{"mini-pro", "mini"}, unhurried)
 	t.Cleanup(d.Close)
 	must(t, "a cluster", err)
 	j := &jobs{s, d}

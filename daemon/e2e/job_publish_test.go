@@ -23,7 +23,7 @@ import (
 func TestPublish(t *testing.T) {
 	t.Parallel() // it mostly waits
 	needJobs(t)
-	j := newJobs(t, 2, shortly)
+	j := newJobs(t, 2, unhurried)
 	j.needPython(t)
 	for _, test := range []struct {
 		name string

@@ -18,7 +18,7 @@ import (
 func TestJobs(t *testing.T) {
 	t.Parallel()
 	needJobs(t)
-	j := newJobs(t, 3, shortly)
+	j := newJobs(t, 3, unhurried)
 	for _, test := range []struct {
 		name string
 		run  func(*testing.T)

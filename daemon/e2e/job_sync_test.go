@@ -25,7 +25,7 @@ type synced struct {
 func TestJobFolders(t *testing.T) {
 	t.Parallel()
 	needJobs(t)
-	j := newJobs(t, 2, shortly)
+	j := newJobs(t, 2, unhurried)
 	if !exists(j.Account.Home) {
 		t.Skipf("%s has no home folder for copies", j.Account.Name)
 	}

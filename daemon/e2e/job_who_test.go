@@ -20,7 +20,7 @@ import (
 func TestWho(t *testing.T) {
 	t.Parallel() // it mostly waits
 	needJobs(t)
-	j := newJobs(t, 2, shortly)
+	j := newJobs(t, 2, unhurried)
 	for _, test := range []struct {
 		name string
 		run  func(*testing.T)

@@ -32,7 +32,7 @@ func newRDMADesk(t *testing.T) *rdmaDesk {
 	s := newStage(t)
 	s.buildFulmen()
 	s.Rehearse = s.buildStandin()
-	r := &rdmaDesk{jobs: s.cluster(t, "mesh-4", []string{"studio-1", "studio-2"}, shortly)}
+	r := &rdmaDesk{jobs: s.cluster(t, "mesh-4", []string{"studio-1", "studio-2"}, unhurried)}
 	eventually(t, "a cable that is ready for RDMA at both", patience, func() bool {
 		ready := 0
 		for _, n := range r.Nodes {
