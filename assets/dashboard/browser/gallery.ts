@@ -9,7 +9,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { svelte, vitePreprocess } from "@sveltejs/vite-plugin-svelte";
-import type { BrowserContext, Page } from "playwright-core";
+import type { BrowserContext, Locator, Page } from "playwright-core";
 import { build } from "vite";
 
 /** An address that nobody has. */
@@ -94,12 +94,13 @@ export function collisions(all: readonly Seen[], hair = 1): string[] {
 const square = 8;
 
 /**
- * The part of the squares of a page whose mean colour is not that of the picture
- * that is kept, 0 to 1. With FULMEN_UPDATE set, the picture is replaced instead.
+ * The part of the squares of a page, or of a part of it, whose mean colour is not
+ * that of the picture that is kept, 0 to 1. With FULMEN_UPDATE set, the picture is
+ * replaced instead.
  */
-export async function difference(page: Page, name: string, update = process.env["FULMEN_UPDATE"]): Promise<number> {
+export async function difference(page: Page, name: string, update = process.env["FULMEN_UPDATE"], of: Page | Locator = page): Promise<number> {
   const file = join(import.meta.dirname, "testdata", `${name}.png`);
-  const now = await page.screenshot({ animations: "disabled", caret: "hide" });
+  const now = await of.screenshot({ animations: "disabled", caret: "hide" });
   if (update) {
     writeFileSync(file, now);
     return 0;
