@@ -182,7 +182,7 @@ func TestUndoAll(t *testing.T) {
 		defer other.close()
 		c := other.hosts[nodeC]
 		c.kill()
-		c.mac, c.disk = h.mac, disk
+		c.mac, c.machine, c.disk = h.mac, h.mac, disk
 		c.boot()
 		held := other.owner(nodeC).Held()
 		is.Equal(len(held), 2)
