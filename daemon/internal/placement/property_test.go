@@ -12,11 +12,20 @@ import (
 	"fulmen/daemon/api"
 )
 
+// seeds are how many clusters a law is tried on: a third of them under the race
+// detector, for which a pure function has nothing.
+func seeds(all uint64) uint64 {
+	if testing.Short() {
+		return all / 3
+	}
+	return all
+}
+
 // Every plan of a random cluster is the best one by trying everything, and
 // where there is none, nothing else finds one.
 func TestExact(t *testing.T) {
 	seen := map[api.Backend]int{}
-	for seed := range uint64(1500) {
+	for seed := range seeds(1500) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		d := randomDesk(r, 6)
 		want := randomPlacement(r, d)
@@ -24,7 +33,7 @@ func TestExact(t *testing.T) {
 	}
 	is := is.New(t)
 	for _, backend := range []api.Backend{"", api.BackendJACCL, api.BackendJACCLRing, api.BackendRing} {
-		is.True(seen[backend] > 30) // each kind of answer is tried
+		is.True(seen[backend] > 10) // each kind of answer is tried
 	}
 }
 
@@ -56,7 +65,7 @@ func checkExact(t *testing.T, seed uint64, d *desk, p api.Placement, seen map[ap
 // The same state gives the same result in any order of what tells it.
 func TestOrderDoesNotMatter(t *testing.T) {
 	is := is.New(t)
-	for seed := range uint64(150) {
+	for seed := range seeds(150) {
 		r := rand.New(rand.NewPCG(seed, 9))
 		d := randomDesk(r, 10)
 		p := randomPlacement(r, d)
@@ -72,7 +81,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 
 // One more cable never makes a plan worse.
 func TestMoreCablesAreNeverWorse(t *testing.T) {
-	for seed := range uint64(400) {
+	for seed := range seeds(400) {
 		r := rand.New(rand.NewPCG(seed, 10))
 		d := randomDesk(r, 9)
 		if len(d.nodes) < 2 {
