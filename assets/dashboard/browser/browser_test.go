@@ -32,6 +32,20 @@ const shortly = "[times]\nlease = \"3s\"\nlease_renewal = \"500ms\"\nbeat = \"20
 // daemons. With FULMEN_PICTURES set to a folder they leave pictures there;
 // FULMEN_BROWSER is further arguments of Vitest, such as the name of a file.
 func TestInABrowser(t *testing.T) {
+	within := patience
+	if os.Getenv("FULMEN_SOAK") != "" {
+		within += soaking
+	}
+	onDesk(t, within, func(stage *desk.Stage) (string, []string) {
+		scenario := filepath.Join(stage.Folder, "desk.toml")
+		is.New(t).NoErr(desk.Link("testdata/desk.toml", scenario, false))
+		return scenario, []string{"studio-1", "studio-2", "book", "mini"}
+	}, "browser/vitest.config.ts")
+}
+
+// onDesk runs the browser's tests of a configuration on a cluster of the Macs of a
+// scenario.
+func onDesk(t *testing.T, within time.Duration, which func(*desk.Stage) (scenario string, macs []string), config string) {
 	if testing.Short() {
 		t.Skip("a cluster is started first")
 	}
@@ -44,10 +58,6 @@ func TestInABrowser(t *testing.T) {
 		t.Skip(err)
 	}
 	is.NoErr(err)
-	within := patience
-	if os.Getenv("FULMEN_SOAK") != "" {
-		within += soaking
-	}
 	ctx, stop := context.WithTimeout(t.Context(), within)
 	defer stop()
 	is.NoErr(stage.Build(ctx, "fulmen/cmd/fulmen", "fulmen/cmd/fulmend"))
@@ -56,9 +66,9 @@ func TestInABrowser(t *testing.T) {
 			is.NoErr(desk.Link(worker, stage.Worker, true))
 		}
 	}
-	scenario := filepath.Join(stage.Folder, "desk.toml")
-	is.NoErr(desk.Link("testdata/desk.toml", scenario, false))
-	cluster, err := stage.Start(ctx, scenario, []string{"studio-1", "studio-2", "book", "mini"}, shortly)
+	scenario, macs := which(stage)
+	began := time.Now()
+	cluster, err := stage.Start(ctx, scenario, macs, shortly)
 	t.Cleanup(func() {
 		cluster.Close()
 		for _, n := range cluster.Nodes {
@@ -68,11 +78,12 @@ func TestInABrowser(t *testing.T) {
 		}
 	})
 	is.NoErr(err)
+	t.Logf("%d daemons are one cluster after %v", len(macs), time.Since(began).Round(time.Millisecond))
 	c := &control{stage: stage, desk: cluster, guest: &guest{
 		mac: "guest", scenario: scenario, home: filepath.Join(stage.Folder, "guest"), stage: stage, t: t,
 	}}
 
-	vitest := exec.CommandContext(ctx, tool("node"), "node_modules/vitest/vitest.mjs", "run", "--config", "browser/vitest.config.ts")
+	vitest := exec.CommandContext(ctx, tool("node"), "node_modules/vitest/vitest.mjs", "run", "--config", config)
 	vitest.Args = append(vitest.Args, strings.Fields(os.Getenv("FULMEN_BROWSER"))...)
 	vitest.Dir = ".."
 	vitest.Env = append(os.Environ(), "FULMEN_CONTROL="+c.serve(t), "FULMEN_CHROMIUM="+chromium, "FULMEN_WORK="+stage.Work, "NO_COLOR=1")
