@@ -16,7 +16,7 @@ export default defineConfig({
     fileParallelism: false,
     isolate: false,
     sequence: { sequencer: ByName },
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
   },
 });
