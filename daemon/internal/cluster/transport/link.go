@@ -38,6 +38,7 @@ const (
 	framePing   byte = 2 // eight bytes that come back in a pong
 	framePong   byte = 3
 	frameBeat   byte = 4 // eight bytes that say nothing
+	frameOver   byte = 5 // eight bytes that say nothing, and the path that is over: see overFrame
 )
 
 // lingers is how long a connection stays that another one serves the path of, so
@@ -337,6 +338,8 @@ func (l *link) read() error {
 			l.t.measured(l, l.t.options.Clock.Boot()-time.Duration(number))
 		case frameBeat:
 			l.t.heardBeat(l.peer.node)
+		case frameOver:
+			l.t.heardOver(l, message[9:])
 		default: // from a later version
 		}
 	}

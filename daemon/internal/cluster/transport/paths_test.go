@@ -84,6 +84,32 @@ func TestOneNetworkCut(t *testing.T) {
 	})
 }
 
+// A node whose address goes tells its peers where that path carries nothing, also
+// not its end.
+func TestAPathThatIsOverIsTold(t *testing.T) {
+	within(t, 2, func(d *desk) {
+		is := is.New(d.t)
+		d.open()
+		a, b := d.nodes[0], d.nodes[1]
+		d.net.SetLAN("cable", false)
+		a.changes()
+		b.changes()
+		a.AddressesLost(a.id.Node, []netip.Addr{a.Paths(b.id.Node)[0].Source.WithZone("")})
+		d.pass(20 * time.Millisecond)
+		is.Equal(b.changes(), []string{"en5 failed"})
+		is.Equal(b.Paths(a.id.Node)[1].Reason, api.ReasonAddressLost)
+		is.Equal(b.active(a), []string{"en0>en0"})
+
+		b.Transport.mu.Lock()
+		left := b.peers[a.id.Node].links[0]
+		b.Transport.mu.Unlock()
+		for _, wrong := range []string{"", "en0", "en0\x00en7", "\x00", "en7\x00en0"} {
+			b.heardOver(left, []byte(wrong))
+		}
+		is.Equal(b.active(a), []string{"en0>en0"})
+	})
+}
+
 // Who says that an address is gone is believed at once, not when nothing has come
 // for long, and tried again.
 func TestAddressesLost(t *testing.T) {

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"maps"
 	"net"
-	"net/netip"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -203,27 +202,6 @@ func (t *Transport) SetInterfaces(own []Interface) {
 		l.close(api.ReasonLinkGone)
 	}
 	t.nudge()
-}
-
-// AddressesLost ends the paths that rest on addresses which a node, this one or a
-// peer, has no more: nothing else tells of that before much time is over. One that
-// lives all the same is dialled again.
-func (t *Transport) AddressesLost(node api.NodeID, lost []netip.Addr) {
-	isLost := func(a netip.Addr) bool { return slices.Contains(lost, a.Unmap().WithZone("")) }
-	t.mu.Lock()
-	var gone []*link
-	for _, p := range t.peers {
-		for _, l := range p.links {
-			path := p.known[l.place]
-			if node == t.options.Identity.Node && isLost(path.Source) || node == p.node && isLost(path.Address.Addr()) {
-				gone = append(gone, l)
-			}
-		}
-	}
-	t.mu.Unlock()
-	for _, l := range gone {
-		l.close(api.ReasonAddressLost)
-	}
 }
 
 // rankOf is an interface's rank; negative where there is none of the name. The

@@ -1,0 +1,70 @@
+package transport
+
+import (
+	"bytes"
+	"net/netip"
+	"slices"
+
+	"fulmen/daemon/api"
+)
+
+// AddressesLost ends the paths that rest on addresses which a node, this one or a
+// peer, has no more: nothing else tells of that before much time is over. Peers are
+// told on the paths that are left, since they cannot hear a path end that carries
+// nothing. One that lives all the same is dialled again.
+func (t *Transport) AddressesLost(node api.NodeID, lost []netip.Addr) {
+	isLost := func(a netip.Addr) bool { return slices.Contains(lost, a.Unmap().WithZone("")) }
+	t.mu.Lock()
+	var gone []*link
+	for _, p := range t.peers {
+		var left []*link
+		var told [][]byte
+		for _, l := range p.links {
+			path := p.known[l.place]
+			switch {
+			case node == t.options.Identity.Node && isLost(path.Source):
+				told = append(told, overFrame(l.place))
+			case node == p.node && isLost(path.Address.Addr()):
+			default:
+				left = append(left, l)
+				continue
+			}
+			gone = append(gone, l)
+		}
+		for _, l := range left {
+			for _, f := range told {
+				l.send(f)
+			}
+		}
+	}
+	t.mu.Unlock()
+	for _, l := range gone {
+		l.close(api.ReasonAddressLost)
+	}
+}
+
+// overFrame says that a path is over: by the interface of whoever says so and, after
+// a zero, that of whoever hears it.
+func overFrame(at place) []byte {
+	f := append([]byte{frameOver, 0, 0, 0, 0, 0, 0, 0, 0}, at.iface...)
+	return append(append(f, 0), at.peerIface...)
+}
+
+// heardOver ends the path that a peer says is over, of the same process of it.
+func (t *Transport) heardOver(from *link, which []byte) {
+	theirs, own, found := bytes.Cut(which, []byte{0})
+	if !found {
+		return
+	}
+	at := place{string(own), string(theirs)}
+	t.mu.Lock()
+	i := slices.IndexFunc(from.peer.links, func(l *link) bool { return l.place == at && l.session == from.session })
+	var over *link
+	if i >= 0 {
+		over = from.peer.links[i]
+	}
+	t.mu.Unlock()
+	if over != nil {
+		over.close(api.ReasonAddressLost)
+	}
+}
