@@ -75,21 +75,22 @@ endif
 demo: build ## run a simulated cluster of real daemons on this machine; ONCE=1 ends by itself
 	@build/bin/fulmen demo $(if $(ONCE),--once)
 
-test: build race ## run every test
-	@cmd/internal/deps/deps.sh mlxlm
-	@cmd/internal/deps/deps.sh darwin
-	@cmd/internal/deps/deps.sh desktop
-	@cmd/internal/deps/deps.sh browser
+# Vet looks at everything once, and with all it has, as one of the house rules.
+# One processor for each: a bubble of testing/synctest has one race context for its timers, and Go's detector dies where
+# two threads use it at once (golang/go#78156). Which accesses are ordered does not depend on how many there are.
+RACE = $(GO) test -race -cpu 1 -short -vet=off -timeout 20m $$($(GO) list ./... | grep -v /cmd/internal/rules)
+
+# What only some tests need is fetched while the race detector, which needs none of it, has the processors.
+test: build ## run every test
+	@for part in mlxlm darwin desktop browser; do cmd/internal/deps/deps.sh $$part || exit 1; done & \
+	fetching=$$!; $(RACE); raced=$$?; wait $$fetching && exit $$raced
 	$(GO) test -vet=off -timeout 20m ./...
 ifneq ($(shell uname -s),Darwin)
 	@$(MAKE) darwinsim
 endif
 
-# Vet looks at everything once, and with all it has, as one of the house rules.
-# One processor for each: a bubble of testing/synctest has one race context for its timers, and Go's detector dies where
-# two threads use it at once (golang/go#78156). Which accesses are ordered does not depend on how many there are.
 race: $(DEPS) ## run the tests under the race detector
-	$(GO) test -race -cpu 1 -short -vet=off -timeout 20m $$($(GO) list ./... | grep -v /cmd/internal/rules)
+	$(RACE)
 
 darwin: $(DEPS) ## on Linux: compile, vet and link what is for macOS
 	@cmd/internal/deps/deps.sh darwin
