@@ -11,8 +11,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"fulmen/cmd/fulmen/internal/clienttest"
 	"fulmen/daemon/api"
+	"fulmen/daemon/client/clienttest"
 )
 
 const (

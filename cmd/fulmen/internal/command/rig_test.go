@@ -12,9 +12,9 @@ import (
 
 	"github.com/matryer/is"
 
-	"fulmen/cmd/fulmen/internal/clienttest"
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
+	"fulmen/daemon/client/clienttest"
 )
 
 const (

@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"fulmen/cmd/fulmen/internal/clienttest"
 	"fulmen/daemon/api"
+	"fulmen/daemon/client/clienttest"
 )
 
 // mode is the variable that makes this test program fulmend; its value is what
