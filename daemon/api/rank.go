@@ -35,6 +35,9 @@ type Rank struct {
 	Usage *Usage `json:"usage,omitempty"`
 	// Output is how much it printed.
 	Output *OutputSize `json:"output,omitempty"`
+	// Versions are those that the node found once the command that prepares it was
+	// through, as in [Preflight]; absent of a job that has none.
+	Versions map[string]string `json:"versions,omitempty"`
 	// Ports are the published ports on which the program listens now.
 	Ports []int `json:"ports,omitempty"`
 }

@@ -7,7 +7,8 @@ const TimeLayout = "2006-01-02T15:04:05.000Z"
 
 // Time is a moment on the wall clock, with millisecond resolution on the wire.
 // It dates facts for people; durations, leases and deadlines never use it,
-// because wall clocks step. The zero value is no time and is left out.
+// because wall clocks step. The one exception is what a job's run has left of its
+// time when its home was started again. The zero value is no time and is left out.
 type Time struct{ time.Time }
 
 // TimeOf takes a moment to UTC and whole milliseconds, so that what is written

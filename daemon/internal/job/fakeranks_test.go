@@ -201,6 +201,9 @@ func (m *machine) spawn1(in api.PeerStartParams) error {
 		m.w.breaks("%s was started without a grant", in.Rank)
 	}
 	p := &process{at: m, doc: api.Rank{Job: in.Rank.Job, Attempt: in.Rank.Attempt, Rank: in.Rank.Rank, Epoch: in.Epoch, Phase: api.RankRunning}}
+	if m.prepared != "" {
+		p.doc.Versions = map[string]string{"python": m.prepared}
+	}
 	m.w.alone(m, in.Rank)
 	m.procs[in.Rank] = p
 	p.lease = time.AfterFunc(time.Duration(in.LeaseS*float64(time.Second)), func() {

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -159,6 +160,9 @@ func (a *actor) rankSaid(d rankDoc) {
 		a.event(e)
 	default:
 		a.acked[nodeAttempt{d.record.Key().Node, r.Attempt}] = true
+		if len(r.Versions) > 0 && a.unlike(r.Attempt) {
+			return
+		}
 		if r.Phase == api.RankEnding && r.Exit != nil && r.Exit.Status() != 0 {
 			a.event(phase.RankFailing{Attempt: r.Attempt, Rank: r.Rank, Exit: r.Exit, At: endedByItself(r), Reason: r.Reason, Message: message,
 				Final: final(r.Reason), Handshake: state, Severed: severed})
@@ -166,6 +170,32 @@ func (a *actor) rankSaid(d rankDoc) {
 		}
 		a.event(phase.RankAt{Attempt: r.Attempt, Rank: r.Rank, Phase: r.Phase, Handshake: state})
 	}
+}
+
+// unlike compares what the nodes of an attempt found after they were prepared, which
+// the preflight could not, and ends an attempt whose programs would differ. Those that
+// have said nothing yet are compared when they do.
+func (a *actor) unlike(attempt int) bool {
+	var answers []api.Preflight
+	a.j.mu.Lock()
+	if k := a.j.jobs[a.id]; k != nil {
+		for key, d := range k.ranks {
+			if d.rank.Attempt == attempt && len(d.rank.Versions) > 0 && !d.rank.Phase.Ended() {
+				answers = append(answers, api.Preflight{Node: key.Node, Versions: d.rank.Versions})
+			}
+		}
+	}
+	a.j.mu.Unlock()
+	slices.SortFunc(answers, func(x, y api.Preflight) int { return cmp.Compare(x.Node, y.Node) })
+	faults := a.j.cfg.Compare(answers, a.spec.AllowMixed)
+	if at := open(a.state.Job); len(faults) == 0 && at != nil && at.Plan != nil {
+		faults = a.j.unfit(*at.Plan, mlxOf(answers))
+	}
+	if len(faults) == 0 {
+		return false
+	}
+	a.event(phase.Unlike{Attempt: attempt, Cause: together(faults)})
+	return true
 }
 
 // sentence is what a node says of a rank, with the node.

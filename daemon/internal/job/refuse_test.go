@@ -180,3 +180,36 @@ func TestWishesOfOthers(t *testing.T) {
 		is.NoErr(a.Delete(t.Context(), Caller{Principal: api.Principal{User: "root", Node: a.id}, Admin: true}, api.JobDeleteParams{Job: id}))
 	})
 }
+
+// Nodes that turn out to differ only once they are prepared end the job, unless its
+// person wants it so.
+func TestVersionsAfterThePreparation(t *testing.T) {
+	for name, test := range map[string]struct {
+		of    [2]string
+		mixed bool
+		want  api.JobPhase
+	}{
+		"alike":  {[2]string{"3.13.1", "3.13.1"}, false, api.JobSucceeded},
+		"unlike": {[2]string{"3.13.1", "3.12.9"}, false, api.JobFailed},
+		"wanted": {[2]string{"3.13.1", "3.12.9"}, true, api.JobSucceeded},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in(t, 2, func(t *testing.T, w *world) {
+				is := is.New(t)
+				for i, m := range w.nodes {
+					m.mu.Lock()
+					m.prepared = test.of[i]
+					m.mu.Unlock()
+				}
+				request := program(words("sleep", "5s"), w.nodes...)
+				request.AllowMixed = test.mixed
+				id := w.nodes[0].submits(request)
+				job := w.nodes[0].until(id, test.want, time.Minute)
+				if test.want == api.JobFailed {
+					is.Equal(job.Reason, api.ReasonPythonVersionsDiffer)
+					is.Equal(len(job.Attempts), 1) // what a person has to put right
+				}
+			})
+		})
+	}
+}

@@ -68,6 +68,7 @@ type machine struct {
 	deaf       bool // sends and hears no beats
 	forgot     []string
 	full       bool         // the disk
+	prepared   string       // the version of Python that its ranks find once they are prepared
 	step       atomic.Int64 // by how much the wall clock was set
 	unanswered atomic.Int64 // orders to start that it does not answer
 	ranks
@@ -153,6 +154,9 @@ func (m *machine) start() {
 		Compare: func(all []api.Preflight, mixed bool) (out []api.Cause) {
 			for _, one := range all {
 				out = append(out, one.Problems...)
+				if has, first := one.Versions["python"], all[0].Versions["python"]; !mixed && has != first {
+					out = append(out, api.Cause{Reason: api.ReasonPythonVersionsDiffer, Message: first + " is not " + has + "."})
+				}
 			}
 			return out
 		},

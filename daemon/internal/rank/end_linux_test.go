@@ -170,6 +170,7 @@ func TestPreparing(t *testing.T) {
 		}
 	}
 	fails := true
+	m.preparer.versions = map[string]string{"mlx": "0.32.2"}
 	m.preparer.prepare = func(_ context.Context, log io.Writer) error {
 		fmt.Fprintln(log, "no such package")
 		if fails {
@@ -185,12 +186,16 @@ func TestPreparing(t *testing.T) {
 	doc := m.until(p.Rank, api.RankExited)
 	is.Equal(doc.Reason, api.ReasonPrepareFailed)
 	is.True(strings.HasSuffix(doc.Message, "no such package"))
+	is.True(strings.HasPrefix(doc.Message, "Rank 0 was not prepared: "))
+	is.True(strings.Contains(doc.Message, filepath.Join(m.ranks.rankFolder(p.Rank), prepareLog))) // where all of it is
 	m.free(p.Rank)
 
 	fails = false
 	p.Rank.Attempt = 2
 	m.mustStart(p)
-	is.Equal(m.until(p.Rank, api.RankExited).Exit.Status(), 0)
+	doc = m.until(p.Rank, api.RankExited)
+	is.Equal(doc.Exit.Status(), 0)
+	is.Equal(doc.Versions, m.preparer.versions) // of after the preparation
 	is.Equal(m.output(p.Rank), "/tmp\n")
 	text, err := os.ReadFile(filepath.Join(m.ranks.rankFolder(p.Rank), prepareLog))
 	is.NoErr(err)

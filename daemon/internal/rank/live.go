@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"fulmen/daemon/api"
@@ -80,6 +81,11 @@ func (r *Ranks) prepare(ctx context.Context, h *held, w wanted, before []*held) 
 	if err != nil {
 		return shimproto.Spec{}, because(ctx, err)
 	}
+	if len(program.Prepare) > 0 { // until now nobody knew; the home compares them
+		r.mu.Lock()
+		h.Doc.Versions = resolved.Versions
+		r.mu.Unlock()
+	}
 	return r.shimSpec(h, w, resolved)
 }
 
@@ -119,12 +125,13 @@ func (r *Ranks) runPrepare(ctx context.Context, h *held, w wanted, program api.P
 			said += " | " + line.Message
 		}
 	}
+	// The home adds the node's name behind the rank.
+	told := *known
+	told.Message = fmt.Sprintf("Rank %d was not prepared: %s; what the command printed is in %s there", w.ref.Rank, strings.TrimSuffix(known.Message, "."), path)
 	if said != "" {
-		last := *known
-		last.Message += "; the last that it printed: " + said
-		return &last
+		told.Message += ", at last: " + said
 	}
-	return known
+	return &told
 }
 
 // watchLease ends a rank that is not spawned yet when nobody renews it.

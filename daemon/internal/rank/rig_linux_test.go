@@ -378,6 +378,8 @@ type preparer struct {
 	resolve func(ctx context.Context) error
 	prepare func(ctx context.Context, log io.Writer) error
 	env     []string
+
+	versions map[string]string
 }
 
 func (p *preparer) Account(name string) (prepare.Account, error) {
@@ -402,7 +404,7 @@ func (p *preparer) Resolve(ctx context.Context, _ prepare.Account, program api.P
 	if dir == "" {
 		dir = "/"
 	}
-	return prepare.Resolved{Program: program.Command[0], Args: program.Command[1:], Env: env, Dir: dir}, nil
+	return prepare.Resolved{Program: program.Command[0], Args: program.Command[1:], Env: env, Dir: dir, Versions: p.versions}, nil
 }
 
 func (p *preparer) Prepare(ctx context.Context, _ prepare.Account, _ api.Program, log io.Writer) error {

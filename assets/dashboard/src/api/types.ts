@@ -88,7 +88,8 @@ export type PeerAddress = string;
 /**
  * Time is a moment on the wall clock, with millisecond resolution on the wire.
  * It dates facts for people; durations, leases and deadlines never use it,
- * because wall clocks step. The zero value is no time and is left out.
+ * because wall clocks step. The one exception is what a job's run has left of its
+ * time when its home was started again. The zero value is no time and is left out.
  */
 export type Time = string;
 
@@ -3189,6 +3190,8 @@ export interface Rank {
   usage?: Usage;
   /** How much it printed. */
   output?: OutputSize;
+  /** Those that the node found once the command that prepares it was through, as in [Preflight]; absent of a job that has none. */
+  versions?: Record<string, string>;
   /** The published ports on which the program listens now. */
   ports?: number[];
 }

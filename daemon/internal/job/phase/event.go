@@ -131,6 +131,13 @@ type LinkLost struct {
 	Cause   Cause
 }
 
+// Unlike says that the attempt's nodes turned out not to have the same, once all was
+// prepared: its ranks are ended.
+type Unlike struct {
+	Attempt int
+	Cause   Cause
+}
+
 // NodeBack says that it answers again.
 type NodeBack struct{ Node api.NodeID }
 
@@ -184,6 +191,7 @@ func (Renewed) event()          {}
 func (Stale) event()            {}
 func (NodeLost) event()         {}
 func (LinkLost) event()         {}
+func (Unlike) event()           {}
 func (NodeBack) event()         {}
 func (Printed) event()          {}
 func (StopAsked) event()        {}

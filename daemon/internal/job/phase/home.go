@@ -2,6 +2,7 @@ package phase
 
 import (
 	"slices"
+	"time"
 
 	"fulmen/daemon/api"
 )
@@ -69,7 +70,7 @@ func Resume(self api.NodeID, job api.Job, rules Rules, at api.Time) (State, []Ef
 		case p == api.JobHandshake:
 			m.start(TimerHandshake, rules.Handshake)
 		case rules.Run > 0:
-			m.start(TimerRun, rules.Run)
+			m.start(TimerRun, rules.Run-m.ranFor())
 		}
 		if p == api.JobRunning && rules.Silence > 0 {
 			m.start(TimerSilence, rules.Silence)
@@ -85,6 +86,12 @@ func Resume(self api.NodeID, job api.Job, rules Rules, at api.Time) (State, []Ef
 		}
 	}
 	return m.done()
+}
+
+// ranFor is how long the job has run, as its document tells: no other clock goes on
+// while the daemon is away. It is never negative, nor more than the time that it has.
+func (m *step) ranFor() time.Duration {
+	return min(max(m.at.Sub(m.Job.PhaseSince.Time), 0), m.Rules.Run)
 }
 
 // recall restores from the document what the state knows beside it.

@@ -1,6 +1,7 @@
 package phase
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -207,4 +208,37 @@ func TestResumeListensForSilence(t *testing.T) {
 	s, _ := Resume(nodeID(0), g.s.Job, r, at(99))
 	g = &rig{t: t, s: s, clock: 99}
 	is.Equal(g.ranks(api.RankRunning).fire(TimerSilence).s.Job.Reason, api.ReasonSilentTooLong)
+}
+
+// A daemon that was started again gives a job that runs what is left of its time, and
+// no more than all of it where the wall clock was set back meanwhile.
+func TestResumeCountsOn(t *testing.T) {
+	r := rules()
+	r.Run = time.Minute
+	g := newRig(t, r).started(api.BackendRing, nodeIDs(0, 1)...).ranks(api.RankRunning)
+	since := g.s.Job.PhaseSince
+	for _, c := range []struct {
+		after, left time.Duration
+	}{{0, time.Minute}, {20 * time.Second, 40 * time.Second}, {time.Hour, 0}, {-time.Hour, time.Minute}} {
+		is := is.New(t)
+		_, out := Resume(nodeID(0), g.s.Job, r, api.TimeOf(since.Add(c.after)))
+		i := slices.IndexFunc(out, func(e Effect) bool { t, ok := e.(StartTimer); return ok && t.Timer.Kind == TimerRun })
+		is.True(i >= 0)
+		is.Equal(out[i].(StartTimer).After, c.left)
+	}
+}
+
+// Nodes that turn out to differ once they are prepared end the attempt, and nobody
+// tries again what a person has to put right.
+func TestUnlike(t *testing.T) {
+	is := is.New(t)
+	cause := Cause{Reason: api.ReasonMLXVersionsDiffer, Message: "They differ.", Final: true}
+	g := newRig(t, rules()).started(api.BackendRing, nodeIDs(0, 1)...)
+	before := g.s.Job.Phase
+	is.Equal(g.next(Unlike{Attempt: 7, Cause: cause}).s.Job.Phase, before) // of another attempt
+	g.next(Unlike{Attempt: 1, Cause: cause})
+	is.Equal(g.s.Job.Phase, api.JobEnding)
+	g.ended(0, nil).ended(1, nil)
+	is.Equal(g.s.Job.Phase, api.JobFailed)
+	is.Equal(g.s.Job.Reason, api.ReasonMLXVersionsDiffer)
 }

@@ -101,6 +101,10 @@ func (m *step) home(e Event) {
 		m.nodeLost(e)
 	case LinkLost:
 		m.linkLost(e)
+	case Unlike:
+		if m.current(e.Attempt) {
+			m.fail(Failure{Cause: e.Cause, Rank: -1})
+		}
 	case NodeBack:
 		m.nodeBack(e.Node)
 	case Printed:

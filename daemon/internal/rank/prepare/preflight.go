@@ -62,6 +62,8 @@ type Resolved struct {
 	Env []string
 	// Dir is the absolute path where it starts.
 	Dir string
+	// Versions are those of Python, MLX and mlx_lm, as in [api.Preflight].
+	Versions map[string]string
 }
 
 // Resolve finds what a rank executes. It is refused with an *api.Error: the first
@@ -84,7 +86,7 @@ func (p *Preparer) Resolve(ctx context.Context, a Account, program api.Program, 
 		return Resolved{}, refused
 	}
 	activate(env, answer)
-	return Resolved{Program: answer.Program, Args: answer.Args, Env: nodelocal.List(env), Dir: answer.Directory}, nil
+	return Resolved{Program: answer.Program, Args: answer.Args, Env: nodelocal.List(env), Dir: answer.Directory, Versions: answer.Versions}, nil
 }
 
 // activate switches the Python environment on that was found.
