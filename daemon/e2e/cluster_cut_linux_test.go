@@ -5,8 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/matryer/is"
-
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
 	"fulmen/daemon/e2e/netns"
@@ -55,7 +53,6 @@ func (l *lab) testPulled(t *testing.T) {
 // West loses all networks. Each half goes on, and says of the other since when
 // and why it is not reached; what was written on either side arrives after.
 func (l *lab) testCutOff(t *testing.T) {
-	is := is.New(t)
 	began := time.Now()
 	for _, n := range append([]*netns.Network{l.lan}, l.cables...) {
 		must(t, "a cut", n.Cut(l.west.Space))
@@ -66,8 +63,9 @@ func (l *lab) testCutOff(t *testing.T) {
 	l.north.until(t, "west as unreachable", soon, func(s sight) bool { return isGone(s[l.west.id]) && s[l.south.id].Liveness == api.LivenessAlive })
 	l.south.until(t, "west as unreachable", soon, func(s sight) bool { return isGone(s[l.west.id]) && s[l.north.id].Liveness == api.LivenessAlive })
 	l.west.until(t, "both others as unreachable", soon, func(s sight) bool { return isGone(s[l.north.id]) && isGone(s[l.south.id]) })
-	stale := call[api.StateGetResult](t, l.north.client, "state.get", api.StateSelect{}).Stale
-	is.Equal(stale, []api.NodeID{l.west.id}) // its documents are kept, and said to be old
+	eventually(t, "west's documents, kept and said to be old", soon, func() bool {
+		return slices.Equal(call[api.StateGetResult](t, l.north.client, "state.get", api.StateSelect{}).Stale, []api.NodeID{l.west.id})
+	})
 
 	lend(t, l.north, 101)
 	lend(t, l.west, 103)
