@@ -68,8 +68,12 @@ func TestAppInTheTrashPutsBack(t *testing.T) {
 		eventually(t, "a cable that can be enabled", soon, func() bool {
 			return call[api.RDMAReadiness](t, first, "rdma.check", api.LinkSelect{Link: "studio-1:4"}).Verdict == api.RDMACanEnable
 		})
-		done, err := client.Call[api.RDMAChangeResult](ctx, first, "rdma.enable", api.RDMAChangeParams{Links: []api.LinkRef{"studio-1:4"}})
-		is.NoErr(err)
+		var done api.RDMAChangeResult
+		eventually(t, "RDMA that is enabled", soon, func() bool { // there may be no path for a moment
+			var err error
+			done, err = client.Call[api.RDMAChangeResult](ctx, first, "rdma.enable", api.RDMAChangeParams{Links: []api.LinkRef{"studio-1:4"}})
+			return err == nil
+		})
 		is.Equal(len(done.Changes), 2)
 	}
 	states := func() (api.RDMAChangeState, api.RDMAChangeState) {

@@ -28,6 +28,10 @@ const (
 	exitToldTo = 23 // told to die
 )
 
+// outlives is how long a rank outlives one that it has lost, so that nobody who hears
+// of both ends, by different ways, hears of its end first.
+const outlives = 4 * time.Second
+
 func main() { os.Exit(run()) }
 
 func run() int {
@@ -90,6 +94,7 @@ func run() int {
 		return exitMixed
 	case err != nil:
 		fmt.Fprintln(os.Stderr, err)
+		time.Sleep(outlives)
 		return 1
 	}
 	defer g.Close()

@@ -11,4 +11,6 @@ model_path, prompt, tokens = sys.argv[1], sys.argv[2], int(sys.argv[3])
 group = mx.distributed.init(backend="any")
 model, tokenizer = sharded_load(model_path, tensor_group=group)
 answer = [r.token for r in stream_generate(model, tokenizer, tokenizer.encode(prompt), max_tokens=tokens)]
-print(f"rank {group.rank()} of {group.size()}:", *answer, flush=True)
+words = " ".join(map(str, answer))
+sys.stdout.write(f"rank {group.rank()} of {group.size()}: {words}\n")  # at once: all ranks may write to one pipe
+sys.stdout.flush()
