@@ -62,6 +62,7 @@ func (s *State) asks(p api.Pending) Item {
 	}
 	item := Item{ID: id, Title: "“" + name + "” wants to join", Items: []Item{
 		info(id+":from", cmp.Or(clean(p.ModelName), "A Mac")+", over "+clean(p.Interface)),
+		info(id+":id", "Its id: "+p.Peer.Display()), // names can be made up
 		{ID: id + ":code", Title: "Enter Its Code...", Disabled: p.State == api.PendingProving, Do: &Do{Dialog: enterCode(p)}},
 		{ID: id + ":later", Title: "Later", Do: answer(api.PendingLater)},
 		{ID: id + ":ignore", Title: "Ignore", Do: answer(api.PendingIgnored)},
@@ -74,13 +75,14 @@ func (s *State) asks(p api.Pending) Item {
 
 // CodeDialog shows this Mac's code, which follows where a code was asked for.
 func CodeDialog() Dialog {
-	return Dialog{Kind: DialogShowCode, Title: "Add a Mac", Text: "Type this code on the other Mac, within five minutes."}
+	return Dialog{Kind: DialogShowCode, Title: "Add a Mac", Text: "Type this code on the other Mac, within five minutes. " +
+		"As a member it can run programs here only as the account that you choose for its people under Sharing, and until then as none."}
 }
 
 // enterCode asks for the code of a Mac that asks.
 func enterCode(p api.Pending) *Dialog {
 	return &Dialog{Kind: DialogEnterCode, Title: "Add “" + clean(p.Name) + "”?", Node: string(p.Peer),
-		Text: "Type the code that it shows. As a member it can run jobs here only as the account that you choose."}
+		Text: "Type the code that it shows (" + strings.Join(nonEmpty(clean(p.ModelName), p.Peer.Display()), ", ") + ")."}
 }
 
 // shown are the problems that a person should see, the worst first, those of

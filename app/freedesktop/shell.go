@@ -36,8 +36,8 @@ func (s *Shell) Confirm(ctx context.Context, q app.Confirm) bool {
 }
 
 // Ask asks for a line of text.
-func (s *Shell) Ask(ctx context.Context, title, text string) (string, bool) {
-	answer, err := zenity(ctx, "--entry", "--title="+title, "--text="+text)
+func (s *Shell) Ask(ctx context.Context, q app.Question) (string, bool) {
+	answer, err := zenity(ctx, "--entry", "--title="+q.Title, "--text="+q.Text, "--entry-text="+q.Answer)
 	return strings.TrimRight(answer, "\r\n"), err == nil
 }
 

@@ -29,9 +29,10 @@ type dialog struct {
 	buttons []string
 	// isGrave says that something is wrong or will be lost.
 	isGrave bool
-	// asks says that there is a line to type in, and hint what stands in it.
-	asks bool
-	hint string
+	// asks says that there is a line to type in, hint what stands in it while it is
+	// empty, and typed what is in it from the start.
+	asks        bool
+	hint, typed string
 	// code is shown in large letters.
 	code string
 }
@@ -90,6 +91,7 @@ func (o *open) show(d dialog, answered chan<- answer) {
 	case d.asks:
 		o.field = appkit.NewTextFieldWithFrame(foundation.Rect{Size: foundation.Size{Width: fieldWidth, Height: fieldHeight}})
 		o.field.SetPlaceholderString(d.hint)
+		o.field.SetStringValue(d.typed)
 		label(o.field, d.title)
 		o.alert.SetAccessoryView(o.field)
 	case d.code != "":

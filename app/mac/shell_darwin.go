@@ -127,8 +127,8 @@ func (s *Shell) Confirm(ctx context.Context, q app.Confirm) bool {
 }
 
 // Ask asks for a line of text.
-func (s *Shell) Ask(ctx context.Context, title, text string) (string, bool) {
-	a := dialog{title: title, text: text, buttons: []string{"OK", "Cancel"}, asks: true, hint: "XXXX-XXXX"}.ask(ctx)
+func (s *Shell) Ask(ctx context.Context, q app.Question) (string, bool) {
+	a := dialog{title: q.Title, text: q.Text, buttons: []string{"OK", "Cancel"}, asks: true, hint: q.Hint, typed: q.Answer}.ask(ctx)
 	return a.text, a.button == 0
 }
 

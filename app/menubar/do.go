@@ -165,13 +165,18 @@ func (a *App) measure(ctx context.Context, c app.Call) error {
 func (a *App) dialog(ctx context.Context, d app.Dialog) error {
 	switch d.Kind {
 	case app.DialogEnterCode:
-		code, given := a.opts.Shell.Ask(ctx, d.Title, d.Text)
+		code, given := a.opts.Shell.Ask(ctx, app.CodeQuestion(d))
 		if code = strings.TrimSpace(code); !given || code == "" {
 			return nil
 		}
-		method, params := "cluster.join", any(api.ClusterJoinParams{Code: code})
+		account, given := a.opts.Shell.Ask(ctx, app.AccountQuestion(a.opts.Account))
+		if !given {
+			return nil
+		}
+		account = strings.TrimSpace(account)
+		method, params := "cluster.join", any(api.ClusterJoinParams{Code: code, Account: account})
 		if d.Node != "" {
-			method, params = "cluster.answer", api.ClusterAnswerParams{Node: api.NodeID(d.Node), Code: code}
+			method, params = "cluster.answer", api.ClusterAnswerParams{Node: api.NodeID(d.Node), Code: code, Account: account}
 		}
 		return a.call(ctx, app.Call{Method: method, Params: params, Admin: true})
 	case app.DialogShowCode:

@@ -32,6 +32,9 @@ type Options struct {
 	Shell Shell
 	// PreferencesFile is where the app's settings are kept.
 	PreferencesFile string
+	// Account is the person's, as which others may run programs where the person
+	// agrees; empty where none may be, as root's.
+	Account string
 	// Quit is called when the person ends the app.
 	Quit func()
 }

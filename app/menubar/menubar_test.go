@@ -30,6 +30,8 @@ type desktop struct {
 	chooses  []string
 	failed   []string
 	confirms []string
+	asked    []string
+	answers  []string
 	did      []string      // what was opened, copied and done
 	block    chan struct{} // questions are open until it is closed
 }
@@ -65,7 +67,17 @@ func (d *desktop) Confirm(_ context.Context, q app.Confirm) bool {
 	d.note(&d.confirms, q.Title)
 	return false
 }
-func (d *desktop) Ask(context.Context, string, string) (string, bool) { return "", false }
+func (d *desktop) Ask(_ context.Context, q app.Question) (string, bool) {
+	d.note(&d.asked, q.Title+" ["+q.Answer+"]")
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.answers) == 0 {
+		return "", false
+	}
+	next := d.answers[0]
+	d.answers = d.answers[1:]
+	return next, true
+}
 func (d *desktop) Show(_ context.Context, title, text, _ string) {
 	d.note(&d.did, "show "+title+": "+text)
 }

@@ -25,8 +25,8 @@ type Screen interface {
 type Shell interface {
 	// Confirm asks a question.
 	Confirm(ctx context.Context, q app.Confirm) bool
-	// Ask asks for a line of text.
-	Ask(ctx context.Context, title, text string) (answer string, given bool)
+	// Ask asks for a line of text, which may be left empty.
+	Ask(ctx context.Context, q app.Question) (answer string, given bool)
 	// Show shows a text until it is put away, and below it a code, where there is
 	// one, large enough to be read from another Mac.
 	Show(ctx context.Context, title, text, code string)

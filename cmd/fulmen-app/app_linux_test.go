@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -74,8 +75,9 @@ func addsMacs(t *testing.T, r *rig) {
 	is.NoErr(err)
 	open, err := client.Call[api.ClusterPairResult](t.Context(), mini.Client, "cluster.pair", api.ClusterPairParams{})
 	is.NoErr(err)
-	const asks = "“Mac at 192.168.1.13” wants to join" // what it is called is told to who knows the code
-	is.True(r.shows(asks, "A Mac, over en0").disabled)
+	const asks = "“Mini” wants to join"
+	is.True(r.shows(asks, "Mac mini").disabled)
+	is.True(r.shows(asks, "Its id: "+mini.ID.Display()).disabled)
 	for _, not := range []struct {
 		item string
 		api.PendingState
@@ -85,18 +87,23 @@ func addsMacs(t *testing.T, r *rig) {
 		is.Equal(pendingAt(t, r, mini.ID).State, not.PendingState)
 		is.NoErr(r.answer("yes"))
 		r.opens("fulmen:cluster.answer?state=asking&node=" + string(mini.ID))
-		r.does("zenity --question", "Show “Mac at 192.168.1.13” again?", "A link asked for this.")
+		r.does("zenity --question", "Show “Mini” again?", "A link asked for this.")
 		r.shows(asks)
 	}
-	is.NoErr(r.answer("0000-0000"))
+	is.NoErr(r.answer("0000-0000", r.stage.Account.Name))
 	r.click(asks, "Enter Its Code...")
-	r.does("zenity --entry", "Add “Mac at 192.168.1.13”?")
+	r.does("zenity --entry", "Add “Mini”?", "(Mac mini (2024), "+mini.ID.Display()+")")
+	r.does("zenity --entry", "As whom may its people run programs on this Mac?", "--entry-text="+r.stage.Account.Name)
 	r.does("zenity --error", "Enter Its Code")
-	is.NoErr(r.answer(open.Code))
+	is.NoErr(r.answer(open.Code, r.stage.Account.Name))
 	r.click(asks, "Enter Its Code...")
+	r.does("zenity --entry", "As whom may its people run programs on this Mac?")
 	r.shows("3 Macs")
 	r.shows("mini")
 	r.lacks(asks)
+	users, err := client.Call[api.ClusterUsersResult](t.Context(), r.Nodes[0].Client, "cluster.users", nil)
+	is.NoErr(err)
+	is.True(slices.ContainsFunc(users.Users, func(u api.MappedUser) bool { return u.Node == mini.ID && u.Account == r.stage.Account.Name }))
 }
 
 // pendingAt is what the first Mac keeps of one that asks.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/user"
 	"path/filepath"
 	"strings"
 	"time"
@@ -48,7 +49,7 @@ func opened(args []string) (address string, err error) {
 // options are those of the app on every system.
 func options(screen menubar.Screen, shell menubar.Shell, quit func()) menubar.Options {
 	env := client.Process()
-	o := menubar.Options{Version: version, Screen: screen, Shell: shell, Quit: quit,
+	o := menubar.Options{Version: version, Screen: screen, Shell: shell, Quit: quit, Account: account(),
 		Dial: func(ctx context.Context) (*client.Client, error) {
 			return client.Dial(ctx, client.Options{Addresses: client.Find(env), Timeout: answers, Version: version})
 		}}
@@ -56,6 +57,14 @@ func options(screen menubar.Screen, shell menubar.Shell, quit func()) menubar.Op
 		o.PreferencesFile = filepath.Join(filepath.Dir(path), menubar.PreferencesFile)
 	}
 	return o
+}
+
+// account is the person's; root's is nobody's to be lent.
+func account() string {
+	if me, err := user.Current(); err == nil && os.Getuid() != 0 {
+		return me.Username
+	}
+	return ""
 }
 
 func icon(i app.Icon) []byte { return icons.Menu(string(i)) }
