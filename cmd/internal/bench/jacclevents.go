@@ -15,7 +15,7 @@ import (
 
 const (
 	// eventRounds is how often each event is measured.
-	eventRounds = 5
+	eventRounds = 7
 	// pathsAgain is between two looks whether all paths are back, and pathsLast how
 	// often they must be in a row: a Mac that wakes up still shows those of before.
 	pathsAgain = 100 * time.Millisecond
