@@ -47,7 +47,7 @@ func params(dir string) testscript.Params {
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // else each program lasts a second under the race detector
 			return os.WriteFile(filepath.Join(home, "config.toml"), []byte("# mine\n[api]\nport = 0 # any\n"), 0o600)
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"start": start, "mode": mode, "fifo": fifo, "meet": meet, "outlive": outlive, "watch": watch, "said": said, "pair": pair, "stub": stub, "status": status, "interrupt": interrupt},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"start": start, "mode": mode, "fifo": fifo, "meet": meet, "outlive": outlive, "watch": watch, "said": said, "pair": pair, "stub": stub, "status": status, "interrupt": interrupt, "cluster": cluster, "becomes": becomes},
 	}
 }
 
@@ -98,7 +98,7 @@ func meet(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(end.Close())
 }
 
-// fulmend is the daemon with the worker below: fulmend [SCENARIO[:MAC]], and of
+// fulmend is the daemon with the worker below: fulmend [SCENARIO[:MAC] [WORLD]], and of
 // its other commands fulmend topology --scenario NAME and fulmend uninstall.
 func fulmend() {
 	var err error
@@ -127,7 +127,12 @@ func serve(args []string) error {
 	if len(args) == 0 {
 		return daemon.Run(ctx, options)
 	}
-	if options.Simulation, err = daemon.OpenSimulation(args[0]); err != nil {
+	if len(args) > 1 {
+		options.Simulation, err = daemon.JoinSimulation(ctx, args[0], args[1])
+	} else {
+		options.Simulation, err = daemon.OpenSimulation(args[0])
+	}
+	if err != nil {
 		return err
 	}
 	return errors.Join(daemon.Run(ctx, options), options.Simulation.World.Close())
