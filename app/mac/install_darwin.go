@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"fulmen/app"
 	"fulmen/daemon/api"
 )
@@ -87,24 +89,17 @@ func (s *Shell) own(ctx context.Context) error {
 	return nil
 }
 
-// move brings the app to /Applications and opens it there. The copy is made
-// beside its place and renamed, so that there is never half an app; an old one
-// goes to the Trash. What the download was marked with is taken off, as the
-// Finder does for what a person moves: else macOS would run it from a folder of
-// its own making again.
+// move brings the app to /Applications and opens it there; where the copy that is
+// there is root's, as an administrator, who makes the new one root's too.
 func (s *Shell) move(ctx context.Context) error {
 	from, to := s.facts.bundle, s.facts.bundle.installed()
-	part := filepath.Join(applications, ".Fulmen-"+fmt.Sprint(os.Getpid())+".app")
-	defer os.RemoveAll(part)
-	err := runs(ctx, "/usr/bin/ditto", from.Path, part)
-	if err == nil {
-		err = runs(ctx, "/usr/bin/xattr", "-dr", "com.apple.quarantine", part)
-	}
-	if err == nil {
-		err = discard(to.Path)
-	}
-	if err == nil {
-		err = os.Rename(part, to.Path)
+	var err error
+	if needsAdministrator(to.Path, uint32(os.Getuid()), unix.Access(applications, unix.W_OK) == nil, ownerOf) {
+		if err = runs(ctx, "/usr/bin/osascript", "-e", replaceScript(from.Path, to.Path)); isCancelled(err) {
+			return nil // the person thought better of it
+		}
+	} else {
+		err = copies(ctx, from.Path, to.Path)
 	}
 	if err != nil {
 		told := api.Errorf(api.ReasonNotInApplications, "", "Fulmen cannot move itself: %v.", err)
@@ -116,6 +111,26 @@ func (s *Shell) move(ctx context.Context) error {
 	}
 	s.quit()
 	return nil
+}
+
+// copies puts an app into its place. The copy is made beside it and renamed, so that
+// there is never half an app; an old one goes to the Trash. What the download was
+// marked with is taken off, as the Finder does for what a person moves: else macOS
+// would run it from a folder of its own making again.
+func copies(ctx context.Context, from, to string) error {
+	part := filepath.Join(applications, ".Fulmen-"+fmt.Sprint(os.Getpid())+".app")
+	defer os.RemoveAll(part)
+	err := runs(ctx, "/usr/bin/ditto", from, part)
+	if err == nil {
+		err = runs(ctx, "/usr/bin/xattr", "-dr", "com.apple.quarantine", part)
+	}
+	if err == nil {
+		err = discard(to)
+	}
+	if err == nil {
+		err = os.Rename(part, to)
+	}
+	return err
 }
 
 // discard puts what lies at a path into the person's Trash; nothing there is well.
