@@ -22,7 +22,13 @@ const unitFolder = repository + "/assets/systemd"
 // unitValue is the value of a key of a unit, which stands there once.
 func unitValue(t *testing.T, unit, key string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(unitFolder, unit))
+	return valueIn(t, filepath.Join(unitFolder, unit), key)
+}
+
+// valueIn is the value of a key of a file of such lines.
+func valueIn(t *testing.T, path, key string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
 	is.New(t).NoErr(err)
 	var found []string
 	for line := range strings.Lines(string(text)) {
@@ -31,7 +37,7 @@ func unitValue(t *testing.T, unit, key string) string {
 		}
 	}
 	if len(found) != 1 {
-		t.Fatalf("%s has %s %d times", unit, key, len(found))
+		t.Fatalf("%s has %s %d times", path, key, len(found))
 	}
 	return found[0]
 }
@@ -104,6 +110,33 @@ func TestSystemdUnderstandsTheUnits(t *testing.T) {
 	}
 	// 100 is a service without any bounds; root that changes the network has to have some.
 	analyzed("security", "--no-pager", "--offline=yes", "--threshold=50", filepath.Join(folder, "fulmend.service"))
+}
+
+// The entry for Linux desktops opens the links that the app understands, with the
+// program and picture of an installation as docs/install.md has it.
+func TestDesktopEntry(t *testing.T) {
+	is := is.New(t)
+	path := filepath.Join(repository, "assets/desktop", api.BundleID+".desktop")
+	is.Equal(valueIn(t, path, "MimeType"), "x-scheme-handler/"+api.LinkScheme+";")
+	const installed = "/opt/fulmen/"
+	program, args, _ := strings.Cut(valueIn(t, path, "Exec"), " ")
+	is.Equal(program, valueIn(t, path, "TryExec"))
+	is.Equal(args, "%u") // one link
+	is.Equal(filepath.Dir(program), filepath.Dir(strings.Fields(unitValue(t, "fulmend.service", "ExecStart"))[0]))
+	picture, isInstalled := strings.CutPrefix(valueIn(t, path, "Icon"), installed)
+	is.True(isInstalled)
+	_, err := os.Stat(filepath.Join(repository, picture))
+	is.NoErr(err)
+	page, err := os.ReadFile(filepath.Join(repository, "docs/install.md"))
+	is.NoErr(err)
+	is.True(bytes.Contains(page, []byte("assets/desktop/"+filepath.Base(path))))
+	validate, err := exec.LookPath("desktop-file-validate")
+	if err != nil {
+		t.Skip("no desktop-file-validate here: apt-get install desktop-file-utils")
+	}
+	out, err := exec.Command(validate, path).CombinedOutput()
+	is.Equal(string(out), "")
+	is.NoErr(err)
 }
 
 // The script of the package is one that macOS's shell reads.
