@@ -84,6 +84,27 @@ func TestJobsAreWatched(t *testing.T) {
 	is.Equal(<-done, 0)
 }
 
+// TestOthersJobsAreWatched: their documents are not told, and that they changed is.
+func TestOthersJobsAreWatched(t *testing.T) {
+	is := is.New(t)
+	r := newRig(t, "")
+	r.listed()
+	begins := make(chan struct{})
+	r.daemon.SetStream("event.watch", func(json.RawMessage) (any, func(func(any) error), error) {
+		return api.EventWatchResult{Sub: "s1"}, func(notify func(any) error) {
+			<-begins
+			_ = notify(api.EventHappened{Sub: "s1", N: 1, Events: []api.Event{{Seq: 1, At: before(0), Kind: api.EventJobChanged, Job: jobA, Phase: api.JobRunning}}})
+		}, nil
+	})
+	stop, done := r.begin("jobs", "--watch")
+	r.out.await(t, "train.py")
+	r.daemon.Always("job.list", api.JobListResult{Jobs: []api.JobSummary{{Job: jobA, Name: "theirs.py", Principal: api.Principal{User: "eve", Node: studio}}}})
+	close(begins)
+	r.out.await(t, "theirs.py")
+	stop()
+	is.Equal(<-done, 0)
+}
+
 func TestJobLogs(t *testing.T) {
 	is := is.New(t)
 	r := newRig(t, "")

@@ -3,6 +3,9 @@ package command
 import (
 	"context"
 	"fmt"
+	"slices"
+	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -60,31 +63,102 @@ func shortNames(nodes []api.NodeView) map[api.NodeID]string {
 // watchJobs shows the jobs anew whenever one changed. On a terminal the table is
 // drawn over.
 func (r *run) watchJobs(ctx context.Context, c *client.Client, params api.JobListParams) error {
+	ctx, stop := context.WithCancel(ctx)
+	var following sync.WaitGroup
+	defer following.Wait()
+	defer stop()
+	own := make(chan watchedJobs)
+	others := make(chan struct{}, 1)
+	following.Go(func() { watchOwnJobs(ctx, c, own) })
+	following.Go(func() { watchOthersJobs(ctx, c, others) })
 	var last error
-	for event, err := range c.Watch(ctx, api.StateSelect{Kinds: []api.Kind{api.KindJob}}) {
-		if err != nil {
-			if last == nil && client.Mends(err) { // an interruption is said once
-				fmt.Fprintf(r.Err, "fulmen: interrupted: %s Trying again until Ctrl-C.\n", text.Clean(api.AsError(err).Message))
+	for {
+		isOwn := false
+		select {
+		case seen, more := <-own:
+			isOwn = true
+			switch {
+			case !more && ctx.Err() != nil:
+				return nil // the end that was asked for
+			case !more:
+				return last
+			case seen.err != nil:
+				if last == nil && client.Mends(seen.err) { // an interruption is said once
+					fmt.Fprintf(r.Err, "fulmen: interrupted: %s Trying again until Ctrl-C.\n", text.Clean(api.AsError(seen.err).Message))
+				}
+				last = seen.err
+				continue
 			}
-			last = err
-			continue
-		}
-		last = nil
-		if !event.Snapshot && len(event.Put)+len(event.Del) == 0 {
-			continue
+			last = nil
+			if !seen.event.Snapshot && len(seen.event.Put)+len(seen.event.Del) == 0 {
+				continue
+			}
+		case <-others:
 		}
 		if r.Screen && !r.json {
 			fmt.Fprint(r.Out, "\x1b[H\x1b[2J")
 		}
-		if err := r.jobs(ctx, c, params); err != nil && ctx.Err() == nil {
+		if err := r.jobs(ctx, c, params); err != nil && ctx.Err() == nil && (isOwn || !client.Mends(err)) {
 			return err
 		}
 		if !r.Screen && !r.json {
 			fmt.Fprintln(r.Out)
 		}
 	}
-	if ctx.Err() != nil {
-		return nil // the end that was asked for
+}
+
+// watchedJobs is what a watch of documents gives.
+type watchedJobs struct {
+	event client.Event
+	err   error
+}
+
+// watchOwnJobs follows the documents of jobs that the caller may read.
+func watchOwnJobs(ctx context.Context, c *client.Client, to chan<- watchedJobs) {
+	defer close(to)
+	for event, err := range c.Watch(ctx, api.StateSelect{Kinds: []api.Kind{api.KindJob}}) {
+		select {
+		case to <- watchedJobs{event, err}:
+		case <-ctx.Done():
+			return
+		}
 	}
-	return last
+}
+
+// watchOthersJobs tells of changes of all jobs: documents of other people's jobs are
+// theirs to read, and that one waits, runs or has ended is said to everybody. A daemon
+// that has no events is left alone.
+func watchOthersJobs(ctx context.Context, c *client.Client, to chan<- struct{}) {
+	isOf := func(e api.Event) bool { return e.Job != "" }
+	tell := func() {
+		select {
+		case to <- struct{}{}:
+		default: // it is shown anew anyway
+		}
+	}
+	for isFirst := true; ctx.Err() == nil; isFirst = false {
+		before, news, err := client.Stream[api.EventWatchResult, api.EventHappened](ctx, c, "event.watch", api.EventSelect{Since: api.TimeOf(time.Now())})
+		if err == nil {
+			if !isFirst || slices.ContainsFunc(before.Events, isOf) { // between two subscriptions too
+				tell()
+			}
+			for more, lost := range news {
+				if err = lost; err != nil {
+					break
+				}
+				if more.Lagged || slices.ContainsFunc(more.Events, isOf) {
+					tell()
+				}
+			}
+		}
+		if err != nil && !client.Mends(err) {
+			return
+		}
+		again := time.NewTimer(time.Second)
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			again.Stop()
+		}
+	}
 }
