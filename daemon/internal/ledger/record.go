@@ -59,8 +59,12 @@ func Shared[T any](r *Record) (T, error) {
 }
 
 // JSON is the document as it goes over the wire. It is encoded when first
-// asked for; the bytes are shared and must not be changed.
+// asked for; the bytes are shared and must not be changed. Those of a deletion are
+// not kept: it is sent once, and held for a month.
 func (r *Record) JSON() (json.RawMessage, error) {
+	if r.doc.Deleted {
+		return r.doc.MarshalJSON()
+	}
 	r.once.Do(func() { r.json, r.failed = r.doc.MarshalJSON() })
 	return r.json, r.failed
 }
