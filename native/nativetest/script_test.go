@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/matryer/is"
@@ -106,14 +107,16 @@ func TestScriptsThatFail(t *testing.T) {
 		"an impossible op":    {"unplug A.tb1", ":3:", "cannot unplug"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			is := is.New(t)
-			s := parse(t, tt.steps+"\npresent A identity name")
-			err := s.Play(t.Context(), newDesk(s.Cluster), 10*time.Millisecond)
-			is.True(err != nil) // the script is wrong
-			is.True(strings.HasPrefix(err.Error(), "own.script"+tt.line))
-			if !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("%v: does not say %q", err, tt.want)
-			}
+			synctest.Test(t, func(t *testing.T) { // where looking takes no time
+				is := is.New(t)
+				s := parse(t, tt.steps+"\npresent A identity name")
+				err := s.Play(t.Context(), newDesk(s.Cluster), 10*time.Millisecond)
+				is.True(err != nil) // the script is wrong
+				is.True(strings.HasPrefix(err.Error(), "own.script"+tt.line))
+				if !strings.Contains(err.Error(), tt.want) {
+					t.Errorf("%v: does not say %q", err, tt.want)
+				}
+			})
 		})
 	}
 }
