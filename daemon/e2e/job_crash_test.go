@@ -22,8 +22,8 @@ import (
 func TestJobsOutliveDaemons(t *testing.T) {
 	t.Parallel() // it mostly waits
 	needJobs(t)
-	// A lease outlasts the start of a daemon on a busy machine.
-	j := newJobs(t, 2, strings.Replace(shortly, `lease = "3s"`, `lease = "6s"`, 1))
+	// Renewals and beats outlast the start of a daemon on a busy machine.
+	j := newJobs(t, 2, strings.NewReplacer(`lease = "6s"`, `lease = "9s"`, `renewal = "2s"`, `renewal = "3s"`, `lost = "2s"`, `lost = "8s"`).Replace(shortly))
 	j.needPython(t)
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 		for _, who := range []string{"the home's", "the member's", "both"} {
@@ -39,7 +39,7 @@ func TestJobsOutliveDaemons(t *testing.T) {
 				}
 				must(t, "a whole cluster", j.Whole(t.Context()))
 				// For longer than a lease, so that it was renewed.
-				<-time.After(8 * time.Second)
+				<-time.After(11 * time.Second)
 				for _, n := range j.Nodes {
 					_, ranks := j.until(t, n, id, "two ranks that run", after, isRunning(2))
 					is.Equal(pidsOf(ranks), pidsOf(before))

@@ -20,17 +20,17 @@ import (
 )
 
 // cutLease is how long a rank lives whose home is out of sight.
-const cutLease = 6 * time.Second
+const cutLease = 9 * time.Second
 
 // cutTimes leave the beats as they are by default, which say how fast a loss is
 // noticed.
-const cutTimes = "[times]\nlease = \"6s\"\nlease_renewal = \"1s\"\ngrace = \"1s\"\nfailed_grace = \"500ms\"\nstarting = \"15s\"\n"
+const cutTimes = "[times]\nlease = \"9s\"\nlease_renewal = \"3s\"\ngrace = \"1s\"\nfailed_grace = \"500ms\"\nstarting = \"15s\"\n"
 
 // signalledWithin is how long after the loss of a node the home, which is with rank
 // 0, has told the ranks that it still reaches to end.
 //
 // It takes 1 to 2 s; the bound is what it would take at the least if only leases told.
-const signalledWithin = cutLease - 1500*time.Millisecond
+const signalledWithin = cutLease - 3500*time.Millisecond
 
 // TestJobsOverNetworks runs a job over two machines whose daemons are root's, as
 // a person's account, and cuts their networks: the ranks end on both sides, and

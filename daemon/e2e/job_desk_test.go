@@ -19,13 +19,14 @@ import (
 )
 
 // shortly are times with which losses are noticed in seconds. A busy machine may keep
-// a daemon from its beats for most of a second, which is no loss.
-const shortly = "[times]\nlease = \"3s\"\nlease_renewal = \"500ms\"\nbeat = \"100ms\"\nbeat_lost = \"2s\"\n" +
+// a daemon from its beats, and from the answer to a renewal, for more than a second,
+// which is no loss.
+const shortly = "[times]\nlease = \"6s\"\nlease_renewal = \"2s\"\nbeat = \"100ms\"\nbeat_lost = \"2s\"\n" +
 	"grace = \"1s\"\nfailed_grace = \"500ms\"\nstarting = \"15s\"\n"
 
 // unhurried are times for tests in which nothing is lost, on a machine so busy that a
 // daemon misses its beats for seconds.
-const unhurried = "[times]\nlease = \"10s\"\nlease_renewal = \"500ms\"\nbeat = \"100ms\"\nbeat_lost = \"8s\"\n" +
+const unhurried = "[times]\nlease = \"15s\"\nlease_renewal = \"5s\"\nbeat = \"100ms\"\nbeat_lost = \"8s\"\n" +
 	"grace = \"1s\"\nfailed_grace = \"500ms\"\nstarting = \"1m\"\n"
 
 // after is by when everything of a job whose nodes, daemons or processes were

@@ -51,7 +51,7 @@ func TestJobsOnFullDisks(t *testing.T) {
 				return n.ID == plan.Ranks[0].Node && test.home || n.ID == plan.Ranks[1].Node && !test.home
 			})]
 			free := fill(t, full.Home)
-			<-time.After(5 * time.Second) // longer than a lease: renewing takes no room
+			<-time.After(8 * time.Second) // longer than a lease: renewing takes no room
 			for _, n := range j.Nodes {
 				_, ranks := j.until(t, n, id, "two ranks that run", after, isRunning(2))
 				is.Equal(pidsOf(ranks), pidsOf(before))

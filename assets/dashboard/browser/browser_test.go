@@ -26,7 +26,7 @@ const soaking = 25 * time.Minute
 const root = "../../.."
 
 // shortly are times with which losses are noticed in seconds.
-const shortly = "[times]\nlease = \"3s\"\nlease_renewal = \"500ms\"\nbeat = \"200ms\"\nbeat_lost = \"2s\"\ngrace = \"1s\"\nfailed_grace = \"500ms\"\n"
+const shortly = "[times]\nlease = \"6s\"\nlease_renewal = \"2s\"\nbeat = \"200ms\"\nbeat_lost = \"2s\"\ngrace = \"1s\"\nfailed_grace = \"500ms\"\n"
 
 // The tests beside this file pass in a browser, on a simulated cluster of real
 // daemons. With FULMEN_PICTURES set to a folder they leave pictures there;
