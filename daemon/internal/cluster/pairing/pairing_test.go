@@ -268,7 +268,7 @@ func TestAsk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is, shower, asker := macs(t)
 		shower.name = "Ada's\nMac \u202e"
-		ask := func() (Claim, error, result) {
+		ask := func() (Claim, result, error) {
 			a, b := connect(t, asker, shower)
 			shown := shower.show(t, b)
 			claim, err := Ask(t.Context(), a, asker.clock)
@@ -278,30 +278,30 @@ func TestAsk(t *testing.T) {
 			}
 			is.True(!bytes.Contains(said(b), []byte("secret-name"))) // the rest of the card is for who proves the code
 			is.True(!bytes.Contains(said(a), []byte("ecret")))       // who asks tells nothing
-			return claim, err, told
+			return claim, told, err
 		}
-		_, err, told := ask()
+		_, told, err := ask()
 		is.True(errors.Is(err, api.ReasonPairingNotOpen)) // nothing is shown
 		is.True(!told.WasAsked)
 		_, _, err = shower.book.Invite(shower.Public(), nil, 7732, time.Hour)
 		is.NoErr(err)
-		_, err, _ = ask()
+		_, _, err = ask()
 		is.True(errors.Is(err, api.ReasonPairingNotOpen)) // an invitation says whom it is from
 
 		code, _ := shower.book.Open()
 		time.Sleep(time.Minute)
-		claim, err, told := ask()
+		claim, told, err := ask()
 		is.NoErr(err)
 		is.NoErr(told.err)
 		is.True(told.WasAsked)
 		is.Equal(claim, Claim{Name: "Ada's Mac", ModelName: "Secret Model", ValidMS: (api.CodeTTL - time.Minute).Milliseconds(), TriesLeft: api.MaxCodeTries})
 		_, entered := pair(t, shower, asker, wrong(t, code), WantsJoin)
 		is.Equal(entered.reason(), api.ReasonWrongCode)
-		claim, err, _ = ask()
+		claim, _, err = ask()
 		is.NoErr(err)
 		is.Equal(claim.TriesLeft, api.MaxCodeTries-1) // asking costs none
 		time.Sleep(api.CodeTTL)
-		_, err, _ = ask()
+		_, _, err = ask()
 		is.True(errors.Is(err, api.ReasonPairingNotOpen)) // it does not count any more
 	})
 }
