@@ -1,5 +1,5 @@
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
-  test: { include: ["src/**/*.test.ts"], environment: "node", pool: "threads" },
+  test: { include: ["src/**/*.test.ts"], environment: "node", pool: "threads", testTimeout: 60_000 },
 });

@@ -44,7 +44,7 @@ describe("the boxes that the browser draws", () => {
       expect(collisions(await boxes(page))).toEqual([]);
     }
     await page.setViewportSize({ width: 390, height: 700 });
-    for (const words of ["shape=mesh&n=4&bad=1", "shape=ring&n=2", "shape=star&n=5"]) {
+    for (const words of ["shape=mesh&n=4&bad=1", "shape=ring&n=2", "shape=star&n=5", "shape=mesh&n=16&bad=30"]) {
       await show(page, words);
       expect(collisions(await boxes(page)), words).toEqual([]);
     }
@@ -250,6 +250,7 @@ describe("the whole", () => {
     await page.evaluate((id) => document.querySelectorAll(`[data-link="${id}"], [data-of="${id}"]`).forEach((e) => e.remove()), last);
     expect(await difference(page, "kinds", "")).toBeGreaterThan(tolerance);
     await show(page, "shape=mesh&n=16&bad=30");
+    expect(await page.locator('[data-box="callout"]').allTextContents()).toEqual(["Slow cable40.0 Gb/s, its ports can do more"]);
     await picture(page, "drawing-sixteen");
   });
 });

@@ -12,7 +12,7 @@ import (
 
 // dashboardRows measures the page of sixteen Macs by its own benchmark.
 func (b *run) dashboardRows() error {
-	const rounds = 3
+	const rounds = 7 // the fewest of which a median has an interval, and one more
 	fmt.Fprintln(os.Stderr, "bench: the dashboard of sixteen Macs")
 	command := exec.CommandContext(b.ctx, "go", "test", "-run", "^$", "-bench", "^BenchmarkSixteen$",
 		"-benchtime", "1x", "-count", strconv.Itoa(rounds), "./assets/dashboard/browser")

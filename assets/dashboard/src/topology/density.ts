@@ -73,6 +73,9 @@ const levels: Readonly<Record<Level, Density>> = {
 /** Compact Macs where the window is narrow, as a phone's. */
 const narrow: Density = { ...levels.compact, node: { width: 134, height: 118 }, fact: 9.5, terse: true };
 
+/** Many Macs in such a window. */
+const tiny: Density = { ...levels.small, node: { width: 56, height: 46 }, shape: { width: 34, height: 22 }, name: 9, label: 10 };
+
 /** The most Macs of which every edge carries its numbers. */
 export const labelledNodes = 8;
 
@@ -82,7 +85,7 @@ const narrowWindow = 640;
 /** The density for a number of Macs in a room. */
 export function densityOf(nodes: number, room: Size): Density {
   if (nodes > labelledNodes) {
-    return levels.small;
+    return room.width < narrowWindow ? tiny : levels.small;
   }
   if (room.width < narrowWindow) {
     return narrow;
@@ -98,6 +101,9 @@ export function densityOf(nodes: number, room: Size): Density {
 export function easeOf(nodes: number, density: Density): Size {
   if (density === narrow) {
     return { width: 400, height: 120 + 130 * nodes };
+  }
+  if (density === tiny) {
+    return { width: 400, height: 720 };
   }
   if (density.level === "small") {
     return { width: 1100, height: 660 };

@@ -206,13 +206,15 @@ function costOf(box: Box, w: Wanted, crowd: Crowd, lines: readonly Point[][]): n
   if (crowd.fixed.some((f) => overlaps(f, box, gap))) {
     return onTop;
   }
+  let over = 0;
   for (const [i, points] of lines.entries()) {
     for (let k = 1; k < points.length; k++) {
       if (touches(points[k - 1]!, points[k]!, box, -0.5)) {
-        cost += i === w.edge ? overOwn : overLine[w.role];
+        over += i === w.edge ? overOwn : overLine[w.role];
         break;
       }
     }
   }
-  return cost;
+  // What is wrong is said even where there is nothing but lines.
+  return cost + (w.role === "callout" ? Math.min(over, outOfRoom / 2) : over);
 }
