@@ -90,7 +90,10 @@ func becomes(ts *testscript.TestScript, _ bool, args []string) {
 	path, err := exec.LookPath(args[1])
 	ts.Check(err)
 	var said bytes.Buffer
-	for end := time.Now().Add(storyWithin); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+	// A command prints once, and nothing announces what it would print next.
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(storyWithin); time.Now().Before(end); <-tick.C {
 		cmd := exec.Command(path, args[2:]...)
 		cmd.Env = append(os.Environ(), "FULMEN_HOME="+ts.Getenv("FULMEN_HOME"))
 		said.Reset()

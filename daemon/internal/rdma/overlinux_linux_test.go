@@ -237,7 +237,7 @@ func (d *table) index(t *testing.T, id api.NodeID, name string) string {
 // back: in the end both are changed, or both are as they were.
 func TestDeathOverLinux(t *testing.T) {
 	needRoot(t)
-	stride := 4
+	stride := 8
 	if os.Getenv("FULMEN_SOAK") != "" {
 		stride = 1
 	}
