@@ -127,29 +127,48 @@ func (j *jaccl) testOrder(t *testing.T) {
 // testDeaths has each rank die at each step. Before any has joined the start is
 // repeated at once, and its cause is the rank that died.
 func (j *jaccl) testDeaths(t *testing.T) {
+	// Others wait a second for word of a death before they tell what they saw of it,
+	// which a busy machine may hold up for longer, and not each time.
+	const tries = 3
 	for _, step := range sidechannel.Steps() {
 		for victim := range j.size {
 			if victim > 1 && victim < j.size-1 {
 				continue // as any in the middle
 			}
-			how := []string{"exit", "kill"}[(victim+len(step))%2]
-			once := filepath.Join(j.Work, fmt.Sprintf("died-%s-%d", step, victim))
-			job, _ := j.whole(t, "-work", "200ms", "-again", once, "-die", fmt.Sprintf("%d:%s:%s", victim, step, how))
-			first := job.Attempts[0]
-			switch {
-			case first.FirstFailed == nil || *first.FirstFailed != victim:
-				t.Errorf("rank %d dies at %s (%s): the cause is %v: %s %s", victim, step, how, value(first.FirstFailed), first.Reason, first.Message)
-			case step == sidechannel.StepWaited: // whether some have joined is a matter of moments
-			case step == sidechannel.StepJoined:
-				if job.Phase != api.JobFailed || len(job.Attempts) != 1 {
-					t.Errorf("rank %d dies at %s (%s): %s in attempt %d: %s", victim, step, how, job.Phase, job.Attempt, job.Message)
+			problem := ""
+			for try := range tries {
+				if problem = j.dies(t, step, victim, try); problem == "" {
+					break
 				}
-			case job.Phase != api.JobSucceeded || job.Attempt != 2 || len(first.Joined) > 0:
-				t.Errorf("rank %d dies at %s (%s): %s in attempt %d, of the first %v had joined: %s", victim, step, how, job.Phase, job.Attempt, first.Joined, job.Message)
+				t.Log(problem)
 			}
-			t.Logf("rank %d dies at %s (%s): %s", victim, step, how, first.Message)
+			if problem != "" {
+				t.Error(problem)
+			}
 		}
 	}
+}
+
+// dies has a rank die at a step, and says what is wrong with what came of it.
+func (j *jaccl) dies(t *testing.T, step sidechannel.Step, victim, try int) string {
+	t.Helper()
+	how := []string{"exit", "kill"}[(victim+len(step))%2]
+	once := filepath.Join(j.Work, fmt.Sprintf("died-%s-%d-%d", step, victim, try))
+	job, _ := j.whole(t, "-work", "200ms", "-again", once, "-die", fmt.Sprintf("%d:%s:%s", victim, step, how))
+	first := job.Attempts[0]
+	t.Logf("rank %d dies at %s (%s): %s", victim, step, how, first.Message)
+	switch {
+	case first.FirstFailed == nil || *first.FirstFailed != victim:
+		return fmt.Sprintf("rank %d dies at %s (%s): the cause is %v: %s %s", victim, step, how, value(first.FirstFailed), first.Reason, first.Message)
+	case step == sidechannel.StepWaited: // whether some have joined is a matter of moments
+	case step == sidechannel.StepJoined:
+		if job.Phase != api.JobFailed || len(job.Attempts) != 1 {
+			return fmt.Sprintf("rank %d dies at %s (%s): %s in attempt %d: %s", victim, step, how, job.Phase, job.Attempt, job.Message)
+		}
+	case job.Phase != api.JobSucceeded || job.Attempt != 2 || len(first.Joined) > 0:
+		return fmt.Sprintf("rank %d dies at %s (%s): %s in attempt %d, of the first %v had joined: %s", victim, step, how, job.Phase, job.Attempt, first.Joined, job.Message)
+	}
+	return ""
 }
 
 func value(n *int) int {
