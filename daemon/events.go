@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -85,7 +86,7 @@ func (e *events) followDocuments(ctx context.Context, nudge func()) {
 // moment is what is derived now.
 func (e *events) moment(ctx context.Context) (event.Moment, error) {
 	d := e.daemon
-	m := event.Moment{Nodes: d.nodes.current().Nodes, Cables: d.graph.current().Cables, Conditions: d.conditionsOf(func(api.NodeID) bool { return true })}
+	m := event.Moment{Nodes: e.known(d.nodes.current().Nodes), Cables: d.graph.current().Cables, Conditions: d.conditionsOf(func(api.NodeID) bool { return true })}
 	all, err := d.jobs.List(ctx, job.Caller{Admin: true}, api.JobListParams{Ended: true})
 	if err != nil {
 		return m, err
@@ -102,6 +103,15 @@ func (e *events) moment(ctx context.Context) (event.Moment, error) {
 		m.Jobs = append(m.Jobs, event.Job{JobSummary: j, PublicName: names[j.Job]})
 	}
 	return m, nil
+}
+
+// known are the nodes of which the name is known: one that joins has not said its
+// own for a moment.
+func (e *events) known(nodes []api.NodeView) []api.NodeView {
+	return slices.DeleteFunc(slices.Clone(nodes), func(n api.NodeView) bool {
+		_, found := e.daemon.ledger.Get(api.Key{Node: n.Node, Kind: api.KindIdentity})
+		return !found && !n.Self && n.Liveness != api.LivenessRemoved
+	})
 }
 
 // readEvents are the events as one caller may read them.

@@ -93,10 +93,14 @@ func conditions(before, after Moment) []Entry {
 	key := func(c api.NodeCondition) conditionKey { return conditionKey{c.Node, c.Code, c.Subject} }
 	was, is := index(before.Conditions, key), index(after.Conditions, key)
 	var out []Entry
+	// Both ends of a cable say the same of it: it is one event, that ends with the last.
+	wasSaid, isSaid := texts(before.Conditions), texts(after.Conditions)
+	said := map[string]bool{}
 	say := func(c api.NodeCondition, kind api.EventKind, severity api.Severity, text string) {
-		if c.Muted {
+		if c.Muted || wasSaid[c.Text] && isSaid[c.Text] || said[text] {
 			return
 		}
+		said[text] = true
 		e := api.Event{Kind: kind, Severity: severity, Node: c.Node, Reason: c.Code, Text: text}
 		if link, err := api.ParseLinkID(c.Subject); err == nil {
 			e.Link = link
@@ -110,6 +114,17 @@ func conditions(before, after Moment) []Entry {
 		say(c, api.EventConditionCleared, api.SeverityInfo, "No longer: "+c.Text)
 	}
 	return out
+}
+
+// texts are what conditions say that are not muted.
+func texts(all []api.NodeCondition) map[string]bool {
+	said := map[string]bool{}
+	for _, c := range all {
+		if !c.Muted {
+			said[c.Text] = true
+		}
+	}
+	return said
 }
 
 func jobs(before, after Moment) []Entry {

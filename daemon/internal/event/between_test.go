@@ -91,6 +91,18 @@ func TestBetween(t *testing.T) {
 			change: func(m *Moment) { m.Nodes[1].Liveness = api.LivenessUnreachable }, want: []string{"node_lost error mini does not answer any more."},
 		},
 		{
+			name: "a condition that both say", change: func(m *Moment) {
+				m.Conditions = []api.NodeCondition{condition(id(1), "It is slow."), condition(id(2), "It is slow.")}
+			},
+			want: []string{"condition_raised warning It is slow."},
+		},
+		{
+			name: "a condition that one still says", before: func(m *Moment) {
+				m.Conditions = []api.NodeCondition{condition(id(1), "It is slow."), condition(id(2), "It is slow.")}
+			},
+			change: func(m *Moment) { m.Conditions = []api.NodeCondition{condition(id(1), "It is slow.")} },
+		},
+		{
 			name: "a muted condition", change: func(m *Moment) {
 				c := condition(id(2), "It is hot.")
 				c.Muted = true
