@@ -114,12 +114,23 @@ func (j *jaccl) testSurroundings(t *testing.T) {
 	is.True(!strings.Contains(said, "attempt 0 to connect failed"))
 }
 
+// tries is how often a start may be tried whose outcome hangs on bounds of a second:
+// so long others wait for word of a death before they tell what they saw of it, and a
+// busy machine may hold that up for longer, but not each time.
+const tries = 3
+
 // testOrder starts ranks one after the other, each of them last once.
 func (j *jaccl) testOrder(t *testing.T) {
 	for last := range j.size {
-		job, _ := j.whole(t, "-late", fmt.Sprintf("%d:600ms", last))
-		if job.Phase != api.JobSucceeded || job.Attempt != 1 {
-			t.Errorf("rank %d last: %s in attempt %d: %s", last, job.Phase, job.Attempt, job.Message)
+		inOne := false
+		for try := 0; try < tries && !inOne; try++ {
+			job, _ := j.whole(t, "-late", fmt.Sprintf("%d:600ms", last))
+			if inOne = job.Phase == api.JobSucceeded && job.Attempt == 1; !inOne {
+				t.Logf("rank %d last: %s in attempt %d: %s; the first: %s %s", last, job.Phase, job.Attempt, job.Message, job.Attempts[0].Reason, job.Attempts[0].Message)
+			}
+		}
+		if !inOne {
+			t.Errorf("rank %d last: never in one attempt", last)
 		}
 	}
 }
@@ -127,9 +138,6 @@ func (j *jaccl) testOrder(t *testing.T) {
 // testDeaths has each rank die at each step. Before any has joined the start is
 // repeated at once, and its cause is the rank that died.
 func (j *jaccl) testDeaths(t *testing.T) {
-	// Others wait a second for word of a death before they tell what they saw of it,
-	// which a busy machine may hold up for longer, and not each time.
-	const tries = 3
 	for _, step := range sidechannel.Steps() {
 		for victim := range j.size {
 			if victim > 1 && victim < j.size-1 {
