@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"time"
 
@@ -39,7 +40,7 @@ type jacclBench struct {
 	*run
 	*desk.Stage
 	*desk.Desk
-	standin string
+	standin, forward string
 }
 
 // jacclRows measures what carrying side channels adds to a handshake of four ranks.
@@ -54,7 +55,7 @@ func (b *run) jacclRows() error {
 		return err
 	}
 	defer stage.Close()
-	if err := stage.Build(b.ctx, "fulmen/cmd/fulmen", "fulmen/cmd/fulmend", "fulmen/daemon/e2e/jaccl/standin"); err != nil {
+	if err := stage.Build(b.ctx, "fulmen/cmd/fulmen", "fulmen/cmd/fulmend", "fulmen/daemon/e2e/jaccl/standin", "fulmen/cmd/internal/bench/forward"); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(b.ctx, deskDeadline)
@@ -65,19 +66,25 @@ func (b *run) jacclRows() error {
 		return err
 	}
 	defer d.Close()
-	j := &jacclBench{b, stage, d, filepath.Join(stage.Bin, "standin")}
+	j := &jacclBench{b, stage, d, filepath.Join(stage.Bin, "standin"), filepath.Join(stage.Bin, "forward")}
 	if err := j.handshakes(); err != nil {
 		return err
 	}
 	return j.events()
 }
 
-// handshakes measures, in turn, one by Fulmen and one where all ranks connect to
-// rank 0 themselves. The ranks of both begin at one moment, rank 0 a little sooner.
+// handshakes measures, in turn, one by Fulmen, one where all ranks connect to rank 0
+// themselves, and one through programs in the daemons' places that do nothing but
+// carry bytes, and not even encrypt them: what any relay costs here at least. The
+// ranks of all begin at one moment, rank 0 a little sooner.
 func (j *jacclBench) handshakes() error {
-	var direct, relayed, added []float64
+	var direct, relayed, added, bare []float64
 	for round := range jacclRounds + 1 {
-		without, err := j.direct()
+		without, err := j.direct(false)
+		if err != nil {
+			return err
+		}
+		forwarded, err := j.direct(true)
 		if err != nil {
 			return err
 		}
@@ -87,13 +94,16 @@ func (j *jacclBench) handshakes() error {
 		}
 		if round > 0 { // the first one fills caches
 			direct, relayed, added = append(direct, without), append(relayed, with), append(added, with-without)
+			bare = append(bare, forwarded-without)
 		}
 	}
 	goal := float64(jacclGoalMs)
 	j.rows = append(j.rows,
 		newRow("what the relay adds to a handshake of four ranks", stats.Median(added), "ms", Lower, &goal,
 			fmt.Sprintf("ranks that connect to rank 0 themselves, %.3g ms; by the daemons %.3g ms", stats.Median(direct).Median, stats.Median(relayed).Median),
-			"pairs, from when all begin to when the last has joined"))
+			"pairs, from when all begin to when the last has joined"),
+		newRow("what bare forwarders add in the daemons' places", stats.Median(bare), "ms", Lower, nil,
+			"the same handshakes", "four processes of two copy loops a connection, without TLS, checks or documents"))
 	return nil
 }
 
@@ -131,8 +141,8 @@ func (j *jacclBench) relayed() (float64, error) {
 	return last(begin, out)
 }
 
-// direct is a handshake of ranks that this process starts.
-func (j *jacclBench) direct() (float64, error) {
+// direct is a handshake of ranks that this process starts, through forwarders or not.
+func (j *jacclBench) direct(forwarded bool) (float64, error) {
 	ctx, cancel := context.WithTimeout(j.ctx, jobDeadline)
 	defer cancel()
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
@@ -158,12 +168,21 @@ func (j *jacclBench) direct() (float64, error) {
 	if err := os.WriteFile(matrix, text, 0o644); err != nil {
 		return 0, err
 	}
+	coordinators := slices.Repeat([]string{coordinator}, jacclRanks)
+	if forwarded {
+		addresses, stop, err := j.forwarders(ctx, coordinator)
+		if err != nil {
+			return 0, err
+		}
+		defer stop()
+		coordinators = addresses
+	}
 	begin := time.Now().Add(jacclAhead / 2)
 	said := make([]bytes.Buffer, jacclRanks)
 	var all errgroup.Group
 	for rank := range jacclRanks {
 		c := exec.CommandContext(ctx, j.standin, "-roomy", "-work", jacclWork, "-at", strconv.FormatInt(begin.UnixNano(), 10))
-		c.Env = append(os.Environ(), "MLX_RANK="+strconv.Itoa(rank), "MLX_JACCL_COORDINATOR="+coordinator, "MLX_IBV_DEVICES="+matrix)
+		c.Env = append(os.Environ(), "MLX_RANK="+strconv.Itoa(rank), "MLX_JACCL_COORDINATOR="+coordinators[rank], "MLX_IBV_DEVICES="+matrix)
 		c.Stdout, c.Stderr = &said[rank], &said[rank]
 		all.Go(c.Run)
 	}
