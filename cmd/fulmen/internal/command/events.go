@@ -51,20 +51,9 @@ func (r *run) events(ctx context.Context, c *client.Client, params api.EventSele
 	if err := r.eventLines(result.Events); err != nil {
 		return err
 	}
-	for more, err := range news {
-		switch {
-		case ctx.Err() != nil:
-			return nil // the end that was asked for
-		case err != nil:
-			return err
-		case more.Lagged:
-			return api.NewError(api.ReasonLagged, "")
-		}
-		if err := r.eventLines(more.Events); err != nil {
-			return err
-		}
-	}
-	return nil
+	return showNews(ctx, news,
+		func(more api.EventHappened) bool { return more.Lagged },
+		func(more api.EventHappened) error { return r.eventLines(more.Events) })
 }
 
 // eventLines writes events, a line each.

@@ -77,20 +77,9 @@ func (r *run) servedLogs(ctx context.Context, c *client.Client, params api.Daemo
 	if err := r.logLines(lines.Lines); err != nil {
 		return err
 	}
-	for more, err := range added {
-		switch {
-		case ctx.Err() != nil:
-			return nil // the end that was asked for
-		case err != nil:
-			return err
-		case more.Lagged:
-			return api.NewError(api.ReasonLagged, "")
-		}
-		if err := r.logLines(more.Lines); err != nil {
-			return err
-		}
-	}
-	return nil
+	return showNews(ctx, added,
+		func(more api.DaemonLogged) bool { return more.Lagged },
+		func(more api.DaemonLogged) error { return r.logLines(more.Lines) })
 }
 
 // logLines writes lines of the log.
