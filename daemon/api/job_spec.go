@@ -79,7 +79,7 @@ type Placement struct {
 	Nodes []NodeID `json:"nodes,omitempty"`
 	// ExcludedNodes must not be used.
 	ExcludedNodes []NodeID `json:"excluded_nodes,omitempty"`
-	// Rank0 is the node of rank 0; empty = the one that most others can dial.
+	// Rank0 is the node of rank 0; empty = the one that most others can dial, of equals the submitter's.
 	Rank0 NodeID `json:"rank0,omitempty"`
 	// Backend is how the ranks talk.
 	Backend Backend `json:"backend"`

@@ -227,16 +227,49 @@ func TestManyNodes(t *testing.T) {
 	}
 }
 
-// Rank 0 is the node that most others can dial.
+// Rank 0 is the node that is named, or that most others can dial; of equals the
+// submitter's, and without it the lowest id.
 func TestRankZero(t *testing.T) {
-	is := is.New(t)
-	d := newDesk(3)
-	d.lan[0] = false
-	d.plug(0, 1, 80).plug(0, 2, 80).plug(1, 2, 80)
-	in := d.input(api.Placement{Ranks: 3, Backend: api.BackendRing}, nil)
-	is.Equal(nodesOf(Plan(in).Plan), ids(0, 1, 2)) // all dial all: the lowest id
-	in.Graph.Paths = slices.DeleteFunc(slices.Clone(in.Graph.Paths), func(p topology.Path) bool { return p.To == id(0) && p.From == id(2) })
-	is.Equal(nodesOf(Plan(in).Plan)[0], id(1)) // node 2 does not reach node 0
+	lost := func(from, to int) func(*Input) {
+		return func(in *Input) {
+			in.Graph.Paths = slices.DeleteFunc(in.Graph.Paths, func(p topology.Path) bool { return p.From == id(from) && p.To == id(to) })
+		}
+	}
+	of := func(i int) func(*Input) {
+		return func(in *Input) { in.Spec.Principal.Node = id(i) }
+	}
+	for _, c := range []struct {
+		name   string
+		p      api.Placement
+		change []func(*Input)
+		want   []api.NodeID
+	}{
+		{"all dial all: the submitter's", api.Placement{Ranks: 3}, []func(*Input){of(2)}, ids(2, 0, 1)},
+		{"of the lowest id", api.Placement{Ranks: 3}, []func(*Input){of(0)}, ids(0, 1, 2)},
+		{"a mesh", api.Placement{Ranks: 3, Backend: api.BackendJACCL}, []func(*Input){of(1)}, ids(1, 0, 2)},
+		{"two", api.Placement{Ranks: 2, ExcludedNodes: ids(1)}, []func(*Input){of(2)}, ids(2, 0)},
+		{"one reaches the submitter's less", api.Placement{Ranks: 3}, []func(*Input){of(2), lost(0, 2)}, ids(0, 1, 2)},
+		{"of the two that more dial", api.Placement{Ranks: 3}, []func(*Input){of(2), lost(1, 0)}, ids(2, 0, 1)},
+		{"without the submitter's the most dialled", api.Placement{Ranks: 3}, []func(*Input){of(9), lost(2, 0)}, ids(1, 0, 2)},
+		{"named", api.Placement{Ranks: 3, Rank0: id(1)}, []func(*Input){of(2)}, ids(1, 0, 2)},
+		{"the submitter's is left out", api.Placement{Ranks: 2, ExcludedNodes: ids(2)}, []func(*Input){of(2)}, ids(0, 1)},
+		{"the submitter's is not needed", api.Placement{Ranks: 2}, []func(*Input){of(2)}, ids(0, 1)},
+		{"the submitter's is no member", api.Placement{Ranks: 3}, []func(*Input){of(9)}, ids(0, 1, 2)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			is := is.New(t)
+			d := newDesk(3)
+			d.lan = []bool{false, false, false}
+			if c.p.Backend == "" {
+				c.p.Backend = api.BackendRing
+			}
+			in := d.plug(0, 1, 80).plug(0, 2, 80).plug(1, 2, 80).input(c.p, nil)
+			for _, f := range c.change {
+				f(&in)
+			}
+			is.Equal(nodesOf(Plan(in).Plan), c.want)
+		})
+	}
 }
 
 // One rank runs where the GPU is fastest, and talks to nobody.

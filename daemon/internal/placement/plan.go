@@ -48,7 +48,9 @@ func (s *state) rankOrder(c choice) []int {
 	return order
 }
 
-// rankZero is the node that the spec names, or the one that most others can dial.
+// rankZero is the node that the spec names, or the one that most others can dial;
+// among equals the submitter's, where the person sits who reads what rank 0 prints,
+// and from which the job needs no other home; then the one with the lowest id.
 func (s *state) rankZero(nodes []int) int {
 	if i, is := s.index[s.demand.rank0]; is {
 		return i
@@ -62,8 +64,14 @@ func (s *state) rankZero(nodes []int) int {
 		}
 		return n
 	}
+	away := func(i int) int {
+		if s.nodes[i].ID == s.in.Spec.Principal.Node {
+			return 0
+		}
+		return 1
+	}
 	return slices.MinFunc(nodes, func(a, b int) int {
-		return cmp.Or(cmp.Compare(dialled(b), dialled(a)), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(dialled(b), dialled(a)), cmp.Compare(away(a), away(b)), cmp.Compare(a, b))
 	})
 }
 

@@ -2731,7 +2731,7 @@ export interface Placement {
   nodes?: NodeID[];
   /** Must not be used. */
   excluded_nodes?: NodeID[];
-  /** The node of rank 0; empty = the one that most others can dial. */
+  /** The node of rank 0; empty = the one that most others can dial, of equals the submitter's. */
   rank0?: NodeID;
   /** How the ranks talk. */
   backend: Backend;
@@ -2755,7 +2755,7 @@ export interface PlacementParams {
   nodes?: NodeID[];
   /** Must not be used. */
   excluded_nodes?: NodeID[];
-  /** The node of rank 0; empty = the one that most others can dial. */
+  /** The node of rank 0; empty = the one that most others can dial, of equals the submitter's. */
   rank0?: NodeID;
   /** How the ranks talk. */
   backend?: Backend;

@@ -44,7 +44,7 @@ func (w *wanted) flags(c *cobra.Command) {
 	f.IntVar(&w.maxNodes, "max-nodes", 0, "instead of --ranks: the most nodes that are wanted")
 	f.StringSliceVar(&w.nodes, "nodes", nil, "nodes that must all be used, with commas")
 	f.StringSliceVar(&w.excluded, "exclude", nil, "nodes that must not be used, with commas")
-	f.StringVar(&w.rank0, "rank0", "", "where rank 0 runs: here, or a node (default: the node that most others can dial)")
+	f.StringVar(&w.rank0, "rank0", "", "where rank 0 runs: here, or a node (default: the node that most others can dial, of equals this one)")
 	f.StringVar(&w.backend, "backend", string(api.BackendAuto), "how the ranks talk: auto, jaccl, jaccl-ring, ring")
 	f.StringVar(&w.memory, "memory", "", "what each rank needs of the GPU's memory, such as 24GiB")
 	f.StringVar(&w.gpu, "gpu", string(api.GPUExclusive), "how each rank gets the GPU: exclusive, shared, none")
