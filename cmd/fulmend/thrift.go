@@ -16,6 +16,11 @@ const (
 	threads = 1
 	// gcPercent trades little time for the memory of a large cluster.
 	gcPercent = 50
+	// burstPercent is for a burst of work, such as the start of a job: what it takes
+	// in memory is given back after it.
+	burstPercent = 300
+	// burstWithin is how soon one collection follows the other in a burst.
+	burstWithin = 5 * time.Second
 	// trimAfter is how long it must have been quiet before memory is given back.
 	trimAfter = 10 * time.Second
 	// trimBytes is how much must have been allocated since the last time for it to
@@ -30,10 +35,12 @@ func thrift() {
 	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(min(threads, runtime.NumCPU()))
 	}
+	t := &trimmer{trim: giveBack}
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
+		t.percent = func(percent int) { debug.SetGCPercent(percent) }
 	}
-	(&trimmer{trim: giveBack}).watch()
+	t.watch()
 }
 
 // giveBack gives the system what the process does not use now.
@@ -46,12 +53,19 @@ func giveBack() {
 // joins, a job. What those needed (stacks, spans, code that ran once) would stay
 // with an idle daemon for ever. It has no clock of its own that would wake the
 // process: the end of a garbage collection, which every burst brings, arms it.
+//
+// While the burst lasts it lets more garbage lie, since each collection is time
+// that somebody waits for.
 type trimmer struct {
 	trim func()
+	// percent is told how much garbage may lie; nil where the environment says it.
+	percent func(percent int)
 
 	mu        sync.Mutex
-	allocated uint64 // in all, when it was looked last
+	allocated uint64    // in all, when it was looked last
+	collected time.Time // when garbage was collected last
 	isArmed   bool
+	isBurst   bool
 }
 
 // watch has the end of each garbage collection noticed.
@@ -71,6 +85,24 @@ func (t *trimmer) arm() {
 		t.isArmed, t.allocated = true, now
 		time.AfterFunc(trimAfter, t.look)
 	}
+	last := t.collected
+	t.collected = time.Now()
+	if t.isArmed && t.collected.Sub(last) < burstWithin {
+		t.burst(true)
+	}
+}
+
+// burst says how much garbage may lie from now on. The lock is held.
+func (t *trimmer) burst(isBurst bool) {
+	if t.percent == nil || t.isBurst == isBurst {
+		return
+	}
+	t.isBurst = isBurst
+	if isBurst {
+		t.percent(burstPercent)
+	} else {
+		t.percent(gcPercent)
+	}
 }
 
 // look trims if nothing much has happened since the last look, and looks again
@@ -81,6 +113,9 @@ func (t *trimmer) look() {
 	isQuiet := now-t.allocated < trimBytes/4
 	t.allocated = now
 	t.isArmed = !isQuiet
+	if isQuiet {
+		t.burst(false)
+	}
 	t.mu.Unlock()
 	if isQuiet {
 		t.trim()

@@ -42,3 +42,27 @@ func TestTrim(t *testing.T) {
 		is.Equal(trimmed.Load(), int64(2))
 	})
 }
+
+// More garbage may lie in a burst of work, until it has been quiet.
+func TestBurst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		var percent atomic.Int64
+		trim := &trimmer{trim: func() {}, percent: func(p int) { percent.Store(int64(p)) }, allocated: allocated(), collected: time.Now()}
+		collect := func(after time.Duration) {
+			time.Sleep(after)
+			synctest.Wait()
+			is.True(len(make([]byte, 2*trimBytes)) > 0)
+			trim.arm()
+		}
+		collect(time.Hour)
+		is.Equal(percent.Load(), int64(0)) // one alone is no burst
+		collect(2 * burstWithin)
+		is.Equal(percent.Load(), int64(0))
+		collect(burstWithin / 2)
+		collect(burstWithin / 2)
+		is.Equal(percent.Load(), int64(burstPercent))
+		collect(time.Hour)
+		is.Equal(percent.Load(), int64(gcPercent))
+	})
+}
