@@ -251,6 +251,25 @@ func TestARecordOfAnotherBootNamesNoProcess(t *testing.T) {
 	is.NoErr(s.Remove(t.Context(), unitLabel)) // and this process lives on
 }
 
+// A daemon was killed when it had made the file of a record and not written it.
+func TestAnEmptyRecordIsOfNoProcess(t *testing.T) {
+	is := is.New(t)
+	s, folder := bench(t)
+	is.NoErr(os.MkdirAll(s.records.Folder, 0o700))
+	is.NoErr(os.WriteFile(filepath.Join(s.records.Folder, unitLabel+".unit.json"), nil, 0o600))
+	units, err := s.List(t.Context(), "")
+	is.NoErr(err)
+	is.Equal(len(units), 1)
+	is.Equal(units[0].State, native.UnitEnded)
+	is.True(errors.Is(s.Start(t.Context(), unitIn(folder)), native.ErrExists))
+	is.NoErr(s.Remove(t.Context(), unitLabel))
+	is.NoErr(s.Start(t.Context(), unitIn(folder)))
+	conn, first, child := talk(t, s)
+	defer conn.Close()
+	is.NoErr(s.Remove(t.Context(), unitLabel))
+	ended(t, first, child)
+}
+
 func TestWhatCannotStartLeavesNoRecord(t *testing.T) {
 	is := is.New(t)
 	s, folder := bench(t)

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"fulmen/native"
+	"fulmen/native/smallfile"
 )
 
 // Variable is in the environment of every process of a unit, its value being the
@@ -84,48 +85,37 @@ func (s Store) path(l string) string { return filepath.Join(s.Folder, l+suffix) 
 // Add makes the record of a unit that is about to be started.
 // [native.ErrExists] when the label has one.
 func (s Store) Add(r Record) error {
-	if err := os.MkdirAll(s.Folder, 0o700); err != nil {
-		return err
-	}
-	temp, err := s.write(r)
+	text, err := encode(r)
 	if err != nil {
 		return err
 	}
-	defer os.Remove(temp)
-	// A link, unlike a rename, takes nobody else's place.
-	err = os.Link(temp, s.path(r.Label))
+	err = smallfile.Create(s.path(r.Label), text, 0o600)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = os.MkdirAll(s.Folder, 0o700); err == nil {
+			err = smallfile.Create(s.path(r.Label), text, 0o600)
+		}
+	}
 	if errors.Is(err, fs.ErrExist) {
 		return native.ErrExists
 	}
 	return err
 }
 
-// Set replaces the record.
+// Set replaces the record, which is there.
 func (s Store) Set(r Record) error {
-	temp, err := s.write(r)
+	text, err := encode(r)
 	if err != nil {
 		return err
 	}
-	if err := os.Rename(temp, s.path(r.Label)); err != nil {
-		return errors.Join(err, os.Remove(temp))
-	}
-	return nil
+	return smallfile.Overwrite(s.path(r.Label), text)
 }
 
-func (s Store) write(r Record) (temp string, err error) {
+func encode(r Record) ([]byte, error) {
 	text, err := json.Marshal(r)
-	if err != nil {
-		return "", err
+	if len(text) >= smallfile.Most {
+		err = smallfile.ErrTooLong
 	}
-	file, err := os.CreateTemp(s.Folder, ".new-*")
-	if err != nil {
-		return "", err
-	}
-	_, err = file.Write(append(text, '\n'))
-	if err = errors.Join(err, file.Close()); err != nil {
-		return "", errors.Join(err, os.Remove(file.Name()))
-	}
-	return file.Name(), nil
+	return append(text, '\n'), err
 }
 
 // Get reads the record. [native.ErrNotFound] when the label has none.
@@ -143,8 +133,12 @@ func (s Store) Get(l string) (Record, error) {
 	return Decode(text, l)
 }
 
-// Decode reads the text of the record of a label.
+// Decode reads the text of the record of a label. One without any is that of a
+// daemon which was killed in [Store.Add]: nothing was started.
 func Decode(text []byte, l string) (Record, error) {
+	if len(text) == 0 {
+		return Record{Label: l}, nil
+	}
 	var r Record
 	if err := json.Unmarshal(text, &r); err != nil {
 		return Record{}, fmt.Errorf("the record of %s: %w", l, err)

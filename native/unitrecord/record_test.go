@@ -48,8 +48,44 @@ func TestRecords(t *testing.T) {
 	is.True(errors.Is(err, native.ErrNotFound)) // nothing listens
 	left, err := os.ReadDir(s.Folder)
 	is.NoErr(err)
-	is.Equal(len(left), 2) // no temporary file is left
+	is.Equal(len(left), 2) // no other file is left
 	is.NoErr(s.Remove("org.fulmen.a"))
+}
+
+// A daemon that is killed when it has made a record's file and not written it has
+// started nothing: the next one finds a unit that has ended.
+func TestAnEmptyRecord(t *testing.T) {
+	is := is.New(t)
+	s := unitrecord.Store{Folder: t.TempDir()}
+	is.NoErr(os.WriteFile(filepath.Join(s.Folder, "org.fulmen.a.unit.json"), nil, 0o600))
+	empty := unitrecord.Record{Label: "org.fulmen.a"}
+	all, err := s.List("")
+	is.NoErr(err)
+	is.Equal(all, []unitrecord.Record{empty})
+	got, err := s.Get("org.fulmen.a")
+	is.NoErr(err)
+	is.Equal(got, empty)
+	is.True(errors.Is(s.Add(empty), native.ErrExists)) // whoever takes its place removes it first
+	is.NoErr(s.Remove("org.fulmen.a"))
+	is.NoErr(s.Add(empty))
+}
+
+func TestARecordTooLong(t *testing.T) {
+	is := is.New(t)
+	s := unitrecord.Store{Folder: t.TempDir()}
+	r := unitrecord.Record{Label: "org.fulmen.a", Socket: "/s"}
+	is.NoErr(s.Add(r))
+	long := r
+	long.Socket = strings.Repeat("s", 5000)
+	is.True(s.Set(long) != nil)
+	got, err := s.Get(r.Label)
+	is.NoErr(err)
+	is.Equal(got, r)
+	long.Label = "org.fulmen.b"
+	is.True(s.Add(long) != nil)
+	all, err := s.List("")
+	is.NoErr(err)
+	is.Equal(len(all), 1)
 }
 
 func TestCheck(t *testing.T) {

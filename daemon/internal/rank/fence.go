@@ -2,7 +2,6 @@ package rank
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -101,7 +100,7 @@ func (r *Ranks) saveFence(job api.JobID) error {
 	if err := makeFolder(folder); err != nil {
 		return err
 	}
-	if err := writeWhole(filepath.Join(folder, fenceFile), r.fence(job), os.FileMode(0o600)); err != nil {
+	if err := writeWhole(filepath.Join(folder, fenceFile), r.fence(job)); err != nil {
 		return fmt.Errorf("what is over of %s could not be kept: %w", job, err)
 	}
 	return nil

@@ -189,7 +189,7 @@ func (r *Ranks) save(h *held) error {
 	r.mu.Lock()
 	rec := h.record
 	r.mu.Unlock()
-	return writeWhole(recordPath(h.folder), rec, 0o600)
+	return writeWhole(recordPath(h.folder), rec)
 }
 
 // nudge has the goroutine of the rank's life look at what is wanted.

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/rank/shimproto"
+	"fulmen/native/smallfile"
 )
 
 const (
@@ -89,19 +91,36 @@ func readWhole(path string, into any) error {
 	if len(text) > maxRecord {
 		return fmt.Errorf("%s is longer than %d bytes", path, maxRecord)
 	}
+	if len(text) == 0 {
+		// A daemon was killed when it had made the file: what follows was not begun.
+		return fmt.Errorf("%s is empty: %w", path, fs.ErrNotExist)
+	}
 	if err := json.Unmarshal(text, into); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil
 }
 
-// writeWhole replaces a file in one step. It is not synced: what a power cut
-// loses is about processes that it ended as well.
-func writeWhole(path string, value any, mode os.FileMode) (err error) {
+// writeWhole makes a file, for its owner alone, or replaces it in one step. It is
+// not synced: what a power cut loses is about processes that it ended as well.
+func writeWhole(path string, value any) error {
 	text, err := json.Marshal(value)
 	if err != nil {
 		return err
 	}
+	text = append(text, '\n')
+	err = smallfile.Overwrite(path, text)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = smallfile.Create(path, text, 0o600)
+	}
+	if errors.Is(err, smallfile.ErrTooLong) {
+		err = replaceWhole(path, text)
+	}
+	return err
+}
+
+// replaceWhole replaces a file that is too large to be written in one step.
+func replaceWhole(path string, text []byte) (err error) {
 	temp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
 	if err != nil {
 		return err
@@ -111,8 +130,8 @@ func writeWhole(path string, value any, mode os.FileMode) (err error) {
 			err = errors.Join(err, os.Remove(temp.Name()))
 		}
 	}()
-	_, err = temp.Write(append(text, '\n'))
-	if err = errors.Join(err, temp.Chmod(mode), temp.Close()); err != nil {
+	_, err = temp.Write(text)
+	if err = errors.Join(err, temp.Close()); err != nil {
 		return err
 	}
 	return os.Rename(temp.Name(), path)

@@ -1,8 +1,11 @@
 package rank
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -30,7 +33,7 @@ func FuzzRecord(f *testing.F) {
 		if !r.ref().Valid() {
 			t.Fatalf("a record of %s", r.ref())
 		}
-		if err := writeWhole(recordPath(folder), r, 0o600); err != nil {
+		if err := writeWhole(recordPath(folder), r); err != nil {
 			return // what no daemon would have written, such as a principal without a name
 		}
 		again, err := readRecord(folder)
@@ -50,16 +53,35 @@ func TestARecordIsWrittenWhole(t *testing.T) {
 		Principal: api.Principal{User: "anna", Node: "cpv0cwypxp44qw0p"}, Home: "cpv0cwypxp44qw0p", Account: "worker",
 		Plan: api.PlanRank{Rank: 1, Node: "j79r4zr55xd4ph64", GPU: api.GPUShared}, Output: api.OutputKeep, Label: "l", Socket: "/s", LeaseS: 1, GraceS: 2,
 	}
-	for _, committed := range []bool{false, true} {
-		want.Committed = committed
-		is.NoErr(writeWhole(recordPath(folder), want, 0o600))
+	for _, test := range []struct {
+		committed bool
+		message   string
+	}{{false, ""}, {true, "a"}, {true, ""}, {true, strings.Repeat("a", 5000)}, {true, "b"}} { // longer and shorter
+		want.Committed, want.Doc.Message = test.committed, test.message
+		is.NoErr(writeWhole(recordPath(folder), want))
 		got, err := readRecord(folder)
 		is.NoErr(err)
 		is.Equal(got, want)
+		info, err := os.Stat(recordPath(folder))
+		is.NoErr(err)
+		is.Equal(info.Mode().Perm(), os.FileMode(0o600))
 	}
 	files, err := os.ReadDir(filepath.Dir(folder))
 	is.NoErr(err)
 	is.Equal(len(files), 1)
+}
+
+// A daemon is killed between making a file and writing it: as if it had not begun.
+func TestAnEmptyRecordIsNone(t *testing.T) {
+	is := is.New(t)
+	folder := filepath.Join(t.TempDir(), "0")
+	is.NoErr(os.WriteFile(recordPath(folder), nil, 0o600))
+	_, err := readRecord(folder)
+	is.True(errors.Is(err, fs.ErrNotExist))
+	is.NoErr(os.WriteFile(filepath.Join(filepath.Dir(folder), fenceFile), nil, 0o600))
+	none, err := readFence(filepath.Dir(folder))
+	is.True(errors.Is(err, fs.ErrNotExist))
+	is.Equal(none, fence{})
 }
 
 // An account that owns its rank's folder cannot make the daemon read, or wait
