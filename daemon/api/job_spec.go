@@ -95,7 +95,10 @@ type Placement struct {
 type Deadlines struct {
 	// PlacingS ends a job that finds no place; absent = waits for ever.
 	PlacingS *float64 `json:"placing_s,omitempty"`
-	// StartingS bounds preparing and spawning.
+	// PreparingS bounds copying the folder and preparing the nodes, all of them; it counts only for a program that has
+	// Sync or Prepare.
+	PreparingS *float64 `json:"preparing_s,omitempty"`
+	// StartingS bounds spawning, from when all nodes are prepared.
 	StartingS *float64 `json:"starting_s,omitempty"`
 	// HandshakeS bounds the time until all ranks have joined.
 	HandshakeS *float64 `json:"handshake_s,omitempty"`

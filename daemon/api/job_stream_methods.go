@@ -58,6 +58,9 @@ type JobLogsParams struct {
 	Ranks []int `json:"ranks,omitempty"`
 	// Follow goes on with what is printed later, over all attempts.
 	Follow bool `json:"follow,omitempty"`
+	// Prepare gives what the command that prepares each rank's node printed, all of it as standard error, in place of
+	// what the program prints. A node of before this field gives what the program prints.
+	Prepare bool `json:"prepare,omitempty"`
 	// TailBytes begins that far before the end of each stream; 0 = at the beginning.
 	TailBytes int64 `json:"tail_bytes,omitempty"`
 }

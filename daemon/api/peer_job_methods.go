@@ -105,6 +105,17 @@ type PeerStartParams struct {
 	Environment map[string]string `json:"environment,omitempty"`
 	// LeaseS is how long the rank lives without being renewed.
 	LeaseS float64 `json:"lease_s"`
+	// Wait has the node prepare the rank, say so in its document, and start the program at peer.spawn only. A node of
+	// before this field starts it as soon as it is prepared.
+	Wait bool `json:"wait,omitempty"`
+}
+
+// PeerSpawnParams is a rank that was prepared and is to run.
+type PeerSpawnParams struct {
+	// Rank is the rank.
+	Rank RankRef `json:"rank"`
+	// Epoch is the home's; a lower one than known is refused.
+	Epoch uint64 `json:"epoch"`
 }
 
 // PeerRenewParams renews a lease.
@@ -194,6 +205,8 @@ type PeerOutput struct {
 	ErrBytes int64 `json:"err_bytes,omitempty"`
 	// Follow goes on with what is printed later.
 	Follow bool `json:"follow,omitempty"`
+	// Prepare gives what the command printed that prepares the rank's node, as standard error.
+	Prepare bool `json:"prepare,omitempty"`
 }
 
 // PeerInput says whose input a connection carries.

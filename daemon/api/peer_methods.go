@@ -33,6 +33,8 @@ func PeerMethods() []MethodInfo {
 			"Gives a grant back."),
 		method[PeerStartParams, Empty]("peer.start", ClassPeer, "",
 			"Starts a rank that has its grant. The node checks signature, principal, spec hash and epoch first."),
+		method[PeerSpawnParams, Empty]("peer.spawn", ClassPeer, "",
+			"Starts the program of a rank that was prepared and waits for the others. It may be repeated."),
 		method[PeerRenewParams, PeerRenewResult]("peer.renew", ClassPeer, "",
 			"Renews the lease of a job's ranks on the node."),
 		method[PeerEndParams, Empty]("peer.end", ClassPeer, "",

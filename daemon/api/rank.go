@@ -21,6 +21,9 @@ type Rank struct {
 	Reason Reason `json:"reason,omitempty"`
 	// Message is the reason as one sentence for a person.
 	Message string `json:"message,omitempty"`
+	// PreparedAt is when its node was ready to start it, of a rank that is started with the others only: one whose
+	// program has Sync or Prepare. Until they are all ready the phase stays preparing.
+	PreparedAt Time `json:"prepared_at,omitzero"`
 	// PID is the program's process id.
 	PID int `json:"pid,omitempty"`
 	// Handshake is the progress of joining the group; absent for a ring.

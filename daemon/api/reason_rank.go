@@ -6,6 +6,8 @@ const (
 	ReasonNeverJoined Reason = "never_joined"
 	// ReasonHandshakeTimeout: not every rank joined in time.
 	ReasonHandshakeTimeout Reason = "handshake_timeout"
+	// ReasonPreparingTimeout: not every rank was prepared in time.
+	ReasonPreparingTimeout Reason = "preparing_timeout"
 	// ReasonStartingTimeout: the rank did not start in time.
 	ReasonStartingTimeout Reason = "starting_timeout"
 	// ReasonSilentTooLong: no rank printed anything for as long as the spec allows.
@@ -57,6 +59,9 @@ func rankReasons() []ReasonInfo {
 		{Reason: ReasonHandshakeTimeout, Code: CodeDeadline,
 			Text:   "Not every rank joined in time.",
 			Remedy: "The message names who is missing."},
+		{Reason: ReasonPreparingTimeout, Code: CodeDeadline,
+			Text:   "Not every rank was prepared in time.",
+			Remedy: "The message names the Macs. --deadline-preparing and times.preparing give more time."},
 		{Reason: ReasonStartingTimeout, Code: CodeDeadline,
 			Text: "The rank did not start in time."},
 		{Reason: ReasonSilentTooLong, Code: CodeDeadline,

@@ -15,7 +15,10 @@ const (
 	DefaultBeatLost = 2 * time.Second
 	// DefaultHandshake bounds the time until all ranks have joined.
 	DefaultHandshake = 60 * time.Second
-	// DefaultStarting bounds preparing and spawning.
+	// DefaultPreparing bounds what comes before a job's programs are started: the copy of its folder, the command
+	// that prepares its nodes, and the wait of each for the others.
+	DefaultPreparing = 30 * time.Minute
+	// DefaultStarting bounds spawning, from when all is prepared.
 	DefaultStarting = 60 * time.Second
 	// DefaultGrace is what ranks get between SIGTERM and SIGKILL when a person stops a job.
 	DefaultGrace = 10 * time.Second

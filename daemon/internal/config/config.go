@@ -59,7 +59,8 @@ func (l Log) LevelOf(pkg string) slog.Level {
 type Times struct {
 	Lease, LeaseRenewal time.Duration
 	Beat, BeatLost      time.Duration
-	Preflight, Starting time.Duration
+	Preflight           time.Duration
+	Preparing, Starting time.Duration
 	Handshake           time.Duration
 	Grace, FailedGrace  time.Duration
 	Drain               time.Duration

@@ -193,8 +193,8 @@ func checkDeadlines(d api.Deadlines) error {
 		field string
 		s     *float64
 		zero  bool
-	}{{"placing_s", d.PlacingS, false}, {"starting_s", d.StartingS, false}, {"handshake_s", d.HandshakeS, false},
-		{"run_s", d.RunS, false}, {"silence_s", d.SilenceS, false}, {"grace_s", d.GraceS, true}} {
+	}{{"placing_s", d.PlacingS, false}, {"preparing_s", d.PreparingS, false}, {"starting_s", d.StartingS, false},
+		{"handshake_s", d.HandshakeS, false}, {"run_s", d.RunS, false}, {"silence_s", d.SilenceS, false}, {"grace_s", d.GraceS, true}} {
 		if t.s == nil {
 			continue
 		}

@@ -1165,7 +1165,9 @@ export interface DaemonTokensResult {
 export interface Deadlines {
   /** Ends a job that finds no place; absent = waits for ever. Unit: s. */
   placing_s?: number;
-  /** Bounds preparing and spawning. Unit: s. */
+  /** Bounds copying the folder and preparing the nodes, all of them; it counts only for a program that has Sync or Prepare. Unit: s. */
+  preparing_s?: number;
+  /** Bounds spawning, from when all nodes are prepared. Unit: s. */
   starting_s?: number;
   /** Bounds the time until all ranks have joined. Unit: s. */
   handshake_s?: number;
@@ -1181,7 +1183,9 @@ export interface Deadlines {
 export interface DeadlinesParams {
   /** Ends a job that finds no place; absent = waits for ever. Unit: s. */
   placing_s?: number;
-  /** Bounds preparing and spawning. Unit: s. */
+  /** Bounds copying the folder and preparing the nodes, all of them; it counts only for a program that has Sync or Prepare. Unit: s. */
+  preparing_s?: number;
+  /** Bounds spawning, from when all nodes are prepared. Unit: s. */
   starting_s?: number;
   /** Bounds the time until all ranks have joined. Unit: s. */
   handshake_s?: number;
@@ -1709,6 +1713,8 @@ export interface JobLogsParams {
   ranks?: number[];
   /** Goes on with what is printed later, over all attempts. */
   follow?: boolean;
+  /** Gives what the command that prepares each rank's node printed, all of it as standard error, in place of what the program prints. A node of before this field gives what the program prints. */
+  prepare?: boolean;
   /** Begins that far before the end of each stream; 0 = at the beginning. Unit: bytes. */
   tail_bytes?: number;
 }
@@ -2682,6 +2688,8 @@ export interface PeerOutput {
   err_bytes?: number;
   /** Goes on with what is printed later. */
   follow?: boolean;
+  /** Gives what the command printed that prepares the rank's node, as standard error. */
+  prepare?: boolean;
 }
 
 /**
@@ -3176,6 +3184,8 @@ export interface Rank {
   reason?: Reason;
   /** The reason as one sentence for a person. */
   message?: string;
+  /** When its node was ready to start it, of a rank that is started with the others only: one whose program has Sync or Prepare. Until they are all ready the phase stays preparing. */
+  prepared_at?: Time;
   /** The program's process id. */
   pid?: number;
   /** The progress of joining the group; absent for a ring. */
@@ -4024,6 +4034,7 @@ export type KnownReason =
   | "port_taken"
   | "preflight_failed"
   | "prepare_failed"
+  | "preparing_timeout"
   | "principal_unmapped"
   | "probe_token_invalid"
   | "program_missing"

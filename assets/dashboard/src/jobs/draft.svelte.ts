@@ -5,6 +5,7 @@ import { words } from "./shell";
 /** The times that a job may have, and what they bound. */
 export const limits = [
   ["placing_s", "Finding a place"],
+  ["preparing_s", "Preparing"],
   ["starting_s", "Starting"],
   ["handshake_s", "Joining"],
   ["run_s", "Running"],
@@ -31,7 +32,7 @@ export class Draft {
   /** Of rank 0, such as 8080 or lan:8000. */
   ports = $state("");
   /** Lengths of time such as 90s; empty where the daemon's own counts. */
-  deadlines = $state<Record<(typeof limits)[number][0], string>>({ placing_s: "", starting_s: "", handshake_s: "", run_s: "", silence_s: "", grace_s: "" });
+  deadlines = $state<Record<(typeof limits)[number][0], string>>({ placing_s: "", preparing_s: "", starting_s: "", handshake_s: "", run_s: "", silence_s: "", grace_s: "" });
   picked = $state<Record<api.NodeID, "required" | "excluded">>({});
 
   /** A click on a node: any, then required, then excluded, then any again. */

@@ -182,9 +182,9 @@ func (w *wanted) limits(out *api.JobRequest) error {
 		d    time.Duration
 		to   **float64
 	}{
-		{"deadline-placing", w.placing, &d.PlacingS}, {"deadline-starting", w.starting, &d.StartingS},
-		{"deadline-handshake", w.joining, &d.HandshakeS}, {"deadline-run", w.running, &d.RunS},
-		{"deadline-silence", w.silence, &d.SilenceS}, {"grace", w.grace, &d.GraceS},
+		{"deadline-placing", w.placing, &d.PlacingS}, {"deadline-preparing", w.preparing, &d.PreparingS},
+		{"deadline-starting", w.starting, &d.StartingS}, {"deadline-handshake", w.joining, &d.HandshakeS},
+		{"deadline-run", w.running, &d.RunS}, {"deadline-silence", w.silence, &d.SilenceS}, {"grace", w.grace, &d.GraceS},
 	} {
 		if l.d < 0 {
 			return usage("--%s is a length of time such as 90s or 1h", l.flag)

@@ -91,8 +91,8 @@ func TestRequest(t *testing.T) {
 		{"--retries 2 --max-attempts 1 --allow-mixed --allow-solo --keep-output x", func(r *api.JobRequest) {
 			r.Retries, r.MaxAttempts, r.AllowMixed, r.AllowSolo, r.Output = 2, 1, true, true, api.OutputKeep
 		}},
-		{"--deadline-placing 1m --deadline-starting 2s --deadline-handshake 3s --deadline-run 4s --deadline-silence 500ms --grace 0s x", func(r *api.JobRequest) {
-			r.Deadlines = api.Deadlines{PlacingS: seconds(60), StartingS: seconds(2), HandshakeS: seconds(3), RunS: seconds(4), SilenceS: seconds(0.5), GraceS: seconds(0)}
+		{"--deadline-placing 1m --deadline-preparing 1h --deadline-starting 2s --deadline-handshake 3s --deadline-run 4s --deadline-silence 500ms --grace 0s x", func(r *api.JobRequest) {
+			r.Deadlines = api.Deadlines{PlacingS: seconds(60), PreparingS: seconds(3600), StartingS: seconds(2), HandshakeS: seconds(3), RunS: seconds(4), SilenceS: seconds(0.5), GraceS: seconds(0)}
 		}},
 		{"--label a=b=c --label d= --name n --request-id r x", func(r *api.JobRequest) {
 			r.Labels, r.Name, r.RequestID = map[string]string{"a": "b=c", "d": ""}, "n", "r"

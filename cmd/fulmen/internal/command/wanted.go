@@ -28,7 +28,8 @@ type wanted struct {
 	publish                        []string
 	retries, attempts              int
 	mixed, solo                    bool
-	placing, starting, joining     time.Duration
+	placing, preparing             time.Duration
+	starting, joining              time.Duration
 	running, silence, grace        time.Duration
 	detach, keepOutput             bool
 	terminalSaid, venvSaid, graced bool
@@ -55,7 +56,8 @@ func (w *wanted) flags(c *cobra.Command) {
 	f.BoolVar(&w.mixed, "allow-mixed", false, "permit nodes with different versions of Python, MLX and packages")
 	f.BoolVar(&w.solo, "allow-solo", false, "permit a rank to end without having joined the group")
 	f.DurationVar(&w.placing, "deadline-placing", 0, "give up when no place was found for so long (default: wait)")
-	f.DurationVar(&w.starting, "deadline-starting", 0, "how long preparing and starting may take")
+	f.DurationVar(&w.preparing, "deadline-preparing", 0, "how long --sync and --prepare may take, on all nodes")
+	f.DurationVar(&w.starting, "deadline-starting", 0, "how long starting may take, once all is prepared")
 	f.DurationVar(&w.joining, "deadline-handshake", 0, "how long it may take until all ranks have joined")
 	f.DurationVar(&w.running, "deadline-run", 0, "end it when it has run for so long (default: never)")
 	f.DurationVar(&w.silence, "deadline-silence", 0, "end it when no rank has printed anything for so long (default: never)")
