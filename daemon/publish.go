@@ -162,6 +162,9 @@ func (p *published) see(records []*ledger.Record) {
 
 // settle opens or closes the ports of a job of this node's people.
 func (p *published) settle(id api.JobID) {
+	if job, found := p.daemon.jobOf(id); found && job.Principal.Node != p.daemon.identity.Node && !p.has(id) {
+		return // a spec that says otherwise would not be the one that was signed
+	}
 	spec, job, found := p.specOf(id)
 	if found && (spec.Principal.Node != p.daemon.identity.Node || len(spec.Publish) == 0) {
 		return
@@ -188,6 +191,14 @@ func (p *published) settle(id api.JobID) {
 		p.open[id] = ref
 		delete(p.closed, id)
 	}
+}
+
+// has reports whether a job's ports are open here, or could not be opened.
+func (p *published) has(id api.JobID) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, isOpen := p.open[id]
+	return isOpen || p.closed[id] != nil
 }
 
 // planOf is the plan of a job's current attempt; nil before there is one.

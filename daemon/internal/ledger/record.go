@@ -12,12 +12,13 @@ import (
 // Record is one version of one document as the ledger holds it. It never
 // changes and is shared by all readers.
 type Record struct {
-	doc    api.Document
-	since  time.Time
-	shared atomic.Pointer[any] // what Shared has decoded
-	once   sync.Once
-	json   json.RawMessage
-	failed error
+	doc      api.Document
+	since    time.Time
+	decoding sync.Mutex
+	shared   atomic.Pointer[any] // what Shared has decoded
+	once     sync.Once
+	json     json.RawMessage
+	failed   error
 }
 
 // Document is the document. What its fields point to is shared with every
@@ -44,10 +45,13 @@ func (r *Record) Decode(into any) error { return r.doc.Decode(into) }
 // for the same type, since a document of a job is read by half a dozen of them; what
 // it points to is shared with them and must not be changed.
 func Shared[T any](r *Record) (T, error) {
-	if held := r.shared.Load(); held != nil {
-		if v, ok := (*held).(T); ok {
-			return v, nil
-		}
+	if v, is := sharedAs[T](r); is {
+		return v, nil
+	}
+	r.decoding.Lock() // a new document wakes several who read it at the same moment
+	defer r.decoding.Unlock()
+	if v, is := sharedAs[T](r); is {
+		return v, nil
 	}
 	var v T
 	if err := r.Decode(&v); err != nil {
@@ -56,6 +60,14 @@ func Shared[T any](r *Record) (T, error) {
 	var held any = v
 	r.shared.CompareAndSwap(nil, &held)
 	return v, nil
+}
+
+// sharedAs is what was decoded before; false where it was not, or as another type.
+func sharedAs[T any](r *Record) (v T, is bool) {
+	if held := r.shared.Load(); held != nil {
+		v, is = (*held).(T)
+	}
+	return v, is
 }
 
 // JSON is the document as it goes over the wire. It is encoded when first

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"encoding/json"
+	"sync"
 	"testing"
 
 	"github.com/matryer/is"
@@ -39,4 +40,30 @@ func TestSharedIsOfItsVersion(t *testing.T) {
 	}
 	_, err = Shared[int](first)
 	is.True(err != nil)
+}
+
+// TestSharedIsDecodedOnce: of several who ask at the same moment one decodes.
+func TestSharedIsDecodedOnce(t *testing.T) {
+	is := is.New(t)
+	r := newRig(t)
+	for n := range int64(50) {
+		is.NoErr(r.w.Put(Draft{Kind: api.KindMemory, Value: api.Memory{AvailableBytes: &n}}))
+		record, ok := r.Get(r.key(api.KindMemory, ""))
+		is.True(ok)
+		var readers sync.WaitGroup
+		begin, got := make(chan struct{}), make([]*int64, 8)
+		for i := range got {
+			readers.Go(func() {
+				<-begin
+				if m, err := Shared[api.Memory](record); err == nil {
+					got[i] = m.AvailableBytes
+				}
+			})
+		}
+		close(begin)
+		readers.Wait()
+		for _, one := range got {
+			is.True(one != nil && *one == n && one == got[0])
+		}
+	}
 }
