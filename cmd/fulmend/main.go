@@ -14,6 +14,7 @@ import (
 	"fulmen"
 	"fulmen/daemon"
 	"fulmen/daemon/api"
+	_ "fulmen/daemon/early" // fulmend shim
 )
 
 // version is that of the whole product.
@@ -23,7 +24,7 @@ func main() { os.Exit(run(os.Args[1:])) }
 
 // run gives the exit status: 0 after an orderly end, 1 where the daemon could
 // not start or failed, 2 for a wrong command line. Without a command it runs the
-// daemon.
+// daemon. A shim never comes here: package early is the whole of it.
 func run(args []string) int {
 	command := ""
 	if len(args) > 0 {
@@ -38,8 +39,6 @@ func run(args []string) int {
 		return runWorld(args[1:], os.Stdin, os.Stdout)
 	case "look":
 		return daemon.Look(args[1:], os.Stdin, os.Stdout, os.Stderr)
-	case "shim":
-		return runShim(args[1:])
 	case "pack":
 		return runPack(args[1:])
 	case "unpack":

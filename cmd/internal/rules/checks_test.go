@@ -102,7 +102,7 @@ func TestSourceRulesFindViolations(t *testing.T) {
 			"b/b_test.go": "package b\n\nimport (\n\t\"testing\"\n\t\"testing/synctest\"\n\t\"time\"\n)\n\nfunc pass() {\n\ttime.Sleep(1)\n\tsynctest.Wait()\n}\n\n" +
 				"func TestB(t *testing.T) {\n\tsynctest.Test(t, func(t *testing.T) { synctest.Wait() })\n\ttime.Sleep(1)\n}\n",
 		}, []string{"a/a_test.go:13", "b/b_test.go:16"}},
-		{"init functions", checkInit, map[string]string{
+		{"init functions", func(t *Tree) ([]Problem, error) { return inits(t, nil) }, map[string]string{
 			"a.go": "package a\n\nfunc init() {}\n\ntype t int\n\nfunc (t) init() {}\n",
 		}, []string{"a.go:3"}},
 		{"init exceptions are used and have a reason", func(t *Tree) ([]Problem, error) {

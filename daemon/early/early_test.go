@@ -1,0 +1,68 @@
+package early_test
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/early"
+	"fulmen/daemon/internal/rank/shim/shimtest"
+	"fulmen/daemon/internal/rank/shimproto"
+)
+
+// run runs this program, which is a shim when it is called as one.
+func run(args ...string) (status int, said string) {
+	cmd := exec.Command(os.Args[0], args...)
+	var out bytes.Buffer
+	cmd.Stderr = &out
+	_ = cmd.Run() // the status says more
+	return cmd.ProcessState.ExitCode(), out.String()
+}
+
+func TestCommandLinesOfAShim(t *testing.T) {
+	t.Parallel()
+	nowhere := filepath.Join(t.TempDir(), "nowhere")
+	for _, test := range []struct {
+		name   string
+		args   []string
+		status int
+		said   string
+	}{
+		{"no folder", nil, api.ExitUsage, "fulmend shim: it takes the folder of a rank\n"},
+		{"two folders", []string{"/a", "/b"}, api.ExitUsage, "fulmend shim: it takes the folder of a rank\n"},
+		{"a folder that is not there", []string{nowhere}, api.ExitFailed, "fulmend: open " + nowhere + "/spec.json: no such file or directory\n"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			is := is.New(t)
+			status, said := run(append([]string{early.Command}, test.args...)...)
+			is.Equal(status, test.status)
+			is.Equal(said, test.said)
+		})
+	}
+}
+
+func TestARankIsHeldToItsEnd(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	spec := shimtest.Spec(t, "echo held; exit 7")
+	is.NoErr(shimproto.WriteSpec(spec.Folder, spec))
+	status, said := run(early.Command, spec.Folder)
+	is.Equal(said, "")
+	is.Equal(status, api.ExitOK)
+	record, err := shimproto.ReadExit(spec.Folder)
+	is.NoErr(err)
+	is.Equal(*record.Code, 7)
+	out, err := os.ReadFile(filepath.Join(spec.Folder, "out.1"))
+	is.NoErr(err)
+	is.Equal(string(out), "held\n")
+
+	status, said = run(early.Command, spec.Folder) // never twice
+	is.Equal(status, api.ExitFailed)
+	is.Equal(said, "fulmend: "+spec.Ref.String()+" has ended before\n")
+}
