@@ -39,13 +39,23 @@ type AskGrant struct {
 	Wait    time.Duration
 }
 
-// StartRank starts a rank that has its grant.
+// StartRank starts a rank that has its grant. One that is to wait is prepared, and
+// runs at [SpawnRank].
 type StartRank struct {
 	Attempt int
 	Epoch   uint64
 	Rank    int
 	Node    api.NodeID
 	Lease   time.Duration
+	Wait    bool
+}
+
+// SpawnRank has a rank run that was prepared. It may come more than once.
+type SpawnRank struct {
+	Attempt int
+	Epoch   uint64
+	Rank    int
+	Node    api.NodeID
 }
 
 // Renew renews the leases of the attempt's ranks and grants on a node. The
@@ -101,6 +111,7 @@ func (HandOver) effect()     {}
 func (Preflight) effect()    {}
 func (AskGrant) effect()     {}
 func (StartRank) effect()    {}
+func (SpawnRank) effect()    {}
 func (Renew) effect()        {}
 func (EndRanks) effect()     {}
 func (Release) effect()      {}
@@ -118,7 +129,9 @@ const (
 	TimerPlacing TimerKind = "placing"
 	// TimerHandOver repeats a hand-over that was not answered.
 	TimerHandOver TimerKind = "hand_over"
-	// TimerStarting bounds starting.
+	// TimerPreparing bounds the preparation of all nodes.
+	TimerPreparing TimerKind = "preparing"
+	// TimerStarting bounds starting, from when all nodes are prepared.
 	TimerStarting TimerKind = "starting"
 	// TimerHandshake bounds the handshake.
 	TimerHandshake TimerKind = "handshake"

@@ -32,7 +32,8 @@ func (m *step) fail(f Failure) {
 
 // ending ends all ranks and waits until each is known to have ended.
 func (m *step) ending() {
-	m.stop(TimerStarting, TimerHandshake, TimerRun, TimerSilence, TimerRenew)
+	m.stop(TimerPreparing, TimerStarting, TimerHandshake, TimerRun, TimerSilence, TimerRenew)
+	m.preparing = false
 	why := Cause{}
 	if m.Cause != nil {
 		why = m.Cause.Cause
@@ -95,7 +96,7 @@ func (m *step) finishIfEnded() {
 		return
 	}
 	if m.Job.Phase != api.JobEnding {
-		m.stop(TimerStarting, TimerHandshake, TimerRun, TimerSilence, TimerRenew)
+		m.stop(TimerPreparing, TimerStarting, TimerHandshake, TimerRun, TimerSilence, TimerRenew)
 		m.enter(api.JobEnding, Cause{})
 	}
 	m.stop(TimerLease, TimerEnd)
@@ -135,7 +136,7 @@ func (m *step) giveUp() {
 func (m *step) closeAttempt() {
 	m.releaseAll()
 	m.attempt().EndedAt = m.at
-	m.open, m.taken = false, false
+	m.open, m.taken, m.preparing = false, false, false
 	m.dirty = true
 }
 

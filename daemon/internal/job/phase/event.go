@@ -63,6 +63,8 @@ type RankAt struct {
 	Phase         api.RankPhase
 	// Handshake is how far it has come in joining; empty where that is not told.
 	Handshake api.HandshakeState
+	// Prepared says that its node is ready to start it with the others.
+	Prepared bool
 }
 
 // RankEnded is a rank of which its node knows that it has ended, or that it was

@@ -112,7 +112,7 @@ func (m *step) hasWitness() bool {
 func (m *step) stopActing(epoch uint64) {
 	m.stopTimers()
 	m.Role, m.maxEpoch = RoleFollower, max(m.maxEpoch, epoch)
-	m.open, m.handing, m.blocked, m.taken = false, "", false, false
+	m.open, m.handing, m.blocked, m.taken, m.preparing = false, "", false, false, false
 	m.Ranks, m.Nodes, m.Cause = nil, nil, nil
 	m.HomeLost, m.lostLong, m.known = false, false, true
 }

@@ -45,7 +45,7 @@ func (m *step) adoptEnd(job api.Job) {
 			m.Ranks[i].Phase = api.RankLost
 		}
 	}
-	m.open, m.taken = false, false
+	m.open, m.taken, m.preparing = false, false, false
 	m.Job.Attempt, m.Job.Attempts = job.Attempt, slices.Clone(job.Attempts)
 	m.enter(api.JobHomeLost, Cause{})
 	m.enter(api.JobEnding, Cause{})

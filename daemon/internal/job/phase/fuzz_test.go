@@ -11,10 +11,11 @@ import (
 // must be true of it; the state given to Next must stay as it was.
 func FuzzNext(f *testing.F) {
 	f.Add([]byte{0, 0, 0, 5, 1, 0, 5, 1, 1, 3, 1, 0, 7, 1, 0x30, 7, 1, 0x31})
+	f.Add([]byte{16, 1, 0, 0, 0, 0, 5, 0, 1, 5, 0, 2, 17, 0, 1, 3, 0, 0, 7, 1, 0x11, 7, 1, 0x12, 7, 0, 0x41, 7, 0, 0x42, 0})
 	f.Add([]byte{0, 2, 0, 14, 0, 0, 15, 1, 0, 18, 2, 1})
 	f.Fuzz(func(t *testing.T, in []byte) {
 		r := rules()
-		r.Retries, r.Placing = 1, 1
+		r.Retries, r.Placing, r.Prepares = 1, 1, len(in)%3 == 1
 		s, _ := Accept(nodeID(0), api.Job{}, r, at(0))
 		tells := 0
 		for i := 0; i+2 < len(in) && i < 600; i += 3 {
@@ -58,7 +59,7 @@ func event(s State, kind byte, a int, b byte) Event {
 		return Granted{attempt, rank, node}
 	case 7:
 		phases := api.RankPhase("").Values()
-		return RankAt{Attempt: attempt, Rank: rank, Phase: api.RankPhase(phases[int(b>>4)%len(phases)])}
+		return RankAt{Attempt: attempt, Rank: rank, Phase: api.RankPhase(phases[int(b>>4)%len(phases)]), Prepared: a%4 == 1}
 	case 8:
 		return GrantRefused{attempt, rank, b < 128, cause}
 	case 9, 10:

@@ -76,6 +76,15 @@ func Resume(self api.NodeID, job api.Job, rules Rules, at api.Time) (State, []Ef
 			m.start(TimerSilence, rules.Silence)
 		}
 		m.renew()
+	case p == api.JobStarting && rules.Prepares && m.open:
+		// Programs are started once all nodes say that they are prepared; one that was
+		// not asked to, before the daemon ended, does not list its rank when it is renewed.
+		for i := range m.Ranks {
+			m.Ranks[i].Phase = api.RankGranted
+		}
+		m.start(TimerLease, rules.Window())
+		m.prepare(rules.Preparing - min(max(at.Sub(job.PhaseSince.Time), 0), rules.Preparing))
+		m.renew()
 	default:
 		// Of a start that was under way nobody knows which calls arrived.
 		m.start(TimerLease, rules.Window())

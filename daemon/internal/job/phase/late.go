@@ -13,14 +13,19 @@ func (m *step) late(why api.Reason, message string, missing []int) {
 	f := Failure{Cause: Cause{Reason: why, Message: message + "."}, Rank: -1, deadline: true}
 	if len(missing) > 0 {
 		f.Rank = missing[0]
-		var names []string
-		for _, i := range missing {
-			names = append(names, "rank "+strconv.Itoa(i)+" on "+m.Rules.name(m.Ranks[i].Node))
-		}
-		f.WaitingFor = strings.Join(names, ", ")
+		f.WaitingFor = m.named(missing)
 		f.Message = message + ": it waited for " + f.WaitingFor + "."
 	}
 	m.fail(f)
+}
+
+// named is ranks with their nodes, for people.
+func (m *step) named(ranks []int) string {
+	var names []string
+	for _, i := range ranks {
+		names = append(names, "rank "+strconv.Itoa(i)+" on "+m.Rules.name(m.Ranks[i].Node))
+	}
+	return strings.Join(names, ", ")
 }
 
 // seconds is a time for people.

@@ -13,8 +13,13 @@ func (m *step) rankAt(e RankAt) {
 		return
 	}
 	m.handshake(e.Rank, e.Phase, e.Handshake)
-	if later(r.Phase, e.Phase) {
+	moved := later(r.Phase, e.Phase)
+	if moved {
 		r.Phase = e.Phase
+	}
+	r.Prepared = r.Prepared || e.Prepared
+	m.spawnIfPrepared()
+	if moved {
 		m.advance()
 	}
 }
@@ -83,6 +88,7 @@ func (m *step) rankEnded(e RankEnded) {
 	m.failedAt(e.At)
 	// A ring is not watched: it may be through before its start was reported.
 	if e.Exit != nil && e.Exit.Status() == 0 && f.Reason != api.ReasonNeverJoined {
+		m.spawnIfPrepared()
 		m.advance()
 		m.finishIfEnded()
 		return

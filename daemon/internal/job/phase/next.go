@@ -148,6 +148,8 @@ func (m *step) due(k TimerKind) {
 		m.fail(Failure{Cause: Cause{Reason: reason, Message: m.Job.Message, WaitingFor: m.Job.WaitingFor, Final: true}, Rank: -1})
 	case TimerHandOver:
 		m.sendHandOver()
+	case TimerPreparing:
+		m.late(api.ReasonPreparingTimeout, "Not every rank was prepared within "+seconds(m.Rules.Preparing), m.unprepared())
 	case TimerStarting:
 		m.late(api.ReasonStartingTimeout, "Not every rank was started within "+seconds(m.Rules.Starting), m.unstarted())
 	case TimerHandshake:

@@ -249,12 +249,16 @@ func (m *step) startIfReady() {
 	m.stop(TimerPlacing)
 	m.attempt().StartedAt = m.at
 	m.enter(api.JobStarting, Cause{})
-	m.start(TimerStarting, m.Rules.Starting)
+	if m.Rules.Prepares {
+		m.prepare(m.Rules.Preparing)
+	} else {
+		m.start(TimerStarting, m.Rules.Starting)
+	}
 	m.start(TimerLease, m.Rules.Window())
 	for i := range m.Ranks {
 		r := &m.Ranks[i]
 		r.Started = true
-		m.do(StartRank{m.Job.Attempt, m.Job.Epoch, i, r.Node, m.Rules.Lease})
+		m.do(StartRank{m.Job.Attempt, m.Job.Epoch, i, r.Node, m.Rules.Lease, m.preparing && len(m.Ranks) > 1})
 	}
 	m.start(TimerRenew, m.Rules.Renewal)
 }

@@ -117,7 +117,9 @@ func words(all []Effect) string {
 		case AskGrant:
 			out = append(out, fmt.Sprintf("ask %d/%d %s", e.Attempt, e.Rank.Rank, e.Wait))
 		case StartRank:
-			out = append(out, fmt.Sprintf("start %d/%d", e.Attempt, e.Rank))
+			out = append(out, fmt.Sprintf("%s %d/%d", map[bool]string{true: "prepare", false: "start"}[e.Wait], e.Attempt, e.Rank))
+		case SpawnRank:
+			out = append(out, fmt.Sprintf("spawn %d/%d", e.Attempt, e.Rank))
 		case EndRanks:
 			out = append(out, fmt.Sprintf("end %d on %s %s %s", e.Attempt, e.Node, e.Reason, e.Grace))
 		case Renew:
@@ -162,6 +164,12 @@ func checkStep(t testing.TB, before, after State, out []Effect) {
 		case StartRank:
 			if before.Live() {
 				t.Fatalf("attempt %d starts while ranks of %d may live", e.Attempt, before.Job.Attempt)
+			}
+		case SpawnRank:
+			for _, r := range after.Ranks {
+				if !r.Prepared && !spawned(r.Phase) || !before.preparing || after.Job.Phase != api.JobStarting {
+					t.Fatalf("rank %d runs in %s, and one on %s is not prepared: %s", e.Rank, after.Job.Phase, r.Node, r.Phase)
+				}
 			}
 		}
 	}

@@ -12,6 +12,8 @@ type Times struct {
 	Lease time.Duration
 	// Renewal is how often they are; less than a third of Lease.
 	Renewal time.Duration
+	// Preparing bounds what comes before the programs are started, of jobs that have that.
+	Preparing time.Duration
 	// Starting and Handshake bound these phases.
 	Starting, Handshake time.Duration
 	// Grace is what ranks get when a person stops the job, FailedGrace when a rank failed.
@@ -26,7 +28,7 @@ type Times struct {
 func DefaultTimes() Times {
 	return Times{
 		Lease: api.DefaultLease, Renewal: api.DefaultLeaseRenewal,
-		Starting: api.DefaultStarting, Handshake: api.DefaultHandshake,
+		Preparing: api.DefaultPreparing, Starting: api.DefaultStarting, Handshake: api.DefaultHandshake,
 		Grace: api.DefaultGrace, FailedGrace: api.DefaultFailedGrace,
 		Backoff: 500 * time.Millisecond, BackoffMax: 30 * time.Second, GrantWait: time.Minute,
 	}
@@ -39,6 +41,9 @@ type Rules struct {
 	MaxAttempts int
 	// Retries is how many attempts may follow a failure after that.
 	Retries int
+	// Prepares says that the nodes have to be prepared, which takes one longer than
+	// another: no program is started before all are.
+	Prepares bool
 	// AllowSolo permits a rank to end well without having joined.
 	AllowSolo bool
 	// Placing, Run and Silence bound these times; 0 = no bound.
@@ -57,13 +62,14 @@ func (r Rules) name(n api.NodeID) string {
 // RulesOf makes the rules of a spec. What the spec leaves out is as configured.
 func RulesOf(spec api.JobSpec, times Times) Rules {
 	r := Rules{Times: times, MaxAttempts: min(max(spec.MaxAttempts, 1), api.MaxCountedAttempts),
-		Retries: max(spec.Retries, 0), AllowSolo: spec.AllowSolo}
+		Retries: max(spec.Retries, 0), AllowSolo: spec.AllowSolo, Prepares: spec.Program.Sync || len(spec.Program.Prepare) > 0}
 	set := func(d *time.Duration, s *float64) {
 		if s != nil && *s >= 0 {
 			*d = time.Duration(min(*s, 1e9) * float64(time.Second))
 		}
 	}
 	set(&r.Placing, spec.Deadlines.PlacingS)
+	set(&r.Preparing, spec.Deadlines.PreparingS)
 	set(&r.Starting, spec.Deadlines.StartingS)
 	set(&r.Handshake, spec.Deadlines.HandshakeS)
 	set(&r.Run, spec.Deadlines.RunS)

@@ -45,6 +45,7 @@ type State struct {
 	serial     uint64       // of timers
 	open       bool         // the current attempt has asked for grants and is not closed
 	preflight  bool         // passed
+	preparing  bool         // the nodes are being prepared; no rank that waits was told to run
 	inLine     bool         // grants are asked for one after the other
 	holders    []api.NodeID // that hold the document with the current attempt
 	inherited  int          // the last attempt that a former home is known to have begun
@@ -76,6 +77,8 @@ type Rank struct {
 	Granted bool
 	// Started says that the node was told to start it, so that it may live until it ended.
 	Started bool
+	// Prepared says that its node is ready to start it with the others.
+	Prepared bool
 	// Exit is how it ended, where known.
 	Exit *api.Exit
 	// Handshake is how far it has come in joining; empty where that is not told.

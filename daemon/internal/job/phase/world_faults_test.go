@@ -112,6 +112,12 @@ func (m *machine) crash() {
 		return
 	}
 	w.say("%s crashes", m.id)
+	for _, p := range w.procs {
+		if p.on == m && p.waits && !p.dead { // nothing goes on that was not started
+			p.dead = true
+			m.ended[p.attempt] = true
+		}
+	}
 	m.up = false
 	m.boots++
 	w.changed()
@@ -172,10 +178,11 @@ func TestRandomSchedules(t *testing.T) {
 	if testing.Short() {
 		rounds = 100
 	}
-	retried, taken := 0, 0
+	retried, taken, spawned := 0, 0, 0
 	for seed := range rounds {
 		r := rules()
 		r.Retries = seed % 3
+		r.Prepares = seed%4 == 3
 		w := newWorld(t, uint64(seed), 2+seed%4, r)
 		home := w.nodes[w.rng.IntN(len(w.nodes))]
 		home.has = true
@@ -220,6 +227,7 @@ func TestRandomSchedules(t *testing.T) {
 		if len(w.starts) > 1 {
 			retried++
 		}
+		spawned += w.spawns
 		for _, m := range w.nodes {
 			if m.s.Role == RoleHome && m.s.Job.Epoch > 2 {
 				taken++
@@ -227,8 +235,8 @@ func TestRandomSchedules(t *testing.T) {
 			}
 		}
 	}
-	if retried < rounds/50 || taken == 0 {
-		t.Fatalf("of %d rounds %d had a second attempt and %d a take-over: the test tests nothing", rounds, retried, taken)
+	if retried < rounds/50 || taken == 0 || spawned < rounds/10 {
+		t.Fatalf("of %d rounds %d had a second attempt and %d a take-over, and %d ranks waited: the test tests nothing", rounds, retried, taken, spawned)
 	}
 }
 

@@ -26,6 +26,7 @@ type world struct {
 	tells  int
 	trace  []string
 	starts map[int]bool // attempts of which a process was started
+	spawns int          // processes that ran once all were prepared
 }
 
 type happening struct {
@@ -59,6 +60,7 @@ type process struct {
 	dead          bool
 	handshake     api.HandshakeState
 	severed       bool
+	waits, ready  bool     // for the others; prepared
 	end           api.Time // when it ended, by itself
 }
 
@@ -224,6 +226,9 @@ func (m *machine) carry(out []Effect) {
 		case StartRank:
 			to := w.node(e.Node)
 			m.call(to, func() { to.startRank(m, e) })
+		case SpawnRank:
+			to := w.node(e.Node)
+			m.call(to, func() { to.spawnRank(m, e) })
 		case Renew:
 			to := w.node(e.Node)
 			m.call(to, func() {
@@ -275,12 +280,23 @@ func (m *machine) startRank(from *machine, e StartRank) {
 	p := &process{attempt: e.Attempt, rank: e.Rank, on: m, lease: w.now + e.Lease, death: -1}
 	w.procs = append(w.procs, p)
 	w.starts[e.Attempt] = true
-	w.say("%s runs %d/%d", m.id, e.Attempt, e.Rank)
-	p.join(from, from.s.handshakesNow())
+	if e.Wait {
+		p.prepare(from)
+	} else {
+		p.run(from)
+	}
+	p.watch()
+}
+
+// run is when the program is started.
+func (p *process) run(home *machine) {
+	w := p.on.w
+	p.waits = false
+	w.say("%s runs %d/%d", p.on.id, p.attempt, p.rank)
+	p.join(home, home.s.handshakesNow())
 	if w.rng.IntN(4) > 0 {
 		w.after(time.Duration(w.rng.IntN(90))*time.Second, func() { p.die(exit(w.rng.IntN(3) / 2)) })
 	}
-	p.watch()
 }
 
 // join reports the process's way into its group: at once where nobody watches it,
@@ -323,6 +339,12 @@ func (p *process) die(e *api.Exit) {
 		return
 	}
 	w := p.on.w
+	if p.waits { // no program has ended
+		p.dead, p.on.ended[p.attempt] = true, true
+		w.say("%s gives %d/%d up", p.on.id, p.attempt, p.rank)
+		p.report(p.on.masters)
+		return
+	}
 	p.dead, p.exit, p.severed = true, e, w.rng.IntN(4) == 0
 	if e.Signal == 0 {
 		p.end = api.TimeOf(time.Unix(0, 0).Add(w.now + time.Duration(w.rng.IntN(20))*time.Millisecond)) // clocks differ

@@ -1,0 +1,55 @@
+package phase
+
+import (
+	"slices"
+	"time"
+
+	"fulmen/daemon/api"
+)
+
+// prepare waits until the nodes of a start are prepared. They are told to prepare
+// all at once, and take as long as each takes.
+func (m *step) prepare(within time.Duration) {
+	m.preparing = true
+	m.sayUnprepared()
+	m.start(TimerPreparing, within)
+}
+
+// spawnIfPrepared has all ranks run once the last is prepared: one that runs much
+// before its neighbours gives up on them. A node of before that starts its rank by
+// itself, and is not waited for then.
+func (m *step) spawnIfPrepared() {
+	if !m.preparing || m.Job.Phase != api.JobStarting {
+		return
+	}
+	if len(m.unprepared()) > 0 {
+		m.sayUnprepared()
+		return
+	}
+	m.preparing = false
+	m.stop(TimerPreparing)
+	m.enter(api.JobStarting, Cause{})
+	m.start(TimerStarting, m.Rules.Starting)
+	for i, r := range m.Ranks {
+		if r.Prepared && !spawned(r.Phase) {
+			m.do(SpawnRank{m.Job.Attempt, m.Job.Epoch, i, r.Node})
+		}
+	}
+}
+
+// unprepared are the ranks for whose nodes the others wait.
+func (m *step) unprepared() []int {
+	return m.ranksThat(func(_ int, r Rank) bool { return !r.Prepared && !spawned(r.Phase) })
+}
+
+// spawned reports whether a rank was given to its node's supervisor.
+func spawned(p api.RankPhase) bool {
+	return !slices.Contains([]api.RankPhase{"", api.RankGranted, api.RankPreparing}, p)
+}
+
+// sayUnprepared says whom the others wait for.
+func (m *step) sayUnprepared() {
+	if waits := m.named(m.unprepared()) + " to be prepared"; m.Job.WaitingFor != waits {
+		m.enter(api.JobStarting, Cause{WaitingFor: waits})
+	}
+}
