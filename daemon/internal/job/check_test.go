@@ -55,13 +55,13 @@ func TestCheckRequest(t *testing.T) {
 			"request.placement.nodes"},
 		"an excluded rank 0": {func(r *api.JobRequest) { r.Placement.Rank0, r.Placement.ExcludedNodes = nodes[1], nodes[1:] },
 			"request.placement.rank0"},
-		"a network":   {func(r *api.JobRequest) { r.Placement.Networks = words("") }, "request.placement.networks"},
-		"no time":     {func(r *api.JobRequest) { r.Deadlines.RunS = s(0) }, "request.deadlines.run_s"},
-		"no time":     {func(r *api.JobRequest) { r.Deadlines.PreparingS = s(0) }, "request.deadlines.preparing_s"},
-		"no number":   {func(r *api.JobRequest) { r.Deadlines.StartingS = s(math.NaN()) }, "request.deadlines.starting_s"},
-		"a long time": {func(r *api.JobRequest) { r.Deadlines.PlacingS = s(1e12) }, "request.deadlines.placing_s"},
-		"no grace":    {func(r *api.JobRequest) { r.Deadlines.GraceS = s(0) }, ""},
-		"a minus":     {func(r *api.JobRequest) { r.Deadlines.GraceS = s(-1) }, "request.deadlines.grace_s"},
+		"a network":          {func(r *api.JobRequest) { r.Placement.Networks = words("") }, "request.placement.networks"},
+		"no time":            {func(r *api.JobRequest) { r.Deadlines.RunS = s(0) }, "request.deadlines.run_s"},
+		"no time to prepare": {func(r *api.JobRequest) { r.Deadlines.PreparingS = s(0) }, "request.deadlines.preparing_s"},
+		"no number":          {func(r *api.JobRequest) { r.Deadlines.StartingS = s(math.NaN()) }, "request.deadlines.starting_s"},
+		"a long time":        {func(r *api.JobRequest) { r.Deadlines.PlacingS = s(1e12) }, "request.deadlines.placing_s"},
+		"no grace":           {func(r *api.JobRequest) { r.Deadlines.GraceS = s(0) }, ""},
+		"a minus":            {func(r *api.JobRequest) { r.Deadlines.GraceS = s(-1) }, "request.deadlines.grace_s"},
 	} {
 		r := api.JobRequest{Program: api.Program{Command: words("python", "x.py")}, Placement: api.Placement{Ranks: 2}}
 		test.change(&r)
