@@ -27,8 +27,8 @@ const (
 	lookAgain = 2 * time.Millisecond
 )
 
-// supervisor runs units under systemd where that runs, else as processes that
-// have left the daemon's tree and belong to init.
+// supervisor runs units under systemd where that runs, else as processes in
+// sessions of their own, which belong to init when the daemon is gone.
 type supervisor struct {
 	records unitrecord.Store
 	systemd *systemd // nil where it does not run
@@ -144,8 +144,16 @@ func (s *supervisor) first(r unitrecord.Record) int {
 		}
 		return slices.MinFunc(marked, func(a, b process) int { return int(int64(a.started) - int64(b.started)) }).pid
 	}
-	if p, ok := readProcess(r.PID); ok && p.started == r.Started && !p.over() {
+	p, ok := readProcess(r.PID)
+	switch {
+	case !ok || p.started != r.Started:
+		return 0
+	case !p.over():
 		return r.PID
+	case p.parent == os.Getpid():
+		// One of this daemon's, or of what it was before it started itself again in its
+		// own place: its number is free only now.
+		_, _ = syscall.Wait4(r.PID, nil, syscall.WNOHANG, nil)
 	}
 	return 0
 }

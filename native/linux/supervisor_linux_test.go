@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"os"
 	"os/exec"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/matryer/is"
+	"golang.org/x/sys/unix"
 
 	"fulmen/native"
 	"fulmen/native/unitrecord"
@@ -142,9 +144,9 @@ func TestAUnitFromStartToRemoval(t *testing.T) {
 	conn, first, child := talk(t, s)
 	defer conn.Close()
 
-	p, ok := readProcess(first)
-	is.True(ok)
-	is.True(p.parent != os.Getpid()) // it has left this tree
+	session, err := unix.Getsid(first)
+	is.NoErr(err)
+	is.Equal(session, first) // no signal to this one's group or terminal reaches it
 	units, err := s.List(t.Context(), "org.fulmen.rank.")
 	is.NoErr(err)
 	is.Equal(units, []native.UnitStatus{{Label: unitLabel, State: native.UnitRunning, PID: first, Socket: unit.Socket}})
@@ -170,6 +172,7 @@ func TestAUnitOutlivesItsDaemon(t *testing.T) {
 	}
 	daemon := exec.Command(os.Args[0], "-test.run=^TestDaemonThatStartsAUnit$")
 	daemon.Env = append(os.Environ(), "FULMEN_TEST_DAEMON="+folder)
+	daemon.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	out, err := daemon.StdoutPipe()
 	is.NoErr(err)
 	is.NoErr(daemon.Start())
@@ -177,7 +180,7 @@ func TestAUnitOutlivesItsDaemon(t *testing.T) {
 	_, err = io.ReadFull(out, said)
 	is.NoErr(err)
 	is.Equal(string(said), "started\n")
-	is.NoErr(syscall.Kill(daemon.Process.Pid, syscall.SIGKILL))
+	is.NoErr(syscall.Kill(-daemon.Process.Pid, syscall.SIGKILL)) // and all that it took along
 	is.True(daemon.Wait() != nil)
 
 	conn, first, child := talk(t, s)
@@ -239,6 +242,27 @@ func TestAUnitThatEndedIsForgotten(t *testing.T) {
 	ended(t, first, child)
 }
 
+// A daemon that started itself again in its own place has children that it does
+// not know of.
+func TestAnEndedUnitLeavesNoZombie(t *testing.T) {
+	is := is.New(t)
+	s, folder := bench(t)
+	is.NoErr(s.Start(t.Context(), unitIn(folder)))
+	conn, first, child := talk(t, s)
+	is.NoErr(os.WriteFile(unitIn(folder).Socket+".over", nil, 0o600))
+	is.NoErr(conn.Close())
+	until(t, "its end", func() bool { p, there := readProcess(first); return !there || p.over() })
+
+	again := &supervisor{records: s.records, boot: s.boot}
+	units, err := again.List(t.Context(), "")
+	is.NoErr(err)
+	is.Equal(units[0].State, native.UnitEnded)
+	_, there := readProcess(first)
+	is.True(!there)
+	is.NoErr(again.Remove(t.Context(), unitLabel))
+	ended(t, child)
+}
+
 func TestARecordOfAnotherBootNamesNoProcess(t *testing.T) {
 	is := is.New(t)
 	s, folder := bench(t)
@@ -278,6 +302,8 @@ func TestWhatCannotStartLeavesNoRecord(t *testing.T) {
 	is.True(s.Start(t.Context(), unit) != nil)
 	unit.Dir, unit.Program = "/", "relative"
 	is.True(s.Start(t.Context(), unit) != nil)
+	unit.Program = "/nowhere"
+	is.True(errors.Is(s.Start(t.Context(), unit), fs.ErrNotExist))
 	units, err := s.List(t.Context(), "")
 	is.NoErr(err)
 	is.Equal(len(units), 0)

@@ -2,21 +2,17 @@ package linux
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"os/user"
 	"strconv"
-	"strings"
 	"syscall"
 
 	"fulmen/native"
 )
 
-// detachScript starts the program as a child of a shell that ends at once, so
-// that it belongs to init: it outlives the daemon, and its end leaves no zombie.
-const detachScript = `"$@" >&2 & echo $!`
-
-// detach starts the unit in a session of its own and returns its process.
+// detach starts the unit in a session of its own and returns its process. It
+// stays a child of the daemon for as long as that lives, and is init's then:
+// nothing of the daemon's end reaches it. [supervisor.first] reaps it.
 func detach(unit native.Unit) (pid int, err error) {
 	log, err := os.OpenFile(unit.ErrorLog, os.O_WRONLY|os.O_CREATE|os.O_APPEND|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
@@ -28,34 +24,17 @@ func detach(unit native.Unit) (pid int, err error) {
 		return 0, err
 	}
 	defer null.Close()
-	r, w, err := os.Pipe()
-	if err != nil {
-		return 0, err
-	}
-	defer r.Close()
 	sys := &syscall.SysProcAttr{Setsid: true}
 	if unit.User != nil && int(unit.User.UID) != os.Geteuid() {
 		if sys.Credential, err = credential(*unit.User); err != nil {
-			w.Close()
 			return 0, err
 		}
 	}
-	shell, err := os.StartProcess("/bin/sh", append([]string{"sh", "-c", detachScript, "sh", unit.Program}, unit.Args...), &os.ProcAttr{
-		Dir: unit.Dir, Env: unit.Env, Files: []*os.File{null, w, log}, Sys: sys,
+	pid, err = syscall.ForkExec(unit.Program, append([]string{unit.Program}, unit.Args...), &syscall.ProcAttr{
+		Dir: unit.Dir, Env: unit.Env, Files: []uintptr{null.Fd(), log.Fd(), log.Fd()}, Sys: sys,
 	})
-	w.Close()
 	if err != nil {
-		return 0, err
-	}
-	said, err := io.ReadAll(io.LimitReader(r, 64))
-	if state, waitErr := shell.Wait(); waitErr == nil && !state.Success() {
-		return 0, fmt.Errorf("the shell that starts it: %s", state)
-	}
-	if err != nil {
-		return 0, err
-	}
-	if pid, err = strconv.Atoi(strings.TrimSpace(string(said))); err != nil {
-		return 0, fmt.Errorf("the shell that starts it said %q", said)
+		return 0, fmt.Errorf("start %s: %w", unit.Program, err)
 	}
 	return pid, nil
 }
