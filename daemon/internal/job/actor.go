@@ -29,9 +29,11 @@ type actor struct {
 	state    phase.State
 	spec     api.JobSpec
 	begun    bool
-	failure  error // the document could not be written: nothing was begun
-	trial    bool  // it need not be written: the wish is refused then
-	pending  int   // calls under way
+	failure  error     // the document could not be written: nothing was begun
+	trial    bool      // it need not be written: the wish is refused then
+	unsaid   *api.Job  // the first document, while the first plan may still go into it
+	first    chan came // what that plan comes to
+	pending  int       // calls under way
 	timers   map[phase.TimerID]native.Timer
 	lanes    map[api.RankRef]*lane
 	starts   map[nodeAttempt][]chan struct{}

@@ -129,16 +129,20 @@ func (a *actor) finish() {
 	}
 	home := a.begun && a.state.Role == phase.RoleHome
 	j.mu.Unlock()
-	for id, t := range a.timers {
-		t.Stop()
-		delete(a.timers, id)
-	}
+	a.stopTimers()
 	if len(a.beaten) > 0 {
 		a.beaten = nil
 		j.setBeats()
 	}
 	if home {
 		j.spawn(j.purge)
+	}
+}
+
+func (a *actor) stopTimers() {
+	for id, t := range a.timers {
+		t.Stop()
+		delete(a.timers, id)
 	}
 }
 

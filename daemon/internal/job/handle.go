@@ -111,26 +111,26 @@ func (j *Jobs) accept(ctx context.Context, id api.JobID, spec api.JobSpec, job a
 			return nil
 		}
 		before, begun := a.state, a.begun
-		for _, t := range a.timers {
-			t.Stop()
-		}
-		clear(a.timers)
+		a.stopTimers()
 		a.spec, a.begun, a.trial = spec, true, true
 		var out []phase.Effect
 		a.state, out = phase.Accept(j.cfg.Node, job, j.rulesOf(spec), j.now())
 		a.carry(out)
+		if a.failure == nil {
+			a.see(j.sight())
+			a.recallOthers()
+			a.sayFirst()
+		}
 		if refused = a.failure; refused != nil {
 			a.stepOut()
+			a.stopTimers()
 			a.state, a.begun = before, begun
 			if begun {
 				a.failure, a.trial = nil, false
 				a.begun = false
 				a.begin(begin{job: before.Job, spec: spec})
 			}
-			return nil
 		}
-		a.see(j.sight())
-		a.recallOthers()
 		return nil
 	}, never)
 	if err != nil {

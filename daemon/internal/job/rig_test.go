@@ -67,6 +67,7 @@ type machine struct {
 	sight      []func()
 	deaf       bool // sends and hears no beats
 	forgot     []string
+	wrote      []api.Job    // its documents of jobs, in order
 	full       bool         // the disk
 	prepared   string       // the version of Python that its ranks find once they are prepared
 	step       atomic.Int64 // by how much the wall clock was set
@@ -330,6 +331,9 @@ func (d docs) Put(kind api.Kind, name string, value any, unknown map[string]api.
 	m := d.m
 	m.mu.Lock()
 	full := m.full
+	if job, is := value.(api.Job); is && !full {
+		m.wrote = append(m.wrote, job)
+	}
 	m.mu.Unlock()
 	if full {
 		return api.NewError(api.ReasonDiskFull, "")
