@@ -34,7 +34,7 @@ func (d *daemon) openCluster() error {
 		Identity: d.identity, Roster: d.roster, Ledger: d.ledger, Writer: d.writer,
 		Documents: d.owner("cluster", api.KindReach, api.KindPending), Lending: d.policy, Platform: d.platform,
 		Addresses: records, Discovery: records, LastSeen: records, Port: current.Peers.Port, Peers: current.Peers.Addresses, Version: d.options.Version,
-		Card: d.card, Removed: d.wasRemoved, Twin: d.twin, Log: func(part string) *slog.Logger { return log.With("part", part) },
+		Card: d.card, Removed: d.wasRemoved, Twin: d.twin, Patience: d.patience, Log: func(part string) *slog.Logger { return log.With("part", part) },
 	})
 	if err != nil {
 		return err

@@ -63,6 +63,8 @@ type Options struct {
 	// Twin is told that two machines answer with a member's identity, and where the
 	// second one is; with an empty place that it is gone. Nil: nobody is told.
 	Twin func(node api.NodeID, at string)
+	// Patience says which documents may be told a little later; nil: none.
+	Patience func(*ledger.Record) (p replica.Patience, mayWait bool)
 	// Timing and ProbeEvery are zero but in tests.
 	Timing     replica.Timing
 	ProbeEvery time.Duration

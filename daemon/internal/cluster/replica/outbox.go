@@ -13,6 +13,8 @@ import (
 type outbox struct {
 	order []api.Key
 	items map[api.Key]parcel
+	// isDue says that something in it must not wait for more.
+	isDue bool
 	// hints are members whom the neighbour should compare with.
 	hints []api.NodeID
 	// entries are of the roster; isRoster says to send even none.
@@ -25,6 +27,7 @@ type parcel struct {
 	rec      *ledger.Record
 	missed   []api.NodeID
 	isRepair bool
+	mayWait  bool
 }
 
 func (o *outbox) isEmpty() bool { return len(o.items) == 0 && len(o.hints) == 0 && !o.isRoster }
@@ -47,6 +50,7 @@ func (o *outbox) add(a parcel) bool {
 		o.items = map[api.Key]parcel{}
 	}
 	o.items[key] = a
+	o.isDue = o.isDue || !a.mayWait
 	return true
 }
 
@@ -55,12 +59,13 @@ func (o *outbox) hint(node api.NodeID) bool {
 	if !slices.Contains(o.hints, node) {
 		o.hints = append(o.hints, node)
 	}
+	o.isDue = true
 	return true
 }
 
 // roster queues entries.
 func (o *outbox) roster(entries []cluster.SignedEntry) bool {
-	o.isRoster = true
+	o.isRoster, o.isDue = true, true
 	o.entries = append(o.entries, entries...)
 	return len(o.entries) <= cluster.MaxEntries
 }
@@ -98,6 +103,7 @@ func (o *outbox) take() (docs []*ledger.Record, missed []api.NodeID, isRepair bo
 		missed = o.hints
 		o.hints = nil
 	}
+	o.isDue = !o.isEmpty() // the rest of what was due
 	return docs, missed, isRepair
 }
 

@@ -64,15 +64,29 @@ func (r *Replica) tellAll(recs []*ledger.Record) {
 	if len(recs) == 0 {
 		return
 	}
-	if r.tell(recs, func(p *peer) bool { return p.isWatched }) > 0 {
+	all := make([]own, len(recs))
+	for i, rec := range recs {
+		all[i].rec = rec
+		if r.options.Patience != nil && !rec.Deleted() {
+			all[i].Patience, all[i].mayWait = r.options.Patience(rec)
+		}
+	}
+	if r.tell(all, func(p *peer) bool { return p.isWatched }) > 0 {
 		runtime.Gosched() // to those who send
 	}
-	r.tell(recs, func(p *peer) bool { return !p.isWatched })
+	r.tell(all, func(p *peer) bool { return !p.isWatched })
+}
+
+// own is a document of this node's own that is told.
+type own struct {
+	Patience
+	rec     *ledger.Record
+	mayWait bool
 }
 
 // tell queues own documents for the neighbours for which is says yes, and tells
 // how many they are.
-func (r *Replica) tell(recs []*ledger.Record, is func(*peer) bool) (told int) {
+func (r *Replica) tell(all []own, is func(*peer) bool) (told int) {
 	members := r.roster().Current()
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -87,8 +101,10 @@ func (r *Replica) tell(recs []*ledger.Record, is func(*peer) bool) (told int) {
 			continue
 		}
 		told++
-		for _, rec := range recs {
-			r.queue(p, func(o *outbox) bool { return o.add(parcel{rec: rec, missed: missed}) })
+		for i := range all {
+			// What others have to pass on has waited long enough when they get it.
+			mayWait := all[i].mayWait && len(missed) == 0 && all[i].has(p)
+			r.queue(p, func(o *outbox) bool { return o.add(parcel{rec: all[i].rec, missed: missed, mayWait: mayWait}) })
 		}
 	}
 	return told
@@ -104,10 +120,31 @@ func (r *Replica) queue(p *peer, add func(*outbox) bool) {
 		r.fallBehind(p)
 		return
 	}
-	if !p.isSending {
+	r.sendSoon(p)
+}
+
+// sendSoon has what is in a neighbour's outbox sent: at once, or, where all of it
+// may wait, a little later; the caller holds mu.
+func (r *Replica) sendSoon(p *peer) {
+	switch {
+	case p.isSending || p.isGone() || p.out.isEmpty():
+	case p.out.isDue:
 		p.isSending = true
 		r.spawn(func() { r.send(p) })
+	case p.gathering == nil:
+		p.gathering = r.clock.AfterFunc(r.timing.Gather, func() {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			p.gathering, p.out.isDue = nil, !p.out.isEmpty()
+			r.sendSoon(p)
+		})
 	}
+}
+
+// has reports whether a neighbour is one who may hear of it later; the caller
+// holds Replica.mu.
+func (a *Patience) has(p *peer) bool {
+	return (a.EvenWatched || !p.isWatched) && !slices.Contains(a.Except, p.node)
 }
 
 // fallBehind drops what waits for a neighbour, to be found by a comparison; the
@@ -125,10 +162,15 @@ func (r *Replica) fallBehind(p *peer) {
 func (r *Replica) send(p *peer) {
 	for {
 		r.mu.Lock()
-		if p.out.isEmpty() || p.isGone() {
+		if !p.out.isDue || p.isGone() {
 			p.isSending = false
+			r.sendSoon(p)
 			r.mu.Unlock()
 			return
+		}
+		if p.gathering != nil { // all goes with what is due
+			p.gathering.Stop()
+			p.gathering = nil
 		}
 		entries, isRoster := p.out.takeRoster()
 		docs, missed, isRepair := p.out.take()
