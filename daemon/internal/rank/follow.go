@@ -2,7 +2,9 @@ package rank
 
 import (
 	"errors"
+	"io/fs"
 	"net"
+	"os"
 	"time"
 
 	"fulmen/daemon/api"
@@ -91,9 +93,7 @@ func (f *following) attach() (conn net.Conn, running bool) {
 				return nil, false
 			}
 		}
-		ctx, cancel := f.within(f.ctx, attachWithin, "the shim of rank "+f.h.ref().String())
-		conn, err := f.cfg.Supervisor.Attach(ctx, f.h.Label)
-		cancel()
+		conn, err := f.reach()
 		if err == nil {
 			return conn, true
 		}
@@ -107,6 +107,16 @@ func (f *following) attach() (conn net.Conn, running bool) {
 		f.wait(pause, nil)
 	}
 	return nil, true
+}
+
+// reach connects to the shim. Before there is a socket nothing else is asked.
+func (f *following) reach() (net.Conn, error) {
+	if _, err := os.Lstat(f.h.Socket); errors.Is(err, fs.ErrNotExist) {
+		return nil, native.ErrNotFound
+	}
+	ctx, cancel := f.within(f.ctx, attachWithin, "the shim of rank "+f.h.ref().String())
+	defer cancel()
+	return f.cfg.Supervisor.Attach(ctx, f.h.Label)
 }
 
 // runs reports whether the supervisor has the rank's unit running; unknown counts

@@ -16,53 +16,77 @@ import (
 // before that of the oldest that have ended is removed.
 const maxLogBytes = 8 << 30
 
-// trimLogs makes room for the output of another rank.
-func (r *Ranks) trimLogs() { r.trimLogsTo(maxLogBytes - 2*(logHeadBytes+logTailBytes)) }
+// logRoom is what the output of one rank can take.
+const logRoom = 2 * (logHeadBytes + logTailBytes)
 
+// trimLogs makes room for the output of another rank.
+func (r *Ranks) trimLogs() { r.trimLogsTo(maxLogBytes - logRoom) }
+
+// trimLogsTo removes the output of the oldest ranks that have ended until that of
+// all takes no more than most. Files are looked at only where they may take more:
+// a rank counts for all that it can print until it was looked at after its end.
 func (r *Ranks) trimLogsTo(most int64) {
 	type logs struct {
-		paths   []string
+		of      *held
 		bytes   int64
 		isEnded bool
-		made    uint64 // orders ranks
-		ref     api.RankRef
 	}
 	var all []logs
+	var total int64
 	r.mu.Lock()
-	for ref, h := range r.held {
-		l := logs{ref: ref, made: h.Made}
-		for _, prefix := range []string{api.OutFilePrefix, api.ErrFilePrefix} {
-			l.paths = append(l.paths, filepath.Join(h.folder, prefix+strconv.Itoa(ref.Rank)))
-		}
-		if h.Doc.Phase.Ended() {
-			l.isEnded = true
-		}
-		all = append(all, l)
+	for _, h := range r.held {
+		total += h.logsAtMost()
+		all = append(all, logs{of: h, isEnded: h.Doc.Phase.Ended()})
 	}
 	r.mu.Unlock()
-	var total int64
+	if total <= most {
+		return
+	}
+	total = 0
 	for i := range all {
-		for _, path := range all[i].paths {
+		for _, path := range all[i].of.logPaths() {
 			if info, err := os.Lstat(path); err == nil {
 				all[i].bytes += bytesOnDisk(info)
 			}
 		}
 		total += all[i].bytes
 	}
-	slices.SortFunc(all, func(a, b logs) int { return cmp.Compare(a.made, b.made) })
-	for _, l := range all {
+	slices.SortFunc(all, func(a, b logs) int { return cmp.Compare(a.of.Made, b.of.Made) })
+	for i, l := range all {
 		if total <= most {
-			return
+			break
 		}
 		if !l.isEnded || l.bytes == 0 {
 			continue
 		}
-		for _, path := range l.paths {
+		for _, path := range l.of.logPaths() {
 			_ = os.Remove(path)
 		}
 		total -= l.bytes
-		r.cfg.Log.Info("the output of an old rank was removed to make room", "rank", l.ref.String(), "bytes", l.bytes)
+		all[i].bytes = 0
+		r.cfg.Log.Info("the output of an old rank was removed to make room", "rank", l.of.ref().String(), "bytes", l.bytes)
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, l := range all {
+		if l.isEnded {
+			l.of.logBytes = &l.bytes
+		}
+	}
+}
+
+// logPaths are where a rank's output is. They never change.
+func (h *held) logPaths() [2]string {
+	number := strconv.Itoa(h.Doc.Rank)
+	return [2]string{filepath.Join(h.folder, api.OutFilePrefix+number), filepath.Join(h.folder, api.ErrFilePrefix+number)}
+}
+
+// logsAtMost bounds what its output takes. The caller holds Ranks.mu.
+func (h *held) logsAtMost() int64 {
+	if h.logBytes != nil {
+		return *h.logBytes
+	}
+	return logRoom
 }
 
 // bytesOnDisk is what a file takes; a log has a hole where its middle was.

@@ -2,11 +2,14 @@ package rank
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"sync"
+	"syscall"
 	"time"
 
 	"fulmen/daemon/api"
@@ -44,6 +47,8 @@ type held struct {
 	said    bool               // Config.Spawned was told
 	isAired bool               // it takes so long to start that its phases before are published
 	unsaved bool               // the record on the disk is older than what a restarted daemon needs to know
+
+	logBytes *int64 // what its output took when it was looked at after its end; nil = it was not
 
 	over    chan struct{} // closed when it has ended
 	cleared chan struct{} // closed when nothing of it is left with the supervisor
@@ -228,13 +233,28 @@ func (r *Ranks) within(ctx context.Context, d time.Duration, what string) (conte
 	return native.WithTimeout(ctx, r.cfg.Clock, d, what)
 }
 
-// makeFolder makes the folders of a rank, so that its account can pass through
-// them and nobody can list them.
+// makeFolder makes the folder of a rank, or one above it, so that its account can
+// pass through it and nobody can list it.
 func makeFolder(path string) error {
-	if err := os.MkdirAll(path, 0o711); err != nil {
+	const mode = 0o711
+	err := os.Mkdir(path, mode)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = os.MkdirAll(path, mode)
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	return os.Chmod(path, 0o711)
+	// The umask may have taken from the mode. To look is less work than to set it.
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return err
+	case !info.IsDir():
+		return &fs.PathError{Op: "mkdir", Path: path, Err: syscall.ENOTDIR}
+	case info.Mode().Perm() == mode:
+		return nil
+	}
+	return os.Chmod(path, mode)
 }
 
 // highest is the highest attempt of which this node holds a rank.

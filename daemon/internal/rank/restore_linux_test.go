@@ -73,6 +73,59 @@ func TestADaemonIsKilledDuringAStart(t *testing.T) {
 	}
 }
 
+// A daemon was killed when it had made a file of a start and not, or not wholly,
+// written it. Nothing of that was begun: the rank can be started, or has ended.
+func TestADaemonIsKilledWhileItWrites(t *testing.T) {
+	t.Parallel()
+	const half = `{"job":"`
+	for name, test := range map[string]struct {
+		spec, record string
+		isCommitted  bool
+	}{
+		"the rank's record":                  {"", "", false},
+		"the shim's spec":                    {half, "", true},
+		"the record of the supervisor's":     {half + `"}`, "", true},
+		"the rank's record, anew after that": {half, "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			is := is.New(t)
+			m := newMac(t)
+			dead := make(chan struct{})
+			m.supervisor.before = func() { m.ranks.stop(); close(dead) }
+			m.boot()
+			p := m.params(m.spec(`echo 1; exec sleep 1000`))
+			m.mustStart(p)
+			<-dead
+			m.kill()
+			m.supervisor.before = nil
+			folder := m.ranks.rankFolder(p.Rank)
+			is.NoErr(os.WriteFile(filepath.Join(folder, shimproto.SpecFile), []byte(test.spec), 0o600))
+			is.NoErr(os.MkdirAll(filepath.Join(m.folder, "units"), 0o700))
+			is.NoErr(os.WriteFile(filepath.Join(m.folder, "units", labelOf(p.Rank)+".unit.json"), nil, 0o600))
+			if !test.isCommitted {
+				is.NoErr(os.Truncate(recordPath(folder), 0))
+			}
+			m.boot()
+			is.Equal(m.supervisor.starts(), 0)
+			is.True(m.start(p) == nil)
+			if test.isCommitted { // the same question, the same answer
+				is.Equal(m.until(p.Rank, api.RankExited).Reason, api.ReasonSpawnFailed)
+				m.free(p.Rank)
+				is.Equal(m.supervisor.starts(), 0)
+				return
+			}
+			m.until(p.Rank, api.RankRunning)
+			m.printed(p.Rank, 1)
+			is.Equal(m.supervisor.starts(), 1)
+			units, err := m.supervisor.List(t.Context(), "")
+			is.NoErr(err)
+			is.Equal(len(units), 1)
+			is.NoErr(m.ranks.Forget(t.Context(), m.job, ""))
+		})
+	}
+}
+
 // What happens while no daemon is there is known to the next one.
 func TestWhatHappensWithoutADaemon(t *testing.T) {
 	t.Parallel()
@@ -328,10 +381,38 @@ func TestTheOutputOfOldRanksMakesRoom(t *testing.T) {
 		}
 		return all
 	}
+	atMost := func() (total int64) {
+		m.ranks.mu.Lock()
+		defer m.ranks.mu.Unlock()
+		for _, h := range m.ranks.held {
+			total += h.logsAtMost()
+		}
+		return total
+	}
+	m.ranks.trimLogsTo(3 * logRoom)
+	is.Equal(atMost(), int64(3*logRoom)) // so that nobody had to look
 	m.ranks.trimLogsTo(10_000_000)
 	is.Equal(sizes(), []bool{true, true, true})
+	is.True(atMost() >= 3_000_000 && atMost() < 10_000_000)
 	m.ranks.trimLogsTo(2_500_000)
 	is.Equal(sizes(), []bool{false, true, true})
+	is.True(atMost() < 2_500_000)
 	m.ranks.trimLogsTo(0)
 	is.Equal(sizes(), []bool{false, false, false})
+	is.Equal(atMost(), int64(0))
+}
+
+// What a rank that runs may still print is counted as if it were there.
+func TestTheOutputOfARankThatRunsIsBounded(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	m := newMac(t).boot()
+	p := m.params(m.spec(`echo 1; exec sleep 1000`))
+	m.mustStart(p)
+	m.printed(p.Rank, 1)
+	m.ranks.trimLogsTo(0) // it is looked at, and stays
+	m.printed(p.Rank, 1)
+	m.ranks.mu.Lock()
+	defer m.ranks.mu.Unlock()
+	is.Equal(m.ranks.held[p.Rank].logsAtMost(), int64(logRoom))
 }

@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"fulmen/native/smallfile"
 )
 
 // Names of the two files in a rank's folder.
@@ -25,7 +28,16 @@ func WriteSpec(folder string, s Spec) error {
 	if err := s.Check(); err != nil {
 		return err
 	}
-	return writeFile(filepath.Join(folder, SpecFile), s, s.Extra, false)
+	data, err := encodeFile(SpecFile, s, s.Extra)
+	if err != nil {
+		return err
+	}
+	// A new folder has none, and nobody reads one before this has returned.
+	path := filepath.Join(folder, SpecFile)
+	if err = smallfile.Create(path, data, 0o600); errors.Is(err, fs.ErrExist) {
+		err = replaceFile(path, data, false)
+	}
+	return err
 }
 
 // ForgetEnvironment takes the values of environment variables out of spec.json. The
@@ -62,7 +74,11 @@ func WriteExit(folder string, r ExitRecord) error {
 	if err := r.Check(); err != nil {
 		return err
 	}
-	return writeFile(filepath.Join(folder, ExitFile), r, r.Extra, true)
+	data, err := encodeFile(ExitFile, r, r.Extra)
+	if err != nil {
+		return err
+	}
+	return replaceFile(filepath.Join(folder, ExitFile), data, true)
 }
 
 // ReadExit reads exit.json. fs.ErrNotExist means that the rank has not ended,
@@ -98,16 +114,18 @@ func readFile(path string, target any) (map[string]json.RawMessage, error) {
 	return extra, nil
 }
 
-// writeFile replaces the file in one step, so that a crash at any moment leaves
-// the old one or the new one.
-func writeFile(path string, v any, extra map[string]json.RawMessage, sync bool) (err error) {
+// encodeFile is the text of a file.
+func encodeFile(name string, v any, extra map[string]json.RawMessage) ([]byte, error) {
 	data, err := encodeObject("", v, extra)
-	if err != nil {
-		return err
-	}
 	if len(data) > maxFile {
-		return fmt.Errorf("%s: %w", path, ErrTooLong)
+		err = fmt.Errorf("%s: %w", name, ErrTooLong)
 	}
+	return append(data, '\n'), err
+}
+
+// replaceFile replaces the file in one step, for its owner alone: a crash at any
+// moment leaves the old one or the new one.
+func replaceFile(path string, data []byte, sync bool) (err error) {
 	temp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
 	if err != nil {
 		return err
@@ -117,7 +135,7 @@ func writeFile(path string, v any, extra map[string]json.RawMessage, sync bool) 
 			err = errors.Join(err, os.Remove(temp.Name()))
 		}
 	}()
-	_, err = temp.Write(append(data, '\n')) // for its owner alone, as CreateTemp makes it
+	_, err = temp.Write(data) // CreateTemp has made it for its owner alone
 	if sync {
 		err = errors.Join(err, temp.Sync())
 	}
