@@ -65,7 +65,7 @@ func (d *daemon) openJobs() error {
 	times := func() phase.Times {
 		current, times := d.live.Current().Times, phase.DefaultTimes()
 		times.Lease, times.Renewal = current.Lease, current.LeaseRenewal
-		times.Starting, times.Handshake = current.Starting, current.Handshake
+		times.Preparing, times.Starting, times.Handshake = current.Preparing, current.Starting, current.Handshake
 		times.Grace, times.FailedGrace = current.Grace, current.FailedGrace
 		return times
 	}
@@ -76,7 +76,7 @@ func (d *daemon) openJobs() error {
 		Jobs: d.ledger, Documents: d.owner("rank", api.KindRank), Grants: d.grants, RestoreGrant: d.grants.restore,
 		Policy: lendingNow{d}, Preparer: d.preparer, Fetch: d.fetch, Supervisor: d.platform.Supervisor, ShimAsAccount: shimsAreAccounts,
 		Program: self, Folder: d.folders.JobsFolder(), Runtime: ranks, Listen: d.listenFor(),
-		Starting: func() time.Duration { return times().Starting }, Grace: func() time.Duration { return times().Grace },
+		Preparing: func() time.Duration { return times().Preparing }, Starting: func() time.Duration { return times().Starting }, Grace: func() time.Duration { return times().Grace },
 		Channels: channels{d.channels}, Handshake: func() time.Duration { return times().Handshake },
 		FailedGrace: func() time.Duration { return times().FailedGrace },
 		Spawned:     d.spawned, Ended: d.rankEnded, Changed: awake.changed, Log: d.logs.part("rank"),

@@ -27,34 +27,47 @@ func (a *actor) startRank(e phase.StartRank) {
 	}
 	ref := api.RankRef{Job: a.id, Attempt: e.Attempt, Rank: e.Rank}
 	params := api.PeerStartParams{Rank: ref, Epoch: e.Epoch, Spec: a.state.Job.Spec, SpecSig: a.state.Job.SpecSig, Plan: *at.Plan,
-		Environment: a.j.environment(a.id), LeaseS: seconds(e.Lease)}
+		Environment: a.j.environment(a.id), LeaseS: seconds(e.Lease), Wait: e.Wait}
 	done := make(chan struct{})
 	a.starts[key] = append(a.starts[key], done)
 	delete(a.missed, e.Rank)
 	a.async(func() came {
 		defer close(done)
-		var err error
-		for try := range startTries {
-			if try > 0 && !a.pause(startAgain) {
-				return came{}
-			}
-			err = a.j.call(a.j.ctx, e.Node, "peer.start", params, nil, a.j.within(callWithin, e.Node, "to start rank "+ref.String()))
-			if err == nil || definite(err) {
-				break
-			}
-		}
-		switch {
-		case err == nil:
+		err := a.order(e.Node, "peer.start", params, "to start rank "+ref.String())
+		if err == nil {
 			return came{after: func() { a.acked[key] = true }}
-		case !definite(err): // it may run: the whole group is ended
-			return events(phase.NodeLost{Node: e.Node, Cause: a.j.causeOf(err, e.Node)})
 		}
-		if s := stale(err, e.Epoch); s != nil {
-			return events(s)
-		}
-		c := a.j.causeOf(err, e.Node)
-		return events(phase.RankEnded{Attempt: e.Attempt, Rank: e.Rank, Reason: c.Reason, Message: c.Message, Final: c.Final})
+		return a.notStarted(err, e.Node, ref, e.Epoch)
 	})
+}
+
+// order gives a node an order that it takes once, however often it comes.
+func (a *actor) order(node api.NodeID, method string, params any, what string) (err error) {
+	for try := range startTries {
+		if try > 0 && !a.pause(startAgain) {
+			return err
+		}
+		err = a.j.call(a.j.ctx, node, method, params, nil, a.j.within(callWithin, node, what))
+		if err == nil || definite(err) {
+			break
+		}
+	}
+	return err
+}
+
+// notStarted is what an order to start that was not taken means for the attempt.
+func (a *actor) notStarted(err error, node api.NodeID, ref api.RankRef, epoch uint64) came {
+	c := a.j.causeOf(err, node)
+	if a.j.ctx.Err() != nil {
+		return came{}
+	}
+	if !definite(err) { // it may run: the whole group is ended
+		return events(phase.NodeLost{Node: node, Cause: c})
+	}
+	if s := stale(err, epoch); s != nil {
+		return events(s)
+	}
+	return events(phase.RankEnded{Attempt: ref.Attempt, Rank: ref.Rank, Reason: c.Reason, Message: c.Message, Final: c.Final})
 }
 
 // endRanks orders a node to end its ranks of an attempt. It waits a moment for the
@@ -168,7 +181,7 @@ func (a *actor) rankSaid(d rankDoc) {
 				Final: final(r.Reason), Handshake: state, Severed: severed})
 			return
 		}
-		a.event(phase.RankAt{Attempt: r.Attempt, Rank: r.Rank, Phase: r.Phase, Handshake: state})
+		a.event(phase.RankAt{Attempt: r.Attempt, Rank: r.Rank, Phase: r.Phase, Handshake: state, Prepared: !r.PreparedAt.IsZero()})
 	}
 }
 

@@ -22,6 +22,7 @@ type wanted struct {
 	environment map[string]string
 	account     prepare.Account
 	leaseS      float64
+	waits       bool // for the other ranks to be prepared
 }
 
 // check takes nobody's word: not the home's for the spec, not the spec's for the
@@ -33,7 +34,7 @@ func (r *Ranks) check(home api.NodeID, p api.PeerStartParams) (wanted, error) {
 	}
 	w := wanted{
 		ref: p.Rank, home: home, epoch: p.Epoch, spec: spec, plan: p.Plan, sha256: api.SpecSHA256(p.Spec),
-		environment: p.Environment, leaseS: p.LeaseS,
+		environment: p.Environment, leaseS: p.LeaseS, waits: p.Wait,
 	}
 	if w.rank, err = r.checkPlan(w); err != nil {
 		return wanted{}, err

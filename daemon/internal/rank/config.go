@@ -24,7 +24,7 @@ type Config struct {
 	PublicKey func(api.NodeID) (ed25519.PublicKey, bool)
 	// Clock is what leases and deadlines run on.
 	Clock native.Clock
-	// Peers takes the handlers of peer.start, peer.renew, peer.end and peer.listen.
+	// Peers takes the handlers of peer.start, peer.spawn, peer.renew, peer.end and peer.listen.
 	Peers Peers
 	// Jobs reads the documents of jobs.
 	Jobs Jobs
@@ -56,7 +56,11 @@ type Config struct {
 	Runtime string
 	// Listen finds a free TCP port at each address; nil = by binding them.
 	Listen func(ctx context.Context, addresses []netip.Addr) ([]netip.AddrPort, error)
-	// Starting bounds preparing and spawning where the spec does not; nil = api.DefaultStarting.
+	// Preparing bounds copying the job's folder, preparing, and waiting for the job's
+	// other ranks where the spec does not; nil = api.DefaultPreparing.
+	Preparing func() time.Duration
+	// Starting bounds the same of a job that has none of that, where the spec does not;
+	// nil = api.DefaultStarting.
 	Starting func() time.Duration
 	// Grace is between SIGTERM and SIGKILL when a lease runs out, where the spec
 	// does not say; nil = api.DefaultGrace.
@@ -135,6 +139,10 @@ type Policy interface {
 	// Allows gives the account as which a principal's ranks run here, or the
 	// reason why they do not.
 	Allows(p api.Principal) (account string, reason api.Reason)
+}
+
+func (c *Config) preparing(spec api.JobSpec) time.Duration {
+	return duration(spec.Deadlines.PreparingS, c.Preparing, api.DefaultPreparing)
 }
 
 func (c *Config) starting(spec api.JobSpec) time.Duration {

@@ -2,7 +2,7 @@
 // right account, holds them through their shims, ends them, and says how they
 // are. It owns the node's rank documents.
 //
-// A job's home asks by the peer methods start, renew, end and listen. Before
+// A job's home asks by the peer methods start, spawn, renew, end and listen. Before
 // anything is started the node checks for itself who asks for what: the job's
 // epoch, the spec's signature by the node that vouches for the principal, the
 // plan, the grant, and as which of its own accounts that principal may run.

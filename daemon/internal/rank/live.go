@@ -51,7 +51,8 @@ func (r *Ranks) prepare(ctx context.Context, h *held, w wanted, before []*held) 
 	}
 	lease := r.watchLease(h)
 	defer lease()
-	ctx, cancel := r.within(ctx, r.cfg.starting(w.spec), "rank "+w.ref.String()+" to be prepared")
+	began, whole := r.cfg.Clock.Boot(), ctx
+	ctx, cancel := r.within(ctx, r.mayTake(w), "rank "+w.ref.String()+" to be prepared")
 	defer cancel()
 
 	for _, o := range before {
@@ -68,29 +69,34 @@ func (r *Ranks) prepare(ctx context.Context, h *held, w wanted, before []*held) 
 		}
 		directory, err := r.cfg.Fetch(ctx, w.ref.Job, w.spec, w.account, w.plan)
 		if err != nil {
-			return shimproto.Spec{}, because(ctx, err)
+			return shimproto.Spec{}, w.because(ctx, err)
 		}
 		program = prepare.Moved(program, directory)
 	}
 	if len(program.Prepare) > 0 {
 		if err := r.runPrepare(ctx, h, w, program); err != nil {
-			return shimproto.Spec{}, because(ctx, err)
+			return shimproto.Spec{}, w.because(ctx, err)
 		}
 	}
 	resolved, err := r.cfg.Preparer.Resolve(ctx, w.account, program, w.environment)
 	if err != nil {
-		return shimproto.Spec{}, because(ctx, err)
+		return shimproto.Spec{}, w.because(ctx, err)
 	}
 	if len(program.Prepare) > 0 { // until now nobody knew; the home compares them
 		r.mu.Lock()
 		h.Doc.Versions = resolved.Versions
 		r.mu.Unlock()
 	}
+	if w.waits {
+		if err := r.waitForOthers(whole, h, w, began); err != nil {
+			return shimproto.Spec{}, err
+		}
+	}
 	return r.shimSpec(h, w, resolved)
 }
 
 // because prefers the reason for which a wait was ended to what it ended with.
-func because(ctx context.Context, err error) error {
+func (w wanted) because(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
 		return err
 	}
@@ -98,7 +104,11 @@ func because(ctx context.Context, err error) error {
 	if !ok {
 		return err
 	}
-	e := api.Errorf(api.ReasonStartingTimeout, "", "The rank was not ready to start in time: %s.", late.Error())
+	reason := api.ReasonStartingTimeout
+	if w.prepares() {
+		reason = api.ReasonPreparingTimeout
+	}
+	e := api.Errorf(reason, "", "The rank was not ready to start in time: %s.", late.Error())
 	e.Data.WaitingFor = late.WaitingFor
 	return e
 }

@@ -44,6 +44,7 @@ type held struct {
 	order   *order             // that it ends
 	wake    chan struct{}      // something is to be told to the shim
 	giveUp  context.CancelFunc // ends what is done before the program starts
+	others  chan struct{}      // closed when it may run, of one that waits for the job's other ranks
 	said    bool               // Config.Spawned was told
 	isAired bool               // it takes so long to start that its phases before are published
 	unsaved bool               // the record on the disk is older than what a restarted daemon needs to know
@@ -66,6 +67,7 @@ func New(cfg Config) *Ranks {
 	}
 	r.ctx, r.stop = context.WithCancel(context.Background())
 	cfg.Peers.HandleCall("peer.start", serve(r, r.start))
+	cfg.Peers.HandleCall("peer.spawn", serve(r, r.spawnPrepared))
 	cfg.Peers.HandleCall("peer.renew", serve(r, r.renew))
 	cfg.Peers.HandleCall("peer.end", serve(r, r.end))
 	cfg.Peers.HandleCall("peer.listen", serve(r, r.listen))

@@ -99,6 +99,9 @@ func (r *Ranks) accept(w wanted) (*held, error) {
 	h.lease = r.cfg.Clock.Boot() + secondsOf(w.leaseS)
 	ctx, cancel := context.WithCancel(r.ctx)
 	h.giveUp = cancel
+	if w.waits {
+		r.waitsFor(h, w)
+	}
 	r.fence(w.ref.Job).attempt(w.ref.Attempt)
 	for _, old := range r.ofJob(w.ref.Job) {
 		if old.Doc.Attempt < w.ref.Attempt && !old.hidden {
@@ -119,7 +122,7 @@ func (r *Ranks) accept(w wanted) (*held, error) {
 // that takes a while. Most are through with both in milliseconds, and say at once
 // that they run: every document goes to all nodes. The caller holds mu.
 func (r *Ranks) sayPreparing(h *held, w wanted) {
-	if program := w.spec.Program; program.Sync || len(program.Prepare) > 0 {
+	if w.prepares() {
 		h.isAired = true
 		r.say(w.ref)
 		return

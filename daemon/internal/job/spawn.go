@@ -1,0 +1,19 @@
+package job
+
+import (
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/job/phase"
+)
+
+// spawnRank has a node run a rank that it has prepared. A node that was started
+// again meanwhile has given the rank up, and says so.
+func (a *actor) spawnRank(e phase.SpawnRank) {
+	ref := api.RankRef{Job: a.id, Attempt: e.Attempt, Rank: e.Rank}
+	a.async(func() came {
+		err := a.order(e.Node, "peer.spawn", api.PeerSpawnParams{Rank: ref, Epoch: e.Epoch}, "to run rank "+ref.String())
+		if err == nil {
+			return came{}
+		}
+		return a.notStarted(err, e.Node, ref, e.Epoch)
+	})
+}
