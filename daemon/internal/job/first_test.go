@@ -113,3 +113,18 @@ func TestFirstDocumentThatIsNotWritten(t *testing.T) {
 		})
 	}
 }
+
+// A node that starts a rank gets all of the plan that a program is started by.
+func TestToStart(t *testing.T) {
+	is := is.New(t)
+	plan := api.Plan{
+		SpecSHA256: "a", Backend: api.BackendRing, Shape: api.ShapeRing, Ranks: []api.PlanRank{{Rank: 0}}, Links: []api.PlanLink{{To: 1}},
+		Devices: [][][]string{{{"b"}}}, Hosts: [][]string{{"c"}}, ProvenBest: true, Unencrypted: true,
+		Used: []api.PlanInput{{}}, Notes: []api.Cause{{}},
+	}
+	lean := toStart(plan)
+	is.True(lean.Links == nil && lean.Used == nil && lean.Notes == nil)
+	is.True(plan.Links != nil && plan.Used != nil && plan.Notes != nil) // the document's stays whole
+	lean.Links, lean.Used, lean.Notes = plan.Links, plan.Used, plan.Notes
+	is.Equal(lean, plan)
+}

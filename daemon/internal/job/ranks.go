@@ -26,7 +26,7 @@ func (a *actor) startRank(e phase.StartRank) {
 		return
 	}
 	ref := api.RankRef{Job: a.id, Attempt: e.Attempt, Rank: e.Rank}
-	params := api.PeerStartParams{Rank: ref, Epoch: e.Epoch, Spec: a.state.Job.Spec, SpecSig: a.state.Job.SpecSig, Plan: *at.Plan,
+	params := api.PeerStartParams{Rank: ref, Epoch: e.Epoch, Spec: a.state.Job.Spec, SpecSig: a.state.Job.SpecSig, Plan: toStart(*at.Plan),
 		Environment: a.j.environment(a.id), LeaseS: seconds(e.Lease), Wait: e.Wait}
 	done := make(chan struct{})
 	a.starts[key] = append(a.starts[key], done)
@@ -39,6 +39,13 @@ func (a *actor) startRank(e phase.StartRank) {
 		}
 		return a.notStarted(err, e.Node, ref, e.Epoch)
 	})
+}
+
+// toStart is what of a plan a node needs to start a rank. What the plan rests on is more
+// than half of it; it is for people, who find it in the job's document.
+func toStart(plan api.Plan) api.Plan {
+	plan.Links, plan.Used, plan.Notes = nil, nil, nil
+	return plan
 }
 
 // order gives a node an order that it takes once, however often it comes.
