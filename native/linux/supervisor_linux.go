@@ -152,8 +152,11 @@ func (s *supervisor) first(r unitrecord.Record) int {
 		return r.PID
 	case p.parent == os.Getpid():
 		// One of this daemon's, or of what it was before it started itself again in its
-		// own place: its number is free only now.
-		_, _ = syscall.Wait4(r.PID, nil, syscall.WNOHANG, nil)
+		// own place: its number is not free before this. Nor is it over as long as one of
+		// its threads is not.
+		if pid, err := syscall.Wait4(r.PID, nil, syscall.WNOHANG, nil); pid == 0 && err == nil {
+			return r.PID
+		}
 	}
 	return 0
 }

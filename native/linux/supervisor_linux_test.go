@@ -251,12 +251,13 @@ func TestAnEndedUnitLeavesNoZombie(t *testing.T) {
 	conn, first, child := talk(t, s)
 	is.NoErr(os.WriteFile(unitIn(folder).Socket+".over", nil, 0o600))
 	is.NoErr(conn.Close())
-	until(t, "its end", func() bool { p, there := readProcess(first); return !there || p.over() })
 
 	again := &supervisor{records: s.records, boot: s.boot}
-	units, err := again.List(t.Context(), "")
-	is.NoErr(err)
-	is.Equal(units[0].State, native.UnitEnded)
+	until(t, "its end", func() bool {
+		units, err := again.List(t.Context(), "")
+		is.NoErr(err)
+		return units[0].State == native.UnitEnded
+	})
 	_, there := readProcess(first)
 	is.True(!there)
 	is.NoErr(again.Remove(t.Context(), unitLabel))
