@@ -146,28 +146,35 @@ func (r *Ranks) runPrepare(ctx context.Context, h *held, w wanted, program api.P
 
 // watchLease ends a rank that is not spawned yet when nobody renews it.
 func (r *Ranks) watchLease(h *held) (done func()) {
-	stopped := make(chan struct{})
+	moved, isOver := make(chan struct{}, 1), false
+	r.mu.Lock()
+	h.moved = moved
+	r.mu.Unlock()
 	r.work.Go(func() {
 		for {
 			r.mu.Lock()
 			left := h.lease - r.cfg.Clock.Boot()
+			if isOver {
+				r.mu.Unlock()
+				return
+			}
 			if left <= 0 {
 				r.endUnstarted(h, shimproto.Cause{Reason: string(api.ReasonLeaseExpired), Message: "Nobody renewed the lease in time."})
 				r.mu.Unlock()
 				return
 			}
 			r.mu.Unlock()
-			if !r.wait(left, stopped) {
+			if !r.wait(left, moved) {
 				return
-			}
-			select {
-			case <-stopped:
-				return
-			default:
 			}
 		}
 	})
-	return func() { close(stopped) }
+	return func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		h.moved, isOver = nil, true
+		close(moved)
+	}
 }
 
 // spawn has the supervisor run the shim.

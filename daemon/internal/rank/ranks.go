@@ -41,6 +41,7 @@ type held struct {
 	hidden bool // an attempt after it has started here: its document is gone
 
 	lease   time.Duration      // until when it lives unrenewed, on Boot; 0 = as its shim says
+	moved   chan struct{}      // lease has changed; nil where nobody watches it: its shim does
 	order   *order             // that it ends
 	wake    chan struct{}      // something is to be told to the shim
 	giveUp  context.CancelFunc // ends what is done before the program starts

@@ -3,6 +3,7 @@ package rank
 import (
 	"cmp"
 	"context"
+	"time"
 
 	"fulmen/daemon/api"
 )
@@ -30,9 +31,21 @@ func (r *Ranks) renew(_ context.Context, _ api.NodeID, p api.PeerRenewParams) (a
 		result.Ranks = append(result.Ranks, h.Doc.Rank)
 		// What has slept through its lease is not woken by a late renewal.
 		if h.lease == 0 || now < h.lease {
-			h.lease = now + lease
-			h.nudge()
+			h.setLease(now + lease)
 		}
 	}
 	return result, nil
+}
+
+// setLease has a rank live until then, and whoever watches its lease know. The
+// caller holds Ranks.mu.
+func (h *held) setLease(until time.Duration) {
+	h.lease = until
+	h.nudge()
+	if h.moved != nil {
+		select {
+		case h.moved <- struct{}{}:
+		default:
+		}
+	}
 }
