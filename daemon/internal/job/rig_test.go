@@ -67,8 +67,9 @@ type machine struct {
 	sight      []func()
 	deaf       bool // sends and hears no beats
 	forgot     []string
-	wrote      []api.Job    // its documents of jobs, in order
+	wrote      []api.Job    // its last documents of jobs, in order
 	full       bool         // the disk
+	preparing  preparing    // how that goes
 	prepared   string       // the version of Python that its ranks find once they are prepared
 	step       atomic.Int64 // by how much the wall clock was set
 	unanswered atomic.Int64 // orders to start that it does not answer
@@ -332,7 +333,7 @@ func (d docs) Put(kind api.Kind, name string, value any, unknown map[string]api.
 	m.mu.Lock()
 	full := m.full
 	if job, is := value.(api.Job); is && !full {
-		m.wrote = append(m.wrote, job)
+		m.wrote = append(m.wrote[max(len(m.wrote)-15, 0):], job)
 	}
 	m.mu.Unlock()
 	if full {
