@@ -29,6 +29,7 @@ type process struct {
 	doc   api.Rank
 	lease *time.Timer
 	ends  *time.Timer
+	run   func() // of one that waits for the others
 }
 
 func (r *ranks) init() {
@@ -97,6 +98,7 @@ func (m *machine) serve(p *peer.Peers) {
 		}
 		return api.Empty{}, m.spawn1(in)
 	})
+	handle(m, p, "peer.spawn", m.spawnPrepared)
 	handle(m, p, "peer.renew", func(in api.PeerRenewParams) (any, error) {
 		if err := m.fenced(in.Job, in.Epoch); err != nil {
 			return nil, err
@@ -204,15 +206,26 @@ func (m *machine) spawn1(in api.PeerStartParams) error {
 	if m.prepared != "" {
 		p.doc.Versions = map[string]string{"python": m.prepared}
 	}
-	m.w.alone(m, in.Rank)
 	m.procs[in.Rank] = p
 	p.lease = time.AfterFunc(time.Duration(in.LeaseS*float64(time.Second)), func() {
 		time.AfterFunc(m.w.times.FailedGrace, func() { p.end(api.Exit{Signal: 9}, api.ReasonLeaseExpired) })
 	})
-	words := spec.Program.Command
+	if in.Wait {
+		p.prepare(func() { p.runs(in, spec.Program.Command) })
+	} else {
+		p.runs(in, spec.Program.Command)
+	}
+	return nil
+}
+
+// runs is when the program is started. The caller holds the machine's lock.
+func (p *process) runs(in api.PeerStartParams, words []string) {
+	m := p.at
+	m.w.alone(m, in.Rank)
+	p.doc.Phase = api.RankRunning
 	if in.Plan.Backend.RDMA() {
 		p.begins(words)
-		return nil
+		return
 	}
 	m.tell(p)
 	after := func(text string, code int) {
@@ -236,7 +249,6 @@ func (m *machine) spawn1(in api.PeerStartParams) error {
 		}
 		after("1s", code)
 	}
-	return nil
 }
 
 // alone checks the law: no rank starts while one of another attempt lives anywhere.
