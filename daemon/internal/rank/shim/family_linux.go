@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,18 +45,19 @@ func (f family) alone() bool {
 // children lists the children of all threads of this process, zombies too; false
 // where the kernel has no such list.
 func children() (all []int, ok bool) {
-	lists, err := filepath.Glob("/proc/self/task/*/children")
-	if err != nil || len(lists) == 0 {
+	threads, err := os.ReadDir("/proc/self/task")
+	if err != nil {
 		return nil, false
 	}
-	for _, list := range lists {
-		text, err := os.ReadFile(list)
+	for _, thread := range threads {
+		text, err := os.ReadFile("/proc/self/task/" + thread.Name() + "/children")
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
 			continue // a thread that has ended; its children have another one
 		}
 		if err != nil {
 			return nil, false
 		}
+		ok = true
 		for _, word := range strings.Fields(string(text)) {
 			pid, err := strconv.Atoi(word)
 			if err != nil {
@@ -67,7 +67,7 @@ func children() (all []int, ok bool) {
 		}
 	}
 	slices.Sort(all)
-	return all, true
+	return all, ok
 }
 
 // kill kills all that is left and reports whether there was anything.
