@@ -44,13 +44,6 @@ func (f *rpcFailure) err() *api.Error {
 	return told.Err()
 }
 
-// parseRPC reads a message. Members send no batches.
-func parseRPC(text []byte) (rpcMessage, error) {
-	var m rpcMessage
-	err := json.Unmarshal(text, &m)
-	return m, err
-}
-
 // appendRPC begins a message; one with an id waits for an answer or is one.
 func appendRPC(room int, id []byte) []byte {
 	text := append(make([]byte, 0, room+96), `{"jsonrpc":"2.0"`...)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"reflect"
 	"runtime"
 	"strings"
 	"sync"
@@ -198,6 +199,12 @@ func FuzzRPC(f *testing.F) {
 	f.Add([]byte(`{"jsonrpc":"2.0","id":1,"method":"peer.put","params":{"docs":[]}}`))
 	f.Add([]byte(`{"jsonrpc":"2.0","id":1,"error":{"code":3,"message":"No.","data":{"reason":"conflict"}}}`))
 	f.Add([]byte(`{"id":null,"error":{"code":-32601,"data":7}}`))
+	for _, text := range messagesCut() {
+		f.Add(text)
+	}
+	for _, text := range messagesNotCut() {
+		f.Add([]byte(text))
+	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		m, err := parseRPC(text)
 		if err != nil {
@@ -209,5 +216,53 @@ func FuzzRPC(f *testing.F) {
 		if m.Params != nil && !json.Valid(m.Params) {
 			t.Errorf("%q has parameters that are no JSON", text)
 		}
+		if cut, is := cutRPC(text); is {
+			isWhole(t, text, cut)
+		}
 	})
+}
+
+// isWhole holds a message that was cut against what all of it says as JSON.
+func isWhole(t *testing.T, text []byte, cut rpcMessage) {
+	t.Helper()
+	var m rpcMessage
+	if err := json.Unmarshal(text, &m); err != nil || !reflect.DeepEqual(m, cut) {
+		t.Errorf("%q is cut to %+v, and says %+v, %v", text, cut, m, err)
+	}
+}
+
+// messagesCut are messages as members write them.
+func messagesCut() [][]byte {
+	return [][]byte{
+		requestRPC([]byte("1"), "peer.put", json.RawMessage(`{"docs":[{"node":"}"}]}`)), requestRPC([]byte("18446744073709551615"), "peer.x_y", nil),
+		requestRPC(nil, "peer.changed", json.RawMessage(`[1,2]`)), requestRPC(nil, "peer.bare", nil), requestRPC([]byte("0"), "peer.x", json.RawMessage(`"a"`)),
+		answerRPC([]byte("7"), map[string]int{"n": 1}, nil), answerRPC([]byte("7"), []string{}, nil), answerRPC([]byte("7"), true, nil),
+	}
+}
+
+// messagesNotCut are read as any JSON is, or are none.
+func messagesNotCut() []string {
+	return []string{
+		`{"jsonrpc":"2.0","id":1,"method":"peer.x","params":{},"method":"peer.y"}`, `{"jsonrpc":"2.0","id":1,"method":"peer.x","params":{}},{}`,
+		`{"jsonrpc":"2.0","id":01,"method":"peer.x"}`, `{"jsonrpc":"2.0","id":,"method":"peer.x"}`, `{"jsonrpc":"2.0","id":"1","method":"peer.x"}`,
+		`{"jsonrpc":"2.0","id":1,"method":"peer.\u0078"}`, `{"jsonrpc":"2.0","id":1,"method":"peer.x","params":null}`,
+		`{"jsonrpc":"2.0","id":1,"method":"peer.x","params": {} }`, `{"jsonrpc":"2.0","id":1,"method":"peer.x","params":}`, `{"jsonrpc":"2.0","id":1,"method":"peer.x`,
+		`{"jsonrpc":"2.0","id":1,"result":{},"error":{"code":1}}`, `{"jsonrpc":"2.0","id":1,"error":{"code":1}}`, `{"jsonrpc":"2.0"}`, `{"id":1,"jsonrpc":"2.0","result":{}}`,
+	}
+}
+
+// What members write is cut, and says what it says as JSON; all else is not.
+func TestRPCIsCut(t *testing.T) {
+	for _, text := range messagesCut() {
+		cut, is := cutRPC(text)
+		if !is {
+			t.Errorf("%s is not cut", text)
+		}
+		isWhole(t, text, cut)
+	}
+	for _, text := range messagesNotCut() {
+		if cut, is := cutRPC([]byte(text)); is {
+			t.Errorf("%s is cut to %+v", text, cut)
+		}
+	}
 }
