@@ -43,6 +43,7 @@ func TestJobFolders(t *testing.T) {
 		{"what cannot be copied", testUncopied},
 		{"an old copy", testOldCopy},
 		{"preparing", testPrepare},
+		{"preparing together", testPrepareTogether},
 		{"versions", testVersions},
 	} {
 		t.Run(test.name, func(t *testing.T) {
