@@ -26,6 +26,7 @@ type Ledger struct {
 
 	mu       sync.RWMutex
 	entries  map[api.Key]*entry
+	nodes    map[api.NodeID]struct{} // whose documents are, or were, among them
 	watchers []*Watcher
 	interest interestSet
 	taps     tapSet
@@ -45,7 +46,7 @@ type entry struct {
 // that writes the node's own. Errors are those of Counter and Store; documents
 // that were loaded and break a rule are left out, and Skipped tells them.
 func Open(o Options) (*Ledger, *Writer, error) {
-	l := &Ledger{store: o.Store, members: o.Members, now: o.Now, queue: o.Queue, entries: map[api.Key]*entry{}}
+	l := &Ledger{store: o.Store, members: o.Members, now: o.Now, queue: o.Queue, entries: map[api.Key]*entry{}, nodes: map[api.NodeID]struct{}{}}
 	if l.now == nil {
 		l.now = time.Now
 	}
@@ -152,7 +153,7 @@ func (l *Ledger) commit(docs []api.Document, by string) {
 		if docs[i].Deleted {
 			e.heldSince = now
 		}
-		l.entries[k] = e
+		l.entries[k], l.nodes[k.Node] = e, struct{}{}
 		items = append(items, item{key: k, rec: e.rec, isLive: isLive(k.Kind), since: now})
 	}
 	l.publish(items, by, now)

@@ -35,7 +35,7 @@ func (l *Ledger) load() error {
 		if d.Deleted && d.At.After(now) {
 			e.heldSince = now // its writer's clock is ahead
 		}
-		l.entries[d.Key()] = e
+		l.entries[d.Key()], l.nodes[d.Node] = e, struct{}{}
 		if d.Node != l.author.node {
 			continue
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -158,6 +159,22 @@ func (m *model) check() {
 	for _, rec := range all {
 		if want, ok := m.want[rec.Key()]; !ok || want != string(rec.doc.Value) {
 			m.t.Fatalf("%s is %s instead of %s", rec.Key(), rec.doc.Value, want)
+		}
+	}
+	type named struct {
+		kind api.Kind
+		name string
+	}
+	left, held := map[named][]*Record{}, map[named][]*Record{}
+	for _, rec := range m.r.List(Filter{Deleted: true}) {
+		n := named{rec.Key().Kind, rec.Key().Name}
+		if held[n] = append(held[n], rec); !rec.Deleted() {
+			left[n] = append(left[n], rec)
+		}
+	}
+	for n := range held {
+		if !slices.Equal(m.r.Named(n.kind, n.name, false), left[n]) || !slices.Equal(m.r.Named(n.kind, n.name, true), held[n]) {
+			m.t.Fatalf("%s by name is not what is listed", n.name)
 		}
 	}
 	if given := m.r.author.given(); given.Compare(m.newest) < 0 {

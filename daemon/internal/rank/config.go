@@ -94,6 +94,8 @@ type Jobs interface {
 	// List is the documents that the filter covers, deletions among them where it
 	// says so.
 	List(ledger.Filter) []*ledger.Record
+	// Named is what nodes hold of a kind by a name, with deletions where isDeleted.
+	Named(kind api.Kind, name string, isDeleted bool) []*ledger.Record
 }
 
 // Documents publishes the documents of this node.

@@ -48,8 +48,7 @@ func (r *Ranks) admit(job api.JobID, epoch uint64) error {
 
 // jobDocuments are the documents of all homes of a job, deletions too.
 func (r *Ranks) jobDocuments(job api.JobID) []*ledger.Record {
-	all := r.cfg.Jobs.List(ledger.Filter{Kinds: []api.Kind{api.KindJob}, Deleted: true})
-	return slices.DeleteFunc(all, func(rec *ledger.Record) bool { return rec.Key().Name != string(job) })
+	return r.cfg.Jobs.Named(api.KindJob, string(job), true)
 }
 
 // deleted reports whether a job is known to have been deleted.
