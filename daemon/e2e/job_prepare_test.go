@@ -43,7 +43,10 @@ func testPrepareTogether(t *testing.T, s synced) {
 		is.True(r.SpawnedAt.IsZero())
 	}
 	shown := end(t, s.fulmen(t.Context(), s.Nodes[0], "job", "show", id.String()))
-	is.True(strings.Contains(shown.out, "studio-2")) // who is waited for
+	is.True(strings.Contains(shown.out, "studio-2 is being prepared"))
+	is.True(strings.Contains(shown.out, "prepared, waits for the others")) // rank 0
+	listed := end(t, s.fulmen(t.Context(), s.Nodes[1], "jobs"))
+	is.True(strings.Contains(listed.out, "starting: studio-2 is being prepared"))
 
 	opened := time.Now()
 	s.write(t, map[string]string{"gate": "open"})

@@ -198,6 +198,9 @@ func (v View) rankTable(w io.Writer, j api.Job, ranks []api.Rank, n names) error
 			}
 		}
 		phase := string(r.Phase)
+		if r.Phase == api.RankPreparing && !r.PreparedAt.IsZero() {
+			phase = "prepared, waits for the others"
+		}
 		if r.Phase == api.RankHandshake && r.Handshake != nil {
 			phase += " " + string(r.Handshake.State)
 		}

@@ -30,6 +30,9 @@ func (v View) Progress(j api.Job, ranks []api.Rank, called map[api.NodeID]string
 	case api.JobPlacing:
 		return join("; ", failedBefore(j), join(": ", orWords(waits, "looking for nodes"), why))
 	case api.JobStarting:
+		if j.WaitingFor != "" && why != "" {
+			return join("; ", join(" on ", "starting", where), why)
+		}
 		return join("; ", join(" on ", "starting", where), preparing(j, ranks, n), waits)
 	case api.JobHandshake:
 		return handshakeWords(j, ranks, n)
@@ -93,7 +96,7 @@ func overWords(p api.Plan) string {
 func preparing(j api.Job, ranks []api.Rank, n names) string {
 	var late []string
 	for _, r := range ranks {
-		if r.Phase == api.RankPreparing {
+		if r.Phase == api.RankPreparing && r.PreparedAt.IsZero() {
 			late = append(late, nodeOfRank(j, r.Rank, n))
 		}
 	}

@@ -2,6 +2,7 @@ package phase
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"fulmen/daemon/api"
@@ -49,7 +50,20 @@ func spawned(p api.RankPhase) bool {
 
 // sayUnprepared says whom the others wait for.
 func (m *step) sayUnprepared() {
-	if waits := m.named(m.unprepared()) + " to be prepared"; m.Job.WaitingFor != waits {
-		m.enter(api.JobStarting, Cause{WaitingFor: waits})
+	ranks := m.unprepared()
+	waits := m.named(ranks) + " to be prepared"
+	if m.Job.WaitingFor == waits {
+		return
 	}
+	var nodes []string
+	for _, i := range ranks {
+		if name := m.Rules.name(m.Ranks[i].Node); !slices.Contains(nodes, name) {
+			nodes = append(nodes, name)
+		}
+	}
+	verb := " is"
+	if len(nodes) > 1 {
+		verb = " are"
+	}
+	m.enter(api.JobStarting, Cause{Message: strings.Join(nodes, ", ") + verb + " being prepared.", WaitingFor: waits})
 }
