@@ -7,6 +7,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/job/phase"
+	"fulmen/daemon/internal/ledger"
 	"fulmen/native"
 )
 
@@ -109,16 +110,19 @@ func (a *actor) put(job api.Job) {
 	}
 }
 
-// write publishes a document of this node and takes it in at once.
+// write publishes a document of this node and takes it in at once. What the document
+// points to is not changed any more: see [phase.Next].
 func (j *Jobs) write(id api.JobID, job api.Job) error {
 	err := j.cfg.Documents.Put(api.KindJob, id.String(), job, nil)
 	if errors.Is(err, api.ReasonDocumentTooLarge) {
-		err = j.cfg.Documents.Put(api.KindJob, id.String(), smaller(job), nil)
+		job = smaller(job)
+		err = j.cfg.Documents.Put(api.KindJob, id.String(), job, nil)
 	}
 	if err != nil {
 		return err
 	}
 	if r, ok := j.cfg.Ledger.Get(j.key(id)); ok {
+		ledger.Share(r, job)
 		j.absorb(r)
 	}
 	return nil

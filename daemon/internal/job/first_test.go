@@ -1,13 +1,16 @@
 package job
 
 import (
+	"encoding/json"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/ledger"
 )
 
 // wroteOf are the documents that a machine has written.
@@ -112,6 +115,44 @@ func TestFirstDocumentThatIsNotWritten(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A home does not read again what it has written: what it holds, and shares, says what
+// the document says, to the letter, whatever became of the job since.
+func TestWhatIsWrittenIsNotRead(t *testing.T) {
+	in(t, 3, func(t *testing.T, w *world) {
+		is := is.New(t)
+		a, b, c := w.nodes[0], w.nodes[1], w.nodes[2]
+		records := map[*ledger.Record]bool{}
+		see := func() {
+			synctest.Wait()
+			for _, m := range w.nodes {
+				for _, r := range m.ledger.List(ledger.Filter{Kinds: []api.Kind{api.KindJob}, Nodes: []api.NodeID{m.id}}) {
+					records[r] = true
+				}
+			}
+		}
+		retried := program(words("exit", "7", "1", "2s"), a, b)
+		retried.Retries, retried.MaxAttempts = 2, 2
+		a.submits(program(words("sleep", "5s"), a, b, c))
+		a.submits(program(words("env", "A", "b"), c, b)) // handed over
+		b.submits(retried)
+		for range 2000 {
+			see()
+			pass(10 * time.Millisecond)
+		}
+		is.True(len(records) > 12)
+		for r := range records {
+			job, err := ledger.Shared[api.Job](r)
+			is.NoErr(err)
+			text, err := json.Marshal(job)
+			is.NoErr(err)
+			is.Equal(string(text), string(r.Document().Value))
+			var read api.Job
+			is.NoErr(r.Decode(&read))
+			is.Equal(job, read)
+		}
+	})
 }
 
 // A node that starts a rank gets all of the plan that a program is started by.

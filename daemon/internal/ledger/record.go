@@ -62,6 +62,14 @@ func Shared[T any](r *Record) (T, error) {
 	return v, nil
 }
 
+// Share gives the value of a record that its writer still has to all who ask for it as
+// this type: nobody decodes what was just encoded. It reads as the record would, and
+// nobody changes what it points to any more.
+func Share[T any](r *Record, value T) {
+	var held any = value
+	r.shared.CompareAndSwap(nil, &held)
+}
+
 // sharedAs is what was decoded before; false where it was not, or as another type.
 func sharedAs[T any](r *Record) (v T, is bool) {
 	if held := r.shared.Load(); held != nil {

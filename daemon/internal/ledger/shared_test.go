@@ -67,3 +67,33 @@ func TestSharedIsDecodedOnce(t *testing.T) {
 		}
 	}
 }
+
+// TestShareIsWhatIsGiven: a writer's value is given to who asks for its type; who asks
+// for another, or had asked before, gets what the record says.
+func TestShareIsWhatIsGiven(t *testing.T) {
+	is := is.New(t)
+	r := newRig(t)
+	put := func(n int64) (*Record, api.Memory) {
+		t.Helper()
+		value := api.Memory{AvailableBytes: &n}
+		is.NoErr(r.w.Put(Draft{Kind: api.KindMemory, Value: value}))
+		record, ok := r.Get(r.key(api.KindMemory, ""))
+		is.True(ok)
+		return record, value
+	}
+	record, value := put(1)
+	Share(record, value)
+	m, err := Shared[api.Memory](record)
+	is.NoErr(err)
+	is.True(m.AvailableBytes == value.AvailableBytes) // the same, not another that was decoded
+	raw, err := Shared[map[string]json.RawMessage](record)
+	is.NoErr(err)
+	is.Equal(string(raw["available_bytes"]), "1")
+	record, value = put(2)
+	before, err := Shared[api.Memory](record)
+	is.NoErr(err)
+	Share(record, value)
+	m, err = Shared[api.Memory](record)
+	is.NoErr(err)
+	is.True(m.AvailableBytes == before.AvailableBytes)
+}
