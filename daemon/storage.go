@@ -94,7 +94,11 @@ func (s storage) Load() ([]api.Document, error) {
 func (s storage) Save(put []api.Document, forget []api.Key) error {
 	return s.db.Update(func(w store.Writer) error {
 		for _, d := range put {
-			if err := write(w, bucketDocuments, d.Key().String(), d); err != nil {
+			raw, err := d.MarshalJSON() // in the stable form: encoding/json would not change it
+			if err == nil {
+				err = w.Put(bucketDocuments, d.Key().String(), raw)
+			}
+			if err != nil {
 				return err
 			}
 		}

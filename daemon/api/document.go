@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"unicode/utf8"
+
+	"fulmen/daemon/api/scan"
 )
 
 // Document is a fact as it is stored, sent and shown. Its value is kept as the
@@ -113,7 +115,7 @@ func (d *Document) Check() error {
 // <, >, &, U+2028 and U+2029 as \u escapes, as encoding/json does by itself.
 // It is what lets a signed value pass through any number of nodes unchanged.
 func CheckStable(raw []byte) error {
-	if !json.Valid(raw) {
+	if !scan.Valid(raw) {
 		var any json.RawMessage
 		return Errorf(ReasonMalformedDocument, "", "not JSON: %v", json.Unmarshal(raw, &any))
 	}

@@ -38,9 +38,20 @@ func Read(r io.Reader, limit int) ([]byte, error) {
 	if length > int64(limit) {
 		return nil, &TooLongError{Bytes: length, Limit: int64(limit)}
 	}
-	data, err := io.ReadAll(io.LimitReader(r, length))
-	if err == nil && int64(len(data)) < length {
-		err = io.ErrUnexpectedEOF
+	var data []byte
+	for {
+		have := int64(len(data))
+		data = append(data, make([]byte, min(length-have, max(atOnce, have)))...)
+		n, err := io.ReadFull(r, data[have:])
+		if err == io.EOF && length > 0 {
+			err = io.ErrUnexpectedEOF
+		}
+		if err != nil || int64(len(data)) == length {
+			return data[:have+int64(n)], err
+		}
 	}
-	return data, err
 }
+
+// atOnce is for how many bytes there is memory at first; each time that they have
+// come, for as many again.
+const atOnce = 16 << 10

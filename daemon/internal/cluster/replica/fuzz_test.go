@@ -51,3 +51,21 @@ func FuzzHandlers(f *testing.F) {
 		})
 	})
 }
+
+// FuzzDecodePut holds the reading of the usual calls against that of any.
+func FuzzDecodePut(f *testing.F) {
+	for _, s := range []string{`{"docs":[]}`, `{"docs":[{"a":1},2]}`, `{"docs":[1],"docs":[2]}`, `{"docs":null}`, `{"docs":[1]`, `{"Docs":[1]}`, `{}`,
+		`{"docs":[],"offer":[],"missed":["0"],"repair":true}`, `{"docs":[1] , "x":2}`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, params []byte) {
+		var want putParams
+		problem := decode(params, &want)
+		got, err := decodePut(params)
+		same := func(a, b json.RawMessage) bool { return string(a) == string(b) }
+		if (err == nil) != (problem == nil) || !slices.EqualFunc(got.Docs, want.Docs, same) || !slices.Equal(got.Missed, want.Missed) ||
+			len(got.Offer) != len(want.Offer) || got.Repair != want.Repair {
+			t.Fatalf("%q: %v, %v; %v, %v", params, got, err, want, problem)
+		}
+	})
+}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/api/scan"
 	"fulmen/daemon/internal/ledger"
 )
 
@@ -41,6 +42,22 @@ func decode(params json.RawMessage, into any) error {
 	return nil
 }
 
+// decodePut is decode for what most calls are: documents, which stay parts of the
+// text.
+func decodePut(params json.RawMessage) (in putParams, err error) {
+	isUsual := len(params) <= api.MaxMessageBytes && scan.Object(params, func(name, value []byte) bool {
+		return string(name) == "docs" && in.Docs == nil && scan.List(value, func(doc []byte) bool {
+			in.Docs = append(in.Docs, doc)
+			return true
+		})
+	})
+	if !isUsual {
+		in = putParams{}
+		err = decode(params, &in)
+	}
+	return in, err
+}
+
 // news is what a message brought.
 type news struct {
 	taken   []*ledger.Record
@@ -55,8 +72,8 @@ func (n *news) refuse(err error) {
 
 // handlePut takes documents over and passes them on.
 func (r *Replica) handlePut(_ context.Context, from api.NodeID, params json.RawMessage) (any, error) {
-	var in putParams
-	if err := decode(params, &in); err != nil {
+	in, err := decodePut(params)
+	if err != nil {
 		return nil, err
 	}
 	n := r.take(from, in.Docs)

@@ -3,6 +3,8 @@ package transport
 import (
 	"bytes"
 	"encoding/json"
+
+	"fulmen/daemon/api/scan"
 )
 
 // parseRPC reads a message. Members send no batches.
@@ -54,7 +56,7 @@ func cutRPC(text []byte) (m rpcMessage, is bool) {
 	} else if carried, is = bytes.CutPrefix(rest, []byte(`,"result":`)); !is {
 		return m, false
 	}
-	if bytes.Equal(carried, []byte("null")) || len(bytes.TrimSpace(carried)) != len(carried) || !json.Valid(carried) {
+	if bytes.Equal(carried, []byte("null")) || len(bytes.TrimSpace(carried)) != len(carried) || !scan.Valid(carried) {
 		return m, false
 	}
 	*into = carried[:len(carried):len(carried)]
