@@ -51,7 +51,8 @@ type graph struct {
 	mu     sync.Mutex
 	list   api.LinkListResult
 	built  topology.Graph
-	number uint64 // of built, from 1
+	number uint64          // of built, from 1
+	drawOf []topology.Node // what built was made of
 }
 
 // openGraph makes what follows the cluster's graph.
@@ -71,13 +72,32 @@ func (d *daemon) openGraph() {
 	}
 }
 
+// nodes are what the documents say now of the nodes that the graph is made of.
+func (g *graph) nodes() []topology.Node {
+	nodes, _ := g.read.of(g.ledger.List(ledger.Filter{Kinds: graphKinds()}), g.stale)
+	return nodes
+}
+
 // build makes the graph of the documents as they are now.
-func (g *graph) build() topology.Graph {
-	records := g.ledger.List(ledger.Filter{Kinds: graphKinds()})
-	nodes, _ := g.read.of(records, g.stale)
+func (g *graph) build() topology.Graph { return g.buildOf(g.nodes()) }
+
+func (g *graph) buildOf(nodes []topology.Node) topology.Graph {
 	in := topology.Input{Nodes: nodes, At: api.TimeOf(g.now())}
 	in.SocketTTL, in.RDMATTL = g.expired()
 	return topology.Build(in)
+}
+
+// cablesNow are the cables of the documents as they are now: those that were drawn last,
+// unless something changed since. A job that starts asks.
+func (g *graph) cablesNow() []api.Cable {
+	nodes := g.nodes()
+	g.mu.Lock()
+	drawOf, drawn := g.drawOf, g.list.Cables
+	g.mu.Unlock()
+	if len(nodes) > 0 && len(nodes) == len(drawOf) && &nodes[0] == &drawOf[0] { // read once, they are shared
+		return drawn
+	}
+	return g.buildOf(nodes).List().Cables
 }
 
 // run follows the documents until ctx ends.
@@ -134,10 +154,11 @@ func (g *graph) see(change ledger.Change) {
 
 // draw makes the graph anew and wakes who watches it.
 func (g *graph) draw() {
-	built := g.build()
+	nodes := g.nodes()
+	built := g.buildOf(nodes)
 	list := built.List()
 	g.mu.Lock()
-	g.list, g.built = list, built
+	g.list, g.built, g.drawOf = list, built, nodes
 	g.number++
 	g.mu.Unlock()
 	g.watchers.wake()

@@ -98,6 +98,30 @@ func TestGraphGathersWhatBelongsTogether(t *testing.T) {
 	})
 }
 
+// A job that starts gets the cables of now: those that were drawn, or, where a change
+// waits to be drawn, those after it.
+func TestGraphHasTheCablesOfNow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		r := newGraph(t, 0)
+		is.Equal(len(r.cablesNow()), 0)
+		r.plug(t, 1, true)
+		is.Equal(len(r.cablesNow()), 1) // not drawn yet
+		time.Sleep(graphSettle)
+		synctest.Wait()
+		made := r.draws.Load()
+		is.Equal(r.cablesNow(), r.build().List().Cables)
+		is.Equal(r.draws.Load(), made+1) // by build alone
+		is.NoErr(r.writer.Put(ledger.Draft{Kind: api.KindMemory, Value: api.Memory{}}))
+		is.Equal(len(r.cablesNow()), 1)
+		is.Equal(r.draws.Load(), made+1)
+		r.plug(t, 1, false)
+		is.Equal(len(r.cablesNow()), 0)
+		r.plug(t, 2, true)
+		is.Equal(r.cablesNow()[0].Ends[0].End.Receptacle, api.Receptacle(2))
+	})
+}
+
 // Documents that do not belong to the graph do not draw it anew.
 func TestGraphIgnoresOtherKinds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -92,7 +92,7 @@ func (d *daemon) openJobs() error {
 	d.jobs = job.New(job.Config{
 		Node: d.identity.Node, Key: d.identity.Key(), Cluster: d.roster.Cluster, PublicKey: d.publicKey, Clock: d.platform.Clock,
 		Peers: d.peers, Ledger: d.ledger, Documents: d.owner("job", api.KindJob), Settle: d.behind.Flush, Sight: sight{d}, Access: access{d}, Beats: beats{d},
-		Planner: planner{d}, Cables: func() []api.Cable { return d.graph.build().List().Cables },
+		Planner: planner{d}, Cables: d.graph.cablesNow,
 		Unfit: func(plan api.Plan, mlx map[api.NodeID]string) []api.Cause {
 			return placement.Unfit(plan, mlx, d.shortNameOf)
 		},
