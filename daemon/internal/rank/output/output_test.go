@@ -56,6 +56,20 @@ func TestLookingOnce(t *testing.T) {
 	is.True(r.open(api.PeerOutput{By: ada}).all().end.Ended)
 }
 
+// Who asks for the end of what is not there yet gets all that comes.
+func TestTheEndOfNothing(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	r := newRig(t, talks)
+	g := r.open(api.PeerOutput{By: ada, Follow: true, OutBytes: -1, ErrBytes: -1})
+	g.until(func() bool { return g.beats > 0 }) // it has looked
+	r.start()
+	r.release("two")
+	r.release("end")
+	is.Equal(g.all().out(), r.open(api.PeerOutput{By: ada}).all().out())
+	is.Equal(string(g.text[api.StreamErr]), "bad\n")
+}
+
 func TestOutputWithAHole(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

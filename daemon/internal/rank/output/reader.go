@@ -134,6 +134,7 @@ func (r *reader) drain(ctx context.Context, to *rankio.Writer) error {
 func (s *stream) read(buffer []byte, follow bool) (rankio.Piece, error) {
 	if s.log == nil {
 		if err := s.open(follow); errors.Is(err, fs.ErrNotExist) {
+			s.begin = max(s.begin, 0) // whatever comes is later than what was asked for
 			return rankio.Piece{}, io.EOF
 		} else if err != nil {
 			return rankio.Piece{}, err

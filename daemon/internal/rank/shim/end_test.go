@@ -3,6 +3,7 @@ package shim_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -51,7 +52,14 @@ func TestProgramsThatEnd(t *testing.T) {
 			for _, entry := range left {
 				names = append(names, entry.Name())
 			}
-			is.Equal(names, []string{"err.1", "exit.json", "out.1", "spec.json"})
+			want := []string{"exit.json", "spec.json"}
+			for name, kept := range map[string]string{"out.1": test.out, "err.1": test.err} {
+				if kept != "" { // nothing is kept of nothing
+					want = append(want, name)
+				}
+			}
+			slices.Sort(want)
+			is.Equal(names, want)
 		})
 	}
 }

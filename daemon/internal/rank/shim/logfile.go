@@ -28,7 +28,7 @@ type logFile struct {
 	punch              func(f *os.File, from, to int64) error
 
 	mu      sync.Mutex
-	file    *os.File // nil until it could be created
+	file    *os.File // nil until something came and it could be created
 	size    int64    // of the file
 	freed   int64    // end of the hole; head when there is none
 	written int64    // by the program
@@ -38,13 +38,11 @@ type logFile struct {
 
 func newLogFile(stream, path, name string, head, tail int64) *logFile {
 	head = (head + logBlock - 1) / logBlock * logBlock
-	l := &logFile{stream: stream, path: path, name: name, head: head, tail: max(tail, logBlock), freed: head, punch: punchHole}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.create()
-	return l
+	return &logFile{stream: stream, path: path, name: name, head: head, tail: max(tail, logBlock), freed: head, punch: punchHole}
 }
 
+// create makes the file when there is something to keep: a file that nothing comes
+// into would be a good part of what it costs to start a program.
 func (l *logFile) create() bool {
 	if l.file != nil {
 		return true
@@ -64,7 +62,7 @@ func (l *logFile) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.written += int64(len(p))
-	if l.full || !l.create() {
+	if len(p) == 0 || l.full || !l.create() {
 		return len(p), nil
 	}
 	n, err := l.file.WriteAt(p, l.size)

@@ -42,21 +42,28 @@ func WriteSpec(folder string, s Spec) error {
 
 // ForgetEnvironment takes the values of environment variables out of spec.json. The
 // file is written over in place, since its one reader has read it: a crash meanwhile
-// leaves something that is no spec, and no value beside it.
+// leaves the old one, the new one or, of a long one, something that is no spec and no
+// value beside it.
 func ForgetEnvironment(folder string, s Spec) error {
 	s.Env = nil
 	if err := s.Check(); err != nil {
 		return err
 	}
-	data, err := encodeObject("", s, s.Extra)
+	data, err := encodeFile(SpecFile, s, s.Extra)
 	if err != nil {
 		return err
 	}
-	file, err := os.OpenFile(filepath.Join(folder, SpecFile), os.O_WRONLY|os.O_TRUNC|syscall.O_NOFOLLOW, 0)
+	// Of a file that is cut first, a file system may write what comes to the disk at
+	// once, while the rank waits.
+	path := filepath.Join(folder, SpecFile)
+	if err := smallfile.Overwrite(path, data); !errors.Is(err, smallfile.ErrTooLong) {
+		return err
+	}
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_TRUNC|syscall.O_NOFOLLOW, 0)
 	if err != nil {
 		return err
 	}
-	_, err = file.Write(append(data, '\n'))
+	_, err = file.Write(data)
 	return errors.Join(err, file.Close())
 }
 
