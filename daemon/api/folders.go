@@ -35,6 +35,8 @@ const (
 	SpecFile = "spec.json"
 	// ExitFile is a rank's exit record.
 	ExitFile = "exit.json"
+	// PrepareFile is what the command printed that prepares a rank's node.
+	PrepareFile = "prepare.log"
 	// OutFilePrefix and a number name the files of a rank's standard output.
 	OutFilePrefix = "out."
 	// ErrFilePrefix and a number name the files of a rank's standard error.

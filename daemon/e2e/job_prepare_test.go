@@ -59,4 +59,14 @@ func testPrepareTogether(t *testing.T, s synced) {
 	}
 	printed := end(t, s.fulmen(t.Context(), s.Nodes[1], "job", "logs", id.String()))
 	is.Equal(strings.Count(printed.out, "of 2: the sum is 3"), 2)
+
+	// What the preparation printed is shown wherever somebody asks.
+	logs := func(args ...string) string {
+		got := end(t, s.fulmen(t.Context(), s.Nodes[0], append([]string{"job", "logs", id.String(), "--prepare"}, args...)...))
+		is.Equal(got.out, "")
+		return got.err
+	}
+	is.Equal(logs("--rank", "0"), "preparing in "+s.folder+"\n")
+	is.True(strings.HasSuffix(logs("--rank", "1"), "\nthe gate is open\n"))
+	is.Equal(strings.Count(logs(), "preparing in "), 2)
 }

@@ -187,7 +187,7 @@ func TestPreparing(t *testing.T) {
 	is.Equal(doc.Reason, api.ReasonPrepareFailed)
 	is.True(strings.HasSuffix(doc.Message, "no such package"))
 	is.True(strings.HasPrefix(doc.Message, "Rank 0 was not prepared: "))
-	is.True(strings.Contains(doc.Message, filepath.Join(m.ranks.rankFolder(p.Rank), prepareLog))) // where all of it is
+	is.True(strings.Contains(doc.Message, "fulmen job logs "+string(m.job)+" --prepare --rank 0 shows")) // all of it
 	m.free(p.Rank)
 
 	fails = false
@@ -197,7 +197,7 @@ func TestPreparing(t *testing.T) {
 	is.Equal(doc.Exit.Status(), 0)
 	is.Equal(doc.Versions, m.preparer.versions) // of after the preparation
 	is.Equal(m.output(p.Rank), "/tmp\n")
-	text, err := os.ReadFile(filepath.Join(m.ranks.rankFolder(p.Rank), prepareLog))
+	text, err := os.ReadFile(filepath.Join(m.ranks.rankFolder(p.Rank), api.PrepareFile))
 	is.NoErr(err)
 	is.Equal(string(text), "no such package\n")
 }

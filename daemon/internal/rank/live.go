@@ -115,7 +115,7 @@ func (w wanted) because(ctx context.Context, err error) error {
 
 // runPrepare runs the spec's preparation and keeps what it prints.
 func (r *Ranks) runPrepare(ctx context.Context, h *held, w wanted, program api.Program) error {
-	path := filepath.Join(h.folder, prepareLog)
+	path := filepath.Join(h.folder, api.PrepareFile)
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
@@ -137,7 +137,8 @@ func (r *Ranks) runPrepare(ctx context.Context, h *held, w wanted, program api.P
 	}
 	// The home adds the node's name behind the rank.
 	told := *known
-	told.Message = fmt.Sprintf("Rank %d was not prepared: %s; what the command printed is in %s there", w.ref.Rank, strings.TrimSuffix(known.Message, "."), path)
+	told.Message = fmt.Sprintf("Rank %d was not prepared: %s; fulmen job logs %s --prepare --rank %d shows what the command printed",
+		w.ref.Rank, strings.TrimSuffix(known.Message, "."), w.ref.Job, w.ref.Rank)
 	if said != "" {
 		told.Message += ", at last: " + said
 	}

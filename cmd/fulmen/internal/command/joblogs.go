@@ -19,7 +19,7 @@ func (r *run) jobLogs() *cobra.Command {
 	c := r.oneJob("logs", "What a job printed",
 		"What the ranks of a job printed, standard output and standard error as the ranks wrote them. Of very long output\n"+
 			"head and tail are kept, and a line says what is not.",
-		"  fulmen job logs j4k2\n  fulmen job logs j4k2 --rank 1 --tail 4KiB\n  fulmen job logs j4k2 --follow",
+		"  fulmen job logs j4k2\n  fulmen job logs j4k2 --rank 1 --tail 4KiB\n  fulmen job logs j4k2 --follow\n  fulmen job logs j4k2 --prepare --rank 1",
 		func(ctx context.Context, c *client.Client, id api.JobID) error {
 			params.Job = id
 			if tail != "" {
@@ -35,6 +35,7 @@ func (r *run) jobLogs() *cobra.Command {
 	f.BoolVarP(&params.Follow, "follow", "f", false, "go on with what is printed, over all attempts, until the job has ended or Ctrl-C")
 	f.IntSliceVar(&params.Ranks, "rank", nil, "only these ranks")
 	f.IntVar(&params.Attempt, "attempt", 0, "of this attempt (default: the last one)")
+	f.BoolVar(&params.Prepare, "prepare", false, "what fulmen run --prepare printed on each node, in place of what the ranks printed")
 	f.StringVar(&tail, "tail", "", "only so much from the end of each stream, such as 4KiB")
 	f.BoolVar(&noPrefix, "no-prefix", false, "do not write the rank in front of each line")
 	return c

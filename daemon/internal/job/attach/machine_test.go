@@ -90,6 +90,9 @@ func (m *machine) output(ctx context.Context, _ api.NodeID, first api.PeerConn, 
 	at := map[api.OutputStream]int64{api.StreamOut: first.Output.OutBytes, api.StreamErr: first.Output.ErrBytes}
 	for {
 		r, ok, changed := m.see(first.Rank)
+		if first.Output.Prepare {
+			r.text = map[api.OutputStream]string{api.StreamErr: "what prepares " + first.Rank.String()}
+		}
 		if !ok {
 			_ = to.Send(rankio.Refused{Error: api.NewError(api.ReasonNoSuchRank, first.Rank.String())})
 			return

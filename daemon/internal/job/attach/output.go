@@ -143,11 +143,12 @@ func (o *Output) attempt(ctx context.Context, v view, a api.Attempt) {
 			continue
 		}
 		doc, known := v.ranks[rankAt{ref, r.Node}]
-		if !known && !(v.over(a) && !a.StartedAt.IsZero()) || known && (doc.Phase == api.RankGranted || doc.Phase == api.RankPreparing) {
+		early := doc.Phase == api.RankGranted || doc.Phase == api.RankPreparing && !o.params.Prepare
+		if !known && !(v.over(a) && !a.StartedAt.IsZero()) || known && early {
 			continue
 		}
 		s := &stream{
-			attach: o.attach, ref: ref, node: r.Node, by: o.by, follow: o.params.Follow, nudge: make(chan struct{}, 1),
+			attach: o.attach, ref: ref, node: r.Node, by: o.by, follow: o.params.Follow, prepare: o.params.Prepare, nudge: make(chan struct{}, 1),
 			push: func(p api.OutputPiece) bool {
 				select {
 				case o.pieces <- p:

@@ -42,6 +42,21 @@ func TestFollowingAJobOverItsAttempts(t *testing.T) {
 	})
 }
 
+// What prepares a rank is there before its program is, and is no output.
+func TestLookingAtAPreparation(t *testing.T) {
+	inBubble(t, func(t *testing.T, r *rig) {
+		is := is.New(t)
+		r.begin(api.RankPreparing)
+		r.far[1].print(ref(1, 0), api.StreamOut, "output")
+		got := map[string]string{}
+		is.True(r.readAll(r.logs(api.JobLogsParams{Prepare: true, Ranks: []int{0}}), got))
+		is.Equal(got, map[string]string{"1/0/err": "what prepares j4k2m9xq7/1/0"})
+		got = map[string]string{}
+		is.True(r.readAll(r.logs(api.JobLogsParams{Ranks: []int{0}}), got))
+		is.Equal(len(got), 0)
+	})
+}
+
 func TestLookingAtAJob(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
 		is := is.New(t)

@@ -16,10 +16,12 @@ type stream struct {
 	node   api.NodeID
 	by     api.Principal
 	follow bool
-	push   func(api.OutputPiece) bool
-	out    int64 // where to go on; negative before the first piece of a tail
-	err    int64
-	told   bool // that the node does not answer
+	// prepare wants what was printed before the program, in place of what it prints.
+	prepare bool
+	push    func(api.OutputPiece) bool
+	out     int64 // where to go on; negative before the first piece of a tail
+	err     int64
+	told    bool // that the node does not answer
 
 	nudge chan struct{} // something about the rank has changed
 
@@ -98,7 +100,7 @@ func (s *stream) notice(why api.Cause) {
 // error is the other side's, or about the way there.
 func (s *stream) once(ctx context.Context) (done bool, refusal *api.Error) {
 	l, err := s.attach.open(ctx, s.node, api.PeerConn{
-		Carries: api.ConnOutput, Rank: s.ref, Output: &api.PeerOutput{By: s.by, OutBytes: s.out, ErrBytes: s.err, Follow: s.follow},
+		Carries: api.ConnOutput, Rank: s.ref, Output: &api.PeerOutput{By: s.by, OutBytes: s.out, ErrBytes: s.err, Follow: s.follow, Prepare: s.prepare},
 	})
 	if err != nil {
 		return false, nil

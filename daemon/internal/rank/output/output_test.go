@@ -56,6 +56,27 @@ func TestLookingOnce(t *testing.T) {
 	is.True(r.open(api.PeerOutput{By: ada}).all().end.Ended)
 }
 
+// What the preparation printed is given like the rest, in its place.
+func TestWhatThePreparationPrinted(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	r := newRig(t, `echo ran; echo ran >&2`)
+	path := filepath.Join(r.folder, api.PrepareFile)
+	is.Equal(*r.open(api.PeerOutput{By: ada, Prepare: true}).all().end, rankio.End{}) // there is none
+	g := r.open(api.PeerOutput{By: ada, Prepare: true, Follow: true})
+	g.until(func() bool { return g.beats > 0 })
+	is.NoErr(os.WriteFile(path, []byte("resolving\n"), 0o600))
+	g.until(func() bool { return string(g.text[api.StreamErr]) == "resolving\n" })
+	is.NoErr(os.WriteFile(path, []byte("resolving\ninstalled\n"), 0o600))
+	<-r.start()
+	is.Equal(*g.all().end, rankio.End{ErrBytes: 20, Ended: true})
+	is.Equal(string(g.text[api.StreamErr]), "resolving\ninstalled\n")
+	is.Equal(g.out(), "")
+	is.Equal(string(r.open(api.PeerOutput{By: ada, Prepare: true, ErrBytes: -10}).all().text[api.StreamErr]), "installed\n")
+	is.Equal(r.open(api.PeerOutput{By: ada}).all().out(), "ran\n")
+	is.Equal(r.open(api.PeerOutput{By: eve, Prepare: true}).all().refused.Data.Reason, api.ReasonNotYourJob)
+}
+
 // Who asks for the end of what is not there yet gets all that comes.
 func TestTheEndOfNothing(t *testing.T) {
 	t.Parallel()

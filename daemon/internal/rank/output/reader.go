@@ -32,7 +32,7 @@ type reader struct {
 // stream is one of the two, as far as it was sent.
 type stream struct {
 	name   api.OutputStream
-	path   string
+	path   string    // empty for one that there is not
 	log    *shim.Log // nil until there is a file
 	begin  int64     // as asked for; negative = before the end
 	offset int64
@@ -41,13 +41,17 @@ type stream struct {
 
 func newReader(s *Server, rank api.RankRef, folder string, want api.PeerOutput) *reader {
 	path := func(stream string) string { return filepath.Join(folder, stream+strconv.Itoa(rank.Rank)) }
-	return &reader{
+	r := &reader{
 		server: s, folder: folder, follow: want.Follow, ended: s.config.Ended(rank), buffer: make([]byte, rankio.MaxPiece),
 		streams: [2]*stream{
-			{name: api.StreamOut, path: path("out."), begin: want.OutBytes},
-			{name: api.StreamErr, path: path("err."), begin: want.ErrBytes},
+			{name: api.StreamOut, path: path(api.OutFilePrefix), begin: want.OutBytes},
+			{name: api.StreamErr, path: path(api.ErrFilePrefix), begin: want.ErrBytes},
 		},
 	}
+	if want.Prepare {
+		r.streams[0].path, r.streams[1].path = "", filepath.Join(folder, api.PrepareFile)
+	}
+	return r
 }
 
 func (r *reader) close() {
@@ -132,6 +136,9 @@ func (r *reader) drain(ctx context.Context, to *rankio.Writer) error {
 
 // read is the next piece; io.EOF where there is none now.
 func (s *stream) read(buffer []byte, follow bool) (rankio.Piece, error) {
+	if s.path == "" {
+		return rankio.Piece{}, io.EOF
+	}
 	if s.log == nil {
 		if err := s.open(follow); errors.Is(err, fs.ErrNotExist) {
 			s.begin = max(s.begin, 0) // whatever comes is later than what was asked for
