@@ -78,6 +78,7 @@ func InputOf(s Source) (Input, []api.Cause) {
 		if id := known[i].Identity; id != nil && s.Spec.Program.Builtin != "" {
 			r.node.MLXVersion, r.node.MLXBackends = id.MLXVersion, id.MLXBackends
 		}
+		r.readPorts(known[i])
 		for _, d := range of[known[i].ID] {
 			if err := r.read(d); err != nil {
 				notes = append(notes, api.AsError(err).Cause())
@@ -140,23 +141,6 @@ func (r *reader) read(d *api.Document) error {
 			return err
 		}
 		r.sharing, r.node.OthersMaxBytes = &v, v.MemoryMaxBytes
-	case api.KindThunderbolt:
-		var v api.Thunderbolt
-		if err := d.Decode(&v); err != nil {
-			return err
-		}
-		if v.Capability.Valid() {
-			r.hasThunderbolt5(v.Capability == api.Thunderbolt5)
-		}
-	case api.KindRDMA:
-		var v api.RDMA
-		if err := d.Decode(&v); err != nil {
-			return err
-		}
-		if v.OSCapable != nil && v.SwitchedOn != nil { // alike at all receptacles: both are the Mac's
-			on := *v.OSCapable && *v.SwitchedOn
-			r.node.RDMAOn = &on
-		}
 	case api.KindSystem:
 		return d.Decode(&r.system)
 	case api.KindNodeState:
@@ -167,10 +151,20 @@ func (r *reader) read(d *api.Document) error {
 	return nil
 }
 
-// hasThunderbolt5 takes what one receptacle is.
-func (r *reader) hasThunderbolt5(is bool) {
-	is = is || r.node.Thunderbolt5 != nil && *r.node.Thunderbolt5
-	r.node.Thunderbolt5 = &is
+// readPorts takes what the graph's reader has read of the node's receptacles.
+func (r *reader) readPorts(known topology.Node) {
+	for _, port := range known.Thunderbolt {
+		if port.Capability.Valid() {
+			is := port.Capability == api.Thunderbolt5 || r.node.Thunderbolt5 != nil && *r.node.Thunderbolt5
+			r.node.Thunderbolt5 = &is
+		}
+	}
+	for _, port := range known.RDMA {
+		if port.OSCapable != nil && port.SwitchedOn != nil { // alike at all receptacles: both are the Mac's
+			on := *port.OSCapable && *port.SwitchedOn
+			r.node.RDMAOn = &on
+		}
+	}
 }
 
 // readGrant takes a grant that holds for another job. A measurement's is not
