@@ -11,6 +11,9 @@ import (
 // streams, from the programs that it starts: a daemon's surroundings may have left
 // it open.
 func keepDescriptors() {
+	if closeOnExec(3) == nil {
+		return
+	}
 	entries, err := os.ReadDir("/dev/fd")
 	if err != nil {
 		return

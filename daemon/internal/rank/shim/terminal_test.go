@@ -111,9 +111,11 @@ func TestAShellAtItsTerminalHangsUp(t *testing.T) {
 	h := hold(t, spec)
 	d, _ := h.attach(3)
 	conn, _, _ := feed(t, h, 3)
-	_, err = conn.Write([]byte("sleep 1000\n")) // in a group of its own, which has the terminal
+	// In a group of its own, which has the terminal. What is typed is shown before there
+	// is a shell; two and two are not added up before it runs this.
+	_, err = conn.Write([]byte("sh -c 'echo $((2 + 2)) sleeps; exec sleep 1000'\n"))
 	is.NoErr(err)
-	h.shows("sleep 1000")
+	h.shows("4 sleeps")
 	d.running(3)
 	d.send(d.stopFor(3, 2))
 	r := d.exit()

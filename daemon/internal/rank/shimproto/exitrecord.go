@@ -63,7 +63,7 @@ type Usage struct {
 // LogEnd is what became of one output stream.
 type LogEnd struct {
 	Stream string `json:"stream"` // "stdout" or "stderr"
-	File   string `json:"file"`   // its name in the rank's folder
+	File   string `json:"file"`   // its name in the rank's folder, where it is when something was kept
 	// WrittenBytes is what the program wrote, KeptBytes what is in the file.
 	WrittenBytes int64 `json:"written_bytes"`
 	KeptBytes    int64 `json:"kept_bytes"`
