@@ -24,6 +24,13 @@ type body struct {
 	ranks map[api.Key]rankDoc
 	spec  api.JobSpec // verified
 	raw   []byte      // the bytes of spec
+	shown summed      // of a job that nothing happens to any more
+}
+
+// summed is what a list shows of a job by a document.
+type summed struct {
+	of      *ledger.Record
+	summary api.JobSummary
 }
 
 // held is one home's document.
@@ -119,7 +126,7 @@ func (j *Jobs) verify(k *known, id api.JobID, job api.Job) error {
 	if err != nil {
 		return err
 	}
-	k.spec, k.raw = spec, job.Spec
+	k.spec, k.raw, k.shown = spec, job.Spec, summed{}
 	return nil
 }
 

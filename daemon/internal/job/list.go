@@ -30,7 +30,7 @@ func (j *Jobs) List(ctx context.Context, c Caller, p api.JobListParams) (api.Job
 		if p.Mine && !mine || len(p.Labels) > 0 && !full || !hasLabels(k.spec.Labels, p.Labels) {
 			continue
 		}
-		s := k.summary(id, best.job)
+		s := k.summary(id, best)
 		if s.Mine = mine; !full {
 			s.Name, s.Reason, s.Message, s.ExitCode = programName(k.spec.Program), "", "", nil
 		}
@@ -62,8 +62,19 @@ func programName(p api.Program) string {
 	return path.Base(p.Command[0])
 }
 
-// summary is one job in a list.
-func (k *known) summary(id api.JobID, job api.Job) api.JobSummary {
+// summary is one job in a list. Most have ended, and stay as they are: theirs is made
+// once. What it points to is shared.
+func (k *known) summary(id api.JobID, best held) api.JobSummary {
+	if k.actor != nil {
+		return k.summarize(id, best.job)
+	}
+	if k.shown.of != best.record {
+		k.shown = summed{best.record, k.summarize(id, best.job)}
+	}
+	return k.shown.summary
+}
+
+func (k *known) summarize(id api.JobID, job api.Job) api.JobSummary {
 	now := k.seen(job)
 	s := api.JobSummary{
 		Job: id, Name: k.spec.Name, Principal: k.spec.Principal, Phase: now.Phase, Reason: now.Reason, Message: now.Message,
