@@ -42,6 +42,10 @@ type Unit struct {
 	// Socket is the path that the program will listen on, at most 103 bytes
 	// (the limit of macOS without the closing zero).
 	Socket string `json:"socket"`
+	// TakesSocket says that the program listens on a descriptor, where it is given
+	// one that is bound to Socket, instead of opening that itself. Not every
+	// supervisor can give one.
+	TakesSocket bool `json:"takes_socket,omitzero"`
 	// ErrorLog receives what the program prints before it has logs of its own.
 	ErrorLog string `json:"error_log"`
 }

@@ -37,7 +37,16 @@ func TestSupervisedProgram(t *testing.T) {
 	if err := child.Start(); err != nil {
 		t.Fatal(err)
 	}
-	listener, err := net.Listen("unix", socket)
+	var listener net.Listener
+	var err error
+	if number := os.Getenv(unitrecord.SocketVariable); number != "" {
+		if number != "3" {
+			t.Fatalf("the socket is descriptor %s", number)
+		}
+		listener, err = net.FileListener(os.NewFile(3, socket))
+	} else {
+		listener, err = net.Listen("unix", socket)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -274,6 +283,50 @@ func TestARecordOfAnotherBootNamesNoProcess(t *testing.T) {
 	is.NoErr(err)
 	is.Equal(units[0].State, native.UnitEnded)
 	is.NoErr(s.Remove(t.Context(), unitLabel)) // and this process lives on
+}
+
+// A unit is given its socket: who connects at once is answered once it runs, and
+// one that ends before it has come to that is heard of.
+func TestAUnitThatIsGivenItsSocket(t *testing.T) {
+	is := is.New(t)
+	s, folder := bench(t)
+	unit := unitIn(folder)
+	unit.TakesSocket = true
+	is.NoErr(os.WriteFile(unit.Socket, nil, 0o600)) // what was left there is in nobody's way
+	is.NoErr(s.Start(t.Context(), unit))
+	info, err := os.Stat(unit.Socket)
+	is.NoErr(err)
+	is.Equal(info.Mode().Perm(), os.FileMode(0o600))
+	conn, err := s.Attach(t.Context(), unitLabel)
+	is.NoErr(err)
+	defer conn.Close()
+	var first, child int
+	_, err = fmt.Fscan(conn, &first, &child)
+	is.NoErr(err)
+	units, err := s.List(t.Context(), "")
+	is.NoErr(err)
+	is.Equal(units[0].PID, first)
+	is.NoErr(s.Remove(t.Context(), unitLabel))
+	ended(t, first, child)
+	_, err = os.Stat(unit.Socket)
+	is.True(errors.Is(err, fs.ErrNotExist))
+
+	unit.Program, unit.Args = "/bin/sleep", []string{"1000"} // it accepts nobody
+	is.NoErr(s.Start(t.Context(), unit))
+	conn, err = s.Attach(t.Context(), unitLabel)
+	is.NoErr(err)
+	defer conn.Close()
+	units, err = s.List(t.Context(), "")
+	is.NoErr(err)
+	is.NoErr(kill(units[0].PID))
+	_, err = conn.Read(make([]byte, 1)) // whose deadline is the test's own
+	is.True(err != nil)
+
+	is.NoErr(s.Remove(t.Context(), unitLabel))
+	unit.Program = filepath.Join(folder, "none")
+	is.True(s.Start(t.Context(), unit) != nil)
+	_, err = os.Stat(unit.Socket)
+	is.True(errors.Is(err, fs.ErrNotExist))
 }
 
 // A daemon was killed when it had made the file of a record and not written it.

@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"os"
 	"os/user"
+	"slices"
 	"strconv"
 	"syscall"
 
 	"fulmen/native"
+	"fulmen/native/unitrecord"
 )
 
 // detach starts the unit in a session of its own and returns its process. It
@@ -30,10 +32,23 @@ func detach(unit native.Unit) (pid int, err error) {
 			return 0, err
 		}
 	}
+	files, env := []uintptr{null.Fd(), log.Fd(), log.Fd()}, unit.Env
+	if unit.TakesSocket {
+		socket, err := openSocket(unit.Socket)
+		if err != nil {
+			return 0, err
+		}
+		defer socket.Close()
+		env = append(slices.Clone(env), unitrecord.SocketVariable+"="+strconv.Itoa(len(files)))
+		files = append(files, socket.Fd())
+	}
 	pid, err = syscall.ForkExec(unit.Program, append([]string{unit.Program}, unit.Args...), &syscall.ProcAttr{
-		Dir: unit.Dir, Env: unit.Env, Files: []uintptr{null.Fd(), log.Fd(), log.Fd()}, Sys: sys,
+		Dir: unit.Dir, Env: env, Files: files, Sys: sys,
 	})
 	if err != nil {
+		if unit.TakesSocket {
+			_ = os.Remove(unit.Socket)
+		}
 		return 0, fmt.Errorf("start %s: %w", unit.Program, err)
 	}
 	return pid, nil

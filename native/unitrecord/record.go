@@ -18,6 +18,10 @@ import (
 // label, so that those are found that have left its group, session and tree.
 const Variable = "FULMEN_UNIT"
 
+// SocketVariable is in the environment of a program that was given its socket: the
+// number of the descriptor.
+const SocketVariable = "FULMEN_SOCKET_DESCRIPTOR"
+
 // Record is what is known of a unit.
 type Record struct {
 	Label  string `json:"label"`

@@ -295,7 +295,7 @@ func TestForgettingAJob(t *testing.T) {
 			t.Parallel()
 			is := is.New(t)
 			m := newMac(t).boot()
-			spec := m.spec(`trap '' TERM; echo $$; sleep 1000`)
+			spec := m.spec(`trap '' TERM; echo to err >&2; echo $$; sleep 1000`)
 			spec.Output = test.policy
 			p := m.params(spec)
 			m.mustStart(p)

@@ -16,7 +16,6 @@ import (
 )
 
 const (
-	prepareLog = "prepare.log"  // in a rank's folder: what the preparation printed
 	shimLog    = "shim.log"     // in a rank's folder: what the shim has to say itself
 	hostsFile  = "hosts.json"   // in a rank's runtime folder, for its account
 	deviceFile = "devices.json" // likewise
@@ -70,7 +69,7 @@ func (r *Ranks) unit(h *held, spec shimproto.Spec) native.Unit {
 		// and no control groups to ask how many there may be, it begins with 0.6 ms less of
 		// processor time. The program sees nothing of this.
 		Env: []string{"PATH=/usr/bin:/bin:/usr/sbin:/sbin", "GOMAXPROCS=1", "GODEBUG=containermaxprocs=0"},
-		Dir: "/", Socket: h.Socket, ErrorLog: filepath.Join(h.folder, shimLog),
+		Dir: "/", Socket: h.Socket, TakesSocket: true, ErrorLog: filepath.Join(h.folder, shimLog),
 	}
 	if r.cfg.ShimAsAccount && spec.User != nil {
 		unit.User = &native.Account{Name: spec.User.Name, UID: spec.User.UID, GID: spec.User.GID}

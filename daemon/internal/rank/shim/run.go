@@ -14,6 +14,7 @@ import (
 
 	"fulmen/daemon/internal/rank/shimproto"
 	"fulmen/native"
+	"fulmen/native/unitrecord"
 )
 
 // Run holds the rank whose spec.json is in the folder, until it has ended. What
@@ -82,13 +83,20 @@ func newShim(folder string, spec shimproto.Spec, clock native.Clock, report io.W
 
 // listen opens the sockets, for the shim's own account and root alone.
 func (s *shim) listen() ([]net.Listener, error) {
+	own, err := takeSocket(s.spec.Socket)
+	if err != nil {
+		return nil, err
+	}
+	var open []net.Listener
 	paths := []string{s.spec.Socket}
+	if own != nil {
+		open, paths = append(open, own), nil
+	}
 	if s.spec.Stdin == shimproto.StdinSocket {
 		paths = append(paths, InputSocket(s.spec.Socket))
 	}
 	// The mode counts from the first moment: no chmod comes too late.
 	defer syscall.Umask(syscall.Umask(0o177))
-	var open []net.Listener
 	for _, path := range paths {
 		if len(path) > shimproto.MaxSocketPath {
 			return open, fmt.Errorf("%s: %d bytes is more than the %d that a socket's path can have", path, len(path), shimproto.MaxSocketPath)
@@ -103,6 +111,29 @@ func (s *shim) listen() ([]net.Listener, error) {
 		open = append(open, l)
 	}
 	return open, nil
+}
+
+// takeSocket is the shim's socket where the supervisor has opened it, else nil.
+func takeSocket(path string) (net.Listener, error) {
+	number := os.Getenv(unitrecord.SocketVariable)
+	if number == "" {
+		return nil, nil
+	}
+	fd, err := strconv.Atoi(number)
+	if err != nil || fd <= 2 {
+		return nil, fmt.Errorf("%s=%.20q is no descriptor of a socket", unitrecord.SocketVariable, number)
+	}
+	file := os.NewFile(uintptr(fd), path)
+	l, err := net.FileListener(file)
+	if err = errors.Join(err, file.Close()); err != nil {
+		return nil, err
+	}
+	own, ok := l.(*net.UnixListener)
+	if !ok || own.Addr().String() != path {
+		return nil, errors.Join(fmt.Errorf("the socket of descriptor %d is %s, and not %s", fd, l.Addr(), path), l.Close())
+	}
+	own.SetUnlinkOnClose(true)
+	return own, nil
 }
 
 // begin starts the guard and, without waiting for it, the program.

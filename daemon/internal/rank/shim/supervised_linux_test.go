@@ -18,7 +18,11 @@ import (
 // TestUnderTheSupervisor holds a rank as a daemon does: the supervisor starts
 // the shim, a second daemon finds it again, and removal leaves nothing.
 func TestUnderTheSupervisor(t *testing.T) {
-	for name, killed := range map[string]bool{"removed while it runs": false, "removed after the shim was killed": true} {
+	for name, test := range map[string]struct{ killed, givenSocket bool }{
+		"removed while it runs":               {false, false},
+		"removed after the shim was killed":   {true, false},
+		"removed, with a socket it was given": {false, true},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			is := is.New(t)
@@ -33,7 +37,7 @@ func TestUnderTheSupervisor(t *testing.T) {
 			}
 			unit := native.Unit{
 				Label: "org.fulmen.test." + filepath.Base(spec.Folder), Program: os.Args[0], Args: []string{"shim", spec.Folder},
-				Env: []string{"PATH=" + os.Getenv("PATH")}, Dir: "/", Socket: spec.Socket, ErrorLog: filepath.Join(spec.Folder, "shim.log"),
+				Env: []string{"PATH=" + os.Getenv("PATH")}, Dir: "/", Socket: spec.Socket, TakesSocket: test.givenSocket, ErrorLog: filepath.Join(spec.Folder, "shim.log"),
 			}
 			is.NoErr(open().Start(t.Context(), unit))
 			t.Cleanup(func() { _ = open().Remove(context.Background(), unit.Label) })
@@ -47,14 +51,14 @@ func TestUnderTheSupervisor(t *testing.T) {
 			conn, err := again.Attach(t.Context(), unit.Label)
 			is.NoErr(err)
 			is.NoErr(conn.Close())
-			if killed {
+			if test.killed {
 				is.NoErr(syscall.Kill(greeting.PID, syscall.SIGKILL))
 			}
 			is.NoErr(d.conn.Close())
 			is.NoErr(again.Remove(t.Context(), unit.Label))
 			gone(t, pids...)
 			r, err := shimproto.ReadExit(spec.Folder)
-			if killed {
+			if test.killed {
 				is.True(os.IsNotExist(err))
 			} else {
 				is.NoErr(err) // the shim had the time to note it
