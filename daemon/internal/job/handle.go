@@ -90,11 +90,15 @@ func (j *Jobs) handed(ctx context.Context, from api.NodeID, p api.PeerJobParams)
 	return j.accept(ctx, p.Job, spec, job)
 }
 
-// accept makes this node the home of a job that is new to it, once its document is
-// on disk. Otherwise the error says why, and the job is not here.
+// accept makes this node the home of a job that is new to it, and whose spec was signed
+// or checked just now, once its document is on disk. Otherwise the error says why, and
+// the job is not here.
 func (j *Jobs) accept(ctx context.Context, id api.JobID, spec api.JobSpec, job api.Job) error {
 	j.mu.Lock()
 	k := j.know(id)
+	if k.raw == nil && !k.gone {
+		k.spec, k.raw, k.sig = spec, job.Spec, job.SpecSig
+	}
 	a := k.actor
 	if a == nil {
 		a = newActor(j, id)

@@ -2,6 +2,7 @@ package job
 
 import (
 	"bytes"
+	"crypto/ed25519"
 	"slices"
 
 	"fulmen/daemon/api"
@@ -24,6 +25,7 @@ type body struct {
 	ranks map[api.Key]rankDoc
 	spec  api.JobSpec // verified
 	raw   []byte      // the bytes of spec
+	sig   []byte      // by which it was verified
 	shown summed      // of a job that nothing happens to any more
 }
 
@@ -116,7 +118,7 @@ func (j *Jobs) verify(k *known, id api.JobID, job api.Job) error {
 	if !sane(job) {
 		return api.NewError(api.ReasonMalformedDocument, id.String())
 	}
-	if k.raw != nil && bytes.Equal(k.raw, job.Spec) && job.Principal == k.spec.Principal {
+	if k.checked(job) {
 		return nil
 	}
 	spec, err := j.checkSpec(id, job)
@@ -126,17 +128,16 @@ func (j *Jobs) verify(k *known, id api.JobID, job api.Job) error {
 	if err != nil {
 		return err
 	}
-	k.spec, k.raw, k.shown = spec, job.Spec, summed{}
+	k.spec, k.raw, k.sig, k.shown = spec, job.Spec, job.SpecSig, summed{}
 	return nil
 }
 
 // checkSpec verifies a job's spec: its bytes, its signature by a member, and that
 // it is this job's.
 func (j *Jobs) checkSpec(id api.JobID, job api.Job) (api.JobSpec, error) {
-	key, ok := j.cfg.PublicKey(job.Principal.Node)
-	if !ok {
-		return api.JobSpec{}, api.Errorf(api.ReasonNotAMember, job.Principal.Node.String(),
-			"The node %s, which vouches for %s, is not a member of this cluster.", j.name(job.Principal.Node), job.Principal)
+	key, err := j.signer(job)
+	if err != nil {
+		return api.JobSpec{}, err
 	}
 	spec, err := job.VerifySpec(j.cfg.Cluster(), key)
 	if err != nil {
@@ -146,6 +147,36 @@ func (j *Jobs) checkSpec(id api.JobID, job api.Job) (api.JobSpec, error) {
 		return api.JobSpec{}, api.NewError(api.ReasonSpecAltered, id.String())
 	}
 	return spec, nil
+}
+
+// signer is the key of the node that vouches for whose a job is: a member's.
+func (j *Jobs) signer(job api.Job) (ed25519.PublicKey, error) {
+	key, ok := j.cfg.PublicKey(job.Principal.Node)
+	if !ok {
+		return nil, api.Errorf(api.ReasonNotAMember, job.Principal.Node.String(),
+			"The node %s, which vouches for %s, is not a member of this cluster.", j.name(job.Principal.Node), job.Principal)
+	}
+	return key, nil
+}
+
+// stillSigned is nil for a job whose spec was checked and whose signer is a member still:
+// an id is its key's, so that what was signed once stays signed.
+func (j *Jobs) stillSigned(id api.JobID, job api.Job) error {
+	j.mu.Lock()
+	k := j.jobs[id]
+	wasChecked := k != nil && k.checked(job) && bytes.Equal(k.sig, job.SpecSig)
+	j.mu.Unlock()
+	if wasChecked && job.SpecSHA256 == api.SpecSHA256(job.Spec) {
+		_, err := j.signer(job)
+		return err
+	}
+	_, err := j.checkSpec(id, job)
+	return err
+}
+
+// checked reports whether a job's spec is the one that was verified.
+func (k *known) checked(job api.Job) bool {
+	return k.raw != nil && bytes.Equal(k.raw, job.Spec) && job.Principal == k.spec.Principal
 }
 
 // revive makes an actor for a job that has not ended and has none.

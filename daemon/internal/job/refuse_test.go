@@ -4,6 +4,8 @@ import (
 	"crypto/ed25519"
 	"encoding/json"
 	"errors"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -113,6 +115,32 @@ func TestARemovedSignersJobIsNotBegun(t *testing.T) {
 		c.start()
 		is.Equal(a.until(id, api.JobFailed, 5*time.Second).Reason, api.ReasonNotAMember)
 		is.Equal(w.starts, 0)
+	})
+}
+
+// What was checked once is not checked again before each plan; anything else is.
+func TestStillSigned(t *testing.T) {
+	in(t, 2, func(t *testing.T, w *world) {
+		is := is.New(t)
+		a, b := w.nodes[0], w.nodes[1]
+		id := a.submits(program(words("hang"), a, b))
+		for _, m := range w.nodes {
+			job := m.sees(id)
+			is.NoErr(m.stillSigned(id, job))
+			for name, change := range map[string]func(*api.Job){
+				"bytes":     func(j *api.Job) { j.Spec = append(slices.Clone(j.Spec[:len(j.Spec)-1]), ' ', '}') },
+				"signature": func(j *api.Job) { j.SpecSig = append([]byte{^j.SpecSig[0]}, j.SpecSig[1:]...) },
+				"hash":      func(j *api.Job) { j.SpecSHA256 = strings.Repeat("0", 64) },
+				"principal": func(j *api.Job) { j.Principal.User = "eve" },
+			} {
+				altered := job
+				change(&altered)
+				if err := m.stillSigned(id, altered); !errors.Is(err, api.ReasonSpecAltered) {
+					t.Errorf("other %s: %v", name, err)
+				}
+			}
+			is.True(errors.Is(m.stillSigned(api.NewJobID(), job), api.ReasonSpecAltered)) // another job's
+		}
 	})
 }
 
