@@ -48,7 +48,7 @@ func Fields() []Field {
 			"The silence after which such a node is lost. At least twice beat."),
 		duration("times.preflight", api.DefaultPreflight, shortly, time.Hour, func(c *Config) *time.Duration { return &c.Times.Preflight },
 			"How long the check of all nodes may take before a job starts."),
-		duration("times.preparing", api.DefaultPreparing, shortly, 7*day, func(c *Config) *time.Duration { return &c.Times.Preparing },
+		duration("times.preparing", api.DefaultPreparing, shortly, day, func(c *Config) *time.Duration { return &c.Times.Preparing },
 			"How long copying a job's folder and preparing its Macs may take, until all of them are ready."),
 		duration("times.starting", api.DefaultStarting, shortly, day, func(c *Config) *time.Duration { return &c.Times.Starting },
 			"How long a job's processes may take to be started once all is prepared."),
