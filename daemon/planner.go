@@ -38,11 +38,14 @@ func (p planner) Explain(ctx context.Context, spec api.JobSpec) (api.JobPlanResu
 }
 
 // place plans. Brief leaves out what would help, which is most of the work where
-// there is no place, and which nobody is told of a job that waits for one.
+// there is no place, and which nobody is told of a job that waits for one; and it asks
+// nobody how much memory is free where that changes nothing.
 func (p planner) place(ctx context.Context, spec api.JobSpec, mlx map[api.NodeID]string, brief bool) (placement.Result, error) {
 	d := p.d
 	d.asking.ask()
-	d.node.FetchLive(ctx, []api.Kind{api.KindMemory})
+	if !brief || placement.CountsMemory(spec.Placement, d.roster.Members()) {
+		d.node.FetchLive(ctx, []api.Kind{api.KindMemory})
+	}
 	raw, err := json.Marshal(spec)
 	if err != nil {
 		return placement.Result{}, err

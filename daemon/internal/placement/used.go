@@ -33,7 +33,7 @@ func countedFields(kind api.Kind) []string {
 	return nil
 }
 
-// nodeKinds are the kinds that count for every chosen node.
+// nodeKinds are the kinds that count for every chosen node, memory where it does.
 func nodeKinds() []api.Kind {
 	return []api.Kind{api.KindIdentity, api.KindMemory, api.KindSharing, api.KindGPUProfile, api.KindGrant, api.KindNodeState}
 }
@@ -51,9 +51,16 @@ func (w *writer) inputs() []api.PlanInput {
 	for _, k := range w.used {
 		connections[k] = true
 	}
+	kinds, members := nodeKinds(), []api.NodeID{}
+	for i := range w.in.Nodes {
+		members = append(members, w.in.Nodes[i].ID)
+	}
+	if !CountsMemory(w.in.Spec.Placement, members) { // nobody has asked how much there is now
+		kinds = slices.DeleteFunc(kinds, func(k api.Kind) bool { return k == api.KindMemory })
+	}
 	var counted []api.Document
 	for _, d := range w.in.Documents {
-		if connections[d.Key()] || chosen[d.Node] && slices.Contains(nodeKinds(), d.Kind) {
+		if connections[d.Key()] || chosen[d.Node] && slices.Contains(kinds, d.Kind) {
 			counted = append(counted, d)
 		}
 	}
