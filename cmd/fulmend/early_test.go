@@ -10,18 +10,19 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/early"
 )
 
-// heavy are packages that the daemon needs and a shim does not; what they
-// initialise takes a good part of the time in which a daemon starts.
+// heavy are packages that the daemon needs and what it starts for a job does not;
+// what they initialise takes a good part of the time in which a daemon starts.
 var heavy = []string{
 	"github.com/prometheus/client_golang/prometheus", "github.com/prometheus/procfs", "github.com/hashicorp/memberlist", "github.com/hashicorp/go-sockaddr",
 	"github.com/miekg/dns", "net/http", "crypto/tls", "html/template",
 }
 
-// A shim runs before what it does not need is initialised. This program has the
-// daemon in it, as fulmend does.
-func TestAShimRunsBeforeTheDaemonIsSetUp(t *testing.T) {
+// What is started for every job runs before what it does not need is initialised.
+// This program has the daemon in it, as fulmend does.
+func TestAJobsProcessesRunBeforeTheDaemonIsSetUp(t *testing.T) {
 	initialised := func(args ...string) (packages map[string]bool, said string, status int) {
 		cmd := exec.Command(os.Args[0], args...)
 		cmd.Env = append(os.Environ(), "GODEBUG=inittrace=1")
@@ -41,16 +42,27 @@ func TestAShimRunsBeforeTheDaemonIsSetUp(t *testing.T) {
 	is := is.New(t)
 	all, _, status := initialised("-test.run=^$")
 	is.Equal(status, 0)
-	early, said, status := initialised("shim")
-	is.Equal(status, api.ExitUsage)
-	is.Equal(said, "fulmend shim: it takes the folder of a rank\n")
 	for _, name := range heavy {
 		if !all[name] {
 			t.Errorf("%s is no part of the daemon any more, or initialises nothing: name another", name)
 		}
-		if early[name] {
-			t.Errorf("%s is initialised before a shim runs", name)
+	}
+	for _, test := range []struct {
+		args   []string
+		said   string
+		status int
+	}{
+		{[]string{early.Shim}, "fulmend shim: it takes the folder of a rank\n", api.ExitUsage},
+		{[]string{early.Look, "two", "words"}, "fulmend look: it takes a request on its standard input\n", api.ExitUsage},
+	} {
+		before, said, status := initialised(test.args...)
+		is.Equal(said, test.said)
+		is.Equal(status, test.status)
+		is.True(before["os"]) // what it needs is
+		for _, name := range heavy {
+			if before[name] {
+				t.Errorf("%s is initialised before %q", name, test.args)
+			}
 		}
 	}
-	is.True(early["os"]) // what it needs is
 }

@@ -12,9 +12,8 @@ import (
 	"os"
 
 	"fulmen"
-	"fulmen/daemon"
 	"fulmen/daemon/api"
-	_ "fulmen/daemon/early" // fulmend shim
+	_ "fulmen/daemon/early" // fulmend shim and fulmend look
 )
 
 // version is that of the whole product.
@@ -24,7 +23,7 @@ func main() { os.Exit(run(os.Args[1:])) }
 
 // run gives the exit status: 0 after an orderly end, 1 where the daemon could
 // not start or failed, 2 for a wrong command line. Without a command it runs the
-// daemon. A shim never comes here: package early is the whole of it.
+// daemon. The commands shim and look never come here: package early is all of them.
 func run(args []string) int {
 	command := ""
 	if len(args) > 0 {
@@ -37,8 +36,6 @@ func run(args []string) int {
 		return runDebug(args[1:], os.Stdin, os.Stdout, os.Stderr)
 	case "world":
 		return runWorld(args[1:], os.Stdin, os.Stdout)
-	case "look":
-		return daemon.Look(args[1:], os.Stdin, os.Stdout, os.Stderr)
 	case "pack":
 		return runPack(args[1:])
 	case "unpack":

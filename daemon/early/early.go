@@ -6,14 +6,18 @@ import (
 	"os"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/rank/prepare/look"
 	"fulmen/daemon/internal/rank/shim"
 	"fulmen/native"
 )
 
-// Command is the first word on the command line of a shim.
-const Command = "shim"
+// The commands of this package: the first word on the command line.
+const (
+	Shim = "shim"
+	Look = "look"
+)
 
-// init holds the rank, where the process is a shim, and ends the process with it.
+// init does the work of such a command and ends the process with it.
 //
 // Work in an init function is an exception. It relies on one thing that the
 // language promises, that whatever this package imports has been initialised, and
@@ -22,20 +26,27 @@ const Command = "shim"
 // Another order would cost every rank about 1.5 ms and change nothing else; a test
 // of fulmend fails then.
 //
-// The rank is held by another goroutine. This one is bound to the process's first
-// thread until all packages are initialised, and each of its turns would take two
+// The work is another goroutine's. This one is bound to the process's first thread
+// until all packages are initialised, and each of its turns would take two
 // switches between threads.
 func init() {
-	if len(os.Args) < 2 || os.Args[1] != Command {
+	if len(os.Args) < 2 {
+		return
+	}
+	work := map[string]func(args []string) int{
+		Shim: func(args []string) int { return hold(args, os.Stderr) },
+		Look: func(args []string) int { return look.Main(args, os.Stdin, os.Stdout, os.Stderr) },
+	}[os.Args[1]]
+	if work == nil {
 		return
 	}
 	status := make(chan int)
-	go func() { status <- hold(os.Args[2:], os.Stderr) }()
+	go func() { status <- work(os.Args[2:]) }()
 	os.Exit(<-status)
 }
 
-// hold gives the exit status of a shim. An error means that the rank was not held:
-// there is no record of its end, or one that says so.
+// hold is a shim; it gives the exit status. An error means that the rank was not
+// held: there is no record of its end, or one that says so.
 func hold(args []string, report io.Writer) int {
 	if len(args) != 1 {
 		fmt.Fprintln(report, "fulmend shim: it takes the folder of a rank")

@@ -24,7 +24,7 @@ func run(args ...string) (status int, said string) {
 	return cmd.ProcessState.ExitCode(), out.String()
 }
 
-func TestCommandLinesOfAShim(t *testing.T) {
+func TestCommandLines(t *testing.T) {
 	t.Parallel()
 	nowhere := filepath.Join(t.TempDir(), "nowhere")
 	for _, test := range []struct {
@@ -33,14 +33,16 @@ func TestCommandLinesOfAShim(t *testing.T) {
 		status int
 		said   string
 	}{
-		{"no folder", nil, api.ExitUsage, "fulmend shim: it takes the folder of a rank\n"},
-		{"two folders", []string{"/a", "/b"}, api.ExitUsage, "fulmend shim: it takes the folder of a rank\n"},
-		{"a folder that is not there", []string{nowhere}, api.ExitFailed, "fulmend: open " + nowhere + "/spec.json: no such file or directory\n"},
+		{"no folder", []string{early.Shim}, api.ExitUsage, "fulmend shim: it takes the folder of a rank\n"},
+		{"two folders", []string{early.Shim, "/a", "/b"}, api.ExitUsage, "fulmend shim: it takes the folder of a rank\n"},
+		{"a folder that is not there", []string{early.Shim, nowhere}, api.ExitFailed, "fulmend: open " + nowhere + "/spec.json: no such file or directory\n"},
+		{"two marks", []string{early.Look, "a", "b"}, api.ExitUsage, "fulmend look: it takes a request on its standard input\n"},
+		{"no request", []string{early.Look}, api.ExitFailed, "fulmend look: EOF\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			is := is.New(t)
-			status, said := run(append([]string{early.Command}, test.args...)...)
+			status, said := run(test.args...)
 			is.Equal(status, test.status)
 			is.Equal(said, test.said)
 		})
@@ -52,7 +54,7 @@ func TestARankIsHeldToItsEnd(t *testing.T) {
 	is := is.New(t)
 	spec := shimtest.Spec(t, "echo held; exit 7")
 	is.NoErr(shimproto.WriteSpec(spec.Folder, spec))
-	status, said := run(early.Command, spec.Folder)
+	status, said := run(early.Shim, spec.Folder)
 	is.Equal(said, "")
 	is.Equal(status, api.ExitOK)
 	record, err := shimproto.ReadExit(spec.Folder)
@@ -62,7 +64,7 @@ func TestARankIsHeldToItsEnd(t *testing.T) {
 	is.NoErr(err)
 	is.Equal(string(out), "held\n")
 
-	status, said = run(early.Command, spec.Folder) // never twice
+	status, said = run(early.Shim, spec.Folder) // never twice
 	is.Equal(status, api.ExitFailed)
 	is.Equal(said, "fulmend: "+spec.Ref.String()+" has ended before\n")
 }

@@ -5,7 +5,7 @@ import "go/ast"
 // initReasons lists the files that may have an init function, each with the
 // reason why nothing else will do.
 var initReasons = map[string]string{
-	"daemon/early/early.go": "a rank's shim is not to wait for, and pay, what the rest of the daemon initialises",
+	"daemon/early/early.go": "what is started for every rank is not to wait for, and pay, what the rest of the daemon initialises",
 }
 
 // checkInit refuses init functions, and exceptions that nobody uses any more.
