@@ -89,8 +89,10 @@ func (r *Ranks) take(found []netip.AddrPort, places []int, out []netip.AddrPort)
 // them go.
 func FreePorts(ctx context.Context, addresses []netip.Addr) ([]netip.AddrPort, error) {
 	found := make([]netip.AddrPort, len(addresses))
+	var config net.ListenConfig
+	config.SetMultipathTCP(false) // MLX binds plain TCP, and that is half the work
 	for i, a := range addresses {
-		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", netip.AddrPortFrom(a, 0).String())
+		l, err := config.Listen(ctx, "tcp", netip.AddrPortFrom(a, 0).String())
 		if err != nil {
 			return nil, api.Errorf(api.ReasonPortTaken, a.String(), "Nothing can listen at %s: %v.", a, err)
 		}
