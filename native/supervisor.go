@@ -6,9 +6,9 @@ import (
 )
 
 // Supervisor keeps programs alive independently of the daemon: launchd on
-// macOS, systemd on Linux where it runs, else a process of our own that has
-// left the daemon's tree. Whatever it is, a unit outlives a restart of the
-// daemon and is found again by its label.
+// macOS, systemd on Linux where it runs, else a process of our own in a session
+// of its own. Whatever it is, a unit outlives a restart of the daemon and is
+// found again by its label.
 type Supervisor interface {
 	// Start asks the system to run the unit and returns when the system has
 	// taken it, not when the program does anything useful. A label that is in
