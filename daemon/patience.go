@@ -47,12 +47,8 @@ func (d *daemon) patience(r *ledger.Record) (p replica.Patience, mayWait bool) {
 // concerned are the nodes that have to do with a job whatever becomes of it: those
 // that have written a document of it, which are its homes, and its submitter's.
 func (d *daemon) concerned(id api.JobID) (nodes []api.NodeID) {
-	for _, node := range d.roster.Members() {
-		record, found := d.ledger.Get(api.Key{Node: node, Kind: api.KindJob, Name: string(id)})
-		if !found {
-			continue
-		}
-		nodes = append(nodes, node)
+	for _, record := range d.ledger.Named(api.KindJob, string(id), false) {
+		nodes = append(nodes, record.Key().Node)
 		if job, err := ledger.Shared[api.Job](record); err == nil {
 			nodes = append(nodes, job.Principal.Node)
 		}

@@ -67,6 +67,10 @@ type Program struct {
 	Terminal bool `json:"terminal,omitempty"`
 }
 
+// Prepares reports whether something is to be done on each node before the program
+// can start that takes one longer than another: a copy of the folder, or Prepare.
+func (p Program) Prepares() bool { return p.Sync || len(p.Prepare) > 0 }
+
 // Placement is what a job needs of nodes and cables.
 type Placement struct {
 	// Ranks is the number of processes, one a node; 0 where MinNodes and MaxNodes say it.

@@ -3,6 +3,7 @@
 package frame
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -38,20 +39,15 @@ func Read(r io.Reader, limit int) ([]byte, error) {
 	if length > int64(limit) {
 		return nil, &TooLongError{Bytes: length, Limit: int64(limit)}
 	}
-	var data []byte
-	for {
-		have := int64(len(data))
-		data = append(data, make([]byte, min(length-have, max(atOnce, have)))...)
-		n, err := io.ReadFull(r, data[have:])
-		if err == io.EOF && length > 0 {
-			err = io.ErrUnexpectedEOF
-		}
-		if err != nil || int64(len(data)) == length {
-			return data[:have+int64(n)], err
-		}
+	var data bytes.Buffer
+	data.Grow(int(min(length, atOnce)) + bytes.MinRead) // so much it wants to see the end
+	_, err := io.CopyN(&data, r, length)
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
 	}
+	return data.Bytes(), err
 }
 
-// atOnce is for how many bytes there is memory at first; each time that they have
-// come, for as many again.
+// atOnce is for how many bytes there is memory at first; when they have come, for
+// about as many again.
 const atOnce = 16 << 10

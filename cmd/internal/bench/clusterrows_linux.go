@@ -22,9 +22,6 @@ const (
 	pace = 70 * time.Millisecond
 	// factsDeadline bounds all of them.
 	factsDeadline = 5 * time.Minute
-	// quiet is how long a cluster is left alone before it counts as idle: dials
-	// that come to nothing are repeated ever more slowly.
-	quiet = 20 * time.Second
 )
 
 // clusterRows measures daemons that are a cluster, each in a network namespace.
@@ -208,14 +205,4 @@ func (c *cluster) costs() ([]cost, error) {
 		all = append(all, cost{used, sent})
 	}
 	return all, nil
-}
-
-// wait lets time pass.
-func (b *run) wait(d time.Duration) error {
-	select {
-	case <-time.After(d):
-		return nil
-	case <-b.ctx.Done():
-		return b.ctx.Err()
-	}
 }

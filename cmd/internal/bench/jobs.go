@@ -64,6 +64,9 @@ func (b *run) jobRows() error {
 		fmt.Fprintln(os.Stderr, "bench: jobs are not wired yet")
 		return nil
 	}
+	if err := b.wait(quiet); err != nil {
+		return err
+	}
 	for _, part := range []struct {
 		name string
 		run  func() error

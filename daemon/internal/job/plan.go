@@ -8,6 +8,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/job/phase"
+	"fulmen/native"
 )
 
 // plan looks for nodes aside, once at a time.
@@ -65,17 +66,16 @@ func (a *actor) sayFirst() {
 		a.say()
 		return
 	}
-	late := make(chan struct{})
-	t := a.j.cfg.Clock.AfterFunc(firstPlan, func() { close(late) })
-	defer t.Stop()
+	ctx, cancel := native.WithTimeout(a.j.ctx, a.j.cfg.Clock, firstPlan, "the first plan of "+a.id.String())
+	defer cancel()
 	select {
 	case c := <-first:
 		a.take(c)
-	case <-late:
+	case <-ctx.Done():
 		a.comes(first)
-	case <-a.j.ctx.Done():
-		a.comes(first)
-		return
+		if a.j.ctx.Err() != nil {
+			return
+		}
 	}
 	a.say()
 }

@@ -52,6 +52,18 @@ func gone(t *testing.T, pids ...int) {
 	}
 }
 
+// asleep waits until each of the processes is sleep: one that the shell has forked
+// and that is the shell still forgets a signal for which the shell has a trap.
+func asleep(t *testing.T, pids ...int) {
+	t.Helper()
+	for _, pid := range pids {
+		eventually(t, fmt.Sprintf("%d to be sleep", pid), func() bool {
+			comm, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+			return err == nil && string(comm) == "sleep\n"
+		})
+	}
+}
+
 func TestEndingARank(t *testing.T) {
 	t.Parallel()
 	const forks = `setsid sleep 1000 & echo $!; sleep 1000 & echo $! $$; `
@@ -74,6 +86,7 @@ func TestEndingARank(t *testing.T) {
 			m.mustStart(p)
 			m.until(p.Rank, api.RankRunning)
 			pids := m.printed(p.Rank, 3)
+			asleep(t, pids[:2]...)
 			is.Equal(m.ranks.Live(), []Live{{Rank: p.Rank, Home: m.homeID, Epoch: 1, Phase: api.RankRunning}})
 			m.mustEnd(m.endParams(api.ReasonStoppedByPerson, test.graceS))
 			doc := m.until(p.Rank, api.RankExited)

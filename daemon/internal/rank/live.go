@@ -105,7 +105,7 @@ func (w wanted) because(ctx context.Context, err error) error {
 		return err
 	}
 	reason := api.ReasonStartingTimeout
-	if w.prepares() {
+	if w.spec.Program.Prepares() {
 		reason = api.ReasonPreparingTimeout
 	}
 	e := api.Errorf(reason, "", "The rank was not ready to start in time: %s.", late.Error())

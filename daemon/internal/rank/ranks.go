@@ -2,14 +2,11 @@ package rank
 
 import (
 	"context"
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"sync"
-	"syscall"
 	"time"
 
 	"fulmen/daemon/api"
@@ -240,22 +237,13 @@ func (r *Ranks) within(ctx context.Context, d time.Duration, what string) (conte
 // pass through it and nobody can list it.
 func makeFolder(path string) error {
 	const mode = 0o711
-	err := os.Mkdir(path, mode)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = os.MkdirAll(path, mode)
-	}
-	if err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := os.MkdirAll(path, mode); err != nil {
 		return err
 	}
 	// The umask may have taken from the mode. To look is less work than to set it.
 	info, err := os.Stat(path)
-	switch {
-	case err != nil:
+	if err != nil || info.Mode().Perm() == mode {
 		return err
-	case !info.IsDir():
-		return &fs.PathError{Op: "mkdir", Path: path, Err: syscall.ENOTDIR}
-	case info.Mode().Perm() == mode:
-		return nil
 	}
 	return os.Chmod(path, mode)
 }

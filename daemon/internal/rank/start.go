@@ -122,7 +122,7 @@ func (r *Ranks) accept(w wanted) (*held, error) {
 // that takes a while. Most are through with both in milliseconds, and say at once
 // that they run: every document goes to all nodes. The caller holds mu.
 func (r *Ranks) sayPreparing(h *held, w wanted) {
-	if w.prepares() {
+	if w.spec.Program.Prepares() {
 		h.isAired = true
 		r.say(w.ref)
 		return

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,13 +19,9 @@ import (
 // and says who was not prepared.
 const homeFirst = 10 * time.Second
 
-// prepares reports whether there is something to be done before the program can
-// start that takes one node longer than another.
-func (w wanted) prepares() bool { return w.spec.Program.Sync || len(w.spec.Program.Prepare) > 0 }
-
 // mayTake is how long it may take until a rank can be started.
 func (r *Ranks) mayTake(w wanted) time.Duration {
-	if w.prepares() {
+	if w.spec.Program.Prepares() {
 		return r.cfg.preparing(w.spec)
 	}
 	return r.cfg.starting(w.spec)
@@ -78,15 +75,14 @@ func (r *Ranks) waitForOthers(ctx context.Context, h *held, w wanted, began time
 // unprepared says for whom a rank waits, as far as this node has heard: for ranks
 // that are not prepared, or for the job's home, which does not say that all are.
 func (r *Ranks) unprepared(w wanted) string {
-	ready := map[string]bool{w.ref.String(): true}
-	for _, rec := range r.cfg.Jobs.List(ledger.Filter{Kinds: []api.Kind{api.KindRank}}) {
-		if doc, err := ledger.Shared[api.Rank](rec); err == nil && doc.Job == w.ref.Job {
-			ready[rec.Key().Name] = !doc.PreparedAt.IsZero() || doc.Phase != api.RankPreparing
-		}
+	isReady := func(rec *ledger.Record) bool {
+		doc, err := ledger.Shared[api.Rank](rec)
+		return err == nil && (!doc.PreparedAt.IsZero() || doc.Phase != api.RankPreparing)
 	}
 	var names []string
 	for _, p := range w.plan.Ranks {
-		if ref := (api.RankRef{Job: w.ref.Job, Attempt: w.ref.Attempt, Rank: p.Rank}); !ready[ref.String()] {
+		ref := api.RankRef{Job: w.ref.Job, Attempt: w.ref.Attempt, Rank: p.Rank}
+		if ref != w.ref && !slices.ContainsFunc(r.cfg.Jobs.Named(api.KindRank, ref.String(), false), isReady) {
 			names = append(names, fmt.Sprintf("rank %d on %s", p.Rank, p.Node.Display()))
 		}
 	}

@@ -38,12 +38,8 @@ func cutRPC(text []byte) (m rpcMessage, is bool) {
 	}
 	carried, into := []byte(nil), &m.Result
 	if after, isCall := bytes.CutPrefix(rest, []byte(`,"method":"`)); isCall {
-		n := 0
-		for n < len(after) && isPlain(after[n]) {
-			n++
-		}
-		method := after[:n]
-		if after, is = bytes.CutPrefix(after[n:], []byte(`"`)); !is {
+		method, after, is := bytes.Cut(after, []byte(`"`))
+		if !is || !scan.Plain(method) {
 			return m, false
 		}
 		m.Method, into = string(method), &m.Params
@@ -61,9 +57,4 @@ func cutRPC(text []byte) (m rpcMessage, is bool) {
 	}
 	*into = carried[:len(carried):len(carried)]
 	return m, true
-}
-
-// isPlain reports whether a character of a method's name stands for itself in JSON.
-func isPlain(c byte) bool {
-	return c >= 'a' && c <= 'z' || c == '.' || c == '_'
 }

@@ -62,7 +62,7 @@ func (r Rules) name(n api.NodeID) string {
 // RulesOf makes the rules of a spec. What the spec leaves out is as configured.
 func RulesOf(spec api.JobSpec, times Times) Rules {
 	r := Rules{Times: times, MaxAttempts: min(max(spec.MaxAttempts, 1), api.MaxCountedAttempts),
-		Retries: max(spec.Retries, 0), AllowSolo: spec.AllowSolo, Prepares: spec.Program.Sync || len(spec.Program.Prepare) > 0}
+		Retries: max(spec.Retries, 0), AllowSolo: spec.AllowSolo, Prepares: spec.Program.Prepares()}
 	set := func(d *time.Duration, s *float64) {
 		if s != nil && *s >= 0 {
 			*d = time.Duration(min(*s, 1e9) * float64(time.Second))

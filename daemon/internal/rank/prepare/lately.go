@@ -31,7 +31,7 @@ type lately map[[sha256.Size]byte]found
 // askedFor names what is looked for.
 func askedFor(a Account, program api.Program, values map[string]string) (key [sha256.Size]byte, ok bool) {
 	// What is copied or prepared first is looked for again.
-	if program.Sync || len(program.Prepare) > 0 {
+	if program.Prepares() {
 		return key, false
 	}
 	raw, err := json.Marshal([]any{a, program, values})
