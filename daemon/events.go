@@ -19,11 +19,20 @@ import (
 // faster than anybody reads.
 const eventsSettle = 100 * time.Millisecond
 
+// eventsBegin is the longest that events wait for this machine to be looked at.
+const eventsBegin = 10 * time.Second
+
 // events follows what is derived, and keeps what happened.
 type events struct {
 	daemon   *daemon
 	ring     *event.Ring
 	watchers watchers
+	begun    chan struct{} // closed when what was there before is known
+}
+
+// openEvents makes what keeps the events.
+func (d *daemon) openEvents() {
+	d.events = &events{daemon: d, ring: event.NewRing(api.TimeOf(d.platform.Clock.Now())), begun: make(chan struct{})}
 }
 
 // run follows until ctx ends.
@@ -47,6 +56,7 @@ func (e *events) run(ctx context.Context) {
 			e.followDocuments(ctx, nudge)
 		}
 	})
+	d.seeMachine(ctx, nodes)
 	var before event.Moment
 	for first := true; ; first = false {
 		now, err := e.moment(ctx)
@@ -56,7 +66,9 @@ func (e *events) run(ctx context.Context) {
 		if now = now.After(before); !first && e.ring.Add(api.TimeOf(d.platform.Clock.Now()), event.Between(before, now)) {
 			e.watchers.wake()
 		}
-		before = now
+		if before = now; first {
+			close(e.begun)
+		}
 		select {
 		case <-ctx.Done():
 			return
@@ -65,6 +77,24 @@ func (e *events) run(ctx context.Context) {
 		case <-wake:
 		}
 		if !native.Pause(ctx, d.platform.Clock, eventsSettle) {
+			return
+		}
+	}
+}
+
+// seeMachine waits until this machine was looked at once and is listed: its cables
+// that were plugged all the time are no news when the daemon starts.
+func (d *daemon) seeMachine(ctx context.Context, nodes <-chan struct{}) {
+	ctx, cancel := context.WithTimeout(ctx, eventsBegin)
+	defer cancel()
+	select {
+	case <-d.facts.Begun():
+	case <-ctx.Done():
+	}
+	for !slices.ContainsFunc(d.nodes.current().Nodes, func(n api.NodeView) bool { return n.Self }) {
+		select {
+		case <-nodes:
+		case <-ctx.Done():
 			return
 		}
 	}
@@ -86,7 +116,7 @@ func (e *events) followDocuments(ctx context.Context, nudge func()) {
 // moment is what is derived now.
 func (e *events) moment(ctx context.Context) (event.Moment, error) {
 	d := e.daemon
-	m := event.Moment{Nodes: e.known(d.nodes.current().Nodes), Cables: d.graph.current().Cables, Conditions: d.conditionsOf(func(api.NodeID) bool { return true })}
+	m := event.Moment{Nodes: e.known(d.nodes.current().Nodes), Cables: d.graph.cablesNow(), Conditions: d.conditionsOf(func(api.NodeID) bool { return true })}
 	all, err := d.jobs.List(ctx, job.Caller{Admin: true}, api.JobListParams{Ended: true})
 	if err != nil {
 		return m, err
@@ -165,20 +195,33 @@ func (h happened) list(p api.EventSelect) api.EventListResult {
 	return result
 }
 
-// eventsFor are the events as a caller may read them.
-func (d *daemon) eventsFor(c *server.Caller) readEvents {
+// eventsFor are the events as a caller may read them, once it is known what are any.
+func (d *daemon) eventsFor(ctx context.Context, c *server.Caller) (readEvents, error) {
+	select {
+	case <-d.events.begun:
+	case <-ctx.Done():
+		return readEvents{}, ctx.Err()
+	}
 	by := d.jobCaller(c)
-	return readEvents{d.events, func(whose api.Principal) bool { return by.Admin || access{d}.May(by.Principal, whose) }}
+	return readEvents{d.events, func(whose api.Principal) bool { return by.Admin || access{d}.May(by.Principal, whose) }}, nil
 }
 
 // eventList is what happened lately.
-func (d *daemon) eventList(_ context.Context, c *server.Caller, p api.EventSelect) (api.EventListResult, error) {
-	return d.eventsFor(c).current().list(p), nil
+func (d *daemon) eventList(ctx context.Context, c *server.Caller, p api.EventSelect) (api.EventListResult, error) {
+	events, err := d.eventsFor(ctx, c)
+	if err != nil {
+		return api.EventListResult{}, err
+	}
+	return events.current().list(p), nil
 }
 
 // eventWatch is event.list, and every event after.
-func (d *daemon) eventWatch(_ context.Context, c *server.Caller, p api.EventSelect) (api.EventWatchResult, error) {
-	sub, first, err := stream(c, d.eventsFor(c), newer,
+func (d *daemon) eventWatch(ctx context.Context, c *server.Caller, p api.EventSelect) (api.EventWatchResult, error) {
+	events, err := d.eventsFor(ctx, c)
+	if err != nil {
+		return api.EventWatchResult{}, err
+	}
+	sub, first, err := stream(c, events, newer,
 		func(sub api.Subscription, n uint64, news []api.Event) any {
 			return api.EventHappened{Sub: sub, N: n, Events: news}
 		},

@@ -15,7 +15,6 @@ import (
 	"fulmen/daemon/internal/cluster/node"
 	"fulmen/daemon/internal/cluster/policy"
 	"fulmen/daemon/internal/config"
-	"fulmen/daemon/internal/event"
 	"fulmen/daemon/internal/facts"
 	"fulmen/daemon/internal/health"
 	"fulmen/daemon/internal/home"
@@ -325,7 +324,7 @@ func (d *daemon) openParts(ctx context.Context) error {
 	}
 	d.openMeasurements()
 	d.openChanges()
-	d.events = &events{daemon: d, ring: event.NewRing(api.TimeOf(d.platform.Clock.Now()))}
+	d.openEvents()
 	d.tokens, err = token.Open(storage{d.database}, d.platform.Clock, d.logs.part("server"))
 	if err != nil {
 		return err

@@ -3,7 +3,7 @@ package api
 func eventMethods() []MethodInfo {
 	return []MethodInfo{
 		method[EventSelect, EventListResult]("event.list", ClassRead, "",
-			"What happened in the cluster lately, as this node saw it: the newest 500 events since its daemon started."),
+			"What happened in the cluster lately, as this node saw it: the newest 500 events since its daemon started. What was plugged before that is none."),
 		method[EventSelect, EventWatchResult]("event.watch", ClassRead, "event.happened",
 			"event.list, and every event after."),
 	}

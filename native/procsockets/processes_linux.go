@@ -17,7 +17,9 @@ import (
 // tables are the kernel's, of IPv4 and IPv6; a kernel may have no IPv6.
 func tables() []string { return []string{"/proc/net/tcp", "/proc/net/tcp6"} }
 
-// read gives the rows of both tables that are wanted.
+// read gives the rows of both tables that are wanted. The kernel gives a table in
+// pieces, and finds its place by counting: where sockets come and go meanwhile, a row
+// comes twice, which is mended here, or not at all, which nobody can see.
 func read(wants func(state, localPort []byte) bool) ([]row, error) {
 	var all []row
 	for _, path := range tables() {
@@ -30,7 +32,18 @@ func read(wants func(state, localPort []byte) bool) ([]row, error) {
 		}
 		all = append(all, parseTable(text, wants)...)
 	}
-	return all, nil
+	return once(all), nil
+}
+
+// once leaves out rows of sockets that were there already; those that nobody has any
+// more all have inode 0.
+func once(rows []row) []row {
+	seen := map[string]bool{"0": false}
+	return slices.DeleteFunc(rows, func(r row) bool {
+		again := seen[r.inode]
+		seen[r.inode] = r.inode != "0"
+		return again
+	})
 }
 
 // Listens tells who listens at a port. Where nobody does, or the same sockets as

@@ -39,6 +39,8 @@ type Owner struct {
 	wake    chan struct{}
 	missed  uint64 // changes that no event announced
 
+	begun chan struct{} // closed when every area was read once
+
 	// What follows is Run's own.
 	known     knowledge
 	published map[api.Kind][]string // names
@@ -49,7 +51,7 @@ type Owner struct {
 func New(platform native.Facts, documents Documents, static Static, log *slog.Logger) *Owner {
 	return &Owner{
 		platform: platform, documents: documents, static: static, log: log,
-		hinted: map[native.Area]bool{}, watched: map[api.Kind]bool{}, wake: make(chan struct{}, 1),
+		hinted: map[native.Area]bool{}, watched: map[api.Kind]bool{}, wake: make(chan struct{}, 1), begun: make(chan struct{}),
 		known: knowledge{silent: map[native.Area]api.Reason{}}, published: map[api.Kind][]string{}, homeless: []string{},
 	}
 }
@@ -116,7 +118,11 @@ func (o *Owner) nudge() {
 	}
 }
 
-// Run publishes until the context ends. The first facts, name and memory, are
+// Begun is closed when everything was read once: from then on a fact that changes
+// is news.
+func (o *Owner) Begun() <-chan struct{} { return o.begun }
+
+// Run publishes until the context ends; it is called once. The first facts, name and memory, are
 // published before anything slower is read.
 func (o *Owner) Run(ctx context.Context) error {
 	stop, err := o.platform.Watch(o.hint)
@@ -129,6 +135,7 @@ func (o *Owner) Run(ctx context.Context) error {
 	for _, area := range areas() {
 		o.read(ctx, area)
 	}
+	close(o.begun)
 	for ctx.Err() == nil {
 		hinted, paced := o.take()
 		now := time.Now()

@@ -3710,7 +3710,7 @@ export interface Methods {
   "job.take_over": { params: JobSelect; result: Empty; class: "user"; notifies: never };
   /** Forgets a job that has ended, with its ranks, grants and files, and by its policy its output. */
   "job.delete": { params: JobDeleteParams; result: Empty; class: "user"; notifies: never };
-  /** What happened in the cluster lately, as this node saw it: the newest 500 events since its daemon started. */
+  /** What happened in the cluster lately, as this node saw it: the newest 500 events since its daemon started. What was plugged before that is none. */
   "event.list": { params: EventSelect; result: EventListResult; class: "read"; notifies: never };
   /** event.list, and every event after. */
   "event.watch": { params: EventSelect; result: EventWatchResult; class: "read"; notifies: "event.happened" };
