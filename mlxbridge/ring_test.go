@@ -18,7 +18,7 @@ import (
 
 // ringDeadline is how long a ring may take in all. MLX itself waits for a rank
 // that does not come for ever.
-const ringDeadline = 60 * time.Second
+const ringDeadline = 3 * time.Minute
 
 // inUse is how a rank's error says that its port was taken.
 const inUse = "Couldn't bind socket"

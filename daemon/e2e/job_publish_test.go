@@ -58,6 +58,8 @@ func (j *jobs) serves(t *testing.T, rank0 *desk.Node, publish string, port int) 
 	if len(ranks) != 2 {
 		t.Fatalf("%+v", ranks)
 	}
+	// They open a moment after the job runs.
+	eventually(t, "its port", soon, func() bool { return len(j.published(t, j.Nodes[0], id)) == 1 })
 	return id
 }
 

@@ -192,5 +192,9 @@ func TestForeignSenders(t *testing.T) {
 	if err := unix.Sendto(fd, message, 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK, Pid: name.(*unix.SockaddrNetlink).Pid}); err != nil {
 		t.Skipf("the kernel does not let one process speak to another here: %v", err)
 	}
-	is.NoErr(opened[0].ready(unix.POLLIN, func(_ native.Area, source, subject string) { t.Errorf("believed %s %s", source, subject) }))
+	is.NoErr(opened[0].ready(unix.POLLIN, func(_ native.Area, source, subject string) {
+		if source == "rtnetlink.link" && subject == "" { // this machine's own links may change meanwhile, and have names
+			t.Errorf("believed %s", source)
+		}
+	}))
 }

@@ -110,7 +110,7 @@ func (c *calm) ready(_ int16, say announce) error {
 	if _, err := unix.Read(int(c.descriptor), make([]byte, 8)); err != nil && !errors.Is(err, unix.EAGAIN) && !errors.Is(err, unix.EINTR) {
 		return err
 	}
+	c.ifPressed() // first: who hears of this and finds the pressure still there hears once more
 	say(native.AreaMemory, "psi.calm", "")
-	c.ifPressed()
 	return nil
 }

@@ -89,9 +89,9 @@ func isOurs(t *testing.T, address string) bool {
 }
 
 // A connection belongs to whoever has its near end, and to nobody once that is
-// closed.
+// closed. Not beside other tests: a process that one of them is about to start has, for
+// a moment, every descriptor of this one.
 func TestWhoHoldsAConnection(t *testing.T) {
-	t.Parallel()
 	is := is.New(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	is.NoErr(err)

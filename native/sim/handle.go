@@ -20,11 +20,13 @@ type handle struct {
 }
 
 // close ends what was begun through the platform; a notice that it has not
-// acknowledged counts as acknowledged.
+// acknowledged counts as acknowledged. Its ports are free before anybody hears that
+// its announcements are gone: who then takes its place finds them so.
 func (h *handle) close() error {
 	err := h.world.change("sim.close", func() error {
 		h.ended = true
 		h.announcements = nil
+		h.world.abandon(h)
 		h.world.acknowledged(h)
 		return nil
 	})

@@ -139,12 +139,35 @@ func (o *Owner) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		hinted, paced := o.take()
 		now := time.Now()
-		for _, area := range schedule.due(now, hinted, paced) {
-			o.read(ctx, area)
-		}
+		o.readDue(ctx, schedule.due(now, hinted, paced))
 		o.wait(ctx, schedule.next(now))
 	}
 	return ctx.Err()
+}
+
+// readDue reads what is due. Interfaces and RDMA devices go with their cable, and no
+// hint says which of the three is due to the other: cables are read last, so that what
+// is missing because of one is never seen without it, and published first, so that
+// whoever asks why something is gone finds the cause.
+func (o *Owner) readDue(ctx context.Context, due []native.Area) {
+	wired := []native.Area{native.AreaRDMA, native.AreaNetwork}
+	var read []native.Area
+	for _, area := range due {
+		if area != native.AreaThunderbolt && !slices.Contains(wired, area) {
+			o.read(ctx, area)
+		}
+	}
+	for _, area := range wired {
+		if slices.Contains(due, area) && o.learn(ctx, area) {
+			read = append(read, area)
+		}
+	}
+	if len(read) > 0 || slices.Contains(due, native.AreaThunderbolt) {
+		if o.learn(ctx, native.AreaThunderbolt) {
+			read = append([]native.Area{native.AreaThunderbolt}, read...)
+		}
+		o.publish(read...)
+	}
 }
 
 // areas are those that this owner reads, quickest first.

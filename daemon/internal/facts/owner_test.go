@@ -3,6 +3,7 @@ package facts
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -170,4 +171,69 @@ func TestMissedEventsAreCounted(t *testing.T) {
 		is.Equal(owner.Missed(), uint64(1))
 		is.True(len(published.of(api.KindNetwork)) > 0)
 	})
+}
+
+// whilst is a platform where something happens once while an area is read.
+type whilst struct {
+	*nativetest.Machine
+	area    native.Area
+	happens func()
+}
+
+func (w *whilst) Snapshot(ctx context.Context, areas ...native.Area) (native.Snapshot, error) {
+	all, err := w.Machine.Snapshot(ctx, areas...)
+	if happens := w.happens; happens != nil && slices.Contains(areas, w.area) {
+		w.happens = nil
+		happens()
+	}
+	return all, err
+}
+
+// A cable is pulled at any moment, also while all is read anyway, and whatever the
+// system announces first: no document tells of what went with it before its own does.
+func TestTheCauseIsToldFirst(t *testing.T) {
+	for _, hinted := range [][]native.Area{
+		{native.AreaNetwork, native.AreaThunderbolt, native.AreaRDMA}, {native.AreaRDMA}, {native.AreaNetwork},
+	} {
+		for _, meanwhile := range []native.Area{"", native.AreaNetwork, native.AreaThunderbolt, native.AreaRDMA} {
+			synctest.Test(t, func(t *testing.T) {
+				is := is.New(t)
+				plugged := desk()
+				plugged.Thunderbolt.Ports[0].Status = native.PortPeer
+				plugged.Network.Interfaces[0].Link = new(true)
+				plugged.RDMA.Devices[0].PortState = native.RDMAPortActive
+				platform := &whilst{Machine: nativetest.NewMachine(nativetest.NewClock(time.Now()), plugged), area: meanwhile}
+				published := &shelf{}
+				run(t, platform, published)
+				published.of("")
+				pull := func(s *native.Snapshot) {
+					s.Thunderbolt.Ports[0].Status = native.PortEmpty
+					s.Network.Interfaces[0].Link = new(false)
+					s.RDMA.Devices[0].PortState = native.RDMAPortDown
+				}
+				if meanwhile == "" {
+					platform.Change(pull, hinted...)
+				} else {
+					platform.happens = func() { platform.Change(pull, hinted...) }
+					platform.Change(func(*native.Snapshot) {}, native.AreaNetwork, native.AreaThunderbolt, native.AreaRDMA)
+				}
+				time.Sleep(time.Second)
+				synctest.Wait()
+				published.mu.Lock()
+				defer published.mu.Unlock()
+				isTold := false
+				for _, p := range published.puts {
+					switch value := p.value.(type) {
+					case api.Thunderbolt:
+						isTold = isTold || p.name == "1" && !*value.Connected
+					case api.Network:
+						is.True(isTold || *value.Interfaces[0].Link)
+					case api.RDMA:
+						is.True(isTold || p.name != "1" || value.Device.PortState == api.RDMAPortActive)
+					}
+				}
+				is.True(isTold)
+			})
+		}
+	}
 }

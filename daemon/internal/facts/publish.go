@@ -9,14 +9,21 @@ import (
 	"fulmen/native"
 )
 
-// read reads one area and publishes it. An area that cannot be read keeps its
-// documents, which then say so; the log has the cause.
+// read reads one area and publishes it.
 func (o *Owner) read(ctx context.Context, area native.Area) {
+	if o.learn(ctx, area) {
+		o.publish(area)
+	}
+}
+
+// learn reads one area. One that cannot be read keeps its documents, which then say
+// so; the log has the cause. It reports false where the daemon ends.
+func (o *Owner) learn(ctx context.Context, area native.Area) bool {
 	within, cancel := context.WithTimeout(ctx, readDeadline)
 	defer cancel()
 	snapshot, err := o.platform.Snapshot(within, area)
 	if ctx.Err() != nil {
-		return // the daemon ends
+		return false
 	}
 	why := o.known.silence(area, snapshot)
 	if err != nil {
@@ -26,36 +33,50 @@ func (o *Owner) read(ctx context.Context, area native.Area) {
 		o.noteVoice(area, why, snapshot.Unknown[string(area)].Detail(), err)
 	}
 	o.known.take(area, snapshot, why)
-	if err := o.publish(area); err != nil {
-		o.log.Error("facts could not be published", "area", area, "error", err)
-	}
-	o.noteHomeless(area)
+	return true
 }
 
-// publish publishes what an area's reading may have changed. A document that
-// says nothing new is no news to anybody: the ledger sees to that.
-func (o *Owner) publish(area native.Area) error {
+// publish publishes what the reading of areas may have changed, in their order. A
+// document that says nothing new is no news to anybody: the ledger sees to that.
+func (o *Owner) publish(areas ...native.Area) {
+	var kinds []api.Kind
+	for _, area := range areas {
+		for _, kind := range o.known.follow(area) {
+			if !slices.Contains(kinds, kind) {
+				kinds = append(kinds, kind)
+			}
+		}
+	}
+	for _, kind := range kinds {
+		if err := o.publishKind(kind); err != nil {
+			o.log.Error("facts could not be published", "kind", kind, "error", err)
+		}
+	}
+	for _, area := range areas {
+		o.noteHomeless(area)
+	}
+}
+
+func (o *Owner) publishKind(kind api.Kind) error {
 	o.mu.Lock()
 	static := o.static
 	o.mu.Unlock()
 	var failed error
-	for _, kind := range o.known.follow(area) {
-		names := []string{}
-		for _, fact := range o.known.facts(kind, static) {
-			names = append(names, fact.Name)
-			failed = errors.Join(failed, o.documents.Put(kind, fact.Name, fact.Value, fact.Unknown))
-		}
-		for _, name := range o.published[kind] {
-			if slices.Contains(names, name) {
-				continue
-			}
-			if err := o.documents.Delete(kind, name); err != nil {
-				failed = errors.Join(failed, err)
-				names = append(names, name) // the next reading tries again
-			}
-		}
-		o.published[kind] = names
+	names := []string{}
+	for _, fact := range o.known.facts(kind, static) {
+		names = append(names, fact.Name)
+		failed = errors.Join(failed, o.documents.Put(kind, fact.Name, fact.Value, fact.Unknown))
 	}
+	for _, name := range o.published[kind] {
+		if slices.Contains(names, name) {
+			continue
+		}
+		if err := o.documents.Delete(kind, name); err != nil {
+			failed = errors.Join(failed, err)
+			names = append(names, name) // the next reading tries again
+		}
+	}
+	o.published[kind] = names
 	return failed
 }
 

@@ -181,7 +181,9 @@ func TestProgressDoesNotBlock(t *testing.T) {
 
 func TestFlood(t *testing.T) {
 	is := is.New(t)
-	r := run(t, fakeCommand(t, "flood", ""))
+	c := fakeCommand(t, "flood", "")
+	c.Deadline, c.Silence = 5*time.Minute, 5*time.Minute // a gigabyte takes a busy machine long, and no message comes meanwhile
+	r := run(t, c)
 	is.Equal(r.Outcome, OK)
 	is.True(strings.HasPrefix(string(r.Stderr.Head), "all work"))
 	is.True(strings.HasSuffix(string(r.Stderr.Tail), "the end of it\n"))

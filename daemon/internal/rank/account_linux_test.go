@@ -40,7 +40,11 @@ func TestAShimThatIsTheAccount(t *testing.T) {
 	m.free(p.Rank)
 }
 
+// copyFile copies a program. Nothing is started meanwhile: a child of another test that
+// has the copy open for writing, until it is a program itself, keeps it from being run.
 func copyFile(to, from string) error {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	source, err := os.Open(from)
 	if err != nil {
 		return err

@@ -12,23 +12,35 @@ import (
 func TestALeaseThatRunsOutEndsTheRank(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
+	spec := specOf(t, `exec sleep 1000`)
+	spec.LeaseS = 0.5
+	r := hold(t, spec).wait() // no daemon ever came
+	is.Equal(r.Signal, "SIGTERM")
+	is.Equal(r.Cause.Reason, "lease_expired")
+	is.True(r.ElapsedS >= 0.5)
+}
+
+func TestALeaseThatRunsOutKillsWhatIgnoresTheSignal(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
 	spec := specOf(t, `trap '' TERM; echo $$; while :; do sleep 0.01; done`)
-	spec.LeaseS, spec.GraceS = 0.5, 0.2
+	spec.GraceS = 0.2
 	h := hold(t, spec)
-	r := h.wait() // no daemon ever came
+	pids := h.pids(1) // it ignores the signal from here on, however long it took to start
+	d, _ := h.attach(3)
+	d.send(shimproto.Renew{RequestHeader: d.header(3), LeaseS: 0.1})
+	r := d.exit()
 	is.Equal(r.Signal, "SIGKILL")
 	is.Equal(r.Cause.Reason, "lease_expired")
 	is.True(r.KilledAfterGrace)
-	is.True(r.ElapsedS >= 0.7)
-	gone(t, h.pids(1)...)
+	is.True(r.ElapsedS >= 0.3)
+	gone(t, pids...)
 }
 
 func TestRenewalKeepsARank(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	spec := specOf(t, `sleep 1000`)
-	spec.LeaseS = 5
-	h := hold(t, spec)
+	h := hold(t, specOf(t, `sleep 1000`)) // for a minute
 	d, _ := h.attach(3)
 	d.send(shimproto.Renew{RequestHeader: d.header(3), LeaseS: 100})
 	status := d.answer().(shimproto.Status)

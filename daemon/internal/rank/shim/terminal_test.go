@@ -117,7 +117,7 @@ func TestAShellAtItsTerminalHangsUp(t *testing.T) {
 	is.NoErr(err)
 	h.shows("4 sleeps")
 	d.running(3)
-	d.send(d.stopFor(3, 2))
+	d.send(d.stopFor(3, 10)) // of which the second half has to do for bash to end
 	r := d.exit()
 	is.Equal(r.Signal, "SIGHUP")
 	is.True(!r.KilledAfterGrace)

@@ -149,6 +149,8 @@ func TestWhatHangsIsKilled(t *testing.T) {
 func TestAShellThatHangs(t *testing.T) {
 	is := is.New(t)
 	r := runner(t)
+	// The time that the process itself has counts, also where it takes long to start.
+	r.Clock = nativetest.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
 	ada := preparetest.Account(t, preparetest.Shell(t, "bash"))
 	preparetest.Write(t, ada, ada.Home, map[string]string{
 		".bash_profile": "sleep 1000 & echo $! >$HOME/pids; echo $$ >>$HOME/pids; echo asking >&2; while :; do sleep 1000; done\n",
