@@ -16,14 +16,9 @@ import (
 	"fulmen/native"
 )
 
-const (
-	// replyFirst is what the reply to daemon.stop and the like gets to leave, before
-	// the connections end with the daemon.
-	replyFirst = 100 * time.Millisecond
-	// stoppedFor is how long a stopped daemon stays without a connection. Whoever
-	// connects later wakes another.
-	stoppedFor = 30 * time.Second
-)
+// stoppedFor is how long a stopped daemon stays without a connection. Whoever
+// connects later wakes another.
+const stoppedFor = 30 * time.Second
 
 // errStaysStopped ends a run in which the daemon was only woken to say that it is
 // stopped.
@@ -42,7 +37,7 @@ func (d *daemon) stopHandler(stop context.CancelCauseFunc) func(context.Context,
 				return api.Empty{}, err
 			}
 		}
-		time.AfterFunc(replyFirst, func() { stop(nil) })
+		c.Replied(func() { stop(nil) })
 		return api.Empty{}, nil
 	}
 }
@@ -51,7 +46,7 @@ func (d *daemon) stopHandler(stop context.CancelCauseFunc) func(context.Context,
 func (d *daemon) restartHandler(stop context.CancelCauseFunc) func(context.Context, *server.Caller, api.Empty) (api.Empty, error) {
 	return func(_ context.Context, c *server.Caller, _ api.Empty) (api.Empty, error) {
 		d.logs.part("daemon").Info("asked to restart", "uid", c.UID)
-		time.AfterFunc(replyFirst, func() { stop(ErrRestartProgram) })
+		c.Replied(func() { stop(ErrRestartProgram) })
 		return api.Empty{}, nil
 	}
 }
@@ -89,11 +84,11 @@ func (d *daemon) awaitStart(ctx context.Context) error {
 			}
 			return api.NewError(api.ReasonStopped, method)
 		},
-		Handlers: server.Handlers{methodStart: server.Handle(func(context.Context, *server.Caller, api.Empty) (api.Empty, error) {
+		Handlers: server.Handlers{methodStart: server.Handle(func(_ context.Context, c *server.Caller, _ api.Empty) (api.Empty, error) {
 			if err := mark.Clear(); err != nil {
 				return api.Empty{}, err
 			}
-			time.AfterFunc(replyFirst, func() { end(errStarted) })
+			c.Replied(func() { end(errStarted) })
 			return api.Empty{}, nil
 		})},
 	}

@@ -36,11 +36,14 @@ type rig struct {
 
 // tools stand in for programs of a desktop, which would need a screen: questions
 // answer with the next line of a file, and no where there is none, and everything
-// is told to the test, what is copied once it is.
+// is told to the test: a question once its answer was taken, which the next one's is
+// then not, and what is copied once it is.
 var tools = map[string]string{
-	"zenity": `tell
-case $1 in --error|--info) exit 0 ;; esac
-head -n 1 "$ANSWERS" | grep . && sed -i 1d "$ANSWERS"
+	"zenity": `case $1 in --error|--info) tell; exit 0 ;; esac
+answer=$(head -n 1 "$ANSWERS")
+[ -z "$answer" ] || sed -i 1d "$ANSWERS"
+tell
+[ -n "$answer" ] && printf '%s\n' "$answer"
 `,
 	"xdg-open": "tell\n",
 	"wl-copy":  "cat >\"$COPIED\"\ntell\n",

@@ -47,7 +47,7 @@ func params(dir string) testscript.Params {
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // else each program lasts a second under the race detector
 			return os.WriteFile(filepath.Join(home, "config.toml"), []byte("# mine\n[api]\nport = 0 # any\n"), 0o600)
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"start": start, "mode": mode, "fifo": fifo, "meet": meet, "outlive": outlive, "watch": watch, "said": said, "pair": pair, "stub": stub, "status": status, "interrupt": interrupt, "cluster": cluster, "becomes": becomes},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"start": start, "mode": mode, "fifo": fifo, "meet": meet, "step": step, "outlive": outlive, "watch": watch, "said": said, "pair": pair, "stub": stub, "status": status, "interrupt": interrupt, "cluster": cluster, "becomes": becomes},
 	}
 }
 
@@ -146,8 +146,9 @@ func drawing(scenario string) error {
 	return json.NewEncoder(os.Stdout).Encode(d)
 }
 
-// rank is a worker that computes nothing. Where there is a named pipe hold in
-// the home folder, it meets the test there and then measures until it is ended.
+// rank is a worker that computes nothing. Where there is a named pipe step in the
+// home folder, it waits there until the test has seen how far it is. Where there is
+// one called hold, it meets the test there and then measures until it is ended.
 func rank() {
 	out := worker.NewWriter(os.NewFile(worker.FD, "messages"))
 	command := worker.Command(os.Args[1])
@@ -161,6 +162,7 @@ func rank() {
 		say(worker.Message{Type: worker.TypeResult, Value: []byte(`{"protocol":1,"mlx_version":"0.32.4","os":"linux","arch":"amd64","cpus":2,"backends":["cpu"],"distributed":["ring"],"blas":{"name":"openblas"},"devices":[{"type":"cpu","index":0}]}`)})
 	case worker.CommandGPU:
 		say(worker.Message{Type: worker.TypeProgress, Progress: &worker.Progress{Stage: "matrix products", DoneRatio: 0.5, ElapsedS: 1}})
+		_, _ = os.ReadFile(filepath.Join(os.Getenv("HOME"), "step")) // there may be none
 		if _, err := os.OpenFile(filepath.Join(os.Getenv("HOME"), "hold"), os.O_WRONLY, 0); err == nil {
 			ended, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 			defer stop()

@@ -102,14 +102,27 @@ func (c *conn) call(ctx context.Context, method string, params any) (json.RawMes
 		return nil, err
 	}
 	defer c.forget(id)
+	return c.await(ctx, method, answer)
+}
+
+// await waits for an answer. One that has come counts, whatever has ended since: a
+// daemon that is told to stop answers, and ends the connection a moment later.
+func (c *conn) await(ctx context.Context, method string, answer <-chan incoming) (json.RawMessage, error) {
 	select {
 	case m := <-answer:
 		return m.outcome()
 	case <-c.ctx.Done():
-		return nil, lost(method)
 	case <-ctx.Done():
-		return nil, ended(ctx, method)
 	}
+	select {
+	case m := <-answer:
+		return m.outcome()
+	default:
+	}
+	if c.ctx.Err() != nil {
+		return nil, lost(method)
+	}
+	return nil, ended(ctx, method)
 }
 
 // request sends a request; its answer goes to the channel, if there is one.

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,6 +30,9 @@ func (j *jobs) waitsForAChange(t *testing.T, at *desk.Node, name string, enable 
 	job := j.detached(t, at, "-n", "1", "--rank0", "here", "--", j.Program("status.sh"), "0")
 	waits := func() bool {
 		for _, d := range call[api.StateGetResult](t, at.Client, "state.get", api.StateSelect{Kinds: []api.Kind{api.KindGrant}}).Docs {
+			if !isOf(d, job) {
+				continue // a measurement that the job before has led to: it may go on beside a change
+			}
 			var one api.Grant
 			must(t, "a grant", d.Decode(&one))
 			if d.Node == at.ID && one.State == api.GrantWaiting && one.Reason == api.ReasonRDMAChangeRunning {
@@ -71,7 +75,8 @@ func (j *jobs) refusesForAJob(t *testing.T, at *desk.Node, args ...string) {
 	})
 }
 
-// phaseAtTheEnd waits for a job's end.
+// phaseAtTheEnd waits for a job's end, and until what was lent to it is back: as long
+// as it is not, nothing is changed for RDMA there.
 func (j *jobs) phaseAtTheEnd(t *testing.T, at *desk.Node, job api.JobID) (phase api.JobPhase) {
 	t.Helper()
 	eventually(t, "the end of job "+string(job), soon, func() bool {
@@ -79,5 +84,17 @@ func (j *jobs) phaseAtTheEnd(t *testing.T, at *desk.Node, job api.JobID) (phase 
 		phase = now.Phase
 		return err == nil && phase.Ended()
 	})
+	documents(t, at.Mac, at.Client, "return of what was lent to job "+string(job), soon, api.StateSelect{Kinds: []api.Kind{api.KindGrant}}, func(v *client.View) bool {
+		return !slices.ContainsFunc(v.Docs(), func(d api.Document) bool {
+			var one api.Grant
+			return isOf(d, job) && (d.Decode(&one) != nil || one.State == api.GrantHeld || one.State == api.GrantWaiting)
+		})
+	})
 	return phase
+}
+
+// isOf reports whether a grant is that of a rank of a job.
+func isOf(d api.Document, job api.JobID) bool {
+	ref, err := api.ParseRankRef(d.Name)
+	return err == nil && ref.Job == job
 }

@@ -179,23 +179,27 @@ func TestLinksOfASimulatedMac(t *testing.T) {
 			next <- one
 		}
 	}()
-	if len(watched.Cables) == 0 { // it began before the graph was drawn
-		<-next
+	for cables := len(watched.Cables); cables == 0; { // it began before the graph was drawn with the cable
+		one, more := <-next
+		is.True(more)
+		cables = len(one.Cables)
 	}
 	change(t, c, "unplug studio-1.tb4")
-	for one := range next {
-		if len(one.GoneCables) > 0 {
-			is.Equal(one.GoneCables, []api.LinkEnd{end})
-			break
+	for gone := []api.LinkEnd(nil); gone == nil; {
+		one, more := <-next
+		is.True(more)
+		if gone = one.GoneCables; gone != nil {
+			is.Equal(gone, []api.LinkEnd{end})
 		}
 	}
 
 	// A cable that comes and goes is a condition, until it is quiet.
 	name := "link_flapping/" + end.String()
 	flapping := make(chan struct{})
+	observer := r.dial()
 	go func() {
-		until(t, r.dial(), api.KindCondition, "flapping link", func(d api.Document) bool { return d.Name == name })
-		close(flapping)
+		defer close(flapping) // also where it does not come: then nobody plugs for ever
+		until(t, observer, api.KindCondition, "flapping link", func(d api.Document) bool { return d.Name == name })
 	}()
 	for plugged := false; ; plugged = !plugged {
 		select {

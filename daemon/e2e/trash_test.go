@@ -81,6 +81,11 @@ func TestAppInTheTrashPutsBack(t *testing.T) {
 		return all[here], all[there]
 	}
 	enable()
+	// The other end hears a moment later that it stays.
+	eventually(t, "both ends to be known as changed", soon, func() bool {
+		a, b := states()
+		return a == api.RDMAChangeActive && b == api.RDMAChangeActive
+	})
 
 	putBundle(t, app, "1.1") // an upgrade
 	eventually(t, "the newer app to be seen", soon, func() bool { return strings.Contains(two.log.String(), "verdict=replaced") })

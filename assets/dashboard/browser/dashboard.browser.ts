@@ -80,6 +80,7 @@ describe("while a Mac is lost, every page", () => {
     await see(page, 'aside >> text="Not reached"');
     await see(page, "text=3 of 4 Macs connected");
     await picture(page, "lost");
+    await told("mini does not answer any more");
     await cluster.boot("mini");
     await see(page, "aside >> text=Connected");
     await see(page, "[data-members]:has-text('4 Macs')");
@@ -178,6 +179,7 @@ describe("a cable", () => {
       return found === null || found.getAttribute("data-verdict") === "gone";
     }, link, { timeout: patience, polling: 20 });
     console.log(`a pulled cable is gone from the picture after ${Date.now() - began} ms`);
+    await told("Cable pulled: studio-1:4 to studio-2:4");
     await cluster.simulate("plug studio-1.tb4 studio-2.tb4");
     await page.waitForFunction((selector) => {
       const found = document.querySelector(selector);
@@ -193,6 +195,10 @@ describe("a cable", () => {
     expect((await cluster.fulmen("studio-1", ["events"])).out).toMatch(/warning +Cable pulled: studio-1:4 to studio-2:4\./);
   });
 });
+
+/** Waits until the daemon tells of something: it looks a moment after the picture, and what came and went until then is no event. */
+const told = (words: string) =>
+  expect.poll(async () => (await cluster.fulmen("studio-1", ["events"])).out, { timeout: patience, interval: 200 }).toContain(words);
 
 /** Goes to a place on the page. */
 async function at(path: string): Promise<void> {

@@ -56,6 +56,8 @@ export async function gallery(context: BrowserContext): Promise<Page> {
 export async function show(page: Page, words: string): Promise<void> {
   await page.mouse.move(2, 2);
   await page.goto(`${origin}/#${words}`);
+  // The one before may have as many Macs.
+  await page.locator(`[data-words="${words}"]`).waitFor({ state: "attached" });
   const count = Number(new URLSearchParams(words).get("n"));
   await page.waitForFunction((n) => document.querySelectorAll("[data-node]").length === n && !document.querySelector("[data-card]"), count, { polling: 20 });
 }

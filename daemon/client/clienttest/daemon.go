@@ -32,14 +32,15 @@ type Call struct {
 type Daemon struct {
 	server *http.Server
 
-	mu      sync.Mutex
-	answers map[string]Answer
-	streams map[string]Stream
-	docs    []api.Document
-	watches map[*watch]bool
-	conns   map[*websocket.Conn]bool
-	calls   []Call
-	called  chan struct{} // closed at the next call
+	mu       sync.Mutex
+	answers  map[string]Answer
+	streams  map[string]Stream
+	docs     []api.Document
+	watches  map[*watch]bool
+	conns    map[*websocket.Conn]bool
+	calls    []Call
+	answered map[string]int // how often each method was
+	next     chan struct{}  // closed at the next answer
 }
 
 // watch is a subscription of documents.
@@ -59,7 +60,7 @@ func Start(home string) (*Daemon, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Daemon{answers: map[string]Answer{}, streams: map[string]Stream{}, watches: map[*watch]bool{}, conns: map[*websocket.Conn]bool{}, called: make(chan struct{})}
+	d := &Daemon{answers: map[string]Answer{}, streams: map[string]Stream{}, watches: map[*watch]bool{}, conns: map[*websocket.Conn]bool{}, answered: map[string]int{}, next: make(chan struct{})}
 	d.server = &http.Server{Handler: http.HandlerFunc(d.serve)}
 	go func() { _ = d.server.Serve(listener) }() // it ends with Close
 	return d, nil
@@ -127,13 +128,7 @@ func (d *Daemon) Await(method string) { d.AwaitTimes(method, 1) }
 func (d *Daemon) AwaitTimes(method string, times int) {
 	for {
 		d.mu.Lock()
-		found := 0
-		for _, c := range d.calls {
-			if c.Method == method {
-				found++
-			}
-		}
-		next := d.called
+		found, next := d.answered[method], d.next
 		d.mu.Unlock()
 		if found >= times {
 			return
@@ -238,8 +233,9 @@ func (d *Daemon) answer(request api.Request, own *watch) {
 			return own.send(notification{JSONRPC: api.JSONRPCVersion, Method: request.Method, Params: params})
 		})
 	}
-	close(d.called)
-	d.called = make(chan struct{})
+	d.answered[request.Method]++
+	close(d.next)
+	d.next = make(chan struct{})
 }
 
 // selected are the documents of some kinds; no kinds are all.

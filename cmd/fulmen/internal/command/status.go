@@ -55,7 +55,8 @@ func (r *run) status(ctx context.Context, c *client.Client) error {
 func (r *run) freshen(ctx context.Context, c *client.Client, s show.Status) {
 	path := client.APIFilePath(r.Environment)
 	file, err := os.Stat(path)
-	if err != nil || file.ModTime().After(s.Started()) {
+	started := s.Started() // zero in a daemon's first moment: then it is asked
+	if err != nil || !started.IsZero() && file.ModTime().After(started) {
 		return
 	}
 	info, err := client.Call[api.DaemonInfoResult](ctx, c, "daemon.info", nil)

@@ -64,6 +64,7 @@ func (r *rig) uninstalls(t *testing.T, undo error) func() []string {
 	})
 	r.daemon.Set("daemon.stop", func(json.RawMessage) (any, error) {
 		go func() {
+			r.daemon.Await("daemon.stop") // the answer leaves first
 			ended()
 			r.daemon.Drop()
 		}()

@@ -303,7 +303,16 @@ func unreachable(whom string, cause error) error {
 // Invite makes an invitation of one line.
 func (n *Node) Invite(p api.ClusterInviteParams) (api.ClusterInviteResult, error) {
 	var addresses []netip.Addr
-	network, _ := n.network(n.self)
+	network, isRead := n.network(n.self)
+	port := n.transport.Port()
+	switch { // the port is opened with the first network
+	case port == 0 && !isRead:
+		return api.ClusterInviteResult{}, api.NewError(api.ReasonStarting, "")
+	case port == 0:
+		e := api.Errorf(api.ReasonNoAddress, "invite", "No other Mac could reach this one: it uses no network and no cable.")
+		e.Data.Remedy = "Connect it, by a cable or to a network, and repeat it."
+		return api.ClusterInviteResult{}, e
+	}
 	for _, i := range usable(network) {
 		for _, a := range i.Addresses {
 			if i.Rank < rankLoopback && len(addresses) < pairing.MaxInvitationAddresses {
@@ -311,7 +320,7 @@ func (n *Node) Invite(p api.ClusterInviteParams) (api.ClusterInviteResult, error
 			}
 		}
 	}
-	invitation, until, err := n.book.Invite(n.options.Identity.Public(), addresses, n.transport.Port(), time.Duration(p.ValidS*float64(time.Second)))
+	invitation, until, err := n.book.Invite(n.options.Identity.Public(), addresses, port, time.Duration(p.ValidS*float64(time.Second)))
 	if err != nil {
 		return api.ClusterInviteResult{}, err
 	}

@@ -275,6 +275,26 @@ func TestMembersDoNotJoinElsewhere(t *testing.T) {
 	})
 }
 
+// Who could not be reached gives no invitation, and says why.
+func TestInvitationOfNobody(t *testing.T) {
+	on(t, 0, func(d *desk) {
+		is := is.New(d.t)
+		m := d.add()
+		m.blind = true // it has not looked at its networks
+		m.start()
+		defer m.halt()
+		_, err := m.Invite(api.ClusterInviteParams{})
+		is.True(errors.Is(err, api.ReasonStarting))
+		m.put(api.KindNetwork, "", api.Network{})
+		_, err = m.Invite(api.ClusterInviteParams{})
+		is.True(errors.Is(err, api.ReasonNoAddress))
+		m.learn()
+		d.pass(time.Second)
+		_, err = m.Invite(api.ClusterInviteParams{})
+		is.NoErr(err)
+	})
+}
+
 func TestInvitation(t *testing.T) {
 	on(t, 3, func(d *desk) {
 		is := is.New(d.t)

@@ -40,8 +40,8 @@ func (n *Node) Paths(node api.NodeID) []api.PathView {
 	return all
 }
 
-// Flush waits until the members that are reached have been sent what was
-// published before, or ctx ends.
+// Flush tells the members that are reached what this node says of itself now, and
+// waits until they have heard it, or ctx ends.
 func (n *Node) Flush(ctx context.Context) error {
 	waiting := 0
 	done := make(chan error)
@@ -52,7 +52,7 @@ func (n *Node) Flush(ctx context.Context) error {
 		waiting++
 		go func() {
 			select {
-			case done <- n.transport.Call(ctx, node, "peer.hello", n.hello(), nil):
+			case done <- n.replica.LastWord(ctx, node):
 			case <-ctx.Done():
 			}
 		}()

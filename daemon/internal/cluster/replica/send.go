@@ -2,6 +2,7 @@ package replica
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"runtime"
@@ -90,12 +91,7 @@ func (r *Replica) tell(all []own, is func(*peer) bool) (told int) {
 	members := r.roster().Current()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var missed []api.NodeID
-	for _, m := range members {
-		if p := r.peers[m]; m != r.self && (p == nil || p.isBehind) {
-			missed = append(missed, m)
-		}
-	}
+	missed := r.missed(members)
 	for _, p := range r.peers {
 		if !is(p) {
 			continue
@@ -108,6 +104,16 @@ func (r *Replica) tell(all []own, is func(*peer) bool) (told int) {
 		}
 	}
 	return told
+}
+
+// missed are the members that are not told from here; the caller holds mu.
+func (r *Replica) missed(members []api.NodeID) (missed []api.NodeID) {
+	for _, m := range members {
+		if p := r.peers[m]; m != r.self && (p == nil || p.isBehind) {
+			missed = append(missed, m)
+		}
+	}
+	return missed
 }
 
 // queue puts something into a neighbour's outbox and sees to its being sent; the
@@ -210,6 +216,29 @@ func (r *Replica) put(p *peer, docs []*ledger.Record, missed []api.NodeID, isRep
 	r.mu.Unlock()
 	for _, cause := range result.Refused {
 		r.complain(p.node, "a neighbour refused a document", errors.New(cause.Message))
+	}
+	return nil
+}
+
+// LastWord tells a neighbour what this node says of itself and of its cables now, and
+// returns when it has heard that: what is queued for it may not have been sent yet when
+// a node sleeps or stops.
+func (r *Replica) LastWord(ctx context.Context, node api.NodeID) error {
+	docs := r.ledger.List(ledger.Filter{Nodes: []api.NodeID{r.self}, Kinds: []api.Kind{api.KindNodeState, api.KindRDMAChange}})
+	members := r.roster().Current()
+	r.mu.Lock()
+	missed := r.missed(members)
+	r.mu.Unlock()
+	params, err := r.encoded(message{docs: docs, missed: missed})
+	if err != nil {
+		return err
+	}
+	var result api.PeerPutResult
+	if err := r.options.Calls.Call(ctx, node, methodPut, params, &result); err != nil {
+		return err
+	}
+	for _, cause := range result.Refused {
+		return errors.New(cause.Message)
 	}
 	return nil
 }

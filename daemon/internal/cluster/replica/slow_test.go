@@ -44,6 +44,29 @@ func TestSlowNodeHoldsNobodyUp(t *testing.T) {
 	})
 }
 
+// The last word of a node that sleeps or stops does not wait for what is on its way.
+func TestLastWord(t *testing.T) {
+	onDesk(t, 3, func(is *is.I, d *desk) {
+		d.joinAll()
+		d.agreedWithin(time.Second)
+		d.wait(3 * time.Second)
+		d.slow(1, time.Second)
+		own, other := d.nodes[0], d.nodes[1]
+		cable, err := api.NewLinkID(api.LinkEnd{Node: own.identity.Node, Receptacle: 1}, api.LinkEnd{Node: other.identity.Node, Receptacle: 1})
+		is.NoErr(err)
+		link := cable.String()
+		own.put(api.KindThunderbolt, "1", 1)
+		d.wait(time.Millisecond)
+		own.put(api.KindNodeState, "", 2)
+		own.put(api.KindRDMAChange, link, 3)
+		is.NoErr(own.replica.LastWord(d.t.Context(), other.identity.Node))
+		is.Equal(other.value(own, api.KindNodeState, ""), own.value(own, api.KindNodeState, ""))
+		is.Equal(other.value(own, api.KindRDMAChange, link), own.value(own, api.KindRDMAChange, link))
+		is.True(other.value(own, api.KindRDMAChange, link) != "")
+		d.agreedWithin(20 * time.Second)
+	})
+}
+
 // A node that answers nothing is given up on, and is told all it missed.
 func TestSilentNodeCatchesUp(t *testing.T) {
 	if testing.Short() {
