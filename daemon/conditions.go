@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/config"
 	"fulmen/daemon/internal/facts"
 	"fulmen/daemon/internal/proc"
 	"fulmen/native"
@@ -27,10 +26,14 @@ func (d *daemon) clear(codes ...api.Reason) {
 }
 
 // configured hears how the configuration file and what is in force relate.
-func (d *daemon) configured(status config.Status) {
+// It may be called from several sides: each says what is so then.
+func (d *daemon) configured() {
 	if !d.canRaise.Load() {
 		return // asked again when there is a health
 	}
+	d.configuring.Lock()
+	defer d.configuring.Unlock()
+	status := d.live.Status()
 	d.clear(api.ReasonConfigInvalid, api.ReasonConfigUnknownKey, api.ReasonNeedsRestart)
 	for _, condition := range status.Conditions(api.TimeOf(d.platform.Clock.Now())) {
 		d.raise(condition.Code, condition.Text)

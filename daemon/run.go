@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -118,7 +119,8 @@ type daemon struct {
 	crossCheck   crossCheck          // nil where there is no second source
 	// canRaise says that health is there; the configuration's watcher, which has a
 	// goroutine of its own, is there before.
-	canRaise atomic.Bool
+	canRaise    atomic.Bool
+	configuring sync.Mutex // held while the configuration's conditions are told
 }
 
 // onClose has something done at the end, the last opened first.
@@ -156,7 +158,7 @@ func (d *daemon) findFolders(context.Context) error {
 // openFolders reads the configuration and locks the folders.
 func (d *daemon) openFolders(context.Context) error {
 	var err error
-	d.live, err = config.Open(d.folders.ConfigFile(), config.Options{Trust: d.folders.CheckFile, Report: d.configured})
+	d.live, err = config.Open(d.folders.ConfigFile(), config.Options{Trust: d.folders.CheckFile, Report: func(config.Status) { d.configured() }})
 	if err != nil {
 		return err
 	}
@@ -330,7 +332,7 @@ func (d *daemon) openParts(ctx context.Context) error {
 		return err
 	}
 	d.canRaise.Store(true)
-	d.configured(d.live.Status())
+	d.configured()
 	d.tellPlatform(ctx)
 	d.openLife()
 	if aside := d.database.Aside(); aside != nil {

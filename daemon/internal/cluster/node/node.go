@@ -34,6 +34,8 @@ type Node struct {
 	strangers chan struct{} // Macs that wait have come or gone
 	joining   sync.Mutex    // one pairing at a time changes the cluster
 
+	booking sync.Mutex // held while others are told of Add a Mac
+
 	mu       sync.Mutex
 	inbox    *pairing.Inbox
 	pairing  bool                                 // Add a Mac is open

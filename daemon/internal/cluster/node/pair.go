@@ -29,6 +29,15 @@ func (n *Node) Standing() pairing.Standing { return n.book.Standing() }
 
 // bookChanged opens and closes what others see of Add a Mac.
 func (n *Node) bookChanged() {
+	n.tellBook()
+	n.tell()
+}
+
+// tellBook says what is so now: a code that ends while another is opened is not the
+// last word.
+func (n *Node) tellBook() {
+	n.booking.Lock()
+	defer n.booking.Unlock()
 	standing := n.book.Standing()
 	isOpen := standing.IsOpen()
 	n.mu.Lock()
@@ -39,7 +48,6 @@ func (n *Node) bookChanged() {
 		finder.SetPairing(isOpen)
 	}
 	n.publishTries(standing, isOpen)
-	n.tell()
 }
 
 // publishTries publishes who has tried a wrong code, for its screen, while it is
