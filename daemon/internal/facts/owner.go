@@ -122,8 +122,8 @@ func (o *Owner) nudge() {
 // is news.
 func (o *Owner) Begun() <-chan struct{} { return o.begun }
 
-// Run publishes until the context ends; it is called once. The first facts, name and memory, are
-// published before anything slower is read.
+// Run publishes until the context ends; it is called once. The first facts, name and
+// memory, are published before anything slower is read.
 func (o *Owner) Run(ctx context.Context) error {
 	stop, err := o.platform.Watch(o.hint)
 	if err != nil {

@@ -51,15 +51,12 @@ type conn struct {
 	subs    map[api.Subscription]*subscription
 	lastSub uint64
 	replied map[string][]func(ok bool) // by request id
-	awaited map[string][]func()        // by request id: what is done once its reply is written
-	leaving map[*byte][]func()         // by the message's first byte, while it is queued
 }
 
 func newConn(s *Server, ws *websocket.Conn, ctx context.Context, cancel context.CancelCauseFunc) *conn {
 	return &conn{server: s, ws: ws, ctx: ctx, cancel: cancel,
 		box: outbox.New(maxOutboxBytes), slots: make(chan struct{}, maxSlots),
-		subs: map[api.Subscription]*subscription{}, replied: map[string][]func(bool){},
-		awaited: map[string][]func(){}, leaving: map[*byte][]func(){}}
+		subs: map[api.Subscription]*subscription{}, replied: map[string][]func(bool){}}
 }
 
 // run serves the connection until it ends.
@@ -104,7 +101,6 @@ func (c *conn) write() {
 			c.cancel(errDisconnected)
 			return
 		}
-		c.left(message)
 	}
 }
 
@@ -134,13 +130,9 @@ func (c *conn) finish() {
 	c.mu.Lock()
 	subs := c.subs
 	c.subs = nil
-	abandoned := c.abandoned()
 	c.mu.Unlock()
 	for _, s := range subs {
 		s.stop()
-	}
-	for _, do := range abandoned {
-		go do()
 	}
 }
 

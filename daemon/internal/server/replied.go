@@ -1,58 +1,34 @@
 package server
 
-// Replied has something done once the reply to this request has left for whoever
-// asked, or cannot any more, in a goroutine of its own: what ends the daemon, and with
-// it the connection, would else overtake the reply.
+import (
+	"context"
+	"sync"
+
+	"fulmen/daemon/internal/server/outbox"
+)
+
+// Replied has something done once, after the reply to this request has left for
+// whoever asked, or cannot any more: what ends the daemon, and with it the connection,
+// would else overtake the reply. It is done in a goroutine of its own.
 func (c *Caller) Replied(do func()) {
-	conn := c.conn
-	conn.mu.Lock()
-	defer conn.mu.Unlock()
-	if c.requestID == "" || conn.subs == nil { // nobody waits
+	if c.requestID == "" { // nobody waits
 		go do()
 		return
 	}
-	conn.awaited[c.requestID] = append(conn.awaited[c.requestID], do)
+	do = sync.OnceFunc(do)
+	context.AfterFunc(c.conn.ctx, do)
+	behind := outbox.NewSlot(last(do))
+	c.conn.mu.Lock()
+	defer c.conn.mu.Unlock()
+	c.conn.replied[c.requestID] = append(c.conn.replied[c.requestID], func(bool) { c.conn.box.Ready(behind) })
 }
 
-// leave notes with a reply, before it is queued, what is to be done once it is written.
-func (c *conn) leave(message []byte) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.awaited) == 0 || len(message) == 0 {
-		return
-	}
-	replies, _, _ := parseReplies(message)
-	for _, r := range replies {
-		if do := c.awaited[string(r.ID)]; do != nil {
-			delete(c.awaited, string(r.ID))
-			c.leaving[&message[0]] = append(c.leaving[&message[0]], do...)
-		}
-	}
-}
+// last has its place in the queue behind a message, and nothing to say: when its turn
+// comes, the message is written.
+type last func()
 
-// left does what waited for a message to be written.
-func (c *conn) left(message []byte) {
-	c.mu.Lock()
-	var due []func()
-	if len(c.leaving) > 0 && len(message) > 0 {
-		due = c.leaving[&message[0]]
-		delete(c.leaving, &message[0])
-	}
-	c.mu.Unlock()
-	for _, do := range due {
-		go do()
-	}
-}
-
-// abandoned gives what waited for replies that nobody is sent any more; the caller
-// holds mu.
-func (c *conn) abandoned() (due []func()) {
-	for _, all := range c.awaited {
-		due = append(due, all...)
-	}
-	for _, all := range c.leaving {
-		due = append(due, all...)
-	}
-	c.awaited, c.leaving = nil, nil
-	return due
+// Next implements [outbox.Source].
+func (l last) Next() (message []byte, more bool) {
+	go l()
+	return nil, false
 }

@@ -58,7 +58,6 @@ func (s *socket) Send(message []byte) error {
 	c := s.conn
 	c.giveBack(replySlots)
 	message = mend(message)
-	c.leave(message)
 	if !c.push(message) {
 		return io.ErrClosedPipe
 	}
