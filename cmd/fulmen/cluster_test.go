@@ -6,7 +6,6 @@ import (
 	"context"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -87,15 +86,12 @@ func cluster(ts *testscript.TestScript, _ bool, args []string) {
 func becomes(ts *testscript.TestScript, _ bool, args []string) {
 	pattern, err := regexp.Compile("(?m)" + args[0])
 	ts.Check(err)
-	path, err := exec.LookPath(args[1])
-	ts.Check(err)
 	var said bytes.Buffer
 	// A command prints once, and nothing announces what it would print next.
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for end := time.Now().Add(storyWithin); time.Now().Before(end); <-tick.C {
-		cmd := exec.Command(path, args[2:]...)
-		cmd.Env = append(os.Environ(), "FULMEN_HOME="+ts.Getenv("FULMEN_HOME"))
+		cmd := program(ts, args[1], args[2:]...)
 		said.Reset()
 		out := bufio.NewWriter(&said)
 		cmd.Stdout, cmd.Stderr = out, out

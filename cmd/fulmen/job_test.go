@@ -91,10 +91,7 @@ func status(ts *testscript.TestScript, _ bool, args []string) {
 // interrupt runs a program, sends it what Ctrl-C does once it says that the job
 // runs, and holds it to its exit status: interrupt 143 fulmen run ...
 func interrupt(ts *testscript.TestScript, _ bool, args []string) {
-	path, err := exec.LookPath(args[1])
-	ts.Check(err)
-	cmd := exec.Command(path, args[2:]...)
-	cmd.Env = append(os.Environ(), "FULMEN_HOME="+ts.Getenv("FULMEN_HOME"))
+	cmd := program(ts, args[1], args[2:]...)
 	problems, err := cmd.StderrPipe()
 	ts.Check(err)
 	ts.Check(cmd.Start())

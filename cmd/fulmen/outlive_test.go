@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"io"
 	"os"
-	"os/exec"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -13,10 +12,7 @@ import (
 // outlive stops the daemon under a watch and starts it again: the watch says
 // that it was interrupted, once, and goes on.
 func outlive(ts *testscript.TestScript, _ bool, _ []string) {
-	path, err := exec.LookPath("fulmen")
-	ts.Check(err)
-	watch := exec.Command(path, "watch", "--kind", "node-state")
-	watch.Env = append(os.Environ(), "FULMEN_HOME="+ts.Getenv("FULMEN_HOME"))
+	watch := program(ts, "fulmen", "watch", "--kind", "node-state")
 	out, err := watch.StdoutPipe()
 	ts.Check(err)
 	problems, err := watch.StderrPipe()

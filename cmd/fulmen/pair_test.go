@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -20,10 +19,7 @@ var codes = regexp.MustCompile(`^[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}$`)
 // pair opens Add a Mac, reads the code and ends it as Ctrl-C does: the code is
 // taken back, and nowhere in the daemon's folders.
 func pair(ts *testscript.TestScript, _ bool, _ []string) {
-	path, err := exec.LookPath("fulmen")
-	ts.Check(err)
-	cmd := exec.Command(path, "pair")
-	cmd.Env = append(os.Environ(), "FULMEN_HOME="+ts.Getenv("FULMEN_HOME"))
+	cmd := program(ts, "fulmen", "pair")
 	var said bytes.Buffer
 	cmd.Stderr = &said
 	out, err := cmd.StdoutPipe()

@@ -77,6 +77,15 @@ func start(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
+// program is a program on the story's path that speaks to the daemon of the moment.
+func program(ts *testscript.TestScript, name string, args ...string) *exec.Cmd {
+	path, err := exec.LookPath(name)
+	ts.Check(err)
+	cmd := exec.Command(path, args...)
+	cmd.Env = append(os.Environ(), "FULMEN_HOME="+ts.Getenv("FULMEN_HOME"))
+	return cmd
+}
+
 // mode holds a file to its permissions: mode 0600 FILE.
 func mode(ts *testscript.TestScript, neg bool, args []string) {
 	status, err := os.Stat(ts.MkAbs(args[1]))

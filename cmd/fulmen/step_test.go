@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"io"
 	"os"
-	"os/exec"
 	"regexp"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -16,10 +15,7 @@ import (
 func step(ts *testscript.TestScript, _ bool, args []string) {
 	want, err := regexp.Compile(args[0])
 	ts.Check(err)
-	path, err := exec.LookPath(args[1])
-	ts.Check(err)
-	cmd := exec.Command(path, args[2:]...)
-	cmd.Env = append(os.Environ(), "FULMEN_HOME="+ts.Getenv("FULMEN_HOME"))
+	cmd := program(ts, args[1], args[2:]...)
 	cmd.Stdout = ts.Stdout()
 	steps, err := cmd.StderrPipe()
 	ts.Check(err)

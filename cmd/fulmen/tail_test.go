@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"os"
-	"os/exec"
 	"regexp"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -17,10 +16,7 @@ type watching struct{ lines *bufio.Scanner }
 
 // watch begins to watch: watch ARG... One story has one.
 func watch(ts *testscript.TestScript, _ bool, args []string) {
-	path, err := exec.LookPath("fulmen")
-	ts.Check(err)
-	cmd := exec.Command(path, append([]string{"watch"}, args...)...)
-	cmd.Env = append(os.Environ(), "FULMEN_HOME="+ts.Getenv("FULMEN_HOME"))
+	cmd := program(ts, "fulmen", append([]string{"watch"}, args...)...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	ts.Check(err)

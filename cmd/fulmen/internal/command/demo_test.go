@@ -29,40 +29,42 @@ func TestDemoSaysWhatIsWrong(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			is := is.New(t)
-			dir := t.TempDir()
-			t.Setenv("TMPDIR", dir)
-			script(t, filepath.Join(dir, "bin", "fulmend"), c.fulmend)
-			r := newRig(t, "")
-			r.app.Executable = filepath.Join(dir, "bin", "fulmen")
-			is.Equal(r.run(append([]string{"demo"}, c.args...)...), c.status)
-			is.Equal(r.out.String(), "")
-			if !strings.Contains(r.err.String(), c.says) {
-				t.Errorf("it says %q", r.err.String())
+			status, says := demoWith(t, c.fulmend, c.args...)
+			is.Equal(status, c.status)
+			if !strings.Contains(says, c.says) {
+				t.Errorf("it says %q", says)
 			}
-			left, err := filepath.Glob(filepath.Join(dir, "fulmen-demo-*"))
-			is.NoErr(err)
-			is.Equal(len(left), 0) // its folder is gone
 		})
 	}
+}
+
+// demoWith runs a demo that fails, with a script in the place of the daemon's program.
+func demoWith(t *testing.T, fulmend string, args ...string) (status int, says string) {
+	t.Helper()
+	is := is.New(t)
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	script(t, filepath.Join(dir, "bin", "fulmend"), fulmend)
+	r := newRig(t, "")
+	r.app.Executable = filepath.Join(dir, "bin", "fulmen")
+	status = r.run(append([]string{"demo"}, args...)...)
+	is.Equal(r.out.String(), "")
+	left, err := filepath.Glob(filepath.Join(dir, "fulmen-demo-*"))
+	is.NoErr(err)
+	is.Equal(len(left), 0) // its folder is gone
+	return status, r.err.String()
 }
 
 // The world says what it has, and the daemon is never ready.
 func TestDemoHasADeadline(t *testing.T) {
 	is := is.New(t)
-	dir := t.TempDir()
-	t.Setenv("TMPDIR", dir)
-	script(t, filepath.Join(dir, "bin", "fulmend"), `if [ "$1" = world ]; then echo '{"macs":["a"]}'; fi; cat`)
 	for within := 300 * time.Millisecond; ; within *= 2 {
-		r := newRig(t, "")
-		r.app.Executable = filepath.Join(dir, "bin", "fulmen")
-		is.Equal(r.run("demo", "--once", "--within", within.String()), 1)
-		if strings.Contains(r.err.String(), "it was waited for the simulated world to be ready.") && within < time.Minute {
+		status, says := demoWith(t, `if [ "$1" = world ]; then echo '{"macs":["a"]}'; fi; cat`, "--once", "--within", within.String())
+		is.Equal(status, 1)
+		if strings.Contains(says, "it was waited for the simulated world to be ready.") && within < time.Minute {
 			continue // a busy machine takes longer than that to start a shell
 		}
-		is.True(strings.Contains(r.err.String(), "it was waited for the daemon of a to be ready."))
-		left, err := filepath.Glob(filepath.Join(dir, "fulmen-demo-*"))
-		is.NoErr(err)
-		is.Equal(len(left), 0) // its folder is gone
+		is.True(strings.Contains(says, "it was waited for the daemon of a to be ready."))
 		return
 	}
 }
