@@ -1,11 +1,8 @@
 package daemon
 
 import (
-	"encoding/json"
-
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/cluster/policy"
-	"fulmen/daemon/internal/job/phase"
 	"fulmen/daemon/internal/ledger"
 	"fulmen/daemon/internal/server"
 )
@@ -13,22 +10,28 @@ import (
 // access says who may act for whom.
 type access struct{ d *daemon }
 
-// May reports whether by may stop, see and feed a job of a principal. On the node
-// of by that is who has the account as which the job would run there; of a person
-// elsewhere the node says so itself, and is believed where its map has a line for
-// the job's principal.
+// May reports whether by, of this node, may stop, see and feed a job of a principal:
+// who has the account as which the job would run here. When jobs may run here has no
+// part in whose they are.
 func (a access) May(by, job api.Principal) bool {
 	if by == job {
 		return true
 	}
-	if by.Node == a.d.identity.Node {
-		idle := 1e9 // when jobs may run here has no part in whose they are
-		account, reason := a.d.policy.Allows(job, policy.Circumstances{UserIdleS: &idle})
-		return reason == "" && account == by.User
+	idle := 1e9
+	account, reason := a.d.policy.Allows(job, policy.Circumstances{UserIdleS: &idle})
+	return by.Node == a.d.identity.Node && reason == "" && account == by.User
+}
+
+// maps reports whether the node of by says that a principal's jobs run there as the
+// account of by. Of this node that is its map, elsewhere what that node publishes,
+// which names no account: any of its people is believed.
+func (d *daemon) maps(by, principal api.Principal) bool {
+	if by.Node == d.identity.Node {
+		return access{d}.May(by, principal)
 	}
 	var sharing api.Sharing
-	record, found := a.d.ledger.Get(api.Key{Node: by.Node, Kind: api.KindSharing})
-	return found && record.Decode(&sharing) == nil && sharing.IsMapped(job)
+	record, found := d.ledger.Get(api.Key{Node: by.Node, Kind: api.KindSharing})
+	return found && record.Decode(&sharing) == nil && sharing.IsMapped(principal)
 }
 
 // sees says which documents a client may read: those of a job are for whoever may
@@ -43,7 +46,7 @@ func (a access) sees(v server.Viewer) func(*ledger.Record) bool {
 		switch key := r.Key(); key.Kind {
 		case api.KindJob:
 			job, err := ledger.Shared[api.Job](r)
-			return err == nil && a.May(viewer, job.Principal)
+			return err == nil && a.May(viewer, job.Principal) && a.d.jobs.Counts(api.JobID(key.Name), job)
 		case api.KindRank:
 			ref, err := api.ParseRankRef(key.Name)
 			job, found := a.d.jobOf(ref.Job)
@@ -53,37 +56,14 @@ func (a access) sees(v server.Viewer) func(*ledger.Record) bool {
 	}
 }
 
-// jobOf is the document of a job that counts: the one of the highest epoch.
-func (d *daemon) jobOf(id api.JobID) (best api.Job, found bool) {
-	for _, home := range d.roster.Members() {
-		record, isThere := d.ledger.Get(api.Key{Node: home, Kind: api.KindJob, Name: string(id)})
-		if !isThere {
-			continue
-		}
-		if job, err := ledger.Shared[api.Job](record); err == nil && (!found || phase.Outranks(job, best)) {
-			best, found = job, true
-		}
-	}
-	return best, found
+// jobOf is the document of a job that counts.
+func (d *daemon) jobOf(id api.JobID) (api.Job, bool) {
+	known, found := d.jobs.Known(id)
+	return known.Job, found && !known.Gone
 }
 
-// specOf is the spec of a job, of the document that counts. Nobody has checked its
-// signature here: what starts something does so itself.
-func (d *daemon) specOf(id api.JobID) (spec api.JobSpec, job api.Job, found bool) {
-	if job, found = d.jobOf(id); found {
-		found = json.Unmarshal(job.Spec, &spec) == nil
-	}
-	return spec, job, found
-}
-
-// mayRank is nil where a principal may see and feed a rank.
-func (d *daemon) mayRank(by api.Principal, ref api.RankRef) error {
-	job, found := d.jobOf(ref.Job)
-	if !found {
-		return api.NewError(api.ReasonNoSuchJob, string(ref.Job))
-	}
-	if !(access{d}).May(by, job.Principal) {
-		return api.NewError(api.ReasonNotYourJob, string(ref.Job))
-	}
-	return nil
+// specOf is the spec of a job, which was verified, and the document that counts.
+func (d *daemon) specOf(id api.JobID) (api.JobSpec, api.Job, bool) {
+	known, found := d.jobs.Known(id)
+	return known.Spec, known.Job, found && !known.Gone
 }

@@ -29,10 +29,11 @@ func (d *daemon) openCluster() error {
 		return err
 	}
 	d.onClose(d.policy.Close)
+	d.openGate()
 	current := d.live.Current()
 	d.node, err = node.New(node.Options{
 		Identity: d.identity, Roster: d.roster, Ledger: d.ledger, Writer: d.writer,
-		Documents: d.owner("cluster", api.KindReach, api.KindPending), Lending: d.policy, Platform: d.platform,
+		Documents: d.owner("cluster", api.KindReach, api.KindPending), Lending: d.policy, Gate: d.gate, Platform: d.platform,
 		Addresses: records, Discovery: records, LastSeen: records, Port: current.Peers.Port, Peers: current.Peers.Addresses, Version: d.options.Version,
 		Card: d.card, Removed: d.wasRemoved, Twin: d.twin, Patience: d.patience, Log: func(part string) *slog.Logger { return log.With("part", part) },
 	})

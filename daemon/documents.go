@@ -19,3 +19,8 @@ func (d documents) Put(kind api.Kind, name string, value any, unknown map[string
 
 // Delete ends one.
 func (d documents) Delete(kind api.Kind, name string) error { return d.writer.Delete(kind, name) }
+
+// DeleteJob ends a job's document, with the proof that this node was its home.
+func (d documents) DeleteJob(id api.JobID, homes []api.Succession) error {
+	return d.writer.Put(ledger.Draft{Kind: api.KindJob, Name: id.String(), Delete: true, Homes: homes, Simulated: d.simulated})
+}

@@ -2,16 +2,15 @@ package daemon
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"sync"
 	"time"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/cluster/policy"
+	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/grant"
 	"fulmen/daemon/internal/ledger"
-	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/rank"
 	"fulmen/native"
 )
@@ -46,8 +45,8 @@ func (d *daemon) openGrants() {
 	})
 	d.grants = g
 	d.onClose(func() error { g.Close(); return nil })
-	d.peers.HandleCall("peer.grant", g.asked)
-	d.peers.HandleCall("peer.release", g.released)
+	d.peers.HandleCall(gate.HandleHome(gate.Grant, g.asked))
+	d.peers.HandleCall(gate.HandleHome(gate.Release, g.released))
 }
 
 // lendingNow is what this node lends in the circumstances of now.
@@ -130,11 +129,8 @@ func (g *grants) watchGPU(on bool) {
 }
 
 // asked answers peer.grant.
-func (g *grants) asked(ctx context.Context, from api.NodeID, raw json.RawMessage) (any, error) {
-	var p api.PeerGrantParams
-	if err := peer.Params(raw, &p); err != nil {
-		return nil, err
-	}
+func (g *grants) asked(ctx context.Context, home gate.Home, p api.PeerGrantParams) (any, error) {
+	p.Principal = home.Spec().Principal // whatever the home says
 	r, err := grant.RequestOf(p)
 	if err != nil {
 		return nil, err
@@ -150,11 +146,7 @@ func (g *grants) asked(ctx context.Context, from api.NodeID, raw json.RawMessage
 }
 
 // released answers peer.release.
-func (g *grants) released(_ context.Context, _ api.NodeID, raw json.RawMessage) (any, error) {
-	var p api.PeerHolderParams
-	if err := peer.Params(raw, &p); err != nil {
-		return nil, err
-	}
+func (g *grants) released(_ context.Context, _ gate.Home, p api.PeerHolderParams) (any, error) {
 	h, err := grant.ParseHolder(p.Holder)
 	if err != nil {
 		return nil, err

@@ -5,7 +5,6 @@ import (
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"net/netip"
 	"os"
@@ -16,6 +15,8 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/cluster"
+	"fulmen/daemon/internal/cluster/node"
+	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/job"
 	"fulmen/daemon/internal/job/attach"
 	"fulmen/daemon/internal/job/beat"
@@ -49,7 +50,7 @@ func (d *daemon) openJobs() error {
 			return err
 		}
 	}
-	d.peers = peer.New(d.identity.Node, d.node)
+	d.peers = peer.New(d.identity.Node, d.node, d.gate)
 	d.openGrants()
 	d.openRelay()
 	d.openChannels()
@@ -72,8 +73,8 @@ func (d *daemon) openJobs() error {
 	awake := &vigil{keep: d.keepAwake(), running: func() bool { return len(d.ranks.Live()) > 0 }, clock: d.platform.Clock, log: d.logs.part("rank")}
 	d.onClose(awake.close)
 	d.ranks = rank.New(rank.Config{
-		Node: d.identity.Node, Cluster: d.roster.Cluster, PublicKey: d.publicKey, Clock: d.platform.Clock, Peers: d.peers,
-		Jobs: d.ledger, Documents: d.owner("rank", api.KindRank), Grants: d.grants, RestoreGrant: d.grants.restore,
+		Node: d.identity.Node, Clock: d.platform.Clock, Peers: d.peers,
+		Jobs: d.ledger, Deleted: d.isDeleted, Documents: d.owner("rank", api.KindRank), Grants: d.grants, RestoreGrant: d.grants.restore,
 		Policy: lendingNow{d}, Preparer: d.preparer, Fetch: d.fetch, Supervisor: d.platform.Supervisor, ShimAsAccount: shimsAreAccounts,
 		Program: self, Folder: d.folders.JobsFolder(), Runtime: ranks, Listen: d.listenFor(),
 		Preparing: func() time.Duration { return times().Preparing }, Starting: func() time.Duration { return times().Starting }, Grace: func() time.Duration { return times().Grace },
@@ -85,12 +86,12 @@ func (d *daemon) openJobs() error {
 	printed := output.New(output.Config{Peers: d.peers, Clock: d.platform.Clock, Folder: func(ref api.RankRef) (string, bool) {
 		folder, _, _, ok := d.ranks.Folder(ref)
 		return folder, ok
-	}, May: d.mayRank, Ended: d.ranks.Ended})
+	}, Ended: d.ranks.Ended})
 	d.onClose(printed.Close)
-	input.New(input.Config{Peers: d.peers, Clock: d.platform.Clock, Shim: d.shimOf, May: d.mayRank, Ended: d.ranks.Ended})
-	d.peers.HandleCall("peer.preflight", d.peerPreflight)
-	d.jobs = job.New(job.Config{
-		Node: d.identity.Node, Key: d.identity.Key(), Cluster: d.roster.Cluster, PublicKey: d.publicKey, Clock: d.platform.Clock,
+	input.New(input.Config{Peers: d.peers, Clock: d.platform.Clock, Shim: d.shimOf, Ended: d.ranks.Ended})
+	d.peers.HandleCall(gate.HandleHome(gate.Preflight, d.peerPreflight))
+	d.jobs, err = job.New(job.Config{
+		Node: d.identity.Node, Key: d.identity.Key(), Electors: node.Electors{Holder: d.roster}, Roster: d.rosterHeads, Memory: storage{d.database}, Clock: d.platform.Clock,
 		Peers: d.peers, Ledger: d.ledger, Documents: d.owner("job", api.KindJob), Settle: d.behind.Flush, Sight: sight{d}, Access: access{d}, Beats: beats{d},
 		Planner: planner{d}, Cables: d.graph.cablesNow,
 		Unfit: func(plan api.Plan, mlx map[api.NodeID]string) []api.Cause {
@@ -103,10 +104,13 @@ func (d *daemon) openJobs() error {
 		},
 		PreflightWithin: func() time.Duration { return d.live.Current().Times.Preflight }, Log: d.logs.part("job"),
 	})
+	if err != nil {
+		return err
+	}
 	d.graph.drawn = d.jobs.LinksChanged
 	d.roster.OnChange(d.membersChanged)
 	d.attach = attach.New(attach.Config{
-		Clock: d.platform.Clock, Peers: d.peers, Ledger: d.ledger, May: access{d}.May, Lost: d.inputLost, Log: d.logs.part("job"),
+		Clock: d.platform.Clock, Peers: d.peers, Ledger: d.ledger, Counts: d.jobs.Counts, May: access{d}.May, Lost: d.inputLost, Log: d.logs.part("job"),
 	})
 	d.onClose(func() error { d.attach.Close(); return nil })
 	d.attended = newAttended(d.platform.Clock, d.clientGone)
@@ -225,15 +229,17 @@ func (b beats) Send(to api.NodeID) error { return b.d.node.Beat(to) }
 func (b beats) Receive(f func(from api.NodeID)) { b.d.node.Beats(f) }
 
 // peerPreflight says what this node has of what a program needs.
-func (d *daemon) peerPreflight(ctx context.Context, from api.NodeID, raw json.RawMessage) (any, error) {
-	var p api.PeerPreflightParams
-	if err := peer.Params(raw, &p); err != nil {
-		return nil, err
+func (d *daemon) peerPreflight(ctx context.Context, home gate.Home, p api.PeerPreflightParams) (any, error) {
+	principal, program := home.Spec().Principal, home.Spec().Program
+	for name := range p.Environment {
+		if !slices.Contains(program.Variables, name) {
+			return nil, api.Errorf(api.ReasonBadValue, name, "The spec does not pass the variable %s.", name)
+		}
 	}
 	answer := api.Preflight{Node: d.identity.Node}
-	name, reason := lendingNow{d}.Allows(p.Principal)
+	name, reason := lendingNow{d}.Allows(principal)
 	if reason != "" {
-		answer.Problems = []api.Cause{api.NewError(reason, p.Principal.User+" of "+d.shortNameOf(p.Principal.Node)).Cause()}
+		answer.Problems = []api.Cause{api.NewError(reason, principal.User+" of "+d.shortNameOf(principal.Node)).Cause()}
 		return answer, nil
 	}
 	account, err := d.preparer.Account(name)
@@ -241,9 +247,8 @@ func (d *daemon) peerPreflight(ctx context.Context, from api.NodeID, raw json.Ra
 		answer.Problems = []api.Cause{api.AsError(err).Cause()}
 		return answer, nil
 	}
-	program := p.Program
-	if program.Sync && !d.isAtHome(p.Principal, account) {
-		program = prepare.Moved(program, d.files.Folder(p.Principal.Node, account, program.Directory))
+	if program.Sync && !d.isAtHome(principal, account) {
+		program = prepare.Moved(program, d.files.Folder(principal.Node, account, program.Directory))
 	}
 	answer = d.preparer.Preflight(ctx, account, program, p.Environment)
 	answer.Node = d.identity.Node
@@ -295,33 +300,32 @@ func (d *daemon) fetch(ctx context.Context, id api.JobID, spec api.JobSpec, acco
 	return d.files.Fetch(ctx, id, current.Epoch, spec.Principal.Node, account, spec.Program.Directory, nil)
 }
 
-// mayFetch says whether a node may have the folder of a job of this node's people.
-func (d *daemon) mayFetch(from api.NodeID, id api.JobID, epoch uint64) (folder, user string, err error) {
-	current, found := d.jobOf(id)
-	if !found {
-		return "", "", api.NewError(api.ReasonNoSuchJob, string(id))
-	}
-	key, _ := d.publicKey(d.identity.Node)
-	spec, err := current.VerifySpec(d.roster.Cluster(), key)
-	switch {
-	case err != nil:
-		return "", "", err
-	case current.Phase.Ended():
-		return "", "", api.NewError(api.ReasonJobEnded, string(id))
-	case epoch != current.Epoch:
-		return "", "", api.NewError(api.ReasonStaleEpoch, string(id))
-	case !spec.Program.Sync:
-		return "", "", api.NewError(api.ReasonNotYourJob, string(id))
-	}
-	plan := planOf(current)
-	if plan == nil || !slices.ContainsFunc(plan.Ranks, func(r api.PlanRank) bool { return r.Node == from }) {
-		return "", "", api.NewError(api.ReasonNotYourJob, string(id))
+// mayFetch gives the folder of a job of this node's people, and whose it is.
+func (d *daemon) mayFetch(job gate.Known) (folder, user string, err error) {
+	spec := job.Spec
+	if spec.Principal.Node != d.identity.Node || !spec.Program.Sync {
+		return "", "", api.NewError(api.ReasonNotYourJob, string(spec.Job))
 	}
 	account, reason := lendingNow{d}.Allows(spec.Principal)
 	if reason != "" {
 		return "", "", api.NewError(reason, spec.Principal.User)
 	}
 	return spec.Program.Directory, account, nil
+}
+
+// isDeleted reports whether a job is known to have been deleted.
+func (d *daemon) isDeleted(id api.JobID) bool {
+	known, found := d.jobs.Known(id)
+	return found && known.Gone
+}
+
+// rosterHeads are the heads of the roster, for specs that are signed.
+func (d *daemon) rosterHeads() []string {
+	var all []string
+	for _, h := range d.roster.Current().Heads() {
+		all = append(all, string(h))
+	}
+	return all
 }
 
 // forgetJob ends and forgets what this node has of a job that was deleted.

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/ledger"
 	"fulmen/daemon/internal/relay"
 )
@@ -96,26 +97,11 @@ func (p *published) check(ports []api.Publish) error {
 	return p.Check(slices.DeleteFunc(slices.Clone(ports), func(port api.Publish) bool { return taken[port.Port] }))
 }
 
-// specOf is the spec of a job; of one that publishes ports as its submitter's node
-// has signed it: a port is opened on nobody else's word.
-func (p *published) specOf(id api.JobID) (spec api.JobSpec, job api.Job, found bool) {
-	if spec, job, found = p.daemon.specOf(id); !found || len(spec.Publish) == 0 {
-		return spec, job, found // whoever signed it
-	}
-	key, isMember := p.daemon.publicKey(job.Principal.Node)
-	if !isMember {
-		return spec, job, false
-	}
-	spec, err := job.VerifySpec(p.daemon.roster.Cluster(), key)
-	return spec, job, err == nil && spec.Job == id
-}
-
-// target reports whether a node may reach a port of a rank of this node.
-func (p *published) target(from api.NodeID, ref api.RankRef, port int) bool {
+// target reports whether a port of a rank of this node is published.
+func (p *published) target(job gate.Known, ref api.RankRef, port int) bool {
 	_, _, _, isHere := p.daemon.ranks.Folder(ref)
-	spec, job, ok := p.specOf(ref.Job)
-	return isHere && ok && ref.Rank == 0 && ref.Attempt == job.Attempt && from == spec.Principal.Node &&
-		slices.ContainsFunc(spec.Publish, func(one api.Publish) bool { return one.Port == port })
+	return isHere && ref.Rank == 0 && ref.Attempt == job.Job.Attempt &&
+		slices.ContainsFunc(job.Spec.Publish, func(one api.Publish) bool { return one.Port == port })
 }
 
 // run follows the jobs until ctx ends.
@@ -163,9 +149,9 @@ func (p *published) see(records []*ledger.Record) {
 // settle opens or closes the ports of a job of this node's people.
 func (p *published) settle(id api.JobID) {
 	if job, found := p.daemon.jobOf(id); found && job.Principal.Node != p.daemon.identity.Node && !p.has(id) {
-		return // a spec that says otherwise would not be the one that was signed
+		return
 	}
-	spec, job, found := p.specOf(id)
+	spec, job, found := p.daemon.specOf(id)
 	if found && (spec.Principal.Node != p.daemon.identity.Node || len(spec.Publish) == 0) {
 		return
 	}
@@ -213,7 +199,7 @@ func planOf(job api.Job) *api.Plan {
 
 // spawned follows the ports of a rank of this node that has just been started.
 func (p *published) spawned(ref api.RankRef) {
-	spec, _, found := p.specOf(ref.Job)
+	spec, _, found := p.daemon.specOf(ref.Job)
 	if !found || ref.Rank != 0 || len(spec.Publish) == 0 {
 		return
 	}

@@ -17,6 +17,7 @@ import (
 	"fulmen/daemon/internal/cluster/policy"
 	"fulmen/daemon/internal/config"
 	"fulmen/daemon/internal/facts"
+	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/health"
 	"fulmen/daemon/internal/home"
 	"fulmen/daemon/internal/job"
@@ -79,6 +80,7 @@ type daemon struct {
 	moved     *cluster.Moved
 	roster    *node.Holder
 	policy    *policy.Policy
+	gate      *gate.Gate
 	node      *node.Node
 	self      *policy.Self
 	nodes     *nodes

@@ -8,6 +8,7 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/cluster/discover"
 	"fulmen/daemon/internal/cluster/node"
+	"fulmen/daemon/internal/job"
 	"fulmen/daemon/internal/server/token"
 	"fulmen/daemon/internal/store"
 )
@@ -18,6 +19,7 @@ const (
 	bucketDocuments = "documents" // persisted documents by key
 	bucketRoster    = "roster"    // rosters by cluster, and which is in force
 	bucketTokens    = "tokens"    // records of tokens by hash
+	bucketJobs      = "jobs"      // what is remembered of jobs, by id
 	bucketCluster   = "cluster"   // what is lent, where members were met, when one was heard last
 
 	keyVersion = "version"
@@ -37,7 +39,7 @@ const (
 func buckets() []store.Bucket {
 	return []store.Bucket{
 		{Name: bucketNode, Version: 1}, {Name: bucketDocuments, Version: 1}, {Name: bucketRoster, Version: 1}, {Name: bucketTokens, Version: 1},
-		{Name: bucketCluster, Version: 1}, {Name: bucketRDMA, Version: 1},
+		{Name: bucketCluster, Version: 1}, {Name: bucketJobs, Version: 1}, {Name: bucketRDMA, Version: 1},
 	}
 }
 
@@ -234,4 +236,35 @@ func (s storage) LoadLastSeen() (time.Time, error) {
 // SaveLastSeen is replication's.
 func (s storage) SaveLastSeen(at time.Time) error {
 	return s.db.Update(func(w store.Writer) error { return write(w, bucketCluster, keyLastSeen, api.TimeOf(at)) })
+}
+
+// LoadJobs implements job.Memory.
+func (s storage) LoadJobs() (map[api.JobID]job.Remembered, error) {
+	all := map[api.JobID]job.Remembered{}
+	err := s.db.ForEach(bucketJobs, "", func(key string, raw []byte) error {
+		var one job.Remembered
+		if err := json.Unmarshal(raw, &one); err != nil {
+			return fmt.Errorf("what is remembered of job %s: %w", key, err)
+		}
+		all[api.JobID(key)] = one
+		return nil
+	})
+	return all, err
+}
+
+// SaveJob implements job.Memory.
+func (s storage) SaveJob(id api.JobID, one job.Remembered) error {
+	return s.db.Update(func(w store.Writer) error { return write(w, bucketJobs, string(id), one) })
+}
+
+// DropJobs implements job.Memory.
+func (s storage) DropJobs(ids []api.JobID) error {
+	return s.db.Update(func(w store.Writer) error {
+		for _, id := range ids {
+			if err := w.Delete(bucketJobs, string(id)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }

@@ -17,6 +17,9 @@ type Job struct {
 	Home NodeID `json:"home"`
 	// Epoch counts the homes, from 1.
 	Epoch uint64 `json:"epoch"`
+	// Homes prove that Home is it, at Epoch: one step for each change since the spec's
+	// first home, the oldest first.
+	Homes []Succession `json:"homes,omitempty"`
 	// NextHome is the node that was asked to be the home. Until it answers nobody
 	// knows whether it is one already, under the epoch after this.
 	NextHome NodeID `json:"next_home,omitempty"`

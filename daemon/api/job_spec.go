@@ -13,6 +13,15 @@ type JobSpec struct {
 	Principal Principal `json:"principal"`
 	// SubmittedAt is when.
 	SubmittedAt Time `json:"submitted_at"`
+	// Home is the job's first home.
+	Home NodeID `json:"home"`
+	// Roster are the heads of the roster as the submitter's node knew them, in ascending order: who was a member by them
+	// votes for another home.
+	Roster []string `json:"roster"`
+	// ExpiresAt is until when something may be started by it, SpecLifetime after SubmittedAt at most. What runs then runs on.
+	ExpiresAt Time `json:"expires_at"`
+	// Look says that nodes are only asked what they have: nothing is started by it.
+	Look bool `json:"look,omitempty"`
 	// Name is what screens show; by default the program's file name.
 	Name string `json:"name,omitempty"`
 	// Labels are free pairs for clients.

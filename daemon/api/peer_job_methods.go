@@ -5,6 +5,31 @@ import (
 	"net/netip"
 )
 
+// Warrant is what lets a node act for a job as its home: the spec as the submitter's
+// node signed it, and how the job came from the home that the spec names to the caller.
+type Warrant struct {
+	// Spec is the exact bytes of the spec.
+	Spec json.RawMessage `json:"spec"`
+	// SpecSig is its signature.
+	SpecSig []byte `json:"spec_sig"`
+	// Homes are the steps, as in the job's document.
+	Homes []Succession `json:"homes,omitempty"`
+}
+
+// Warrant is that of the job's home.
+func (j *Job) Warrant() Warrant { return Warrant{Spec: j.Spec, SpecSig: j.SpecSig, Homes: j.Homes} }
+
+// Claim is what a caller says that it is, with its proof: the home of a job.
+type Claim struct {
+	// Job is the job, and Epoch the caller's epoch as its home.
+	Job   JobID
+	Epoch uint64
+	// Warrant proves it.
+	Warrant Warrant
+	// Starts says that something begins: an expired spec does not do for it.
+	Starts bool
+}
+
 // PeerJobParams is a job, or a wish about one.
 type PeerJobParams struct {
 	// Wish is what is wanted.
@@ -21,6 +46,10 @@ type PeerJobParams struct {
 	Environment map[string]string `json:"environment,omitempty"`
 	// Handed is the job as the home of before has it; to submit only, where a job is handed over.
 	Handed *Job `json:"handed,omitempty"`
+	// Offer makes the called node the home of Handed, with the signature of the home of before.
+	Offer *Succession `json:"offer,omitempty"`
+	// Homes prove that the caller is the job's home; for the wish for values only.
+	Homes []Succession `json:"homes,omitempty"`
 	// Kill skips the grace; to stop only.
 	Kill bool `json:"kill,omitempty"`
 	// Reason is why, where no person says so, such as client_gone; to stop only.
@@ -56,12 +85,12 @@ func (JobWish) Values() []string { return words(WishSubmit, WishStop, WishDelete
 // Valid reports whether the wish belongs to this version.
 func (w JobWish) Valid() bool { return known(w) }
 
-// PeerPreflightParams is a program to be looked for.
+// PeerPreflightParams is a job whose program is to be looked for, or a request of that
+// form by which nothing is started.
 type PeerPreflightParams struct {
-	// Principal is for whom.
-	Principal Principal `json:"principal"`
-	// Program is the program.
-	Program Program `json:"program"`
+	Warrant
+	// Epoch is the home's.
+	Epoch uint64 `json:"epoch"`
 	// Environment are the values of its variables.
 	Environment map[string]string `json:"environment,omitempty"`
 }
@@ -72,6 +101,8 @@ type PeerHolderParams struct {
 	Holder string `json:"holder"`
 	// Epoch is the home's; a lower one than known is refused.
 	Epoch uint64 `json:"epoch,omitempty"`
+	// Warrant proves that a rank's holder is asked for by the job's home.
+	Warrant *Warrant `json:"warrant,omitempty"`
 }
 
 // PeerGrantParams is what is asked for.
@@ -95,10 +126,7 @@ type PeerStartParams struct {
 	Rank RankRef `json:"rank"`
 	// Epoch is the home's; a lower one than known is refused.
 	Epoch uint64 `json:"epoch"`
-	// Spec is the exact bytes of the spec.
-	Spec json.RawMessage `json:"spec"`
-	// SpecSig is its signature.
-	SpecSig []byte `json:"spec_sig"`
+	Warrant
 	// Plan is the attempt's plan.
 	Plan Plan `json:"plan"`
 	// Environment are the values of the spec's variables.
@@ -112,6 +140,7 @@ type PeerStartParams struct {
 
 // PeerSpawnParams is a rank that was prepared and is to run.
 type PeerSpawnParams struct {
+	Warrant
 	// Rank is the rank.
 	Rank RankRef `json:"rank"`
 	// Epoch is the home's; a lower one than known is refused.
@@ -120,6 +149,7 @@ type PeerSpawnParams struct {
 
 // PeerRenewParams renews a lease.
 type PeerRenewParams struct {
+	Warrant
 	// Job is the job.
 	Job JobID `json:"job"`
 	// Attempt is the attempt.
@@ -140,6 +170,7 @@ type PeerRenewResult struct {
 
 // PeerEndParams says which ranks to end.
 type PeerEndParams struct {
+	Warrant
 	// Job is the job.
 	Job JobID `json:"job"`
 	// Attempt is the attempt.
@@ -168,6 +199,7 @@ type PeerHoldResult struct {
 
 // PeerListenParams are addresses of the called node at which a rank will listen.
 type PeerListenParams struct {
+	Warrant
 	// Rank is the rank.
 	Rank RankRef `json:"rank"`
 	// Epoch is the home's; a lower one than known is refused.
@@ -282,3 +314,75 @@ func (RDMAChangeStep) Values() []string {
 
 // Valid reports whether the step belongs to this version.
 func (s RDMAChangeStep) Valid() bool { return known(s) }
+
+// PeerVoteParams asks for a vote: that the caller be the home of a job whose home is gone.
+type PeerVoteParams struct {
+	Warrant
+	// Job is the job.
+	Job JobID `json:"job"`
+	// From is the home that is gone, and FromEpoch its epoch; Warrant proves them.
+	From      NodeID `json:"from"`
+	FromEpoch uint64 `json:"from_epoch"`
+	// Epoch is the epoch that the caller would have.
+	Epoch uint64 `json:"epoch"`
+}
+
+// PeerVoteResult is a vote, or why there is none.
+type PeerVoteResult struct {
+	// Vote is the vote.
+	Vote *Vote `json:"vote,omitempty"`
+	// VotedEpoch is the highest epoch of the job for which the node gave its vote to another one.
+	VotedEpoch uint64 `json:"voted_epoch,omitempty"`
+	// Reason says why it gives none.
+	Reason Reason `json:"reason,omitempty"`
+}
+
+// Claim is the caller's, as the job's home.
+func (p PeerPreflightParams) Claim() Claim {
+	var spec JobSpec // what cannot be read is refused with the warrant
+	_ = json.Unmarshal(p.Spec, &spec)
+	return Claim{Job: spec.Job, Epoch: p.Epoch, Warrant: p.Warrant, Starts: true}
+}
+
+// Claim is the caller's, as the job's home; none for a measurement.
+func (p PeerHolderParams) Claim() Claim {
+	ref, err := ParseRankRef(p.Holder)
+	if err != nil || p.Warrant == nil {
+		return Claim{Epoch: p.Epoch}
+	}
+	return Claim{Job: ref.Job, Epoch: p.Epoch, Warrant: *p.Warrant}
+}
+
+// Claim is the caller's, as the job's home; none for a measurement.
+func (p PeerGrantParams) Claim() Claim {
+	c := p.PeerHolderParams.Claim()
+	c.Starts = true
+	return c
+}
+
+// Claim is the caller's, as the job's home.
+func (p PeerStartParams) Claim() Claim {
+	return Claim{Job: p.Rank.Job, Epoch: p.Epoch, Warrant: p.Warrant, Starts: true}
+}
+
+// Claim is the caller's, as the job's home.
+func (p PeerSpawnParams) Claim() Claim {
+	return Claim{Job: p.Rank.Job, Epoch: p.Epoch, Warrant: p.Warrant}
+}
+
+// Claim is the caller's, as the job's home.
+func (p PeerRenewParams) Claim() Claim { return Claim{Job: p.Job, Epoch: p.Epoch, Warrant: p.Warrant} }
+
+// Claim is the caller's, as the job's home.
+func (p PeerEndParams) Claim() Claim { return Claim{Job: p.Job, Epoch: p.Epoch, Warrant: p.Warrant} }
+
+// Claim is the caller's, as the job's home.
+func (p PeerListenParams) Claim() Claim {
+	return Claim{Job: p.Rank.Job, Epoch: p.Epoch, Warrant: p.Warrant, Starts: true}
+}
+
+// Wanted is who wants something of which job.
+func (p PeerJobParams) Wanted() (Principal, JobID) { return p.By, p.Job }
+
+// Wanted is who wants something of which job.
+func (p PeerResizeParams) Wanted() (Principal, JobID) { return p.By, p.Rank.Job }

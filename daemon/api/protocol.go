@@ -1,10 +1,11 @@
 package api
 
 // Protocols. A version n talks to n and n-1; fields and kinds that it does not
-// know are kept and passed on.
+// know are kept and passed on. Protocol 2 proves who may act for a job; jobs of
+// protocol 1 are refused.
 const (
 	// Protocol is the newest peer protocol that this version speaks.
-	Protocol = 1
+	Protocol = 2
 	// ProtocolMin is the oldest.
 	ProtocolMin = 1
 	// ALPN is what TLS between peers negotiates.

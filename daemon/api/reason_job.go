@@ -76,6 +76,10 @@ const (
 	ReasonGrantRefused Reason = "grant_refused"
 	// ReasonStaleEpoch: the job has a newer home; this one stopped acting.
 	ReasonStaleEpoch Reason = "stale_epoch"
+	// ReasonHomeNotProven: a node acts for a job, and its proof that it may does not count.
+	ReasonHomeNotProven Reason = "home_not_proven"
+	// ReasonSpecExpired: nothing is started by the job's spec any more.
+	ReasonSpecExpired Reason = "spec_expired"
 	// ReasonHomeLost: the node that keeps the job is gone and no majority can take over.
 	ReasonHomeLost Reason = "home_lost"
 	// ReasonNoMajority: less than half of the cluster is in sight.
@@ -215,6 +219,12 @@ func jobReasons() []ReasonInfo {
 			Text: "A node did not grant what the plan needs."},
 		{Reason: ReasonStaleEpoch, Code: CodeConflict,
 			Text: "The job has a newer home; this one stopped acting."},
+		{Reason: ReasonHomeNotProven, Code: CodeDenied,
+			Text:   "A node acts for a job, and its proof that it may does not count.",
+			Remedy: "Where a person took the job over, run `fulmen job take-over` on this Mac too."},
+		{Reason: ReasonSpecExpired, Code: CodePrecondition,
+			Text:   "The job was submitted more than 30 days ago, or by a Mac whose clock is wrong.",
+			Remedy: "Set the clocks, and submit it again."},
 		{Reason: ReasonHomeLost, Code: CodeUnreachable, Severity: SeverityWarning,
 			Text:   "The node that keeps the job is gone and no majority can take over.",
 			Remedy: "Wait for it, or run `fulmen job take-over`."},

@@ -11,7 +11,7 @@ const (
 	// DocumentContext begins what the signature of a document covers.
 	DocumentContext = "fulmen-doc-1"
 	// SpecContext begins what the signature of a job's spec covers.
-	SpecContext = "fulmen-spec-1"
+	SpecContext = "fulmen-spec-2"
 )
 
 // SigningBytes is what a document's signature covers, the same on every node

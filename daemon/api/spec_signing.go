@@ -8,7 +8,7 @@ import (
 )
 
 // SpecSigningBytes is what the signature of a job's spec covers:
-// "fulmen-spec-1", the cluster id (32 characters), 4 bytes of big-endian
+// "fulmen-spec-2", the cluster id (32 characters), 4 bytes of big-endian
 // length, and the spec's exact bytes.
 func SpecSigningBytes(cluster ClusterID, spec json.RawMessage) []byte {
 	b := make([]byte, 0, len(SpecContext)+ClusterIDLength+4+len(spec))
@@ -48,4 +48,35 @@ func (j *Job) VerifySpec(cluster ClusterID, key ed25519.PublicKey) (JobSpec, err
 		return JobSpec{}, NewError(ReasonSpecAltered, string(spec.Job))
 	}
 	return spec, nil
+}
+
+// OpenSpec verifies a warrant's spec: by the key of the member who vouches for its
+// principal, and for this job. It returns the spec.
+func (w Warrant) OpenSpec(job JobID, e Electors) (JobSpec, error) {
+	var named struct {
+		Principal Principal `json:"principal"`
+	}
+	if len(w.Spec) > MaxSpecBytes || json.Unmarshal(w.Spec, &named) != nil {
+		return JobSpec{}, NewError(ReasonSpecAltered, string(job))
+	}
+	key, ok := e.PublicKey(named.Principal.Node)
+	if !ok {
+		return JobSpec{}, Errorf(ReasonNotAMember, named.Principal.Node.String(),
+			"The node %s, which vouches for %s, is not a member of this cluster.", named.Principal.Node.Display(), named.Principal)
+	}
+	signed := Job{Spec: w.Spec, SpecSig: w.SpecSig, SpecSHA256: SpecSHA256(w.Spec), Principal: named.Principal}
+	spec, err := signed.VerifySpec(e.Cluster(), key)
+	if err == nil && (spec.Job != job || !spec.Home.Valid()) {
+		err = NewError(ReasonSpecAltered, string(job))
+	}
+	return spec, err
+}
+
+// MayStart refuses a spec by which nothing is started any more, or not yet.
+func (s JobSpec) MayStart(now Time) error {
+	lifetime := s.ExpiresAt.Sub(s.SubmittedAt.Time)
+	if lifetime <= 0 || lifetime > SpecLifetime || now.Sub(s.ExpiresAt.Time) > ClockTolerance || s.SubmittedAt.Sub(now.Time) > ClockTolerance {
+		return NewError(ReasonSpecExpired, string(s.Job))
+	}
+	return nil
 }

@@ -42,6 +42,10 @@ const (
 	LeaseSafety = 1.05
 	// TombstoneTTL is how long a deleted document is kept; a node away longer drops foreign documents first.
 	TombstoneTTL = 30 * 24 * time.Hour
+	// SpecLifetime is how long something may be started by a job's spec, from when it was submitted.
+	SpecLifetime = 30 * 24 * time.Hour
+	// ClockTolerance is how far the clocks of two Macs may differ where a spec's times are checked.
+	ClockTolerance = 10 * time.Minute
 	// CodeTTL is how long a pairing code counts.
 	CodeTTL = 5 * time.Minute
 	// BrowserSecretTTL is how long the one-time secret of the dashboard counts.

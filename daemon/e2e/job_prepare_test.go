@@ -57,7 +57,7 @@ func testPrepareTogether(t *testing.T, s synced) {
 		is.True(prepared(ranks, i))
 		is.True(!r.SpawnedAt.Before(opened.Truncate(time.Millisecond))) // all daemons are on this machine, and have its clock
 	}
-	printed := end(t, s.fulmen(t.Context(), s.Nodes[1], "job", "logs", id.String()))
+	printed := end(t, s.fulmen(t.Context(), s.Nodes[0], "job", "logs", id.String()))
 	is.Equal(strings.Count(printed.out, "of 2: the sum is 3"), 2)
 
 	// What the preparation printed is shown wherever somebody asks.

@@ -40,6 +40,7 @@ type actor struct {
 	acked    map[nodeAttempt]bool  // whose node has taken the order to start
 	printed  map[nodeAttempt]int64 // bytes, as the last renewal told
 	missed   map[int]int           // renewals that did not list a rank
+	lapsed   bool                  // leases ran out that this home was to renew
 	planning bool
 	again    bool          // plan once more
 	settling bool          // a hint makes a plan soon
@@ -66,7 +67,8 @@ type shown struct {
 	home  api.NodeID
 	epoch uint64
 	beat  []api.NodeID
-	try   int // the current attempt
+	try   int  // the current attempt
+	live  bool // ranks of it may live, as their home knows, and no lease has run out before
 }
 
 // What comes into the queue beside events of package phase, and rankDoc.
@@ -208,11 +210,10 @@ func (a *actor) event(e phase.Event) {
 func (a *actor) see(s phase.Sight) { a.event(s) }
 
 // rules are those of the job, with the times of now.
-func (a *actor) rules() phase.Rules { return a.j.rulesOf(a.spec) }
-
-func (j *Jobs) rulesOf(spec api.JobSpec) phase.Rules {
-	r := phase.RulesOf(spec, j.cfg.Times())
-	r.Name = j.name
+func (a *actor) rules() phase.Rules {
+	r := phase.RulesOf(a.spec, a.j.cfg.Times())
+	r.Name = a.j.name
+	r.Steps = steps{a.id, a.j.cfg.Key, a.j.cfg.Electors.Cluster()}
 	return r
 }
 

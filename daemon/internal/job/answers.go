@@ -67,7 +67,7 @@ func (j *Jobs) causeOf(err error, node api.NodeID) phase.Cause {
 // a person has to put right before the job can run.
 func final(r api.Reason) bool {
 	return slices.Contains([]api.Reason{
-		api.ReasonSpecAltered, api.ReasonBadSignature, api.ReasonNotAMember, api.ReasonSpecConflict, api.ReasonVariablesLost,
+		api.ReasonSpecAltered, api.ReasonSpecExpired, api.ReasonBadSignature, api.ReasonNotAMember, api.ReasonSpecConflict, api.ReasonVariablesLost,
 		api.ReasonAccountForbidden, api.ReasonInterpreterMissing, api.ReasonProgramMissing, api.ReasonProgramNotExecutable,
 		api.ReasonDirectoryMissing, api.ReasonMacOSPrivacy, api.ReasonSyncTooLarge, api.ReasonSyncLeavesFolder,
 		api.ReasonPrepareFailed, api.ReasonPreflightFailed, api.ReasonMLXVersionsDiffer, api.ReasonPythonVersionsDiffer,

@@ -40,6 +40,8 @@ func (a *actor) carry(effects []phase.Effect) {
 			}
 		case phase.HandOver:
 			a.handOver(e)
+		case phase.AskVotes:
+			a.askVotes(e)
 		case phase.Preflight:
 			a.preflight(e)
 		case phase.AskGrant:
@@ -179,7 +181,7 @@ func (a *actor) forwardStop(e phase.ForwardStop) {
 // knows, and the phase machine asks again.
 func (a *actor) handOver(e phase.HandOver) {
 	job := e.Job
-	params := api.PeerJobParams{Wish: api.WishSubmit, Job: a.id, By: job.Principal, Handed: &job, Environment: a.j.environment(a.id)}
+	params := api.PeerJobParams{Wish: api.WishSubmit, Job: a.id, By: job.Principal, Handed: &job, Offer: &e.Offer, Environment: a.j.environment(a.id)}
 	a.async(func() came {
 		err := a.j.call(a.j.ctx, e.To, "peer.job", params, nil, a.j.within(wishWithin, e.To, "to keep the job "+a.id.String()))
 		switch {

@@ -47,7 +47,7 @@ func TestClockSteps(t *testing.T) {
 // A home that is started again under another wall clock finds its ranks, and one
 // that is gone is replaced when its time has come, whatever clocks say.
 func TestClockStepsWhileTheHomeIsAway(t *testing.T) {
-	for _, step := range []time.Duration{-1000 * time.Hour, 1000 * time.Hour} {
+	for _, step := range []time.Duration{-9 * time.Minute, 9 * time.Minute} {
 		in(t, 3, func(t *testing.T, w *world) {
 			is := is.New(t)
 			a, b, c := w.nodes[0], w.nodes[1], w.nodes[2]
@@ -69,6 +69,26 @@ func TestClockStepsWhileTheHomeIsAway(t *testing.T) {
 			is.Equal(b.sees(id).Phase, api.JobHomeLost) // its ranks may live
 			is.Equal(w.living(id), 2)
 			is.Equal(c.until(id, api.JobSucceeded, 5*time.Minute).Home, b.id)
+		})
+	}
+}
+
+// By a spec that has expired, or that is of a time to come, nothing more is started;
+// what runs runs on.
+func TestAnExpiredSpecStartsNothing(t *testing.T) {
+	for _, step := range []time.Duration{-20 * time.Minute, api.SpecLifetime + 20*time.Minute} {
+		in(t, 2, func(t *testing.T, w *world) {
+			is := is.New(t)
+			a, b := w.nodes[0], w.nodes[1]
+			id := a.submits(program(words("sleep", "60s"), a))
+			a.until(id, api.JobRunning, time.Second)
+			r := program(words("sleep", "1s"), a, b)
+			late := a.submits(r) // waits for the other
+			pass(5 * time.Second)
+			b.step.Store(int64(step))
+			a.until(id, api.JobSucceeded, 2*time.Minute)
+			is.Equal(a.until(late, api.JobFailed, time.Minute).Reason, api.ReasonSpecExpired)
+			is.Equal(w.starts, 1)
 		})
 	}
 }

@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/job/beat"
 	"fulmen/daemon/internal/job/phase"
 	"fulmen/daemon/internal/ledger"
-	"fulmen/daemon/internal/peer"
 	"fulmen/native"
 )
 
@@ -18,16 +18,44 @@ import (
 type Peers interface {
 	// Call calls a method of a node. Errors are *api.Error.
 	Call(ctx context.Context, node api.NodeID, method string, params, result any) error
-	// HandleCall sets who answers a method here.
-	HandleCall(method string, h peer.CallHandler)
+	// HandleCall sets who answers the calls of a door.
+	HandleCall(h gate.Handler)
 }
 
 // Documents writes this node's job documents. They are durable when Put returns.
 type Documents interface {
 	// Put publishes a document of this node.
 	Put(kind api.Kind, name string, value any, unknown map[string]api.Reason) error
-	// Delete ends one; one that is not there stays so.
-	Delete(kind api.Kind, name string) error
+	// DeleteJob ends a job's document; one that is not there stays so. Homes prove to
+	// others that this node was the job's home.
+	DeleteJob(job api.JobID, homes []api.Succession) error
+}
+
+// Memory keeps over a restart what is remembered of jobs whose documents may be gone.
+type Memory interface {
+	// LoadJobs gives all of it.
+	LoadJobs() (map[api.JobID]Remembered, error)
+	// SaveJob keeps one; it is durable when SaveJob returns.
+	SaveJob(api.JobID, Remembered) error
+	// DropJobs forgets some.
+	DropJobs([]api.JobID) error
+}
+
+// Remembered is what a node remembers of a job.
+type Remembered struct {
+	// Until is when its spec counts nowhere any more, and it may be forgotten.
+	Until api.Time `json:"until"`
+	// Gone says that it was deleted: nothing brings it back.
+	Gone bool `json:"gone,omitzero"`
+	// Ended says that it has ended: nothing of it is started again.
+	Ended bool `json:"ended,omitzero"`
+	// Voted is the highest epoch for which this node gave its vote, and VotedFor to whom.
+	Voted    uint64     `json:"voted,omitzero"`
+	VotedFor api.NodeID `json:"voted_for,omitzero"`
+	// Bound is the epoch of a take-over by a person elsewhere that a person here said
+	// too, and BoundTo the home.
+	Bound   uint64     `json:"bound,omitzero"`
+	BoundTo api.NodeID `json:"bound_to,omitzero"`
 }
 
 // Sight is who belongs to the cluster and who is there. Its methods answer from memory.
@@ -40,10 +68,10 @@ type Sight interface {
 	Watch(f func()) (stop func())
 }
 
-// Access says who may act for whom.
+// Access says for whom people of this node may act.
 type Access interface {
-	// May reports whether by may stop, see and feed a job of a principal. It is
-	// not asked about a principal's own jobs.
+	// May reports whether by, of this node, may stop, see and feed a job of a
+	// principal. It is not asked about a principal's own jobs.
 	May(by, job api.Principal) bool
 }
 
@@ -62,10 +90,12 @@ type Config struct {
 	// Node is this node, Key its key, by which it vouches for its people's specs.
 	Node api.NodeID
 	Key  ed25519.PrivateKey
-	// Cluster is what specs are signed for.
-	Cluster func() api.ClusterID
-	// PublicKey is a member's key; false for whoever is none.
-	PublicKey func(api.NodeID) (ed25519.PublicKey, bool)
+	// Electors tells who is a member, and of what cluster.
+	Electors api.Electors
+	// Roster are the heads of the roster now, for specs that are signed.
+	Roster func() []string
+	// Memory keeps what is remembered over a restart.
+	Memory Memory
 	// Clock is what every deadline runs on.
 	Clock native.Clock
 	// Peers are the nodes to call.
@@ -78,7 +108,7 @@ type Config struct {
 	Settle func() error
 	// Sight is who is there.
 	Sight Sight
-	// Access says who may act for whom.
+	// Access says for whom people of this node may act.
 	Access Access
 	// Beats carries beats between the nodes of jobs.
 	Beats beat.Link

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
 )
 
 // Delete forgets a job that has ended, on every node: those that cannot be told
@@ -38,28 +39,24 @@ func (j *Jobs) Delete(ctx context.Context, c Caller, p api.JobDeleteParams) erro
 
 // deleteWished takes the wish of a person at the home; elsewhere the home's word
 // that the job is forgotten.
-func (j *Jobs) deleteWished(ctx context.Context, from api.NodeID, p api.PeerJobParams) error {
+func (j *Jobs) deleteWished(ctx context.Context, who gate.Acting, p api.PeerJobParams) (any, error) {
+	if err := j.wait(ctx); err != nil {
+		return nil, err
+	}
 	if p.Output != "" && !p.Output.Valid() {
-		return bad("output", "Use delete or keep.", "%q is no policy", p.Output)
+		return nil, bad("output", "Use delete or keep.", "%q is no policy", p.Output)
 	}
-	owner, home, _, err := j.wished(p.Job, from)
-	if err != nil {
-		return err
+	if who.IsHome() {
+		return api.Empty{}, j.forget(ctx, p.Job, p.Output)
 	}
-	if home == from {
-		return j.forget(ctx, p.Job, p.Output)
-	}
-	if err := j.checkWish(from, p, owner); err != nil {
-		return err
-	}
-	_, _, ended := j.homeOf(p.Job)
+	home, _, ended := j.homeOf(p.Job)
 	switch {
 	case home != j.cfg.Node:
-		return api.Errorf(api.ReasonStaleEpoch, p.Job.String(), "%s keeps the job.", j.name(home))
+		return nil, api.Errorf(api.ReasonStaleEpoch, p.Job.String(), "%s keeps the job.", j.name(home))
 	case !ended:
-		return api.NewError(api.ReasonJobRunning, p.Job.String())
+		return nil, api.NewError(api.ReasonJobRunning, p.Job.String())
 	}
-	return j.delete(ctx, p.Job, p.Output)
+	return api.Empty{}, j.delete(ctx, p.Job, p.Output)
 }
 
 // delete tells every node that has something of the job, and then deletes its
@@ -94,13 +91,21 @@ func (j *Jobs) delete(ctx context.Context, id api.JobID, output api.OutputPolicy
 
 // forget forgets what this node has of a job. It may be repeated.
 func (j *Jobs) forget(ctx context.Context, id api.JobID, output api.OutputPolicy) error {
+	if err := j.remember(id, func(m *Remembered) { m.Gone = true }); err != nil {
+		return err
+	}
+	var homes []api.Succession
 	j.mu.Lock()
-	j.know(id).told = true // else the deletion below would be heard as another's, which goes by the spec's policy
+	k := j.know(id)
+	k.told = true // else the deletion below would be heard as another's, which goes by the spec's policy
+	if own, ok := k.docs[j.cfg.Node]; ok {
+		homes = own.job.Homes
+	}
 	j.mu.Unlock()
 	if j.cfg.Forget != nil {
 		j.cfg.Forget(ctx, id, output)
 	}
-	if err := j.cfg.Documents.Delete(api.KindJob, id.String()); err != nil {
+	if err := j.cfg.Documents.DeleteJob(id, homes); err != nil {
 		return err
 	}
 	j.gone(id)
@@ -122,10 +127,24 @@ func (j *Jobs) gone(id api.JobID) {
 	}
 }
 
-// deleted acts on the deletion of a job's document by any of its homes: a job is
-// deleted once it has ended, whatever this node still believes. Ranks that live
-// all the same are not renewed any more.
-func (j *Jobs) deleted(id api.JobID) {
+// deleted hears of the deletion of a job's document. It counts where its writer is or
+// was the job's home; else it is kept in mind until that is proven.
+func (j *Jobs) deleted(id api.JobID, node api.NodeID, homes []api.Succession) {
+	j.mu.Lock()
+	k := j.know(id)
+	counts := k.gone || j.memory[id].Gone || node == j.cfg.Node || j.mayEnd(k, node, homes)
+	if !counts {
+		k.ends[node] = homes
+	}
+	j.mu.Unlock()
+	if counts {
+		j.ended(id)
+	}
+}
+
+// ended acts on a deletion that counts: a job is deleted once it has ended, whatever
+// this node still believes. Ranks that live all the same are not renewed any more.
+func (j *Jobs) ended(id api.JobID) {
 	_, own := j.cfg.Ledger.Get(j.key(id))
 	j.mu.Lock()
 	k := j.know(id)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/peer"
 )
 
@@ -38,26 +39,26 @@ func (r *ranks) init() {
 
 // serve sets the node's handlers.
 func (m *machine) serve(p *peer.Peers) {
-	handle(m, p, "peer.preflight", func(in api.PeerPreflightParams) (any, error) {
+	handle(m, p, gate.Preflight, func(in api.PeerPreflightParams) (any, error) {
 		answer := api.Preflight{Node: m.id}
 		m.w.mu.Lock()
 		defer m.w.mu.Unlock()
 		if m.w.mlx != "" {
 			answer.Versions = map[string]string{"mlx": m.w.mlx}
 		}
-		if c, ok := m.w.lack[in.Program.Command[0]]; ok {
+		if c, ok := m.w.lack[specOf(in.Spec).Program.Command[0]]; ok {
 			answer.Problems = []api.Cause{c}
 		}
 		return answer, nil
 	})
-	handle(m, p, "peer.listen", func(in api.PeerListenParams) (any, error) {
+	handle(m, p, gate.Listen, func(in api.PeerListenParams) (any, error) {
 		out := api.PeerListenResult{}
 		for _, a := range in.Addresses {
 			out.Addresses = append(out.Addresses, netip.AddrPortFrom(a, 4242))
 		}
 		return out, m.fenced(in.Rank.Job, in.Epoch)
 	})
-	handle(m, p, "peer.grant", func(in api.PeerGrantParams) (any, error) {
+	handle(m, p, gate.Grant, func(in api.PeerGrantParams) (any, error) {
 		ref, _ := api.ParseRankRef(in.Holder)
 		if err := m.fenced(ref.Job, in.Epoch); err != nil {
 			return nil, err
@@ -82,7 +83,7 @@ func (m *machine) serve(p *peer.Peers) {
 			}
 		}
 	})
-	handle(m, p, "peer.release", func(in api.PeerHolderParams) (any, error) {
+	handle(m, p, gate.Release, func(in api.PeerHolderParams) (any, error) {
 		ref, _ := api.ParseRankRef(in.Holder)
 		err := m.fenced(ref.Job, in.Epoch)
 		m.mu.Lock()
@@ -92,14 +93,14 @@ func (m *machine) serve(p *peer.Peers) {
 		}
 		return api.Empty{}, err
 	})
-	handle(m, p, "peer.start", func(in api.PeerStartParams) (any, error) {
+	handle(m, p, gate.Start, func(in api.PeerStartParams) (any, error) {
 		if m.unanswered.Add(-1) >= 0 {
 			<-time.After(30 * time.Second) // the caller gives up before
 		}
 		return api.Empty{}, m.spawn1(in)
 	})
-	handle(m, p, "peer.spawn", m.spawnPrepared)
-	handle(m, p, "peer.renew", func(in api.PeerRenewParams) (any, error) {
+	handle(m, p, gate.Spawn, m.spawnPrepared)
+	handle(m, p, gate.Renew, func(in api.PeerRenewParams) (any, error) {
 		if err := m.fenced(in.Job, in.Epoch); err != nil {
 			return nil, err
 		}
@@ -123,7 +124,7 @@ func (m *machine) serve(p *peer.Peers) {
 		}
 		return out, nil
 	})
-	handle(m, p, "peer.end", func(in api.PeerEndParams) (any, error) {
+	handle(m, p, gate.End, func(in api.PeerEndParams) (any, error) {
 		if err := m.fenced(in.Job, in.Epoch); err != nil {
 			return nil, err
 		}
@@ -146,20 +147,16 @@ func (m *machine) serve(p *peer.Peers) {
 	})
 }
 
-func handle[P any](m *machine, p *peer.Peers, method string, h func(P) (any, error)) {
-	p.HandleCall(method, func(_ context.Context, _ api.NodeID, raw json.RawMessage) (any, error) {
-		var params P
-		if err := json.Unmarshal(raw, &params); err != nil {
-			return nil, err
-		}
+func handle[P gate.Claimer](m *machine, p *peer.Peers, d gate.HomeDoor, h func(P) (any, error)) {
+	p.HandleCall(gate.HandleHome(d, func(_ context.Context, _ gate.Home, params P) (any, error) {
 		m.w.mu.Lock()
-		m.w.calls[method]++
+		m.w.calls[d.Name()]++
 		m.w.mu.Unlock()
 		if !m.isUp() {
 			return nil, api.NewError(api.ReasonUnreachable, "")
 		}
 		return h(params)
-	})
+	}))
 }
 
 func (m *machine) fenced(job api.JobID, epoch uint64) error {
@@ -178,16 +175,7 @@ func (m *machine) spawn1(in api.PeerStartParams) error {
 	if err := m.fenced(in.Rank.Job, in.Epoch); err != nil {
 		return err
 	}
-	job := api.Job{Spec: in.Spec, SpecSig: in.SpecSig, SpecSHA256: in.Plan.SpecSHA256}
-	var spec api.JobSpec
-	if err := json.Unmarshal(in.Spec, &spec); err != nil {
-		return err
-	}
-	job.Principal = spec.Principal
-	key, _ := m.w.PublicKey(spec.Principal.Node)
-	if _, err := job.VerifySpec(cluster, key); err != nil {
-		return err
-	}
+	spec := specOf(in.Spec)
 	if in.Plan.Backend == api.BackendRing && (in.Plan.Hosts[in.Rank.Rank][0] == "" || len(in.Plan.Ranks) > 1 && !strings.HasSuffix(in.Plan.Hosts[in.Rank.Rank][0], ":4242")) {
 		m.w.breaks("a rank was started without ports: %v", in.Plan.Hosts)
 	}
@@ -249,6 +237,11 @@ func (p *process) runs(in api.PeerStartParams, words []string) {
 		}
 		after("1s", code)
 	}
+}
+
+func specOf(raw json.RawMessage) (spec api.JobSpec) {
+	_ = json.Unmarshal(raw, &spec) // the gate has read it
+	return spec
 }
 
 // alone checks the law: no rank starts while one of another attempt lives anywhere.

@@ -1,11 +1,11 @@
 package job
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -118,18 +118,23 @@ func TestValuesComeFromTheSubmittersNode(t *testing.T) {
 		job := a.sees(got.Job)
 		is.Equal(job.Home, b.id)
 		is.True(!job.Phase.Ended())
+		ask := func(by *machine, homes []api.Succession) (told api.PeerJobResult, err error) {
+			wish := api.PeerJobParams{Wish: api.WishValues, Job: got.Job, By: a.person().Principal, Homes: homes}
+			return told, by.cfg.Peers.Call(t.Context(), a.id, "peer.job", wish, &told)
+		}
+		told, err := ask(b, job.Homes)
+		is.NoErr(err)
+		is.Equal(told.Environment, map[string]string{"K": "v"})
+		own := job.StepTo(cluster, got.Job, c.id, 9).Offer(c.key) // by who is no home
+		for _, homes := range [][]api.Succession{nil, job.Homes, {own}, append(slices.Clone(job.Homes), own)} {
+			_, err = ask(c, homes)
+			is.True(errors.Is(err, api.ReasonHomeNotProven))
+		}
 		b.kill()
 		b.start()
 		is.Equal(code(t, a.until(got.Job, api.JobSucceeded, 2*time.Minute)), 0)
-
-		wish := api.PeerJobParams{Wish: api.WishValues, Job: got.Job, By: a.person().Principal}
-		raw, err := json.Marshal(wish)
-		is.NoErr(err)
-		_, err = a.handleJob(t.Context(), c.id, raw)
-		is.True(errors.Is(err, api.ReasonPeerNotAllowed))
-		told, err := a.handleJob(t.Context(), b.id, raw)
-		is.NoErr(err)
-		is.Equal(told, any(api.PeerJobResult{Environment: map[string]string{"K": "v"}}))
+		_, err = ask(b, job.Homes)
+		is.True(errors.Is(err, api.ReasonJobEnded)) // and is told nothing any more
 	})
 }
 

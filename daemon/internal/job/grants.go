@@ -48,7 +48,7 @@ func (a *actor) askGrant(e phase.AskGrant) {
 	ref := api.RankRef{Job: a.id, Attempt: e.Attempt, Rank: e.Rank.Rank}
 	node := e.Rank.Node
 	params := api.PeerGrantParams{
-		PeerHolderParams: api.PeerHolderParams{Holder: ref.String(), Epoch: e.Epoch}, Principal: a.spec.Principal,
+		PeerHolderParams: a.holder(ref, e.Epoch), Principal: a.spec.Principal,
 		GPU: e.Rank.GPU, MemoryBytes: e.Rank.MemoryBytes, Receptacles: e.Rank.Receptacles, WaitS: seconds(e.Wait),
 	}
 	a.inLane(ref, e.Wait > 0, func(ctx context.Context) came {
@@ -64,7 +64,7 @@ func (a *actor) askGrant(e phase.AskGrant) {
 			}
 			refused.Cause = a.j.causeOf(err, node)
 			if !definite(err) { // it may be lent all the same
-				a.giveBack(ctx, node, ref, e.Epoch)
+				a.giveBack(ctx, node, ref, params.PeerHolderParams)
 			}
 			return events(refused)
 		case g.State == api.GrantHeld:
@@ -87,11 +87,11 @@ func (a *actor) askGrant(e phase.AskGrant) {
 // release gives a grant back, or leaves the line.
 func (a *actor) release(e phase.Release) {
 	ref := api.RankRef{Job: a.id, Attempt: e.Attempt, Rank: e.Rank}
-	before := a.lanes[ref]
+	before, holder := a.lanes[ref], a.holder(ref, e.Epoch)
 	a.inLane(ref, false, func(ctx context.Context) came {
-		c := events(a.giveBack(ctx, e.Node, ref, e.Epoch))
+		c := events(a.giveBack(ctx, e.Node, ref, holder))
 		if before != nil && before.waits && a.pause(releaseAgain) { // the node may have begun with that request only now
-			a.giveBack(ctx, e.Node, ref, e.Epoch)
+			a.giveBack(ctx, e.Node, ref, holder)
 		}
 		return c
 	})
@@ -99,19 +99,24 @@ func (a *actor) release(e phase.Release) {
 
 // giveBack tells the node. Where that fails the grant ends with its lease, which
 // nobody renews.
-func (a *actor) giveBack(ctx context.Context, node api.NodeID, ref api.RankRef, epoch uint64) phase.Event {
-	params := api.PeerHolderParams{Holder: ref.String(), Epoch: epoch}
-	err := a.j.call(ctx, node, "peer.release", params, nil, a.j.within(callWithin, node, "to take back a grant"))
+func (a *actor) giveBack(ctx context.Context, node api.NodeID, ref api.RankRef, holder api.PeerHolderParams) phase.Event {
+	err := a.j.call(ctx, node, "peer.release", holder, nil, a.j.within(callWithin, node, "to take back a grant"))
 	if err != nil {
 		a.j.cfg.Log.Info("a grant could not be given back", "rank", ref, "node", node, "error", err)
-		return stale(err, epoch)
+		return stale(err, holder.Epoch)
 	}
 	return nil
 }
 
+// holder names a rank's grant, with the proof that this node may ask for it.
+func (a *actor) holder(ref api.RankRef, epoch uint64) api.PeerHolderParams {
+	warrant := a.state.Job.Warrant()
+	return api.PeerHolderParams{Holder: ref.String(), Epoch: epoch, Warrant: &warrant}
+}
+
 // renew renews the leases on a node.
 func (a *actor) renew(e phase.Renew) {
-	params := api.PeerRenewParams{Job: a.id, Attempt: e.Attempt, Epoch: e.Epoch, LeaseS: seconds(e.Lease)}
+	params := api.PeerRenewParams{Warrant: a.state.Job.Warrant(), Job: a.id, Attempt: e.Attempt, Epoch: e.Epoch, LeaseS: seconds(e.Lease)}
 	period := max(a.state.Rules.Renewal, time.Millisecond)
 	acked := a.acked[nodeAttempt{e.Node, e.Attempt}]
 	a.async(func() came {

@@ -2,92 +2,48 @@ package job
 
 import (
 	"context"
-	"encoding/json"
 	"maps"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/job/phase"
-	"fulmen/daemon/internal/peer"
 )
 
-// handleJob answers peer.job: a job that is handed over, or a wish about one.
-func (j *Jobs) handleJob(ctx context.Context, from api.NodeID, raw json.RawMessage) (any, error) {
-	var p api.PeerJobParams
-	if err := peer.Params(raw, &p); err != nil {
-		return nil, err
-	}
-	if !p.Job.Valid() {
-		return nil, api.Errorf(api.ReasonMalformedID, "job", "%q is not a job id.", p.Job)
-	}
+// handed makes this node the home of a job that the home before offers it. Asked again
+// it says so again.
+func (j *Jobs) handed(ctx context.Context, o gate.Offered, p api.PeerJobParams) (any, error) {
 	if err := j.wait(ctx); err != nil {
 		return nil, err
 	}
-	switch p.Wish {
-	case api.WishSubmit:
-		return api.Empty{}, j.handed(ctx, from, p)
-	case api.WishStop:
-		return api.Empty{}, j.stopWished(ctx, from, p)
-	case api.WishDelete:
-		return api.Empty{}, j.deleteWished(ctx, from, p)
-	case api.WishValues:
-		return j.valuesWished(from, p.Job)
+	job, spec := o.Job(), o.Spec()
+	if !sane(job) || job.Phase.Ended() || job.Attempt != 0 || len(job.Attempts) > 0 {
+		return nil, api.Errorf(api.ReasonBadValue, "handed", "Only a job that was never planned is handed over.")
 	}
-	return nil, api.Errorf(api.ReasonBadValue, "wish", "%q is no wish; it is submit, stop, delete or values.", p.Wish)
-}
-
-// checkHanded verifies that the calling node may hand the job over: it is its
-// first home, and vouches for whose it is.
-func (j *Jobs) checkHanded(from api.NodeID, p api.PeerJobParams) (api.JobSpec, error) {
-	h := p.Handed
-	if h == nil {
-		return api.JobSpec{}, api.Errorf(api.ReasonMissingField, "handed", "The job that is handed over is missing.")
+	if err := checkEnvironment(spec.Program, p.Environment, true); err != nil {
+		return nil, err
 	}
-	if h.Principal.Node != from || p.By != h.Principal {
-		return api.JobSpec{}, api.Errorf(api.ReasonPeerNotAllowed, h.Principal.String(), "%s does not vouch for %s.", j.name(from), h.Principal)
-	}
-	if !sane(*h) || h.Phase.Ended() || h.Home != from || h.Epoch != 1 || h.Attempt != 0 || len(h.Attempts) > 0 {
-		return api.JobSpec{}, api.Errorf(api.ReasonBadValue, "handed", "Only a job that was never planned, by its first home, is handed over.")
-	}
-	if len(p.Spec) > 0 && string(p.Spec) != string(h.Spec) {
-		return api.JobSpec{}, api.NewError(api.ReasonSpecAltered, p.Job.String())
-	}
-	spec, err := j.checkSpec(p.Job, *h)
-	if err != nil {
-		return api.JobSpec{}, err
-	}
-	return spec, checkEnvironment(spec.Program, p.Environment, true)
-}
-
-// handed makes this node the home of a job. Asked again it says so again.
-func (j *Jobs) handed(ctx context.Context, from api.NodeID, p api.PeerJobParams) error {
-	spec, err := j.checkHanded(from, p)
-	if err != nil {
-		return err
-	}
-	job := *p.Handed
-	job.Epoch++
-	job.Home, job.ExitCode, job.EndedAt = j.cfg.Node, nil, api.Time{}
+	job.ExitCode, job.EndedAt = nil, api.Time{}
 	j.mu.Lock()
 	k := j.know(p.Job)
-	if k.gone {
+	if k.gone || j.memory[p.Job].Gone {
 		j.mu.Unlock()
-		return api.NewError(api.ReasonJobDeleted, p.Job.String())
+		return nil, api.NewError(api.ReasonJobDeleted, p.Job.String())
 	}
 	if len(p.Environment) > 0 && j.values[p.Job] == nil {
 		j.values[p.Job] = maps.Clone(p.Environment)
 	}
 	if own, ok := k.docs[j.cfg.Node]; ok && own.job.Epoch >= job.Epoch {
 		j.mu.Unlock()
-		return nil // it took the job when it was asked before
+		return api.Empty{}, nil // it took the job when it was asked before
 	}
 	for _, h := range k.docs {
-		if h.job.Epoch > job.Epoch || h.job.Epoch == job.Epoch || h.job.Home == from && h.job.Attempt > 0 {
+		if h.job.Epoch >= job.Epoch || h.job.Home == p.Handed.Home && h.job.Attempt > 0 {
 			j.mu.Unlock()
-			return api.Errorf(api.ReasonStaleEpoch, p.Job.String(), "The job has gone on without this node.")
+			return nil, api.Errorf(api.ReasonStaleEpoch, p.Job.String(), "The job has gone on without this node.")
 		}
 	}
 	j.mu.Unlock()
-	return j.accept(ctx, p.Job, spec, job)
+	return api.Empty{}, j.accept(ctx, p.Job, spec, job)
 }
 
 // accept makes this node the home of a job that is new to it, and whose spec was signed
@@ -118,7 +74,7 @@ func (j *Jobs) accept(ctx context.Context, id api.JobID, spec api.JobSpec, job a
 		a.stopTimers()
 		a.spec, a.begun, a.trial = spec, true, true
 		var out []phase.Effect
-		a.state, out = phase.Accept(j.cfg.Node, job, j.rulesOf(spec), j.now())
+		a.state, out = phase.Accept(j.cfg.Node, job, a.rules(), j.now())
 		a.carry(out)
 		if a.failure == nil {
 			a.see(j.sight())

@@ -2,12 +2,11 @@ package job
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/job/phase"
-	"fulmen/daemon/internal/peer"
 )
 
 // holding is which members were asked to hold the document of an attempt.
@@ -86,11 +85,8 @@ func (j *Jobs) foreign(id api.JobID, d api.Document) (api.Job, bool) {
 // handleHold answers peer.hold. The document is on disk and in the job's queue
 // before this node looks what else it holds: of two homes that ask it one after
 // the other the second learns of the first.
-func (j *Jobs) handleHold(ctx context.Context, from api.NodeID, raw json.RawMessage) (any, error) {
-	var p api.PeerHoldParams
-	if err := peer.Params(raw, &p); err != nil {
-		return nil, err
-	}
+func (j *Jobs) handleHold(ctx context.Context, caller gate.Member, p api.PeerHoldParams) (any, error) {
+	from := caller.Node()
 	if err := j.wait(ctx); err != nil {
 		return nil, err
 	}
@@ -98,7 +94,7 @@ func (j *Jobs) handleHold(ctx context.Context, from api.NodeID, raw json.RawMess
 	if err != nil || id.String() != p.Doc.Name || p.Doc.Kind != api.KindJob || p.Doc.Node != from {
 		return nil, api.Errorf(api.ReasonBadValue, "doc", "The document is not a job's by the calling node.")
 	}
-	_, ok := j.foreign(id, p.Doc)
+	j.foreign(id, p.Doc)
 	if j.cfg.Settle != nil {
 		if err := j.cfg.Settle(); err != nil {
 			return nil, err
@@ -110,8 +106,13 @@ func (j *Jobs) handleHold(ctx context.Context, from api.NodeID, raw json.RawMess
 	switch {
 	case k != nil && k.gone:
 		return nil, api.NewError(api.ReasonJobDeleted, id.String())
-	case !ok || k == nil:
-		return nil, api.NewError(api.ReasonSpecAltered, id.String())
+	case k == nil:
+		return nil, api.NewError(api.ReasonHomeNotProven, id.String())
+	}
+	if _, isBound := k.docs[from]; !isBound && from != j.cfg.Node {
+		if _, isHeld := k.acts[from]; !isHeld { // a home by a person's word is known of, and not followed
+			return nil, api.NewError(api.ReasonHomeNotProven, id.String())
+		}
 	}
 	result := api.PeerHoldResult{}
 	for _, n := range writers(k) {

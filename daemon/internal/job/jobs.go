@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/job/beat"
 	"fulmen/daemon/internal/job/phase"
 )
@@ -30,6 +31,8 @@ type Jobs struct {
 	beating sync.Mutex // orders what the beater is told
 	submits sync.Mutex // one request_id is looked up and taken in one step
 	purging sync.Mutex // old jobs are deleted once
+	// remembering orders what is written to Memory.
+	remembering sync.Mutex
 
 	mu       sync.Mutex
 	jobs     map[api.JobID]*known
@@ -38,6 +41,7 @@ type Jobs struct {
 	requests map[requestKey]api.JobID
 	loaded   bool
 	nothing  body // what is left of deleted jobs
+	memory   map[api.JobID]Remembered
 }
 
 type requestKey struct {
@@ -45,20 +49,31 @@ type requestKey struct {
 	id string
 }
 
-// New makes a controller and sets what answers peer.job and peer.hold.
-func New(cfg Config) *Jobs {
+// New makes a controller and sets what answers peer.job, peer.hold and peer.vote.
+func New(cfg Config) (*Jobs, error) {
+	memory, err := cfg.Memory.LoadJobs()
+	if err != nil {
+		return nil, err
+	}
+	if memory == nil {
+		memory = map[api.JobID]Remembered{}
+	}
 	if cfg.Keep <= 0 {
 		cfg.Keep = DefaultKeep
 	}
-	j := &Jobs{cfg: cfg, line: line{by: map[string][]waiter{}}, ready: make(chan struct{}), jobs: map[api.JobID]*known{},
+	j := &Jobs{cfg: cfg, line: line{by: map[string][]waiter{}}, ready: make(chan struct{}), jobs: map[api.JobID]*known{}, memory: memory,
 		values: map[api.JobID]map[string]string{}, requests: map[requestKey]api.JobID{}}
 	j.ctx, j.cancel = context.WithCancel(context.Background())
 	j.beater = beat.New(beat.Config{Self: cfg.Node, Clock: cfg.Clock, Link: cfg.Beats, Times: cfg.BeatTimes,
 		Lost: func(n api.NodeID, silent time.Duration) { j.beats(n, silent, true) },
 		Back: func(n api.NodeID) { j.beats(n, 0, false) }})
-	cfg.Peers.HandleCall("peer.job", j.handleJob)
-	cfg.Peers.HandleCall("peer.hold", j.handleHold)
-	return j
+	cfg.Peers.HandleCall(gate.HandleOffer(gate.SubmitJob, j.handed))
+	cfg.Peers.HandleCall(gate.HandlePerson(gate.StopJob, j.stopWished))
+	cfg.Peers.HandleCall(gate.HandlePerson(gate.DeleteJob, j.deleteWished))
+	cfg.Peers.HandleCall(gate.HandleValues(gate.JobValues, j.valuesWished))
+	cfg.Peers.HandleCall(gate.HandleMember(gate.Hold, j.handleHold))
+	cfg.Peers.HandleCall(gate.HandleVote(gate.VoteHome, j.handleVote))
+	return j, nil
 }
 
 // Run goes on with the stored jobs and works until ctx ends. Ranks run on after

@@ -14,6 +14,7 @@ import (
 type known struct {
 	*body
 	gone    bool // deleted; body is read only
+	over    bool // a home has said that it ended
 	told    bool // it is being forgotten, with what becomes of its output
 	actor   *actor
 	watches map[*Watch]struct{} // nil for none
@@ -21,7 +22,9 @@ type known struct {
 
 // body is what a job consists of.
 type body struct {
-	docs  map[api.NodeID]held // by writer
+	docs  map[api.NodeID]held             // by writer; whose home is proven
+	acts  map[api.NodeID]held             // of homes by a person's word that does not bind this node
+	ends  map[api.NodeID][]api.Succession // deletions by who is not proven to have been the home
 	ranks map[api.Key]rankDoc
 	spec  api.JobSpec // verified
 	raw   []byte      // the bytes of spec
@@ -50,7 +53,7 @@ type rankDoc struct {
 func (j *Jobs) know(id api.JobID) *known {
 	k := j.jobs[id]
 	if k == nil {
-		k = &known{body: &body{docs: map[api.NodeID]held{}, ranks: map[api.Key]rankDoc{}}}
+		k = &known{body: &body{docs: map[api.NodeID]held{}, acts: map[api.NodeID]held{}, ends: map[api.NodeID][]api.Succession{}, ranks: map[api.Key]rankDoc{}}}
 		j.jobs[id] = k
 	}
 	return k
@@ -79,7 +82,8 @@ func (k *known) changed() {
 func (j *Jobs) absorb(r *ledger.Record) {
 	id, node := api.JobID(r.Key().Name), r.Key().Node
 	if r.Deleted() {
-		j.deleted(id)
+		document := r.Document()
+		j.deleted(id, node, document.Homes())
 		return
 	}
 	job, err := ledger.Shared[api.Job](r)
@@ -90,14 +94,33 @@ func (j *Jobs) absorb(r *ledger.Record) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	k := j.know(id)
-	if old, ok := k.docs[node]; k.gone || ok && r.Version().Compare(old.record.Version()) <= 0 {
+	if old, ok := k.docs[node]; k.gone || j.memory[id].Gone || ok && r.Version().Compare(old.record.Version()) <= 0 {
 		return
 	}
-	if err := j.verify(k, id, job); err != nil {
+	switch isAct, err := j.verify(k, id, job); {
+	case isAct:
+		k.acts[node] = held{r, job}
+		return
+	case err != nil:
 		j.cfg.Log.Warn("a job's document is refused", "job", id, "node", node, "error", err)
+		if len(k.docs)+len(k.acts)+len(k.ends)+len(k.ranks) == 0 && k.actor == nil {
+			j.drop(id, k)
+		}
 		return
 	}
-	k.docs[node] = held{r, job}
+	delete(k.acts, node)
+	j.take1(id, k, node, held{r, job})
+}
+
+// take1 takes in a document that is proven. The caller holds mu.
+func (j *Jobs) take1(id api.JobID, k *known, node api.NodeID, h held) {
+	job := h.job
+	k.docs[node] = h
+	if job.Phase.Ended() && !k.over {
+		k.over = true
+		j.spawn(func() { j.remembers(id, func(m *Remembered) { m.Ended = true }) })
+	}
+	defer j.lookAgain(id, k)
 	if rid := k.spec.RequestID; rid != "" && k.spec.Principal.Node == j.cfg.Node {
 		j.requests[requestKey{k.spec.Principal, rid}] = id
 	}
@@ -112,46 +135,42 @@ func (j *Jobs) absorb(r *ledger.Record) {
 	j.revive(id, k)
 }
 
-// verify checks whose a job is. What this node wrote it had checked; and who has
-// left the cluster since has still asked for what was checked before.
-func (j *Jobs) verify(k *known, id api.JobID, job api.Job) error {
-	if !sane(job) {
-		return api.NewError(api.ReasonMalformedDocument, id.String())
+// verify checks whose a job is, and that its home is. What this node wrote it had
+// checked; and who has left the cluster since has still asked for what was checked
+// before. isAct says that only a person's take-over elsewhere does not bind this node.
+// The caller holds mu.
+func (j *Jobs) verify(k *known, id api.JobID, job api.Job) (isAct bool, err error) {
+	if was, isThere := k.docs[job.Home]; !sane(job) || isThere && was.job.Phase.Ended() && !job.Phase.Ended() {
+		return false, api.NewError(api.ReasonMalformedDocument, id.String())
 	}
-	if k.checked(job) {
-		return nil
+	spec := k.spec
+	switch {
+	case k.checked(job):
+	case k.raw != nil: // there is one spec of a job
+		return false, api.NewError(api.ReasonSpecAltered, id.String())
+	default:
+		if spec, err = j.checkSpec(id, job); err != nil && job.Home == j.cfg.Node {
+			spec, err = decodeSpec(job.Spec)
+		}
+		if err == nil && spec.Look {
+			err = api.NewError(api.ReasonHomeNotProven, id.String())
+		}
+		if err != nil {
+			return false, err
+		}
 	}
-	spec, err := j.checkSpec(id, job)
-	if err != nil && job.Home == j.cfg.Node {
-		spec, err = decodeSpec(job.Spec)
+	if job.Home != j.cfg.Node {
+		isAct, err = j.proven(spec, job)
 	}
-	if err != nil {
-		return err
+	if k.raw == nil && (err == nil || isAct) {
+		k.spec, k.raw, k.sig, k.shown = spec, job.Spec, job.SpecSig, summed{}
 	}
-	k.spec, k.raw, k.sig, k.shown = spec, job.Spec, job.SpecSig, summed{}
-	return nil
-}
-
-// checkSpec verifies a job's spec: its bytes, its signature by a member, and that
-// it is this job's.
-func (j *Jobs) checkSpec(id api.JobID, job api.Job) (api.JobSpec, error) {
-	key, err := j.signer(job)
-	if err != nil {
-		return api.JobSpec{}, err
-	}
-	spec, err := job.VerifySpec(j.cfg.Cluster(), key)
-	if err != nil {
-		return api.JobSpec{}, err
-	}
-	if spec.Job != id || len(job.Spec) > api.MaxSpecBytes {
-		return api.JobSpec{}, api.NewError(api.ReasonSpecAltered, id.String())
-	}
-	return spec, nil
+	return isAct, err
 }
 
 // signer is the key of the node that vouches for whose a job is: a member's.
 func (j *Jobs) signer(job api.Job) (ed25519.PublicKey, error) {
-	key, ok := j.cfg.PublicKey(job.Principal.Node)
+	key, ok := j.cfg.Electors.PublicKey(job.Principal.Node)
 	if !ok {
 		return nil, api.Errorf(api.ReasonNotAMember, job.Principal.Node.String(),
 			"The node %s, which vouches for %s, is not a member of this cluster.", j.name(job.Principal.Node), job.Principal)

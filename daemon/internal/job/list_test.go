@@ -37,6 +37,7 @@ func TestListOfEndedJobs(t *testing.T) {
 		is.True(!other.Jobs[0].Mine && other.Jobs[0].ExitCode == nil)
 		is.Equal(listed(), first) // what others are not shown is not lost
 
+		job.Homes = append(job.Homes, job.StepTo(cluster, id, b.id, job.Epoch+1).Offer(a.key))
 		job.Home, job.Epoch, job.Phase, job.Reason, job.ExitCode = b.id, job.Epoch+1, api.JobFailed, api.ReasonRankFailed, new(7)
 		is.NoErr(docs{b}.Put(api.KindJob, id.String(), job, nil))
 		pass(time.Second)

@@ -23,6 +23,11 @@ func (j *Jobs) load(records []*ledger.Record) {
 		j.take(r)
 	}
 	j.mu.Lock()
+	for id, m := range j.memory {
+		if m.Gone && j.jobs[id] == nil {
+			j.jobs[id] = &known{body: &j.nothing, gone: true}
+		}
+	}
 	j.loaded = true
 	for id, k := range j.jobs {
 		j.revive(id, k)
@@ -30,12 +35,14 @@ func (j *Jobs) load(records []*ledger.Record) {
 	j.mu.Unlock()
 	j.spawn(func() { // what was deleted while this node was away, or just before it ended
 		for _, r := range records {
-			if r.Deleted() && r.Key().Kind == api.KindJob && j.ctx.Err() == nil {
-				j.forgetLater(api.JobID(r.Key().Name), "")
+			id := api.JobID(r.Key().Name)
+			if k, found := j.Known(id); r.Deleted() && r.Key().Kind == api.KindJob && found && k.Gone && j.ctx.Err() == nil {
+				j.forgetLater(id, "")
 			}
 		}
 	})
 	j.spawn(j.purge)
+	j.spawn(j.forgetOld)
 }
 
 func (j *Jobs) take(r *ledger.Record) {

@@ -161,7 +161,7 @@ func (j *Jobs) place(id api.JobID, job api.Job, spec api.JobSpec, mlx map[api.No
 		return phase.Unplaceable{Cause: phase.Cause{Reason: api.ReasonInternal}}, true
 	}
 	plan.SpecSHA256 = job.SpecSHA256
-	if job.Attempt == 0 && job.Epoch == 1 && plan.Ranks[0].Node != j.cfg.Node {
+	if phase.HandsOver(job, j.cfg.Node, plan.Ranks[0].Node) {
 		return phase.Planned{Plan: plan}, false // the node of rank 0 plans by itself
 	}
 	if node, err := j.listen(id, job, &plan); err != nil {
@@ -182,7 +182,7 @@ func (j *Jobs) listen(id api.JobID, job api.Job, plan *api.Plan) (failed api.Nod
 	errs := make([]error, len(plan.Ranks))
 	var all sync.WaitGroup
 	for i, r := range plan.Ranks {
-		params := api.PeerListenParams{Rank: api.RankRef{Job: id, Attempt: job.Attempt + 1, Rank: r.Rank}, Epoch: job.Epoch}
+		params := api.PeerListenParams{Warrant: job.Warrant(), Rank: api.RankRef{Job: id, Attempt: job.Attempt + 1, Rank: r.Rank}, Epoch: job.Epoch}
 		if i < len(plan.Hosts) {
 			for _, text := range plan.Hosts[i] {
 				addr, err := netip.ParseAddr(text)

@@ -20,14 +20,15 @@ func (a *actor) preflight(e phase.Preflight) {
 			nodes = append(nodes, r.Node)
 		}
 	}
+	warrant, epoch := a.state.Job.Warrant(), a.state.Job.Epoch
 	a.async(func() came {
-		values := a.j.recallValues(a.j.ctx, a.id, spec)
+		values := a.j.recallValues(a.j.ctx, a.id, spec, warrant.Homes)
 		if missing(spec.Program, values) {
 			info := api.NewError(api.ReasonVariablesLost, "")
 			return events(phase.PreflightFailed{Attempt: e.Attempt, Cause: phase.Cause{
 				Reason: info.Data.Reason, Message: info.Message + " " + info.Data.Remedy, Final: true}})
 		}
-		answers, errs := a.j.look(a.j.ctx, nodes, spec.Principal, spec.Program, values)
+		answers, errs := a.j.look(a.j.ctx, nodes, warrant, epoch, values)
 		var silent []string
 		var first phase.Cause
 		for i, err := range errs {
@@ -107,12 +108,12 @@ func together(faults []api.Cause) phase.Cause {
 	return phase.Cause{Reason: faults[0].Reason, Message: strings.Join(words, " "), Final: true}
 }
 
-// look asks nodes at once what they have of what a program needs.
-func (j *Jobs) look(ctx context.Context, nodes []api.NodeID, by api.Principal, p api.Program, values map[string]string) ([]api.Preflight, []error) {
+// look asks nodes at once what they have of what a job's program needs.
+func (j *Jobs) look(ctx context.Context, nodes []api.NodeID, w api.Warrant, epoch uint64, values map[string]string) ([]api.Preflight, []error) {
 	answers, errs := make([]api.Preflight, len(nodes)), make([]error, len(nodes))
 	var all sync.WaitGroup
 	for i, n := range nodes {
-		params := api.PeerPreflightParams{Principal: by, Program: p, Environment: values}
+		params := api.PeerPreflightParams{Warrant: w, Epoch: epoch, Environment: values}
 		all.Go(func() {
 			errs[i] = j.call(ctx, n, "peer.preflight", params, &answers[i], j.within(j.cfg.PreflightWithin(), n, "to look for the program"))
 			answers[i].Node = n
@@ -140,7 +141,13 @@ func (j *Jobs) Preflight(ctx context.Context, c Caller, p api.JobPreflightParams
 	if len(p.Nodes) == 0 {
 		nodes = j.sight().Reached
 	}
-	answers, errs := j.look(ctx, nodes, c.Principal, p.Program, nil)
+	spec := j.vouched(api.JobRequest{Program: p.Program}.Spec(api.NewJobID(), c.Principal, j.now()))
+	spec.Look, spec.ExpiresAt = true, api.TimeOf(spec.SubmittedAt.Add(j.cfg.PreflightWithin()))
+	raw, sig, err := j.sign(spec)
+	if err != nil {
+		return api.JobPreflightResult{}, err
+	}
+	answers, errs := j.look(ctx, nodes, api.Warrant{Spec: raw, SpecSig: sig}, 1, nil)
 	if ctx.Err() != nil {
 		return api.JobPreflightResult{}, context.Cause(ctx)
 	}

@@ -26,7 +26,7 @@ func (a *actor) startRank(e phase.StartRank) {
 		return
 	}
 	ref := api.RankRef{Job: a.id, Attempt: e.Attempt, Rank: e.Rank}
-	params := api.PeerStartParams{Rank: ref, Epoch: e.Epoch, Spec: a.state.Job.Spec, SpecSig: a.state.Job.SpecSig, Plan: toStart(*at.Plan),
+	params := api.PeerStartParams{Rank: ref, Epoch: e.Epoch, Warrant: a.state.Job.Warrant(), Plan: toStart(*at.Plan),
 		Environment: a.j.environment(a.id), LeaseS: seconds(e.Lease), Wait: e.Wait}
 	done := make(chan struct{})
 	a.starts[key] = append(a.starts[key], done)
@@ -84,7 +84,7 @@ func (a *actor) endRanks(e phase.EndRanks) {
 	key := nodeAttempt{e.Node, e.Attempt}
 	starts := a.starts[key]
 	delete(a.starts, key)
-	params := api.PeerEndParams{Job: a.id, Attempt: e.Attempt, Epoch: e.Epoch, Reason: e.Reason, GraceS: seconds(e.Grace)}
+	params := api.PeerEndParams{Warrant: a.state.Job.Warrant(), Job: a.id, Attempt: e.Attempt, Epoch: e.Epoch, Reason: e.Reason, GraceS: seconds(e.Grace)}
 	if at := open(a.state.Job); at != nil && at.Plan != nil {
 		for _, r := range at.Plan.Ranks {
 			if r.Node == e.Node {
@@ -164,6 +164,7 @@ func (a *actor) rankSaid(d rankDoc) {
 	if r.Reason == api.ReasonNodeAsleep || r.Reason == api.ReasonRestarting || r.Reason == api.ReasonShuttingDown {
 		a.inspect() // its node ended it before it goes, and has said so
 	}
+	a.lapsed = a.lapsed || r.Reason == api.ReasonLeaseExpired
 	message, state, severed := a.sentence(d), api.HandshakeState(""), false
 	if r.Handshake != nil {
 		state, severed = r.Handshake.State, r.Handshake.Severed

@@ -18,13 +18,15 @@ import (
 func signed(t *testing.T, by *machine, key ed25519.PrivateKey, principal api.Principal) api.PeerJobParams {
 	t.Helper()
 	id := api.NewJobID()
-	spec := program(words("hang")).Spec(id, principal, by.now())
+	spec := by.vouched(program(words("hang")).Spec(id, principal, by.now()))
+	spec.Home = principal.Node
 	raw, sig, err := api.SignSpec(cluster, key, spec)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return api.PeerJobParams{Wish: api.WishSubmit, Job: id, By: principal, Handed: &api.Job{Spec: raw, SpecSig: sig,
-		SpecSHA256: api.SpecSHA256(raw), Principal: principal, Home: by.id, Epoch: 1, Phase: api.JobPlacing}}
+	job := api.Job{Spec: raw, SpecSig: sig, SpecSHA256: api.SpecSHA256(raw), Principal: principal, Home: by.id, Epoch: 1, Phase: api.JobPlacing}
+	offer := job.StepTo(cluster, id, by.w.nodes[1].id, 2).Offer(by.key)
+	return api.PeerJobParams{Wish: api.WishSubmit, Job: id, By: principal, Handed: &job, Offer: &offer}
 }
 
 // What no member can have asked for is refused, whoever brings it.
@@ -38,13 +40,13 @@ func TestForgedJobsAreRefused(t *testing.T) {
 			want api.Reason
 		}{
 			"as it should be":       {func() api.PeerJobParams { return signed(t, a, a.key, a.person().Principal) }, ""},
-			"another node's person": {func() api.PeerJobParams { return signed(t, a, c.key, c.person().Principal) }, api.ReasonPeerNotAllowed},
+			"another node's person": {func() api.PeerJobParams { return signed(t, a, c.key, c.person().Principal) }, api.ReasonHomeNotProven},
 			"in another's name": {func() api.PeerJobParams {
 				p := signed(t, a, a.key, a.person().Principal)
 				p.By = c.person().Principal
 				return p
-			}, api.ReasonPeerNotAllowed},
-			"a signer who was removed": {func() api.PeerJobParams { p := signed(t, a, stranger, gone); return p }, api.ReasonPeerNotAllowed},
+			}, api.ReasonSpecAltered},
+			"a signer who was removed": {func() api.PeerJobParams { p := signed(t, a, stranger, gone); return p }, api.ReasonNotAMember},
 			"no job":                   {func() api.PeerJobParams { p := signed(t, a, a.key, a.person().Principal); p.Handed = nil; return p }, api.ReasonMissingField},
 			"a job that went on": {func() api.PeerJobParams {
 				p := signed(t, a, a.key, a.person().Principal)
@@ -55,7 +57,39 @@ func TestForgedJobsAreRefused(t *testing.T) {
 				p := signed(t, a, a.key, a.person().Principal)
 				p.Handed.Home = c.id
 				return p
-			}, api.ReasonBadValue},
+			}, api.ReasonHomeNotProven},
+			"no offer": {func() api.PeerJobParams {
+				p := signed(t, a, a.key, a.person().Principal)
+				p.Offer = nil
+				return p
+			}, api.ReasonMissingField},
+			"an offer to another node": {func() api.PeerJobParams {
+				p := signed(t, a, a.key, a.person().Principal)
+				offer := p.Handed.StepTo(cluster, p.Job, c.id, 2).Offer(a.key)
+				p.Offer = &offer
+				return p
+			}, api.ReasonHomeNotProven},
+			"an offer that another node signed": {func() api.PeerJobParams {
+				p := signed(t, a, a.key, a.person().Principal)
+				offer := p.Handed.StepTo(cluster, p.Job, b.id, 2).Offer(c.key)
+				p.Offer = &offer
+				return p
+			}, api.ReasonHomeNotProven},
+			"an epoch above the offer's": {func() api.PeerJobParams {
+				p := signed(t, a, a.key, a.person().Principal)
+				p.Offer.Epoch = 9
+				return p
+			}, api.ReasonHomeNotProven},
+			"an expired spec": {func() api.PeerJobParams {
+				a.step.Store(int64(-api.SpecLifetime - time.Hour))
+				defer a.step.Store(0)
+				return signed(t, a, a.key, a.person().Principal)
+			}, api.ReasonSpecExpired},
+			"a spec that lives for longer than it may": {func() api.PeerJobParams {
+				a.step.Store(int64(time.Hour))
+				defer a.step.Store(0)
+				return signed(t, a, a.key, a.person().Principal)
+			}, api.ReasonSpecExpired},
 			"another job's spec": {func() api.PeerJobParams {
 				p := signed(t, a, a.key, a.person().Principal)
 				p.Job = api.NewJobID()
@@ -111,12 +145,17 @@ func TestARemovedSignersJobIsNotBegun(t *testing.T) {
 		pass(2 * time.Second)
 		id := a.submits(program(words("hang"), a, b, c)) // waits for c
 		pass(time.Second)
-		a.cfg.PublicKey = func(api.NodeID) (ed25519.PublicKey, bool) { return nil, false }
+		a.cfg.Electors = nobody{a.cfg.Electors}
 		c.start()
 		is.Equal(a.until(id, api.JobFailed, 5*time.Second).Reason, api.ReasonNotAMember)
 		is.Equal(w.starts, 0)
 	})
 }
+
+// nobody is a roster without members.
+type nobody struct{ api.Electors }
+
+func (nobody) PublicKey(api.NodeID) (ed25519.PublicKey, bool) { return nil, false }
 
 // What was checked once is not checked again before each plan; anything else is.
 func TestStillSigned(t *testing.T) {
@@ -166,7 +205,7 @@ func TestWishesOfOthers(t *testing.T) {
 	in(t, 3, func(t *testing.T, w *world) {
 		is := is.New(t)
 		a, b, c := w.nodes[0], w.nodes[1], w.nodes[2]
-		r := program(words("/home/ada/secret/train.py", "--token=x"), b)
+		r := program(words("/home/ada/secret/train.py", "--token=x"), b, c)
 		r.Name, r.Labels = "ada's plan", map[string]string{"team": "red"}
 		id := a.submits(r)
 		c.until(id, api.JobRunning, time.Second)
@@ -188,7 +227,7 @@ func TestWishesOfOthers(t *testing.T) {
 		is.NoErr(err)
 		is.Equal(len(all.Jobs), 1)
 		is.Equal(all.Jobs[0].Name, "train.py") // and no more of it
-		is.Equal(all.Jobs[0].Nodes, []api.NodeID{b.id})
+		is.Equal(all.Jobs[0].Nodes, []api.NodeID{b.id, c.id})
 		for _, p := range []api.JobListParams{{Mine: true}, {Labels: map[string]string{"team": "red"}}} {
 			none, err := c.List(t.Context(), other, p)
 			is.NoErr(err)
@@ -200,7 +239,11 @@ func TestWishesOfOthers(t *testing.T) {
 		is.True(own.Jobs[0].Mine)
 
 		is.True(errors.Is(a.Delete(t.Context(), a.person(), api.JobDeleteParams{Job: id}), api.ReasonJobRunning))
-		w.friend = other.Principal // the person is let
+		w.friend = other.Principal // the person is let, for ranks at the own node
+		elsewhere := a.submits(program(words("hang"), b))
+		c.until(elsewhere, api.JobPlacing, time.Second)
+		is.True(errors.Is(c.Stop(t.Context(), other, api.JobStopParams{Job: elsewhere}), api.ReasonNotYourJob))
+		is.NoErr(a.Stop(t.Context(), a.person(), api.JobStopParams{Job: elsewhere}))
 		is.NoErr(c.Stop(t.Context(), other, api.JobStopParams{Job: id, Kill: true}))
 		c.until(id, api.JobStopped, 5*time.Second)
 		w.friend = api.Principal{}

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -14,6 +15,8 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
+	"fulmen/daemon/internal/gate/gatetest"
 	"fulmen/daemon/internal/job/beat"
 	"fulmen/daemon/internal/job/phase"
 	"fulmen/daemon/internal/ledger"
@@ -65,6 +68,7 @@ type machine struct {
 	mu         sync.Mutex
 	hear       func(api.NodeID)
 	sight      []func()
+	memory     memory
 	deaf       bool // sends and hears no beats
 	forgot     []string
 	wrote      []api.Job    // its last documents of jobs, in order
@@ -125,6 +129,9 @@ func (w *world) node(id api.NodeID) *machine {
 	return w.nodes[i]
 }
 
+// Cluster is the world's.
+func (w *world) Cluster() api.ClusterID { return cluster }
+
 // PublicKey makes the world the ledgers' members.
 func (w *world) PublicKey(id api.NodeID) ([]byte, bool) {
 	for _, m := range w.nodes {
@@ -142,15 +149,21 @@ func (m *machine) start() {
 		m.w.t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	peers := peer.New(m.id, m.w.desk.Add(m.id))
+	electors := gatetest.Electors(m.w, m.Members)
+	var jobs *Jobs
+	peers := peer.New(m.id, m.w.desk.Add(m.id), gatetest.New(gate.Config{
+		Self: m.id, Electors: electors, Clock: m.clock(),
+		Known: func(id api.JobID) (gate.Known, bool) { return jobs.Known(id) },
+		Bound: func(s api.Step, a api.Act) bool { return jobs.Bound(s, a) },
+		Maps:  func(by, _ api.Principal) bool { return by == m.w.friend },
+	}))
 	m.mu.Lock()
 	m.ledger, m.writer, m.stop, m.ended, m.up, m.sight = l, writer, cancel, make(chan struct{}), true, nil
 	m.mu.Unlock()
 	m.serve(peers)
-	m.Jobs = New(Config{
-		Node: m.id, Key: m.key, Cluster: func() api.ClusterID { return cluster },
-		PublicKey: func(id api.NodeID) (ed25519.PublicKey, bool) { k, ok := m.w.PublicKey(id); return k, ok },
-		Clock:     m.clock(), Peers: peers, Ledger: l, Documents: docs{m}, Sight: eyes{m}, Access: m, Beats: air{m}, Planner: planner{m},
+	jobs, err = New(Config{
+		Node: m.id, Key: m.key, Electors: electors, Roster: func() []string { return []string{"head"} }, Memory: &m.memory,
+		Clock: m.clock(), Peers: peers, Ledger: l, Documents: docs{m}, Sight: eyes{m}, Access: m, Beats: air{m}, Planner: planner{m},
 		Keep:   m.w.keep,
 		Cables: m.w.cablesNow, Name: m.w.nameOf, Unfit: unfit,
 		Compare: func(all []api.Preflight, mixed bool) (out []api.Cause) {
@@ -166,6 +179,10 @@ func (m *machine) start() {
 		Forget: m.forgetRanks, Times: func() phase.Times { return m.w.times }, BeatTimes: beat.DefaultTimes,
 		PreflightWithin: func() time.Duration { return api.DefaultPreflight }, Log: slog.New(slog.DiscardHandler),
 	})
+	if err != nil {
+		m.w.t.Fatal(err)
+	}
+	m.Jobs = jobs
 	m.tellAgain()
 	run, ended := m.Jobs, m.ended
 	go func() {
@@ -342,7 +359,40 @@ func (d docs) Put(kind api.Kind, name string, value any, unknown map[string]api.
 	return m.writer.Put(ledger.Draft{Kind: kind, Name: name, Value: value, Unknown: unknown})
 }
 
-func (d docs) Delete(kind api.Kind, name string) error { return d.m.writer.Delete(kind, name) }
+func (d docs) DeleteJob(id api.JobID, homes []api.Succession) error {
+	return d.m.writer.Put(ledger.Draft{Kind: api.KindJob, Name: id.String(), Delete: true, Homes: homes})
+}
+
+// memory is what a machine remembers of jobs, on its disk.
+type memory struct {
+	mu   sync.Mutex
+	jobs map[api.JobID]Remembered
+}
+
+func (m *memory) LoadJobs() (map[api.JobID]Remembered, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return maps.Clone(m.jobs), nil
+}
+
+func (m *memory) SaveJob(id api.JobID, r Remembered) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.jobs == nil {
+		m.jobs = map[api.JobID]Remembered{}
+	}
+	m.jobs[id] = r
+	return nil
+}
+
+func (m *memory) DropJobs(ids []api.JobID) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, id := range ids {
+		delete(m.jobs, id)
+	}
+	return nil
+}
 
 // Plan places ranks on the named nodes, or the first in sight.
 func (p planner) Plan(_ context.Context, spec api.JobSpec, mlx map[api.NodeID]string) (api.Plan, error) {

@@ -10,7 +10,7 @@ import (
 func (a *actor) spawnRank(e phase.SpawnRank) {
 	ref := api.RankRef{Job: a.id, Attempt: e.Attempt, Rank: e.Rank}
 	a.async(func() came {
-		err := a.order(e.Node, "peer.spawn", api.PeerSpawnParams{Rank: ref, Epoch: e.Epoch}, "to run rank "+ref.String())
+		err := a.order(e.Node, "peer.spawn", api.PeerSpawnParams{Warrant: a.state.Job.Warrant(), Rank: ref, Epoch: e.Epoch}, "to run rank "+ref.String())
 		if err == nil {
 			return came{}
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/job/phase"
 	"fulmen/native"
 )
@@ -112,64 +113,53 @@ func (j *Jobs) stopHere(ctx context.Context, a *actor, p api.PeerJobParams) erro
 	return err
 }
 
-// stopWished takes the wish of another node's person. The node vouches for the
-// person; or it was the job's home before, and passes on what it had taken.
-func (j *Jobs) stopWished(ctx context.Context, from api.NodeID, p api.PeerJobParams) error {
-	owner, _, former, err := j.wished(p.Job, from)
-	if err != nil {
-		return err
-	}
-	if !former {
-		if err := j.checkWish(from, p, owner); err != nil {
-			return err
-		}
+// stopWished takes the wish of another node's person, or what a former home passes on.
+func (j *Jobs) stopWished(ctx context.Context, _ gate.Acting, p api.PeerJobParams) (any, error) {
+	if err := j.wait(ctx); err != nil {
+		return nil, err
 	}
 	if p.Reason != "" && p.Reason != api.ReasonClientGone {
-		return api.Errorf(api.ReasonBadValue, "reason", "%q is no reason to stop a job.", p.Reason)
+		return nil, api.Errorf(api.ReasonBadValue, "reason", "%q is no reason to stop a job.", p.Reason)
 	}
 	home, a, ended := j.homeOf(p.Job)
 	switch {
 	case ended:
-		return nil
+		return api.Empty{}, nil
 	case home != j.cfg.Node:
-		return api.Errorf(api.ReasonStaleEpoch, p.Job.String(), "%s keeps the job.", j.name(home))
+		return nil, api.Errorf(api.ReasonStaleEpoch, p.Job.String(), "%s keeps the job.", j.name(home))
 	}
-	return j.stopHere(ctx, a, p)
+	return api.Empty{}, j.stopHere(ctx, a, p)
 }
 
-// wished looks up the job of another node's wish: whose it is, who keeps it, and
-// whether the node was its home before.
-func (j *Jobs) wished(id api.JobID, from api.NodeID) (owner api.Principal, home api.NodeID, former bool, err error) {
+// agree binds this node to what a person elsewhere did: a take-over of the job that is
+// known of here and not followed. False where there is none.
+func (j *Jobs) agree(id api.JobID, now api.Job) (bool, error) {
+	j.mu.Lock()
+	var act api.Job
+	if k := j.jobs[id]; k != nil {
+		for _, h := range k.acts {
+			if phase.Outranks(h.job, now) && (act.Epoch == 0 || phase.Outranks(h.job, act)) {
+				act = h.job
+			}
+		}
+	}
+	j.mu.Unlock()
+	if act.Epoch == 0 {
+		return false, nil
+	}
+	if err := j.remember(id, func(m *Remembered) { m.Bound, m.BoundTo = act.Epoch, act.Home }); err != nil {
+		return false, err
+	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	k := j.jobs[id]
-	if k == nil {
-		return owner, home, false, api.NewError(api.ReasonNoSuchJob, id.String())
+	if k := j.jobs[id]; k != nil {
+		j.lookAgain(id, k)
 	}
-	best, ok := k.best()
-	switch {
-	case k.gone:
-		return owner, home, false, api.NewError(api.ReasonJobDeleted, id.String())
-	case !ok:
-		return owner, home, false, api.NewError(api.ReasonNoSuchJob, id.String())
-	}
-	_, former = k.docs[from]
-	return k.spec.Principal, best.job.Home, former, nil
+	return true, nil
 }
 
-// checkWish refuses a wish of somebody for whom the calling node does not vouch,
-// or who may not act for the job's owner.
-func (j *Jobs) checkWish(from api.NodeID, p api.PeerJobParams, owner api.Principal) error {
-	if p.By.Node != from {
-		return api.Errorf(api.ReasonPeerNotAllowed, p.By.String(), "%s does not vouch for %s.", j.name(from), p.By)
-	}
-	if !j.may(p.By, owner) {
-		return api.NewError(api.ReasonNotYourJob, p.Job.String())
-	}
-	return nil
-}
-
-// TakeOver makes this node the home of a job whose home is gone.
+// TakeOver makes this node the home of a job whose home is gone, or has it follow a
+// take-over by a person at another node.
 func (j *Jobs) TakeOver(ctx context.Context, c Caller, p api.JobSelect) error {
 	if err := j.wait(ctx); err != nil {
 		return err
@@ -184,6 +174,9 @@ func (j *Jobs) TakeOver(ctx context.Context, c Caller, p api.JobSelect) error {
 	_, a, _ := j.homeOf(p.Job)
 	if a == nil {
 		return api.NewError(api.ReasonNoSuchJob, p.Job.String())
+	}
+	if agreed, err := j.agree(p.Job, job); agreed || err != nil {
+		return err
 	}
 	var home api.NodeID
 	err = a.ask(ctx, func() []phase.Effect {

@@ -30,8 +30,8 @@ func (j *Jobs) Submit(ctx context.Context, c Caller, p api.JobSubmitParams) (api
 		return api.JobSubmitResult{Job: id, Existing: err == nil}, err
 	}
 	id := api.NewJobID()
-	spec := p.Request.Spec(id, c.Principal, j.now())
-	raw, sig, err := api.SignSpec(j.cfg.Cluster(), j.cfg.Key, spec)
+	spec := j.vouched(p.Request.Spec(id, c.Principal, j.now()))
+	raw, sig, err := j.sign(spec)
 	if err != nil {
 		return api.JobSubmitResult{}, err
 	}
@@ -45,7 +45,7 @@ func (j *Jobs) Submit(ctx context.Context, c Caller, p api.JobSubmitParams) (api
 		j.values[id] = maps.Clone(p.Environment)
 		j.mu.Unlock()
 	}
-	job := api.Job{Spec: raw, SpecSig: sig, SpecSHA256: api.SpecSHA256(raw), Principal: c.Principal}
+	job := api.Job{Spec: raw, SpecSig: sig, SpecSHA256: api.SpecSHA256(raw), Principal: c.Principal, Home: j.cfg.Node}
 	if err := j.accept(ctx, id, spec, job); err != nil {
 		if definite(err) {
 			j.mu.Lock()
@@ -70,7 +70,9 @@ func (j *Jobs) submitted(by api.Principal, p api.JobSubmitParams) (api.JobID, er
 		return "", nil
 	}
 	k := j.know(id)
-	same, err := json.Marshal(p.Request.Spec(id, by, k.spec.SubmittedAt))
+	spec := p.Request.Spec(id, by, k.spec.SubmittedAt)
+	spec.Home, spec.Roster, spec.ExpiresAt = k.spec.Home, k.spec.Roster, k.spec.ExpiresAt
+	same, err := json.Marshal(spec)
 	if err != nil || string(same) != string(k.raw) {
 		return "", api.NewError(api.ReasonDuplicateRequest, p.Request.RequestID)
 	}
@@ -113,7 +115,7 @@ func (j *Jobs) Plan(ctx context.Context, c Caller, p api.JobPlanParams) (api.Job
 	}
 	ctx, cancel := timeout{planWithin, "a plan"}.of(ctx, j.cfg.Clock)
 	defer cancel()
-	return j.cfg.Planner.Explain(ctx, p.Request.Spec(api.NewJobID(), c.Principal, j.now()))
+	return j.cfg.Planner.Explain(ctx, j.vouched(p.Request.Spec(api.NewJobID(), c.Principal, j.now())))
 }
 
 // find gives a job that counts, to whoever may act for it.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
 )
 
 // Limits of what is passed in environment variables. Values stay in memory of the
@@ -16,32 +17,24 @@ const (
 	maxEnvironmentBytes = 256 << 10
 )
 
-// valuesWished gives the values of variables to the node that is the job's home, as
-// far as the documents tell that this node holds.
-func (j *Jobs) valuesWished(from api.NodeID, id api.JobID) (any, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	k := j.jobs[id]
-	if k == nil {
-		return nil, api.NewError(api.ReasonNoSuchJob, id.String())
+// valuesWished gives the values of variables to the node that is the job's home.
+func (j *Jobs) valuesWished(ctx context.Context, _ gate.Home, p api.PeerJobParams) (any, error) {
+	if err := j.wait(ctx); err != nil {
+		return nil, err
 	}
-	best, ok := k.best()
-	if !ok || best.job.Home != from || k.spec.Principal.Node != j.cfg.Node {
-		return nil, api.Errorf(api.ReasonPeerNotAllowed, id.String(), "The values of the job's variables are for its home alone.")
-	}
-	return api.PeerJobResult{Environment: maps.Clone(j.values[id])}, nil
+	return api.PeerJobResult{Environment: maps.Clone(j.environment(p.Job))}, nil
 }
 
 // recallValues gives the values of a job's variables. A home that has lost them, or
 // never had them, asks the submitter's node.
-func (j *Jobs) recallValues(ctx context.Context, id api.JobID, spec api.JobSpec) map[string]string {
+func (j *Jobs) recallValues(ctx context.Context, id api.JobID, spec api.JobSpec, homes []api.Succession) map[string]string {
 	values := j.environment(id)
 	submitter := spec.Principal.Node
 	if !missing(spec.Program, values) || submitter == j.cfg.Node || !slices.Contains(j.sight().Reached, submitter) {
 		return values
 	}
 	var result api.PeerJobResult
-	params := api.PeerJobParams{Wish: api.WishValues, Job: id, By: spec.Principal}
+	params := api.PeerJobParams{Wish: api.WishValues, Job: id, By: spec.Principal, Homes: homes}
 	err := j.call(ctx, submitter, "peer.job", params, &result, j.within(callWithin, submitter, "to give the values of the job's variables"))
 	if err == nil {
 		err = checkEnvironment(spec.Program, result.Environment, false)

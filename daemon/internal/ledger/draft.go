@@ -26,6 +26,8 @@ type Draft struct {
 	At api.Time
 	// Delete ends the key; Value and Unknown are not looked at.
 	Delete bool
+	// Homes prove, at the end of a job's document, that its writer was the job's home.
+	Homes []api.Succession
 	// Again publishes it even if it says nothing new. With Delete it marks the
 	// end of a key that this ledger does not hold, but others still may.
 	Again bool
@@ -38,7 +40,7 @@ func (d *Draft) document(now api.Time) (api.Document, error) {
 		doc.At = now
 	}
 	if d.Delete {
-		return doc, nil
+		return doc, doc.SetHomes(d.Homes)
 	}
 	if len(d.Unknown) > 0 {
 		doc.Unknown = maps.Clone(d.Unknown)

@@ -7,59 +7,56 @@ import (
 	"sync"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
 )
-
-// CallHandler answers a node's call; from may be this node. Its error is told the
-// caller as an *api.Error.
-type CallHandler = func(ctx context.Context, from api.NodeID, params json.RawMessage) (any, error)
-
-// StreamHandler serves one connection of a node, which is closed when it returns.
-type StreamHandler = func(ctx context.Context, from api.NodeID, first api.PeerConn, conn net.Conn)
 
 // Others are the other members' nodes.
 type Others interface {
 	// Call calls a method of a member. Errors are *api.Error.
 	Call(ctx context.Context, node api.NodeID, method string, params, result any) error
-	// HandleCall sets who answers a method.
-	HandleCall(method string, h CallHandler)
+	// HandleCall sets who answers the calls of a door.
+	HandleCall(c gate.Call)
 	// Stream opens a connection to a member.
 	Stream(ctx context.Context, node api.NodeID, first api.PeerConn) (net.Conn, error)
-	// HandleStream sets who serves connections of a kind.
-	HandleStream(kind api.PeerConnKind, h StreamHandler)
+	// HandleStream sets who serves the connections of a door.
+	HandleStream(c gate.Conn)
 }
 
 // Peers are all nodes of the cluster. Handlers are set before anything is called.
 type Peers struct {
 	self   api.NodeID
 	others Others
+	gate   *gate.Gate
 
 	mu      sync.Mutex
-	calls   map[string]CallHandler
-	streams map[api.PeerConnKind]StreamHandler
+	calls   map[string]gate.Call
+	streams map[api.PeerConnKind]gate.Conn
 }
 
-// New makes the nodes out of this one and the others.
-func New(self api.NodeID, others Others) *Peers {
-	return &Peers{self: self, others: others, calls: map[string]CallHandler{}, streams: map[api.PeerConnKind]StreamHandler{}}
+// New makes the nodes out of this one and the others, all of which pass the gate.
+func New(self api.NodeID, others Others, g *gate.Gate) *Peers {
+	return &Peers{self: self, others: others, gate: g, calls: map[string]gate.Call{}, streams: map[api.PeerConnKind]gate.Conn{}}
 }
 
 // Self is this node.
 func (p *Peers) Self() api.NodeID { return p.self }
 
-// HandleCall sets who answers a method here, whoever calls.
-func (p *Peers) HandleCall(method string, h CallHandler) {
+// HandleCall sets who answers the calls of a door here, whoever calls.
+func (p *Peers) HandleCall(h gate.Handler) {
+	c := p.gate.Bind(h)
 	p.mu.Lock()
-	p.calls[method] = h
+	p.calls[c.Name()] = c
 	p.mu.Unlock()
-	p.others.HandleCall(method, h)
+	p.others.HandleCall(c)
 }
 
-// HandleStream sets who serves connections of a kind here, whoever opens them.
-func (p *Peers) HandleStream(kind api.PeerConnKind, h StreamHandler) {
+// HandleStream sets who serves the connections of a door here, whoever opens them.
+func (p *Peers) HandleStream(h gate.StreamHandler) {
+	c := p.gate.BindStream(h)
 	p.mu.Lock()
-	p.streams[kind] = h
+	p.streams[c.Kind()] = c
 	p.mu.Unlock()
-	p.others.HandleStream(kind, h)
+	p.others.HandleStream(c)
 }
 
 // Call calls a method of a node. Errors are *api.Error.
@@ -67,17 +64,17 @@ func (p *Peers) Call(ctx context.Context, node api.NodeID, method string, params
 	if node != p.self {
 		return p.others.Call(ctx, node, method, params, result)
 	}
-	p.mu.Lock()
-	h := p.calls[method]
-	p.mu.Unlock()
-	if h == nil {
-		return api.NewError(api.ReasonUnknownMethod, method)
-	}
 	raw, err := json.Marshal(params)
 	if err != nil {
 		return api.AsError(err)
 	}
-	answer, err := h(ctx, p.self, raw)
+	p.mu.Lock()
+	c, isHandled := p.calls[gate.NameOf(method, raw)]
+	p.mu.Unlock()
+	if !isHandled {
+		return api.NewError(api.ReasonUnknownMethod, method)
+	}
+	answer, err := c.Answer(ctx, p.self, raw)
 	if err != nil {
 		return api.AsError(err)
 	}
@@ -99,9 +96,9 @@ func (p *Peers) Stream(ctx context.Context, node api.NodeID, first api.PeerConn)
 		return p.others.Stream(ctx, node, first)
 	}
 	p.mu.Lock()
-	h := p.streams[first.Carries]
+	c, isHandled := p.streams[first.Carries]
 	p.mu.Unlock()
-	if h == nil {
+	if !isHandled {
 		return nil, api.NewError(api.ReasonUnknownMethod, string(first.Carries))
 	}
 	near, far := net.Pipe()
@@ -109,7 +106,7 @@ func (p *Peers) Stream(ctx context.Context, node api.NodeID, first api.PeerConn)
 	go func() {
 		defer cancel()
 		defer far.Close()
-		h(ctx, p.self, first, far)
+		c.Serve(ctx, p.self, first, far)
 	}()
 	return near, nil
 }

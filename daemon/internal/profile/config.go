@@ -2,11 +2,11 @@ package profile
 
 import (
 	"context"
-	"encoding/json"
 	"log/slog"
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/proc"
 	"fulmen/native"
 )
@@ -40,8 +40,8 @@ type Circumstances func(ctx context.Context) (api.MeasureConditions, map[string]
 type Peers interface {
 	// Call calls a method of a node. Errors are *api.Error.
 	Call(ctx context.Context, node api.NodeID, method string, params, result any) error
-	// HandleCall sets who answers a method here.
-	HandleCall(method string, h func(ctx context.Context, from api.NodeID, params json.RawMessage) (any, error))
+	// HandleCall sets who answers the calls of a door.
+	HandleCall(h gate.Handler)
 }
 
 // Config is what a [Profiler] needs. Readers return at once and do not call back.

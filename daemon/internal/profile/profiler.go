@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
 )
 
 // Profiler measures this node's GPU and the paths to its peers. It may be used by
@@ -49,7 +50,7 @@ func New(cfg Config) *Profiler {
 	maps.Copy(p.paths, cfg.LastPaths)
 	p.base, p.stop = context.WithCancelCause(context.Background())
 	if cfg.Peers != nil {
-		cfg.Peers.HandleCall(methodProfile, p.handleProfile)
+		cfg.Peers.HandleCall(gate.HandleMember(gate.Profile, p.handleProfile))
 	}
 	return p
 }

@@ -2,10 +2,10 @@ package profile
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
 	"fulmen/native"
 )
 
@@ -78,11 +78,8 @@ func (p *Profiler) callOff(t *task, params api.PeerProfileParams) {
 }
 
 // handleProfile answers peer.profile.
-func (p *Profiler) handleProfile(ctx context.Context, from api.NodeID, raw json.RawMessage) (any, error) {
-	var params api.PeerProfileParams
-	if err := json.Unmarshal(raw, &params); err != nil {
-		return nil, api.Errorf(api.ReasonMalformedMessage, "params", "The parameters cannot be read: %v", err)
-	}
+func (p *Profiler) handleProfile(ctx context.Context, caller gate.Member, params api.PeerProfileParams) (any, error) {
+	from := caller.Node()
 	if err := p.checkWish(from, params); err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate/gatetest"
 	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/peer/peertest"
 	"fulmen/daemon/internal/proc"
@@ -30,7 +31,7 @@ func onPair(t *testing.T, test func(p *pair)) {
 			d := &desk{t: t, began: time.Now(), wanted: map[api.Kind]bool{}, fault: map[string]error{}}
 			d.rig = newRig(t, func(c *Config) {
 				d.configure(c, nil)
-				c.Node, c.Peers = node, peer.New(node, p.desk.Add(node))
+				c.Node, c.Peers = node, peer.New(node, p.desk.Add(node), gatetest.For(node, c.Clock, nil))
 				c.Reached = func() []api.NodeID { return []api.NodeID{testNode, otherNode} }
 				launch := c.Launch
 				c.Launch = func(ctx context.Context, command proc.Command) proc.Record {

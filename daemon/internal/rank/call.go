@@ -2,19 +2,15 @@ package rank
 
 import (
 	"context"
-	"encoding/json"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/peer"
+	"fulmen/daemon/internal/gate"
 )
 
-// serve makes a handler of a method whose parameters are P.
-func serve[P any](r *Ranks, do func(ctx context.Context, from api.NodeID, params P) (any, error)) func(context.Context, api.NodeID, json.RawMessage) (any, error) {
-	return func(ctx context.Context, from api.NodeID, raw json.RawMessage) (any, error) {
-		var params P
-		if err := peer.Params(raw, &params); err != nil {
-			return nil, err
-		}
+// serve has the calls of a door of a job's home answered once the ranks of before are
+// known.
+func serve[P gate.Claimer](r *Ranks, d gate.HomeDoor, do func(ctx context.Context, home gate.Home, params P) (any, error)) {
+	r.cfg.Peers.HandleCall(gate.HandleHome(d, func(ctx context.Context, home gate.Home, params P) (any, error) {
 		select {
 		case <-r.ready:
 		case <-r.ctx.Done():
@@ -22,8 +18,8 @@ func serve[P any](r *Ranks, do func(ctx context.Context, from api.NodeID, params
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
-		return do(ctx, from, params)
-	}
+		return do(ctx, home, params)
+	}))
 }
 
 // checkCall refuses numbers that cannot be.

@@ -1,19 +1,19 @@
 package rank
 
 import (
-	"encoding/json"
 	"net/netip"
 	"os"
 	"slices"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/rank/prepare"
 )
 
 // wanted is a rank that this node has been asked to start, and has checked.
 type wanted struct {
 	ref         api.RankRef
-	home        api.NodeID
+	from        gate.Home
 	epoch       uint64
 	spec        api.JobSpec
 	plan        api.Plan
@@ -25,15 +25,12 @@ type wanted struct {
 	waits       bool // for the other ranks to be prepared
 }
 
-// check takes nobody's word: not the home's for the spec, not the spec's for the
-// principal, not the cluster's for the account.
-func (r *Ranks) check(home api.NodeID, p api.PeerStartParams) (wanted, error) {
-	spec, err := r.checkSpec(p)
-	if err != nil {
-		return wanted{}, err
-	}
-	w := wanted{
-		ref: p.Rank, home: home, epoch: p.Epoch, spec: spec, plan: p.Plan, sha256: api.SpecSHA256(p.Spec),
+// check takes nobody's word: not the home's for the plan and the variables, not the
+// cluster's for the account. That it is the home of this spec is proven.
+func (r *Ranks) check(home gate.Home, p api.PeerStartParams) (w wanted, err error) {
+	spec := home.Spec()
+	w = wanted{
+		ref: p.Rank, from: home, epoch: p.Epoch, spec: spec, plan: p.Plan, sha256: home.SpecSHA256(),
 		environment: p.Environment, leaseS: p.LeaseS, waits: p.Wait,
 	}
 	if w.rank, err = r.checkPlan(w); err != nil {
@@ -48,31 +45,6 @@ func (r *Ranks) check(home api.NodeID, p api.PeerStartParams) (wanted, error) {
 		return wanted{}, err
 	}
 	return w, nil
-}
-
-// checkSpec checks that the node that vouches for the principal, a member,
-// signed these very bytes, and for this job.
-func (r *Ranks) checkSpec(p api.PeerStartParams) (api.JobSpec, error) {
-	altered := api.NewError(api.ReasonSpecAltered, string(p.Rank.Job))
-	var named struct {
-		Principal api.Principal `json:"principal"`
-	}
-	if len(p.Spec) > api.MaxSpecBytes || json.Unmarshal(p.Spec, &named) != nil {
-		return api.JobSpec{}, altered
-	}
-	key, ok := r.cfg.PublicKey(named.Principal.Node)
-	if !ok {
-		return api.JobSpec{}, api.NewError(api.ReasonNotAMember, string(named.Principal.Node))
-	}
-	signed := api.Job{Spec: p.Spec, SpecSig: p.SpecSig, SpecSHA256: api.SpecSHA256(p.Spec), Principal: named.Principal}
-	spec, err := signed.VerifySpec(r.cfg.Cluster(), key)
-	if err != nil {
-		return api.JobSpec{}, err
-	}
-	if spec.Job != p.Rank.Job {
-		return api.JobSpec{}, altered
-	}
-	return spec, nil
 }
 
 // checkPlan checks that the plan is of this spec and puts the rank here.

@@ -2,13 +2,12 @@ package rank
 
 import (
 	"context"
-	"crypto/ed25519"
-	"encoding/json"
 	"log/slog"
 	"net/netip"
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/ledger"
 	"fulmen/daemon/internal/rank/prepare"
 	"fulmen/native"
@@ -18,16 +17,15 @@ import (
 type Config struct {
 	// Node is this node.
 	Node api.NodeID
-	// Cluster is what specs are signed for now.
-	Cluster func() api.ClusterID
-	// PublicKey is a member's key; false for whoever is none, or none any more.
-	PublicKey func(api.NodeID) (ed25519.PublicKey, bool)
 	// Clock is what leases and deadlines run on.
 	Clock native.Clock
 	// Peers takes the handlers of peer.start, peer.spawn, peer.renew, peer.end and peer.listen.
 	Peers Peers
 	// Jobs reads the documents of jobs.
 	Jobs Jobs
+	// Deleted reports whether a job is known to have been deleted, also before it is
+	// known what else there is; nil = none is.
+	Deleted func(api.JobID) bool
 	// Documents takes the rank documents.
 	Documents Documents
 	// Grants are the node's.
@@ -85,8 +83,8 @@ type Config struct {
 
 // Peers sets who answers a method that other nodes call.
 type Peers interface {
-	// HandleCall sets who answers a method.
-	HandleCall(method string, h func(ctx context.Context, from api.NodeID, params json.RawMessage) (any, error))
+	// HandleCall sets who answers the calls of a door.
+	HandleCall(h gate.Handler)
 }
 
 // Jobs reads documents: a ledger.

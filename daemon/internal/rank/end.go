@@ -7,20 +7,21 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/rank/shimproto"
 )
 
 // end ends ranks of an attempt. When it answers the order is taken, and a
 // restarted daemon knows it too: a rank that was not started never will be, and
 // one that runs has the grace.
-func (r *Ranks) end(_ context.Context, _ api.NodeID, p api.PeerEndParams) (any, error) {
+func (r *Ranks) end(_ context.Context, home gate.Home, p api.PeerEndParams) (any, error) {
 	if err := checkCall(p.Job, p.Attempt, p.Epoch); err != nil {
 		return nil, err
 	}
 	if !(p.GraceS >= 0 && p.GraceS <= maxGraceS) {
 		return nil, api.Errorf(api.ReasonBadValue, "grace_s", "A grace of %g s is not from 0 to %d s.", p.GraceS, maxGraceS)
 	}
-	if err := r.takeEnd(p); err != nil {
+	if err := r.takeEnd(home, p); err != nil {
 		return nil, err
 	}
 	r.changed()
@@ -30,11 +31,11 @@ func (r *Ranks) end(_ context.Context, _ api.NodeID, p api.PeerEndParams) (any, 
 // maxGraceS is the longest grace that a shim takes.
 const maxGraceS = 3600
 
-func (r *Ranks) takeEnd(p api.PeerEndParams) error {
+func (r *Ranks) takeEnd(home gate.Home, p api.PeerEndParams) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	before := r.fence(p.Job).Epoch
-	if err := r.admit(p.Job, p.Epoch); err != nil {
+	if err := r.admit(p.Job, home); err != nil {
 		return err
 	}
 	// So that the arbiter refuses the former home as well.

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/ledger"
+	"fulmen/daemon/internal/gate"
 )
 
 // fence is what is known of a job's epochs and attempts. The caller holds mu.
@@ -19,21 +19,17 @@ func (r *Ranks) fence(job api.JobID) *fence {
 	return f
 }
 
-// admit refuses whoever acts under a lower epoch of a job than this node, its
-// arbiter or the job's documents know; a higher one counts from now on. The
-// caller holds mu.
-func (r *Ranks) admit(job api.JobID, epoch uint64) error {
-	f := r.fence(job)
-	known := max(f.Epoch, r.cfg.Grants.Epoch(job))
-	for _, rec := range r.jobDocuments(job) {
-		if rec.Deleted() {
-			continue
-		}
-		if doc, err := ledger.Shared[api.Job](rec); err == nil {
-			known = max(known, doc.Epoch)
+// admit refuses a home of a lower epoch of a job than this node or its arbiter know,
+// and one whose spec is not that of the ranks here; a higher epoch counts from now on.
+// The caller holds mu.
+func (r *Ranks) admit(job api.JobID, home gate.Home) error {
+	f, epoch := r.fence(job), home.Epoch()
+	for _, h := range r.ofJob(job) {
+		if h.Doc.SpecSHA256 != home.SpecSHA256() {
+			return api.NewError(api.ReasonSpecAltered, h.ref().String())
 		}
 	}
-	if epoch < known {
+	if known := max(f.Epoch, r.cfg.Grants.Epoch(job)); epoch < known {
 		return api.Errorf(api.ReasonStaleEpoch, string(job), "The job has a newer home: epoch %d, not %d.", known, epoch)
 	}
 	if epoch == f.Epoch {
@@ -44,17 +40,6 @@ func (r *Ranks) admit(job api.JobID, epoch uint64) error {
 		return nil // there is nothing here that a former home could touch
 	}
 	return r.saveFence(job)
-}
-
-// jobDocuments are the documents of all homes of a job, deletions too.
-func (r *Ranks) jobDocuments(job api.JobID) []*ledger.Record {
-	return r.cfg.Jobs.Named(api.KindJob, string(job), true)
-}
-
-// deleted reports whether a job is known to have been deleted.
-func (r *Ranks) deleted(job api.JobID) bool {
-	docs := r.jobDocuments(job)
-	return len(docs) > 0 && !slices.ContainsFunc(docs, func(rec *ledger.Record) bool { return !rec.Deleted() })
 }
 
 // ended reports whether the order to end a rank was taken, which may come before
@@ -85,10 +70,11 @@ func (f *fence) end(attempt int, ranks []int) bool {
 	return news
 }
 
-// attempt notes that an attempt has come here. The caller has asked ended.
+// attempt notes that an attempt is started here. The caller has asked ended.
 func (f *fence) attempt(n int) {
 	if n > f.Attempt {
 		f.Attempt, f.Ended, f.Ranks = n, false, nil
+		f.Starts++
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
 )
 
 const (
@@ -25,7 +26,7 @@ type ports map[netip.AddrPort]time.Duration
 
 // listen finds a free port at each of this node's addresses for a rank that is
 // to be started. MLX binds it itself, so it can only be found and let go.
-func (r *Ranks) listen(ctx context.Context, _ api.NodeID, p api.PeerListenParams) (any, error) {
+func (r *Ranks) listen(ctx context.Context, home gate.Home, p api.PeerListenParams) (any, error) {
 	if err := checkCall(p.Rank.Job, p.Rank.Attempt, p.Epoch); err != nil {
 		return nil, err
 	}
@@ -33,7 +34,7 @@ func (r *Ranks) listen(ctx context.Context, _ api.NodeID, p api.PeerListenParams
 		return nil, api.Errorf(api.ReasonBadValue, "addresses", "%d addresses are not from 1 to %d.", len(p.Addresses), maxAddresses)
 	}
 	r.mu.Lock()
-	err := r.admit(p.Rank.Job, p.Epoch)
+	err := r.admit(p.Rank.Job, home)
 	r.mu.Unlock()
 	if err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
 	"fulmen/native"
 )
 
@@ -48,7 +49,6 @@ func TestPortsRest(t *testing.T) {
 			jobs: map[api.JobID]*fence{}, held: map[api.RankRef]*held{}, ports: ports{},
 			cfg: Config{
 				Clock:  native.ClockFrom(time.Now, func() time.Duration { return time.Since(began) }),
-				Jobs:   newMac(t).ledger,
 				Grants: &grants{},
 				Listen: func(_ context.Context, at []netip.Addr) (found []netip.AddrPort, err error) {
 					for _, a := range at {
@@ -64,7 +64,7 @@ func TestPortsRest(t *testing.T) {
 			for range n {
 				p.Addresses = append(p.Addresses, netip.MustParseAddr("10.0.0.1"))
 			}
-			answer, err := r.listen(t.Context(), "", p)
+			answer, err := r.listen(t.Context(), gate.Home{}, p)
 			if err != nil {
 				is.True(isReason(err, api.ReasonPortTaken))
 				return nil

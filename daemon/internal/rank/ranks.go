@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
 	"fulmen/native"
 )
 
@@ -56,6 +57,9 @@ type held struct {
 // New makes the node's side of ranks and sets the handlers of what other nodes
 // call. They answer once Restore is through.
 func New(cfg Config) *Ranks {
+	if cfg.Deleted == nil {
+		cfg.Deleted = func(api.JobID) bool { return false }
+	}
 	if cfg.Listen == nil {
 		cfg.Listen = FreePorts
 	}
@@ -64,11 +68,11 @@ func New(cfg Config) *Ranks {
 		jobs: map[api.JobID]*fence{}, unsaid: map[api.RankRef]struct{}{}, ports: ports{},
 	}
 	r.ctx, r.stop = context.WithCancel(context.Background())
-	cfg.Peers.HandleCall("peer.start", serve(r, r.start))
-	cfg.Peers.HandleCall("peer.spawn", serve(r, r.spawnPrepared))
-	cfg.Peers.HandleCall("peer.renew", serve(r, r.renew))
-	cfg.Peers.HandleCall("peer.end", serve(r, r.end))
-	cfg.Peers.HandleCall("peer.listen", serve(r, r.listen))
+	serve(r, gate.Start, r.start)
+	serve(r, gate.Spawn, r.spawnPrepared)
+	serve(r, gate.Renew, r.renew)
+	serve(r, gate.End, r.end)
+	serve(r, gate.Listen, r.listen)
 	r.work.Go(r.publish)
 	return r
 }

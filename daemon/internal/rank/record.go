@@ -68,6 +68,8 @@ type fence struct {
 	Epoch uint64 `json:"epoch"`
 	// Attempt is the highest attempt that was heard of.
 	Attempt int `json:"attempt"`
+	// Starts is how many attempts were started here.
+	Starts int `json:"starts,omitzero"`
 	// Ended says that the attempt was ended here, and Ranks that these of it were.
 	Ended bool  `json:"ended,omitzero"`
 	Ranks []int `json:"ranks,omitzero"`

@@ -7,10 +7,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
 )
 
 // What is refused is never run, and leaves no rank behind.
@@ -56,19 +58,37 @@ func TestWhatIsNotStarted(t *testing.T) {
 			p.Plan.Backend, p.Plan.Ranks = api.BackendJACCL, append(p.Plan.Ranks, api.PlanRank{Rank: 1, Node: m.homeID})
 		}, api.ReasonBackendUnsupported},
 		"a variable that is not passed": {func(m *mac, p *api.PeerStartParams) { p.Environment = map[string]string{"LD_PRELOAD": "x"} }, api.ReasonBadValue},
-		"no epoch":                      {func(m *mac, p *api.PeerStartParams) { p.Epoch = 0 }, api.ReasonBadValue},
+		"no epoch":                      {func(m *mac, p *api.PeerStartParams) { p.Epoch = 0 }, api.ReasonHomeNotProven},
 		"no lease":                      {func(m *mac, p *api.PeerStartParams) { p.LeaseS = 0 }, api.ReasonBadValue},
 		"a stale epoch": {func(m *mac, p *api.PeerStartParams) {
 			m.mustEnd(api.PeerEndParams{Job: m.job, Attempt: 1, Ranks: []int{7}, Epoch: 2})
 		}, api.ReasonStaleEpoch},
 		"an epoch that the job's document has passed": {func(m *mac, p *api.PeerStartParams) {
-			m.putJob(m.jobDoc(*p, 2))
+			m.known = m.knows(*p, 2)
 		}, api.ReasonStaleEpoch},
+		"a job that has ended": {func(m *mac, p *api.PeerStartParams) {
+			m.known = m.knows(*p, 1)
+			m.known.Ended = true
+		}, api.ReasonJobEnded},
+		"another spec of the same job": {func(m *mac, p *api.PeerStartParams) {
+			m.known = m.knows(m.params(m.spec("echo another")), 1)
+		}, api.ReasonSpecAltered},
+		"an epoch that nobody offered": {func(m *mac, p *api.PeerStartParams) {
+			p.Epoch, p.Homes = 9, []api.Succession{{Epoch: 9, Home: m.homeID, Offer: make([]byte, ed25519.SignatureSize)}}
+		}, api.ReasonHomeNotProven},
+		"a spec that has expired": {func(m *mac, p *api.PeerStartParams) {
+			spec := m.spec("echo ran")
+			spec.SubmittedAt, spec.ExpiresAt = api.TimeOf(spec.SubmittedAt.Add(-2*time.Hour)), api.TimeOf(spec.SubmittedAt.Add(-time.Hour))
+			*p = m.params(spec)
+		}, api.ReasonSpecExpired},
+		"a spec by which nothing is started": {func(m *mac, p *api.PeerStartParams) {
+			spec := m.spec("echo ran")
+			spec.Look = true
+			*p = m.params(spec)
+		}, api.ReasonHomeNotProven},
 		"a job that was deleted": {func(m *mac, p *api.PeerStartParams) {
-			m.putJob(m.jobDoc(*p, 1))
-			if err := m.documents.Delete(api.KindJob, string(m.job)); err != nil {
-				m.t.Fatal(err)
-			}
+			m.known = m.knows(*p, 1)
+			m.known.Gone = true
 		}, api.ReasonJobDeleted},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -120,23 +140,17 @@ func TestARepeatedStartIsOne(t *testing.T) {
 	is.True(isReason(m.start(p), api.ReasonStaleEpoch))
 }
 
-// jobDoc is the job as the home of an epoch has it; this node, for simplicity.
-func (m *mac) jobDoc(p api.PeerStartParams, epoch uint64) api.Job {
+// knows is the job as the node knows it, at an epoch of the same home.
+func (m *mac) knows(p api.PeerStartParams, epoch uint64) gate.Known {
+	m.t.Helper()
 	var spec api.JobSpec
 	if err := json.Unmarshal(p.Spec, &spec); err != nil {
 		m.t.Fatal(err)
 	}
-	return api.Job{
-		Spec: p.Spec, SpecSig: p.SpecSig, SpecSHA256: api.SpecSHA256(p.Spec), Principal: spec.Principal, Home: m.id, Epoch: epoch,
+	return gate.Known{Spec: spec, Job: api.Job{
+		Spec: p.Spec, SpecSig: p.SpecSig, SpecSHA256: api.SpecSHA256(p.Spec), Principal: spec.Principal, Home: m.homeID, Epoch: epoch,
 		Phase: api.JobRunning, PhaseSince: spec.SubmittedAt, Attempt: 1,
-	}
-}
-
-func (m *mac) putJob(job api.Job) {
-	m.t.Helper()
-	if err := m.documents.Put(api.KindJob, string(m.job), job, nil); err != nil {
-		m.t.Fatal(err)
-	}
+	}}
 }
 
 // A program's way through a folder that is not its own stays closed.

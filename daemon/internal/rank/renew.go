@@ -6,16 +6,17 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
 )
 
 // renew prolongs the leases of an attempt's ranks and grants on this node.
-func (r *Ranks) renew(_ context.Context, _ api.NodeID, p api.PeerRenewParams) (any, error) {
+func (r *Ranks) renew(_ context.Context, home gate.Home, p api.PeerRenewParams) (any, error) {
 	if err := cmp.Or(checkCall(p.Job, p.Attempt, p.Epoch), checkLease(p.LeaseS)); err != nil {
 		return nil, err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err := r.admit(p.Job, p.Epoch); err != nil {
+	if err := r.admit(p.Job, home); err != nil {
 		return nil, err
 	}
 	lease := secondsOf(p.LeaseS)

@@ -93,7 +93,7 @@ func (r *Ranks) readFolders() error {
 		r.readJob(job)
 		live := slices.ContainsFunc(r.ofJob(job), func(h *held) bool { return !h.Doc.Phase.Ended() })
 		r.mu.Unlock()
-		if !live && r.deleted(job) {
+		if !live && r.cfg.Deleted(job) {
 			if err := r.drop(job); err != nil {
 				r.cfg.Log.Warn("the files of a deleted job could not be removed", "job", string(job), "err", err)
 			}
@@ -197,7 +197,7 @@ func (r *Ranks) settleDocuments() error {
 		r.mu.Unlock()
 		switch {
 		case held:
-		case r.deleted(ref.Job):
+		case r.cfg.Deleted(ref.Job):
 			err = r.cfg.Documents.Delete(api.KindRank, name)
 		case !doc.Phase.Ended():
 			doc.Phase, doc.PhaseSince, doc.EndedAt = api.RankLost, r.now(), r.now()

@@ -355,8 +355,8 @@ func TestAJobIsDeletedMeanwhile(t *testing.T) {
 	m.mustStart(p)
 	m.until(p.Rank, api.RankExited)
 	m.kill()
-	m.putJob(m.jobDoc(p, 1))
-	is.NoErr(m.documents.Delete(api.KindJob, string(m.job)))
+	m.known = m.knows(p, 1)
+	m.known.Gone = true
 	m.boot()
 	eventually(t, "the document to go", func() bool { _, ok := m.doc(p.Rank); return !ok })
 	is.Equal(m.files(), nil)
@@ -398,7 +398,9 @@ func TestTheOutputOfOldRanksMakesRoom(t *testing.T) {
 	var set atomic.Int64 // each is made at an earlier time than the one before
 	m.clock = native.ClockFrom(func() time.Time { return time.Now().Add(time.Duration(set.Load())) }, m.clock.Boot)
 	m.boot()
-	p := m.params(m.spec(`head -c 1000000 /dev/zero`))
+	spec := m.spec(`head -c 1000000 /dev/zero`)
+	spec.SubmittedAt = api.TimeOf(spec.SubmittedAt.Add(-4 * 24 * time.Hour))
+	p := m.params(spec)
 	for attempt := range 3 {
 		p.Rank.Attempt = attempt + 1
 		set.Add(int64(-24 * time.Hour))

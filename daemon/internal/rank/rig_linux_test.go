@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
+	"fulmen/daemon/internal/gate/gatetest"
 	"fulmen/daemon/internal/ledger"
 	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/peer/peertest"
@@ -53,6 +55,8 @@ type mac struct {
 	accounts   map[string]prepare.Account
 	policy     func(api.Principal) (string, api.Reason)
 	config     func(*Config)
+	known      gate.Known  // what the node knows of the job
+	warrant    api.Warrant // what the home proves itself with; empty before the first params
 	ranks      *Ranks
 }
 
@@ -94,7 +98,7 @@ func newMac(t testing.TB) *mac {
 		t.Fatal(err)
 	}
 	m.ledger, m.documents = l, &documents{w}
-	m.caller = peer.New(m.homeID, m.desk.Add(m.homeID))
+	m.caller = peer.New(m.homeID, m.desk.Add(m.homeID), gatetest.For(m.homeID, clock, nil))
 	t.Cleanup(func() {
 		if m.ranks != nil {
 			m.ranks.Close()
@@ -128,10 +132,13 @@ func (m *mac) boot() *mac {
 		log = os.Stderr
 	}
 	cfg := Config{
-		Node: m.id, Cluster: func() api.ClusterID { return cluster },
-		PublicKey: func(id api.NodeID) (ed25519.PublicKey, bool) { key, ok := m.members[id]; return key, ok },
-		Clock:     m.clock, Peers: peer.New(m.id, m.desk.Add(m.id)), Jobs: m.ledger, Documents: m.documents,
-		Grants: m.grants, RestoreGrant: m.grants.restore, Policy: m, Preparer: m.preparer, Supervisor: m.supervisor,
+		Node: m.id, Clock: m.clock, Jobs: m.ledger, Documents: m.documents,
+		Peers: peer.New(m.id, m.desk.Add(m.id), gatetest.New(gate.Config{
+			Self: m.id, Clock: m.clock, Electors: gatetest.Electors(m, nil),
+			Known: func(id api.JobID) (gate.Known, bool) { return m.known, m.known.Spec.Job == id },
+		})),
+		Deleted: func(id api.JobID) bool { return m.known.Gone && m.known.Spec.Job == id },
+		Grants:  m.grants, RestoreGrant: m.grants.restore, Policy: m, Preparer: m.preparer, Supervisor: m.supervisor,
 		Program: os.Args[0], Folder: filepath.Join(m.folder, "jobs"), Runtime: filepath.Join(m.folder, "run"),
 		Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
@@ -159,7 +166,9 @@ func (m *mac) Allows(p api.Principal) (string, api.Reason) { return m.policy(p) 
 // spec is a job of the other member that runs a shell script.
 func (m *mac) spec(script string) api.JobSpec {
 	request := api.JobRequest{Program: api.Program{Command: []string{"/bin/sh", "-c", script}}, Placement: api.Placement{Ranks: 1}}
-	return request.Spec(m.job, api.Principal{User: "anna", Node: m.homeID}, api.TimeOf(time.Unix(1_700_000_000, 0)))
+	spec := request.Spec(m.job, api.Principal{User: "anna", Node: m.homeID}, api.TimeOf(m.clock.Now()))
+	spec.Home, spec.ExpiresAt = m.homeID, api.TimeOf(m.clock.Now().Add(time.Hour))
+	return spec
 }
 
 // params is the home's request to start rank 0 of attempt 1 here.
@@ -169,8 +178,9 @@ func (m *mac) params(spec api.JobSpec) api.PeerStartParams {
 	if err != nil {
 		m.t.Fatal(err)
 	}
+	m.warrant = api.Warrant{Spec: raw, SpecSig: sig}
 	return api.PeerStartParams{
-		Rank: api.RankRef{Job: m.job, Attempt: 1}, Epoch: 1, Spec: raw, SpecSig: sig, LeaseS: 30,
+		Rank: api.RankRef{Job: m.job, Attempt: 1}, Epoch: 1, Warrant: m.warrant, LeaseS: 30,
 		Plan: api.Plan{
 			SpecSHA256: api.SpecSHA256(raw), Backend: api.BackendRing, Shape: api.ShapeSingle,
 			Ranks: []api.PlanRank{{Node: m.id, GPU: api.GPUShared, MemoryBytes: 1 << 20}},
@@ -185,8 +195,50 @@ func (m *mac) call(method string, params, result any) error {
 	if result == nil {
 		result = &api.Empty{}
 	}
-	return m.caller.Call(ctx, m.id, method, params, result)
+	return m.caller.Call(ctx, m.id, method, m.prove(params), result)
 }
+
+// prove adds the home's proof to the parameters of a call. Above the first epoch the
+// home has offered the job to itself.
+func (m *mac) prove(params any) any {
+	proof := func(w api.Warrant, epoch uint64) api.Warrant {
+		if w.Spec == nil && m.warrant.Spec == nil {
+			m.params(m.spec("true"))
+		}
+		if w.Spec == nil {
+			w = m.warrant
+		}
+		if epoch > 1 && w.Homes == nil {
+			first := api.Job{SpecSHA256: api.SpecSHA256(w.Spec), Home: m.homeID, Epoch: 1}
+			w.Homes = []api.Succession{first.StepTo(cluster, m.job, m.homeID, epoch).Offer(m.home)}
+		}
+		return w
+	}
+	switch p := params.(type) {
+	case api.PeerStartParams:
+		p.Warrant = proof(p.Warrant, p.Epoch)
+		return p
+	case api.PeerSpawnParams:
+		p.Warrant = proof(p.Warrant, p.Epoch)
+		return p
+	case api.PeerRenewParams:
+		p.Warrant = proof(p.Warrant, p.Epoch)
+		return p
+	case api.PeerEndParams:
+		p.Warrant = proof(p.Warrant, p.Epoch)
+		return p
+	case api.PeerListenParams:
+		p.Warrant = proof(p.Warrant, p.Epoch)
+		return p
+	}
+	return params
+}
+
+// PublicKey makes the two nodes the members.
+func (m *mac) PublicKey(id api.NodeID) ([]byte, bool) { key, ok := m.members[id]; return key, ok }
+
+// Cluster is theirs.
+func (m *mac) Cluster() api.ClusterID { return cluster }
 
 // start grants the rank what the plan says and starts it.
 func (m *mac) start(p api.PeerStartParams) error {

@@ -9,21 +9,22 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
 )
 
 // start takes a rank on. It answers once all is checked and noted; what follows
 // is told by the rank's document. The same request again gets the same answer.
-func (r *Ranks) start(ctx context.Context, from api.NodeID, p api.PeerStartParams) (any, error) {
+func (r *Ranks) start(_ context.Context, home gate.Home, p api.PeerStartParams) (any, error) {
 	if err := cmp.Or(checkCall(p.Rank.Job, p.Rank.Attempt, p.Epoch), checkLease(p.LeaseS)); err != nil {
 		return nil, err
 	}
 	if !p.Rank.Valid() {
 		return nil, api.NewError(api.ReasonMalformedID, p.Rank.String())
 	}
-	if known, err := r.mayStart(p.Rank, p.Epoch); known || err != nil {
+	if known, err := r.mayStart(p.Rank, home); known || err != nil {
 		return api.Empty{}, err
 	}
-	w, err := r.check(from, p)
+	w, err := r.check(home, p)
 	if err != nil {
 		return nil, err
 	}
@@ -41,26 +42,26 @@ func (r *Ranks) start(ctx context.Context, from api.NodeID, p api.PeerStartParam
 
 // mayStart refuses a rank that must not be started, and reports whether it was
 // taken on before.
-func (r *Ranks) mayStart(ref api.RankRef, epoch uint64) (known bool, err error) {
+func (r *Ranks) mayStart(ref api.RankRef, home gate.Home) (known bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.mayStartLocked(ref, epoch)
+	return r.mayStartLocked(ref, home)
 }
 
-func (r *Ranks) mayStartLocked(ref api.RankRef, epoch uint64) (known bool, err error) {
-	if err := r.admit(ref.Job, epoch); err != nil {
+func (r *Ranks) mayStartLocked(ref api.RankRef, home gate.Home) (known bool, err error) {
+	if err := r.admit(ref.Job, home); err != nil {
 		return false, err
 	}
-	h := r.held[ref]
+	h, f, epoch := r.held[ref], r.fence(ref.Job), home.Epoch()
 	switch {
 	case h != nil && h.Doc.Epoch == epoch:
 		return true, nil
 	case h != nil:
 		return false, api.Errorf(api.ReasonStaleEpoch, ref.String(), "The rank was started under epoch %d; a new home starts a new attempt.", h.Doc.Epoch)
-	case r.deleted(ref.Job):
-		return false, api.NewError(api.ReasonJobDeleted, string(ref.Job))
-	case r.fence(ref.Job).ended(ref):
+	case f.ended(ref):
 		return false, api.Errorf(api.ReasonJobEnded, ref.String(), "The rank was ended before it was started.")
+	case ref.Attempt > f.Attempt && f.Starts >= maxStarts(home.Spec()):
+		return false, api.Errorf(api.ReasonRetriesSpent, ref.String(), "%d attempts were started here; the job's spec allows no more.", f.Starts)
 	}
 	for _, other := range r.ofJob(ref.Job) {
 		if other.Doc.Attempt != ref.Attempt && !other.Doc.Phase.Ended() {
@@ -70,6 +71,12 @@ func (r *Ranks) mayStartLocked(ref api.RankRef, epoch uint64) (known bool, err e
 	return false, nil
 }
 
+// maxStarts is how many attempts of a job a node starts at most, whatever its home
+// says: those that the spec allows, each after as many uncounted ones as may be.
+func maxStarts(spec api.JobSpec) int {
+	return (max(spec.MaxAttempts, 1) + max(spec.Retries, 0)) * (1 + api.MaxFreeRestarts)
+}
+
 // accept takes on a rank that was checked, nil where somebody else just did.
 func (r *Ranks) accept(w wanted) (*held, error) {
 	r.mu.Lock()
@@ -77,7 +84,7 @@ func (r *Ranks) accept(w wanted) (*held, error) {
 	if r.ctx.Err() != nil {
 		return nil, api.NewError(api.ReasonStopping, string(r.cfg.Node))
 	}
-	if known, err := r.mayStartLocked(w.ref, w.epoch); known || err != nil {
+	if known, err := r.mayStartLocked(w.ref, w.from); known || err != nil {
 		return nil, err
 	}
 	if !r.cfg.Grants.Occupy(w.ref, w.epoch) {
@@ -88,7 +95,7 @@ func (r *Ranks) accept(w wanted) (*held, error) {
 			Job: w.ref.Job, Attempt: w.ref.Attempt, Rank: w.ref.Rank, Epoch: w.epoch, SpecSHA256: w.sha256,
 			Phase: api.RankPreparing, PhaseSince: r.now(),
 		},
-		Principal: w.spec.Principal, Home: w.home, Account: w.account.Name, Plan: w.rank, Output: w.spec.Output,
+		Principal: w.spec.Principal, Home: w.from.Node(), Account: w.account.Name, Plan: w.rank, Output: w.spec.Output,
 		Label: labelOf(w.ref), Socket: socketIn(r.runtimeFolder(w.ref)), LeaseS: w.leaseS, GraceS: r.cfg.grace(w.spec).Seconds(),
 	}
 	if joins(w.plan) {

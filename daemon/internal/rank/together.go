@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/ledger"
 	"fulmen/native"
 )
@@ -87,20 +88,20 @@ func (r *Ranks) unprepared(w wanted) string {
 		}
 	}
 	if len(names) == 0 {
-		return "the job's home, " + w.home.Display() + ", to start it"
+		return "the job's home, " + w.from.Node().Display() + ", to start it"
 	}
 	return strings.Join(names, ", ")
 }
 
 // spawnPrepared has a rank run that waits for the others, or will once it is
 // prepared. The same order again, and one that comes after its end, changes nothing.
-func (r *Ranks) spawnPrepared(_ context.Context, _ api.NodeID, p api.PeerSpawnParams) (any, error) {
+func (r *Ranks) spawnPrepared(_ context.Context, home gate.Home, p api.PeerSpawnParams) (any, error) {
 	if err := checkCall(p.Rank.Job, p.Rank.Attempt, p.Epoch); err != nil {
 		return nil, err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err := r.admit(p.Rank.Job, p.Epoch); err != nil {
+	if err := r.admit(p.Rank.Job, home); err != nil {
 		return nil, err
 	}
 	h := r.held[p.Rank]

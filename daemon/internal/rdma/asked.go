@@ -2,19 +2,16 @@ package rdma
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/rdma/change"
 )
 
 // asked answers peer.rdma: one step of a change at this end.
-func (o *Owner) asked(ctx context.Context, from api.NodeID, raw json.RawMessage) (any, error) {
-	var p api.PeerRDMAParams
-	if err := json.Unmarshal(raw, &p); err != nil {
-		return nil, api.Errorf(api.ReasonMalformedMessage, "params", "The parameters cannot be read: %v", err)
-	}
+func (o *Owner) asked(ctx context.Context, other gate.CableNode, p api.PeerRDMAParams) (any, error) {
+	from := other.Node()
 	end, isHere := p.Link.End(o.cfg.Node)
 	o.mu.Lock()
 	broken := o.broken

@@ -2,11 +2,11 @@ package rdma
 
 import (
 	"context"
-	"encoding/json"
 	"log/slog"
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/rdma/change"
 	"fulmen/native"
 )
@@ -29,8 +29,8 @@ type Conditions interface {
 type Peers interface {
 	// Call calls a method of a node. Errors are *api.Error.
 	Call(ctx context.Context, node api.NodeID, method string, params, result any) error
-	// HandleCall sets who answers a method here.
-	HandleCall(method string, h func(ctx context.Context, from api.NodeID, params json.RawMessage) (any, error))
+	// HandleCall sets who answers the calls of a door.
+	HandleCall(h gate.Handler)
 }
 
 // Facts reads this machine.

@@ -14,6 +14,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate/gatetest"
 	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/peer/peertest"
 	"fulmen/native"
@@ -99,7 +100,7 @@ cable = [{ends = ["A.tb2", "B.tb2"]}]
 			d.owners[id].Look(true)
 		}
 		d.owners[id] = New(Config{
-			Node: id, Clock: clock, Peers: peer.New(id, desk.Add(id)), Facts: platform.Facts,
+			Node: id, Clock: clock, Peers: peer.New(id, desk.Add(id), gatetest.For(id, clock, nil)), Facts: platform.Facts,
 			Network: followed{platform.Network, follow}, Records: UndoFile{Path: filepath.Join(t.TempDir(), api.UndoFile)},
 			History: noHistory{}, Documents: told{d, id}, Conditions: noConditions{},
 			Allowed: func(api.NodeID) api.Reason { return "" }, Check: func(api.LinkID) *api.Error { return nil },

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/rdma/change"
 	"fulmen/native"
 )
@@ -54,7 +55,7 @@ func New(cfg Config) *Owner {
 	early := api.NewError(api.ReasonUnreachable, cfg.Name(cfg.Node))
 	o := &Owner{cfg: cfg, broken: early, news: make(chan struct{}), lost: map[api.LinkEnd]*loss{}}
 	o.ctx, o.stop = context.WithCancel(context.Background())
-	cfg.Peers.HandleCall("peer.rdma", o.asked)
+	cfg.Peers.HandleCall(gate.HandleCable(gate.RDMA, func(p api.PeerRDMAParams) api.LinkID { return p.Link }, o.asked))
 	return o
 }
 

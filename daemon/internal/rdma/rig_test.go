@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
+	"fulmen/daemon/internal/gate/gatetest"
 	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/peer/peertest"
 	"fulmen/daemon/internal/rdma/change"
@@ -113,7 +115,7 @@ func (d *table) close() {
 func (h *host) boot() {
 	l := &life{host: h}
 	l.owner = New(Config{
-		Node: h.id, Clock: h.table.clock, Peers: reach{peer.New(h.id, h.table.desk.Add(h.id)), l}, Facts: l, Network: l, Records: l, History: history{l},
+		Node: h.id, Clock: h.table.clock, Peers: reach{peer.New(h.id, h.table.desk.Add(h.id), gatetest.For(h.id, h.table.clock, nil)), l}, Facts: l, Network: l, Records: l, History: history{l},
 		Documents: l, Conditions: l, Name: func(id api.NodeID) string { return string(id[:4]) },
 		Allowed: func(from api.NodeID) api.Reason {
 			h.mu.Lock()
@@ -354,9 +356,7 @@ type reach struct {
 	life  *life
 }
 
-func (r reach) HandleCall(method string, h func(context.Context, api.NodeID, json.RawMessage) (any, error)) {
-	r.peers.HandleCall(method, h)
-}
+func (r reach) HandleCall(h gate.Handler) { r.peers.HandleCall(h) }
 
 func (r reach) Call(ctx context.Context, node api.NodeID, method string, params, result any) error {
 	return r.life.around(func() error { return r.peers.Call(ctx, node, method, params, result) })

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
 	"fulmen/native"
 )
 
@@ -15,9 +16,9 @@ import (
 type Config struct {
 	// Peers are the nodes.
 	Peers Peers
-	// Target reports whether a node may reach a port of a rank: the rank lives
-	// here, its spec publishes the port, and the node is where it was submitted.
-	Target func(from api.NodeID, rank api.RankRef, port int) bool
+	// Target reports whether a port of a rank may be reached by its submitter's node:
+	// the rank lives here, and its job's spec publishes the port.
+	Target func(job gate.Known, rank api.RankRef, port int) bool
 	// Loopback are the addresses where ports are published for this machine; nil =
 	// 127.0.0.1 and ::1. One that the machine does not have is left out.
 	Loopback []netip.Addr
@@ -40,8 +41,8 @@ type Peers interface {
 	Self() api.NodeID
 	// Stream opens a connection to a node, this one among them.
 	Stream(ctx context.Context, node api.NodeID, first api.PeerConn) (net.Conn, error)
-	// HandleStream sets who serves connections of a kind.
-	HandleStream(kind api.PeerConnKind, h func(ctx context.Context, from api.NodeID, first api.PeerConn, conn net.Conn))
+	// HandleStream sets who serves the connections of a door.
+	HandleStream(h gate.StreamHandler)
 }
 
 // MaxConnections is how many connections one job may have at once.
@@ -66,7 +67,7 @@ func New(cfg Config) *Relay {
 		cfg.LAN = func() []netip.Addr { return nil }
 	}
 	r := &Relay{cfg: cfg, open: map[api.JobID]*published{}, served: map[api.RankRef]*served{}}
-	cfg.Peers.HandleStream(api.ConnPublish, r.accept)
+	cfg.Peers.HandleStream(gate.ServePerson(gate.Publish, r.accept))
 	return r
 }
 

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
+	"fulmen/daemon/internal/gate/gatetest"
 	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/peer/peertest"
 	"fulmen/daemon/internal/relay"
@@ -52,11 +54,12 @@ func newPair(t testing.TB) *pair {
 		Clock: clock, Processes: procsockets.Processes{}, Log: slog.New(slog.DiscardHandler), Loopback: []netip.Addr{published},
 		LAN:    func() []netip.Addr { return []netip.Addr{lan} },
 		Secret: []byte("a secret of the node"),
-		Target: func(from api.NodeID, rank api.RankRef, port int) bool { return from == laptop && rank == rank0 },
+		Target: func(_ gate.Known, rank api.RankRef, port int) bool { return rank == rank0 },
 	}
-	config.Peers = peer.New(laptop, p.desk.Add(laptop))
+	known := gatetest.Job(api.JobSpec{Job: job, Principal: api.Principal{User: "ada", Node: laptop}}, 1, studio)
+	config.Peers = peer.New(laptop, p.desk.Add(laptop), gatetest.For(laptop, clock, known))
 	p.laptop = relay.New(config)
-	config.Peers = peer.New(studio, p.desk.Add(studio))
+	config.Peers = peer.New(studio, p.desk.Add(studio), gatetest.For(studio, clock, known))
 	p.studio = relay.New(config)
 	t.Cleanup(func() {
 		p.laptop.Shut()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
 	"fulmen/native"
 )
 
@@ -139,13 +140,17 @@ func (s *served) shut() {
 }
 
 // accept serves a connection of a node to a port of a rank here.
-func (r *Relay) accept(ctx context.Context, from api.NodeID, first api.PeerConn, conn net.Conn) {
+func (r *Relay) accept(ctx context.Context, who gate.Acting, refused error, first api.PeerConn, conn net.Conn) {
 	defer conn.Close()
+	if refused != nil {
+		say(conn, sayDenied)
+		return
+	}
 	r.mu.Lock()
 	s := r.served[first.Rank]
 	r.mu.Unlock()
-	if s == nil || !slices.Contains(s.ports, first.Port) || !r.cfg.Target(from, first.Rank, first.Port) {
-		r.cfg.Log.Warn("a node asked for a port that is none of its", "from", from, "rank", first.Rank, "port", first.Port)
+	if s == nil || !slices.Contains(s.ports, first.Port) || !r.cfg.Target(who.Job(), first.Rank, first.Port) {
+		r.cfg.Log.Warn("a node asked for a port that is none of its", "from", who.Node(), "rank", first.Rank, "port", first.Port)
 		say(conn, sayDenied)
 		return
 	}

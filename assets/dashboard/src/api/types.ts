@@ -723,6 +723,14 @@ export interface APIAddress {
   node: NodeID;
 }
 
+/** Act is a person's take-over of a job. */
+export interface Act {
+  /** The person. The signature is by the person's node. */
+  by: Principal;
+  /** That node's signature. */
+  sig: Base64;
+}
+
 /** Action is something that a click can do. */
 export interface Action {
   /** How. */
@@ -1603,6 +1611,8 @@ export interface Job {
   home: NodeID;
   /** Counts the homes, from 1. */
   epoch: number;
+  /** Prove that Home is it, at Epoch: one step for each change since the spec's first home, the oldest first. */
+  homes?: Succession[];
   /** The node that was asked to be the home. Until it answers nobody knows whether it is one already, under the epoch after this. */
   next_home?: NodeID;
   /** Where the job is. */
@@ -1845,6 +1855,14 @@ export interface JobSpec {
   principal: Principal;
   /** When. */
   submitted_at: Time;
+  /** The job's first home. */
+  home: NodeID;
+  /** The heads of the roster as the submitter's node knew them, in ascending order: who was a member by them votes for another home. */
+  roster: string[];
+  /** Until when something may be started by it, SpecLifetime after SubmittedAt at most. What runs then runs on. */
+  expires_at: Time;
+  /** Says that nodes are only asked what they have: nothing is started by it. */
+  look?: boolean;
   /** What screens show; by default the program's file name. */
   name?: string;
   /** Free pairs for clients. */
@@ -3401,6 +3419,24 @@ export interface StopRequest {
 }
 
 /**
+ * Succession is the step by which a node became the home of a job, with the proof
+ * that it is: exactly one of Offer, Votes and Act. A job's first home needs none: its
+ * spec names it. See [Job.VerifyHomes].
+ */
+export interface Succession {
+  /** The epoch that begins; above that of the step before. */
+  epoch: number;
+  /** The home from then on. A home can offer itself a higher epoch, so that an offer that was refused counts no more. */
+  home: NodeID;
+  /** The signature of the home before. */
+  offer?: Base64;
+  /** Those of more than half of the voters: the members at the roster heads that the spec names. */
+  votes?: Vote[];
+  /** A person's, who says that the home before is gone. */
+  act?: Act;
+}
+
+/**
  * System is the value of a system document: load, power and heat now. It moves
  * every second while watched.
  */
@@ -3586,6 +3622,17 @@ export interface Version {
   inc: number;
   /** The sequence number within the incarnation, from 1. */
   seq: number;
+}
+
+/**
+ * Vote is a node's word that it has not heard the home of a job, and that another
+ * node takes its place. A node gives one for a job and an epoch.
+ */
+export interface Vote {
+  /** The voter. */
+  node: NodeID;
+  /** Its signature. */
+  sig: Base64;
 }
 
 // Tables
@@ -3927,6 +3974,7 @@ export type KnownReason =
   | "handshake_timeout"
   | "home_in_sight"
   | "home_lost"
+  | "home_not_proven"
   | "hub_between"
   | "in_bridge"
   | "input_elsewhere"
@@ -4090,6 +4138,7 @@ export type KnownReason =
   | "spawn_failed"
   | "spec_altered"
   | "spec_conflict"
+  | "spec_expired"
   | "stale_epoch"
   | "stale_version"
   | "starting"
@@ -4107,6 +4156,7 @@ export type KnownReason =
   | "sync_too_large"
   | "taken_over"
   | "thermal_pressure"
+  | "too_many_calls"
   | "too_many_clients"
   | "too_many_files"
   | "too_many_processes"

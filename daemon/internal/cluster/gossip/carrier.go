@@ -14,6 +14,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/cluster/transport"
+	"fulmen/daemon/internal/gate"
 )
 
 // Transport is what gossip needs of the node's connections.
@@ -24,8 +25,8 @@ type Transport interface {
 	Packets(f func(from api.NodeID, packet []byte))
 	// Stream opens a connection to a node.
 	Stream(ctx context.Context, node api.NodeID, first api.PeerConn) (net.Conn, error)
-	// HandleStream sets who serves connections of a kind.
-	HandleStream(kind api.PeerConnKind, h transport.StreamHandler)
+	// HandleStream sets who serves the connections of a door.
+	HandleStream(c gate.Conn)
 	// Watch tells of paths that come and go.
 	Watch(f func(transport.PathEvent)) (stop func())
 	// Reachable reports whether a path to a node is active.
@@ -66,14 +67,14 @@ var farewell = []byte{0xf0}
 
 var _ memberlist.NodeAwareTransport = (*carrier)(nil)
 
-func newCarrier(self api.NodeID, t Transport, left func(from api.NodeID)) *carrier {
+func newCarrier(self api.NodeID, t Transport, g *gate.Gate, left func(from api.NodeID)) *carrier {
 	ctx, stop := context.WithCancel(context.Background())
 	c := &carrier{
 		self: self, transport: t, farewell: left, ctx: ctx, stop: stop, nodes: map[string]api.NodeID{},
 		packets: make(chan *memberlist.Packet, 512), streams: make(chan net.Conn),
 	}
 	t.Packets(c.received)
-	t.HandleStream(api.ConnStream, c.accepted)
+	t.HandleStream(g.BindStream(gate.ServeMember(gate.Stream, c.accepted)))
 	return c
 }
 
@@ -109,8 +110,8 @@ func (c *carrier) received(from api.NodeID, packet []byte) {
 }
 
 // accepted gives a stream to memberlist and waits until it is done with it.
-func (c *carrier) accepted(ctx context.Context, from api.NodeID, _ api.PeerConn, conn net.Conn) {
-	s := &stream{Conn: conn, remote: net.TCPAddrFromAddrPort(address(from)), closed: make(chan struct{})}
+func (c *carrier) accepted(ctx context.Context, m gate.Member, _ api.PeerConn, conn net.Conn) {
+	s := &stream{Conn: conn, remote: net.TCPAddrFromAddrPort(address(m.Node())), closed: make(chan struct{})}
 	select {
 	case c.streams <- s:
 	case <-ctx.Done():

@@ -16,6 +16,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/cluster/transport"
+	"fulmen/daemon/internal/gate"
 	"fulmen/native"
 )
 
@@ -23,6 +24,8 @@ import (
 type Options struct {
 	Self      api.NodeID
 	Transport Transport
+	// Gate lets others in.
+	Gate *gate.Gate
 	// Members are the current members, this node among them or not; asked again
 	// whenever it matters, and answered from memory.
 	Members func() []api.NodeID
@@ -86,7 +89,7 @@ func New(o Options) *Gossip {
 		listed: map[api.NodeID]bool{}, left: map[api.NodeID]bool{}, heard: map[api.NodeID]bool{}, pathed: map[api.NodeID]bool{},
 		states: map[api.NodeID]State{}, joins: map[api.NodeID]bool{}, subscribers: map[int]func(api.NodeID, State){},
 	}
-	g.carrier = newCarrier(o.Self, o.Transport, g.hasLeft)
+	g.carrier = newCarrier(o.Self, o.Transport, o.Gate, g.hasLeft)
 	g.ctx, g.stop = context.WithCancel(context.Background())
 	return g
 }

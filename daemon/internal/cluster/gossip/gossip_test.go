@@ -16,6 +16,7 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/cluster"
 	"fulmen/daemon/internal/cluster/transport"
+	"fulmen/daemon/internal/gate/gatetest"
 	"fulmen/native"
 	"fulmen/native/memnet"
 )
@@ -110,7 +111,7 @@ func (d *desk) start(i, n int) *node {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	v.Gossip = New(Options{Self: v.id.Node, Transport: v.wire, Members: d.members, Clock: d.clock})
+	v.Gossip = New(Options{Self: v.id.Node, Transport: v.wire, Gate: gatetest.For(v.id.Node, d.clock, nil), Members: d.members, Clock: d.clock})
 	v.Watch(func(who api.NodeID, s State) {
 		v.mu.Lock()
 		defer v.mu.Unlock()

@@ -2,9 +2,12 @@ package node
 
 import (
 	"context"
+	"encoding/json"
 	"net"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/cluster/replica"
+	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/peer"
 )
 
@@ -16,18 +19,29 @@ func (n *Node) Call(ctx context.Context, node api.NodeID, method string, params,
 	return n.transport.Call(ctx, node, method, params, result)
 }
 
-// HandleCall sets who answers a method; before Run.
-func (n *Node) HandleCall(method string, h peer.CallHandler) { n.transport.HandleCall(method, h) }
+// HandleCall sets who answers the calls of a door; before Run.
+func (n *Node) HandleCall(c gate.Call) { n.transport.HandleCall(c) }
+
+// replicaDoors are the doors of replication, by their methods.
+var replicaDoors = map[string]gate.MemberDoor{
+	"peer.put": gate.Put, "peer.digest": gate.Digest, "peer.pull": gate.Pull, "peer.roster": gate.Roster,
+	"peer.watch": gate.Watch, "peer.unwatch": gate.Unwatch,
+}
+
+// handleMember sets who answers the calls of a door of any member.
+func (n *Node) handleMember(d gate.MemberDoor, h replica.CallHandler) {
+	n.transport.HandleCall(n.options.Gate.Bind(gate.HandleMember(d, func(ctx context.Context, m gate.Member, raw json.RawMessage) (any, error) {
+		return h(ctx, m.Node(), raw)
+	})))
+}
 
 // Stream opens a connection to a member.
 func (n *Node) Stream(ctx context.Context, node api.NodeID, first api.PeerConn) (net.Conn, error) {
 	return n.transport.Stream(ctx, node, first)
 }
 
-// HandleStream sets who serves connections of a kind; before Run.
-func (n *Node) HandleStream(kind api.PeerConnKind, h peer.StreamHandler) {
-	n.transport.HandleStream(kind, h)
-}
+// HandleStream sets who serves the connections of a door; before Run.
+func (n *Node) HandleStream(c gate.Conn) { n.transport.HandleStream(c) }
 
 // Beat tells a member that this node is there.
 func (n *Node) Beat(node api.NodeID) error { return n.transport.Beat(node) }

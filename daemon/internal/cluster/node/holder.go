@@ -1,6 +1,7 @@
 package node
 
 import (
+	"crypto/ed25519"
 	"errors"
 	"sync"
 	"sync/atomic"
@@ -89,3 +90,17 @@ func (h *Holder) replace(before, after *cluster.Roster) error {
 	}
 	return nil
 }
+
+// Electors is the roster that is held, as it proves who is the home of a job.
+type Electors struct{ *Holder }
+
+var _ api.Electors = Electors{}
+
+// PublicKey implements api.Electors.
+func (e Electors) PublicKey(node api.NodeID) (ed25519.PublicKey, bool) {
+	key, ok := e.Holder.PublicKey(node)
+	return key, ok
+}
+
+// Voters implements api.Electors.
+func (e Electors) Voters(heads []string) ([]api.NodeID, bool) { return e.Current().VotersAt(heads) }

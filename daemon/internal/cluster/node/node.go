@@ -16,6 +16,7 @@ import (
 	"fulmen/daemon/internal/cluster/pairing"
 	"fulmen/daemon/internal/cluster/replica"
 	"fulmen/daemon/internal/cluster/transport"
+	"fulmen/daemon/internal/gate"
 	"fulmen/native"
 )
 
@@ -73,7 +74,7 @@ func New(o Options) (*Node, error) {
 		return nil, err
 	}
 	n.gossip = gossip.New(gossip.Options{
-		Self: n.self, Transport: n.transport, Members: o.Roster.Members, Clock: o.Platform.Clock, Log: o.Log("gossip"), ProbeEvery: o.ProbeEvery,
+		Self: n.self, Transport: n.transport, Gate: o.Gate, Members: o.Roster.Members, Clock: o.Platform.Clock, Log: o.Log("gossip"), ProbeEvery: o.ProbeEvery,
 	})
 	n.replica, err = replica.New(replica.Options{
 		Ledger: o.Ledger, Writer: o.Writer, Roster: o.Roster, Calls: n.transport, Clock: o.Platform.Clock,
@@ -83,12 +84,12 @@ func New(o Options) (*Node, error) {
 		return nil, err
 	}
 	for method, h := range n.replica.Handlers() {
-		n.transport.HandleCall(method, h)
+		n.handleMember(replicaDoors[method], h)
 	}
 	for method, h := range n.replica.Notices() {
 		n.transport.HandleNotify(method, h)
 	}
-	n.transport.HandleCall("peer.hello", func(context.Context, api.NodeID, json.RawMessage) (any, error) { return n.hello(), nil })
+	n.handleMember(gate.Hello, func(context.Context, api.NodeID, json.RawMessage) (any, error) { return n.hello(), nil })
 	o.Roster.OnChange(n.rosterChanged)
 	return n, nil
 }

@@ -10,6 +10,7 @@ import (
 	"fulmen/daemon/internal/cluster/discover"
 	"fulmen/daemon/internal/cluster/pairing"
 	"fulmen/daemon/internal/cluster/replica"
+	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/ledger"
 	"fulmen/native"
 )
@@ -43,7 +44,9 @@ type Options struct {
 	Writer    *ledger.Writer // for every kind: replication ends what is left of a former life
 	Documents Documents      // kinds reach and pending
 	Lending   Lending
-	Platform  native.Platform
+	// Gate lets other members in.
+	Gate     *gate.Gate
+	Platform native.Platform
 	// Addresses, Discovery and LastSeen are kept over a restart.
 	Addresses AddressStore
 	Discovery discover.Store

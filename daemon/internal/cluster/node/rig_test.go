@@ -19,6 +19,8 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/cluster"
 	"fulmen/daemon/internal/cluster/pairing"
+	"fulmen/daemon/internal/gate"
+	"fulmen/daemon/internal/gate/gatetest"
 	"fulmen/daemon/internal/ledger"
 	"fulmen/native"
 	"fulmen/native/memnet"
@@ -176,6 +178,7 @@ func (m *mac) start() {
 	m.Node, err = New(Options{
 		Identity: m.identity, Roster: m.holder, Ledger: m.ledger, Writer: m.writer,
 		Documents: documents{m.writer.Owner("cluster", api.KindReach, api.KindPending)}, Lending: m.lending,
+		Gate:      gatetest.New(gate.Config{Self: m.identity.Node, Electors: Electors{m.holder}, Clock: clock}),
 		Platform:  native.Platform{Clock: clock, Sockets: m.sockets, Discovery: voice{d.air, m.host()}},
 		Addresses: m.disk, Discovery: m.disk, LastSeen: m.disk, Port: m.port(), Peers: m.peers, Version: "1.2.3-test",
 		Protocol: m.protocol[0], ProtocolMin: m.protocol[1],

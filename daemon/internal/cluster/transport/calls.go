@@ -10,21 +10,19 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
 )
-
-// CallHandler answers a member's call. Its error is told the caller as an
-// *api.Error.
-type CallHandler func(ctx context.Context, from api.NodeID, params json.RawMessage) (any, error)
 
 // NoticeHandler gets what a member sends by itself.
 type NoticeHandler func(from api.NodeID, params json.RawMessage)
 
-// HandleCall sets who answers a method.
-func (t *Transport) HandleCall(method string, h CallHandler) {
+// HandleCall sets who answers the calls of a door. Its error is told the caller as an
+// *api.Error.
+func (t *Transport) HandleCall(c gate.Call) {
 	if t.handlers.calls == nil {
-		t.handlers.calls = map[string]CallHandler{}
+		t.handlers.calls = map[string]gate.Call{}
 	}
-	t.handlers.calls[method] = h
+	t.handlers.calls[c.Name()] = c
 }
 
 // HandleNotify sets who gets notifications of a name.
@@ -249,8 +247,8 @@ func (t *Transport) Notify(node api.NodeID, method string, params any) error {
 
 // answer has a member's call handled.
 func (t *Transport) answer(ctx context.Context, from api.NodeID, method string, params json.RawMessage) (result any, err error) {
-	h := t.handlers.calls[method]
-	if h == nil {
+	c, isHandled := t.handlers.calls[gate.NameOf(method, params)]
+	if !isHandled {
 		return nil, api.NewError(api.ReasonUnknownMethod, method)
 	}
 	defer func() {
@@ -259,5 +257,5 @@ func (t *Transport) answer(ctx context.Context, from api.NodeID, method string, 
 			result, err = nil, api.NewError(api.ReasonInternal, "")
 		}
 	}()
-	return h(ctx, from, params)
+	return c.Answer(ctx, from, params)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
 	"fulmen/native/memnet"
 )
 
@@ -23,7 +24,7 @@ type said struct {
 
 // echo answers calls of peer.hello with who calls, and streams with what comes.
 func echo(n *node) {
-	n.HandleCall("peer.hello", func(_ context.Context, from api.NodeID, params json.RawMessage) (any, error) {
+	n.handle(gate.Hello, func(_ context.Context, from api.NodeID, params json.RawMessage) (any, error) {
 		var p said
 		if err := json.Unmarshal(params, &p); err != nil {
 			return nil, err
@@ -36,11 +37,11 @@ func echo(n *node) {
 		}
 		return said{from.String()}, nil
 	})
-	n.HandleCall("peer.put", func(ctx context.Context, _ api.NodeID, _ json.RawMessage) (any, error) {
+	n.handle(gate.Put, func(ctx context.Context, _ api.NodeID, _ json.RawMessage) (any, error) {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	})
-	n.HandleStream(api.ConnProbe, func(_ context.Context, _ api.NodeID, _ api.PeerConn, c net.Conn) { io.Copy(c, c) })
+	n.HandleStream(n.gate().BindStream(gate.ServeMember(gate.Stream, func(_ context.Context, _ gate.Member, _ api.PeerConn, c net.Conn) { io.Copy(c, c) })))
 }
 
 func TestCalls(t *testing.T) {
@@ -85,7 +86,7 @@ func TestCallsMoveToAnotherPath(t *testing.T) {
 		d.net.SetLAN("cable", false)
 		// The path is not known to be dead yet; a stream finds the other one.
 		began := time.Now()
-		s, err := a.Stream(d.t.Context(), b.id.Node, api.PeerConn{Carries: api.ConnProbe})
+		s, err := a.Stream(d.t.Context(), b.id.Node, api.PeerConn{Carries: api.ConnStream})
 		is.NoErr(err)
 		is.True(time.Since(began) < time.Second)
 		_, err = s.Write([]byte("hello"))
@@ -111,8 +112,8 @@ func TestCallsMoveToTheBestPath(t *testing.T) {
 		is := is.New(d.t)
 		a, b := d.nodes[0], d.nodes[1]
 		release := make(chan struct{})
-		b.HandleCall("peer.hello", func(context.Context, api.NodeID, json.RawMessage) (any, error) { return said{}, nil })
-		b.HandleCall("peer.pull", func(context.Context, api.NodeID, json.RawMessage) (any, error) {
+		b.handle(gate.Hello, func(context.Context, api.NodeID, json.RawMessage) (any, error) { return said{}, nil })
+		b.handle(gate.Pull, func(context.Context, api.NodeID, json.RawMessage) (any, error) {
 			<-release
 			return said{"late"}, nil
 		})

@@ -10,6 +10,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
 )
 
 // A path that is silent while another one lives ends calls on it soon.
@@ -38,7 +39,7 @@ func TestSlowAnswerEndsNoPath(t *testing.T) {
 	within(t, 2, func(d *desk) {
 		is := is.New(d.t)
 		a, b := d.nodes[0], d.nodes[1]
-		b.HandleCall("peer.pull", func(context.Context, api.NodeID, json.RawMessage) (any, error) {
+		b.handle(gate.Pull, func(context.Context, api.NodeID, json.RawMessage) (any, error) {
 			<-time.After(5 * time.Second)
 			return said{}, nil
 		})

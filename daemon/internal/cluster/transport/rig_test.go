@@ -2,7 +2,9 @@ package transport
 
 import (
 	"bytes"
+	"context"
 	"crypto/ed25519"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net"
@@ -14,6 +16,8 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/cluster"
+	"fulmen/daemon/internal/gate"
+	"fulmen/daemon/internal/gate/gatetest"
 	"fulmen/native"
 	"fulmen/native/memnet"
 )
@@ -184,3 +188,13 @@ func (n *node) active(to *node) []string {
 }
 
 var _ net.Conn = (*kept)(nil)
+
+// gate lets every member in.
+func (n *node) gate() *gate.Gate { return gatetest.For(n.id.Node, n.desk.clock, nil) }
+
+// handle sets who answers the calls of a door of any member.
+func (n *node) handle(d gate.MemberDoor, h func(context.Context, api.NodeID, json.RawMessage) (any, error)) {
+	n.HandleCall(n.gate().Bind(gate.HandleMember(d, func(ctx context.Context, m gate.Member, raw json.RawMessage) (any, error) {
+		return h(ctx, m.Node(), raw)
+	})))
+}

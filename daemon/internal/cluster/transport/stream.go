@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
 	"fulmen/native/frame"
 )
 
@@ -15,21 +16,18 @@ import (
 type handlers struct {
 	packets func(from api.NodeID, packet []byte)
 	beats   func(from api.NodeID)
-	streams map[api.PeerConnKind]StreamHandler
-	calls   map[string]CallHandler
+	streams map[api.PeerConnKind]gate.Conn
+	calls   map[string]gate.Call
 	notices map[string]NoticeHandler
 }
 
-// StreamHandler serves one connection of a member. It is closed when the handler
-// returns.
-type StreamHandler func(ctx context.Context, from api.NodeID, first api.PeerConn, conn net.Conn)
-
-// HandleStream sets who serves connections of a kind.
-func (t *Transport) HandleStream(kind api.PeerConnKind, h StreamHandler) {
+// HandleStream sets who serves the connections of a door. Each is closed when it was
+// served.
+func (t *Transport) HandleStream(c gate.Conn) {
 	if t.handlers.streams == nil {
-		t.handlers.streams = map[api.PeerConnKind]StreamHandler{}
+		t.handlers.streams = map[api.PeerConnKind]gate.Conn{}
 	}
-	t.handlers.streams[kind] = h
+	t.handlers.streams[c.Kind()] = c
 }
 
 // accepted is what the acceptor says once it has taken a connection, so that the
@@ -39,8 +37,8 @@ var accepted = []byte{1}
 // acceptStream serves a member's connection.
 func (t *Transport) acceptStream(node api.NodeID, first api.PeerConn, conn net.Conn) {
 	defer conn.Close()
-	h := t.handlers.streams[first.Carries]
-	if h == nil || !t.keep(node, conn) {
+	c, isHandled := t.handlers.streams[first.Carries]
+	if !isHandled || !t.keep(node, conn) {
 		return
 	}
 	defer t.unkeep(node, conn)
@@ -48,7 +46,7 @@ func (t *Transport) acceptStream(node api.NodeID, first api.PeerConn, conn net.C
 		return
 	}
 	defer t.recovered("streams")
-	h(t.ctx, node, first, conn)
+	c.Serve(t.ctx, node, first, conn)
 }
 
 // keep has Drop and Close end a connection.

@@ -27,6 +27,8 @@ type Config struct {
 	Peers Peers
 	// Ledger holds the documents of jobs and ranks.
 	Ledger *ledger.Ledger
+	// Counts reports whether a job's document is proven to be by its home; nil = all are.
+	Counts func(api.JobID, api.Job) bool
 	// May reports whether one principal may see and feed the jobs of another. The
 	// ranks' nodes ask again.
 	May func(by, of api.Principal) bool

@@ -2,11 +2,11 @@ package attach_test
 
 import (
 	"context"
-	"encoding/json"
 	"net"
 	"sync"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/peer/rankio"
 )
@@ -37,14 +37,12 @@ type program struct {
 func newMachine(peers *peer.Peers) *machine {
 	m := &machine{changed: make(chan struct{}), ranks: map[api.RankRef]*program{}}
 	m.ctx, m.stop = context.WithCancel(context.Background())
-	peers.HandleStream(api.ConnOutput, m.output)
-	peers.HandleStream(api.ConnInput, m.input)
-	peers.HandleCall("peer.resize", func(_ context.Context, _ api.NodeID, raw json.RawMessage) (any, error) {
-		var p api.PeerResizeParams
-		err := json.Unmarshal(raw, &p)
+	peers.HandleStream(gate.ServePerson(gate.Output, m.output))
+	peers.HandleStream(gate.ServePerson(gate.Input, m.input))
+	peers.HandleCall(gate.HandlePerson(gate.Resize, func(_ context.Context, _ gate.Acting, p api.PeerResizeParams) (any, error) {
 		m.do(p.Rank, func(r *program) { r.rows = p.Rows })
-		return nil, err
-	})
+		return nil, nil
+	}))
 	return m
 }
 
@@ -84,7 +82,7 @@ func (m *machine) see(ref api.RankRef) (program, bool, <-chan struct{}) {
 	return seen, true, m.changed
 }
 
-func (m *machine) output(ctx context.Context, _ api.NodeID, first api.PeerConn, conn net.Conn) {
+func (m *machine) output(ctx context.Context, _ gate.Acting, _ error, first api.PeerConn, conn net.Conn) {
 	defer context.AfterFunc(m.ctx, func() { conn.Close() })()
 	to := rankio.NewWriter(conn)
 	at := map[api.OutputStream]int64{api.StreamOut: first.Output.OutBytes, api.StreamErr: first.Output.ErrBytes}
@@ -141,7 +139,7 @@ func (m *machine) displace(ref api.RankRef, to *rankio.Writer, conn net.Conn, ov
 	}
 }
 
-func (m *machine) input(ctx context.Context, _ api.NodeID, first api.PeerConn, conn net.Conn) {
+func (m *machine) input(ctx context.Context, _ gate.Acting, _ error, first api.PeerConn, conn net.Conn) {
 	defer context.AfterFunc(m.ctx, func() { conn.Close() })()
 	to, from := rankio.NewWriter(conn), rankio.NewReader(conn)
 	r, _, _ := m.see(first.Rank)

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
+	"fulmen/daemon/internal/gate/gatetest"
 	"fulmen/daemon/internal/job/attach"
 	"fulmen/daemon/internal/ledger"
 	"fulmen/daemon/internal/peer"
@@ -73,17 +75,21 @@ func newRig(t *testing.T) *rig {
 		}
 		members[held.Node()] = key.Public().(ed25519.PublicKey)
 		r.nodes, r.docs, r.others = append(r.nodes, held.Node()), append(r.docs, writer), append(r.others, held)
-		peers := peer.New(held.Node(), r.desk.Add(held.Node()))
+		began := time.Now()
+		clock := native.ClockFrom(time.Now, func() time.Duration { return time.Since(began) })
+		known := func(id api.JobID) (gate.Known, bool) {
+			return gate.Known{Job: r.job, Spec: api.JobSpec{Job: jobID, Principal: r.job.Principal, Home: r.nodes[0]}}, id == jobID
+		}
+		peers := peer.New(held.Node(), r.desk.Add(held.Node()), gatetest.New(gate.Config{Self: held.Node(), Clock: clock, Known: known,
+			Maps: func(by, _ api.Principal) bool { return by.User == "root" }}))
 		if i > 0 {
 			r.far = append(r.far, newMachine(peers))
 			continue
 		}
-		began := time.Now()
 		r.ledger = held
 		r.ada = api.Principal{User: "ada", Node: held.Node()}
 		r.attach = attach.New(attach.Config{
-			Clock: native.ClockFrom(time.Now, func() time.Duration { return time.Since(began) }),
-			Peers: peers, Ledger: held, Log: slog.New(slog.DiscardHandler),
+			Clock: clock, Peers: peers, Ledger: held, Log: slog.New(slog.DiscardHandler),
 			May:  func(by, of api.Principal) bool { return by.User == "root" },
 			Lost: func(id api.JobID, _ *api.Error) { r.lost = append(r.lost, id) },
 		})
@@ -96,7 +102,7 @@ func newRig(t *testing.T) *rig {
 // spec sets what the job's program is.
 func (r *rig) spec(p api.Program) {
 	r.t.Helper()
-	text, err := json.Marshal(api.JobSpec{Job: jobID, Principal: r.ada, Program: p, Output: api.OutputDelete})
+	text, err := json.Marshal(api.JobSpec{Job: jobID, Home: r.ada.Node, Principal: r.ada, Program: p, Output: api.OutputDelete})
 	if err != nil {
 		r.t.Fatal(err)
 	}

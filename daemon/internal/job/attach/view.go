@@ -45,6 +45,7 @@ func (v view) over(a api.Attempt) bool {
 type follower struct {
 	id      api.JobID
 	ledger  *ledger.Ledger
+	counts  func(api.JobID, api.Job) bool
 	changed chan struct{} // a hint, for one goroutine
 
 	mu   sync.Mutex
@@ -54,7 +55,7 @@ type follower struct {
 
 // follow watches a job until ctx ends.
 func (a *Attach) follow(ctx context.Context, id api.JobID) *follower {
-	f := &follower{id: id, ledger: a.config.Ledger, changed: make(chan struct{}, 1)}
+	f := &follower{id: id, ledger: a.config.Ledger, counts: a.config.Counts, changed: make(chan struct{}, 1)}
 	w := f.begin()
 	go func() {
 		for f.next(ctx, w) == nil {
@@ -129,7 +130,7 @@ func (f *follower) view() view {
 		switch key.Kind {
 		case api.KindJob:
 			var job api.Job
-			if r.Decode(&job) == nil && job.Home == key.Node && (!v.found || phase.Outranks(job, v.job)) {
+			if r.Decode(&job) == nil && job.Home == key.Node && (!v.found || phase.Outranks(job, v.job)) && (f.counts == nil || f.counts(f.id, job)) {
 				v.job, v.found = job, true
 			}
 		case api.KindRank:

@@ -17,11 +17,19 @@ type PutDocument struct{ Job api.Job }
 // AskPlan looks for nodes: answered by [Planned] or [Unplaceable].
 type AskPlan struct{}
 
-// HandOver makes another node the home, under the epoch after the job's.
+// HandOver makes another node the home, by an offer under the epoch after the job's.
 // Repeating it to the same node is harmless.
 type HandOver struct {
-	To  api.NodeID
-	Job api.Job
+	To    api.NodeID
+	Job   api.Job
+	Offer api.Succession
+}
+
+// AskVotes asks the voters that this node be the home of a job whose home is gone, under
+// an epoch: answered by [Voted], or by [VoteRefused] where one voted for another node.
+type AskVotes struct {
+	Job   api.Job
+	Epoch uint64
 }
 
 // Preflight checks all nodes of the plan at once.
@@ -108,6 +116,7 @@ type TellTerminal struct {
 func (PutDocument) effect()  {}
 func (AskPlan) effect()      {}
 func (HandOver) effect()     {}
+func (AskVotes) effect()     {}
 func (Preflight) effect()    {}
 func (AskGrant) effect()     {}
 func (StartRank) effect()    {}
@@ -149,6 +158,8 @@ const (
 	TimerBackoff TimerKind = "backoff"
 	// TimerFree forgets how often an attempt was repeated uncounted.
 	TimerFree TimerKind = "free"
+	// TimerVotes is when votes are asked for again.
+	TimerVotes TimerKind = "votes"
 	// TimerHomeLost is when a home that is gone may be replaced.
 	TimerHomeLost TimerKind = "home_lost"
 )

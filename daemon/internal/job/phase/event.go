@@ -172,6 +172,16 @@ type Held struct {
 // Seen is the job's document as some home wrote it.
 type Seen struct{ Job api.Job }
 
+// Voted answers [AskVotes]: more than half of the voters voted.
+type Voted struct {
+	// Before is the epoch of the home that is gone, and Epoch the new one.
+	Before, Epoch uint64
+	Votes         []api.Vote
+}
+
+// VoteRefused says that a voter gave its vote for an epoch to another node.
+type VoteRefused struct{ Epoch uint64 }
+
 // TakeOver is a person's wish that this node be the home of a job whose home is
 // gone. The person answers for that: it is the one way to go on where neither
 // the home nor any node of its attempt is in sight.
@@ -202,3 +212,5 @@ func (Sight) event()            {}
 func (Held) event()             {}
 func (Seen) event()             {}
 func (TakeOver) event()         {}
+func (Voted) event()            {}
+func (VoteRefused) event()      {}

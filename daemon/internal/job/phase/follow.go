@@ -65,27 +65,38 @@ func (m *step) follow(e Event) {
 	case Stale:
 		m.maxEpoch = max(m.maxEpoch, e.Epoch)
 	case TimerFired:
-		if e.Timer.Kind == TimerHomeLost {
+		switch e.Timer.Kind {
+		case TimerHomeLost:
 			m.lostLong = true
 			m.watchHome()
+		case TimerVotes:
+			m.voting = false
+			m.watchHome()
 		}
+	case Voted:
+		if m.HomeLost && m.lostLong && e.Before == m.Job.Epoch && e.Epoch >= m.nextEpoch() {
+			m.takeOver(api.Succession{Epoch: e.Epoch, Home: m.Self, Votes: e.Votes})
+		}
+	case VoteRefused:
+		m.maxEpoch = max(m.maxEpoch, e.Epoch)
 	case TakeOver:
 		if m.HomeLost || m.Job.Home == m.Self {
-			m.takeOver(true)
+			m.takeOver(m.Rules.act(m.Job, e.By, m.Self, m.nextEpoch()))
 		}
 	}
 }
 
 // watchHome notices that the home is gone or back, and takes the job over where
-// it has been gone for longer than any of its ranks can live unrenewed and it is
-// this node's turn: the lowest in sight of more than half of the cluster.
+// it has been gone for longer than any of its ranks can live unrenewed, it is this
+// node's turn, the lowest in sight of more than half of the cluster, and more than half
+// of the voters vote for it.
 func (m *step) watchHome() {
 	if len(m.members) == 0 || m.Job.Home == m.Self {
 		return // who succeeded this node is not known yet
 	}
 	if slices.Contains(m.reached, m.Job.Home) {
-		m.HomeLost, m.lostLong, m.HomeLostSince = false, false, api.Time{}
-		m.stop(TimerHomeLost)
+		m.HomeLost, m.lostLong, m.HomeLostSince, m.voting = false, false, api.Time{}, false
+		m.stop(TimerHomeLost, TimerVotes)
 		return
 	}
 	if !m.HomeLost {
@@ -93,9 +104,21 @@ func (m *step) watchHome() {
 		m.start(TimerHomeLost, m.Rules.takeOverWindow())
 		return
 	}
-	if m.lostLong && len(m.reached)*2 > len(m.members) && m.Self == slices.Min(m.reached) && m.hasWitness() {
-		m.takeOver(false)
+	if !m.voting && m.lostLong && len(m.reached)*2 > len(m.members) && m.Self == slices.Min(m.reached) && m.hasWitness() {
+		m.voting = true
+		m.do(AskVotes{m.Job, m.nextEpoch()})
+		m.start(TimerVotes, m.Rules.Renewal)
 	}
+}
+
+// nextEpoch is the epoch of a home that takes the job over: above all that was heard
+// of, and above that of a node which may act already, by an offer.
+func (m *step) nextEpoch() uint64 {
+	known := max(m.maxEpoch, m.Job.Epoch)
+	if m.Job.NextHome != "" {
+		known = max(known, m.Job.Epoch+1)
+	}
+	return known + 1
 }
 
 // hasWitness reports whether a node of the open attempt is in sight, or none is open.
@@ -114,22 +137,23 @@ func (m *step) stopActing(epoch uint64) {
 	m.Role, m.maxEpoch = RoleFollower, max(m.maxEpoch, epoch)
 	m.open, m.handing, m.blocked, m.taken, m.preparing = false, "", false, false, false
 	m.Ranks, m.Nodes, m.Cause = nil, nil, nil
-	m.HomeLost, m.lostLong, m.known = false, false, true
+	m.HomeLost, m.lostLong, m.voting, m.known = false, false, false, true
 }
 
-// takeOver makes this node the home. Ranks that may live are ended, never handed
-// over; with a person's word that the home is gone their leases count from now,
+// takeOver makes this node the home by a step. Ranks that may live are ended, never
+// handed over; with a person's word that the home is gone their leases count from now,
 // otherwise from when one of their nodes has heard of the new epoch.
-func (m *step) takeOver(person bool) {
+func (m *step) takeOver(by api.Succession) {
+	person := by.Votes == nil
 	m.stopTimers()
-	m.maxEpoch = max(m.maxEpoch, m.Job.Epoch)
-	if m.Job.NextHome != "" { // which may act already, under the next epoch
-		m.maxEpoch = max(m.maxEpoch, m.Job.Epoch+1)
-	}
-	m.maxEpoch++
 	m.Role, m.handing, m.blocked = RoleHome, "", false
-	m.HomeLost, m.lostLong = false, false
-	m.Job.Home, m.Job.Epoch, m.Job.NextHome = m.Self, m.maxEpoch, ""
+	m.HomeLost, m.lostLong, m.voting = false, false, false
+	m.Job.NextHome = ""
+	if m.Job.Home == m.Self {
+		m.raise(by.Epoch)
+	} else {
+		m.succeed(by)
+	}
 	m.Ranks, m.Nodes, m.Cause, m.open, m.free = nil, nil, nil, false, 0
 	m.recall()
 	m.enter(api.JobHomeLost, Cause{Reason: api.ReasonHomeLost})

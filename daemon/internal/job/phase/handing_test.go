@@ -59,7 +59,7 @@ func TestANumberOfAnAttemptIsUsedOnce(t *testing.T) {
 	is := is.New(t)
 	g := &rig{t: t, s: follower(api.JobBackoff)}
 	g.s.Job.Attempts[0].EndedAt = at(2)
-	g.next(all("node0", "node1", "node8")).fire(TimerHomeLost)
+	g.next(all("node0", "node1", "node8")).fire(TimerHomeLost).elected()
 	plan := Planned{planOn(api.BackendRing, nodeIDs(0, 1)...)}
 	g.next(plan, GrantRefused{Attempt: 2, Rank: 0}).fire(TimerBackoff)
 	g.next(plan, Held{3, 2, nodeIDs(1)})

@@ -61,6 +61,11 @@ func TestWhoTakesOver(t *testing.T) {
 			is.Equal(g.s.Phase(), api.JobHomeLost)
 			is.Equal(g.s.Job.Phase, api.JobRunning) // what the home wrote stays
 			g.fire(TimerHomeLost)
+			if asked := g.did() == "ask votes 2"; asked != c.want {
+				t.Fatalf("did %q", g.did())
+			}
+			is.Equal(g.s.Role, RoleFollower) // until they are there
+			g.elected()
 			is.Equal(g.s.Role == RoleHome, c.want)
 			if !c.want {
 				g.next(all("node0", "node9"))
@@ -119,7 +124,7 @@ func TestAnAttemptTheSuccessorDidNotKnowIsEndedFirst(t *testing.T) {
 	is := is.New(t)
 	g := &rig{t: t, s: follower(api.JobBackoff)}
 	g.s.Job.Attempts[0].EndedAt = at(2)
-	g.next(all("node0", "node1", "node8")).fire(TimerHomeLost)
+	g.next(all("node0", "node1", "node8")).fire(TimerHomeLost).elected()
 	g.next(Planned{planOn(api.BackendRing, nodeIDs(0, 1)...)}, Granted{2, 0, nodeID(0)}, Granted{2, 1, nodeID(1)}, Preflighted{2})
 	is.Equal(g.did(), "") // too few know of it
 	g.fire(TimerRenew)
@@ -141,7 +146,7 @@ func TestAnAttemptTheSuccessorDidNotKnowIsEndedFirst(t *testing.T) {
 func TestAJobThatHadEndedIsNotRunAgain(t *testing.T) {
 	is := is.New(t)
 	g := &rig{t: t, s: follower(api.JobRunning)}
-	g.next(all("node0", "node1", "node8")).fire(TimerHomeLost)
+	g.next(all("node0", "node1", "node8")).fire(TimerHomeLost).elected()
 	ended := follower(api.JobSucceeded).Job
 	ended.ExitCode, ended.EndedAt = exit(0).Code, at(5)
 	g.next(Seen{ended})

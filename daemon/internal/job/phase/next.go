@@ -127,7 +127,7 @@ func (m *step) home(e Event) {
 		}
 	case TakeOver:
 		if m.handing != "" {
-			m.takeOver(true)
+			m.takeOver(m.Rules.act(m.Job, e.By, m.Self, m.nextEpoch()))
 		}
 	case TimerFired:
 		m.due(e.Timer.Kind)

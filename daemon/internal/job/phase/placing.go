@@ -63,7 +63,7 @@ func (m *step) planned(plan api.Plan) {
 		m.place()
 		return
 	}
-	if first := plan.Ranks[0].Node; m.Job.Attempt == 0 && m.Job.Epoch == 1 && first != m.Self {
+	if first := plan.Ranks[0].Node; HandsOver(m.Job, m.Self, first) {
 		m.handing, m.Job.NextHome = first, first
 		m.maxEpoch = max(m.maxEpoch, m.Job.Epoch+1)
 		m.enter(api.JobPlacing, Cause{WaitingFor: "node " + m.Rules.name(first) + " to keep the job"})
@@ -75,17 +75,50 @@ func (m *step) planned(plan api.Plan) {
 
 func (m *step) sendHandOver() {
 	if m.handing != "" {
-		m.do(HandOver{m.handing, m.Job})
+		m.do(HandOver{m.handing, m.Job, m.Rules.offer(m.Job, m.handing, m.Job.Epoch+1)})
 		m.start(TimerHandOver, m.Rules.Renewal)
 	}
+}
+
+// HandsOver reports whether a home gives a job, which has only been planned, to the
+// node of rank 0: the first home does, once.
+func HandsOver(job api.Job, self, first api.NodeID) bool {
+	elsewhere := func(s api.Succession) bool { return s.Home != self }
+	return job.Attempt == 0 && first != self && job.Principal.Node == self && !slices.ContainsFunc(job.Homes, elsewhere)
 }
 
 func (m *step) handedOver(to api.NodeID) {
 	if stop := m.Job.StopRequested; stop != nil {
 		m.do(ForwardStop{to, *stop})
 	}
-	m.stopActing(m.Job.Epoch + 1)
-	m.Job.Home, m.Job.Epoch, m.Job.NextHome = to, m.Job.Epoch+1, ""
+	offer := m.Rules.offer(m.Job, to, m.Job.Epoch+1)
+	m.stopActing(offer.Epoch)
+	m.Job.NextHome = ""
+	m.succeed(offer)
+}
+
+// succeed takes a step to another home.
+func (m *step) succeed(s api.Succession) {
+	m.Job.Homes = append(m.Job.Homes[:len(m.Job.Homes):len(m.Job.Homes)], s)
+	m.Job.Home, m.Job.Epoch = s.Home, s.Epoch
+	m.maxEpoch = max(m.maxEpoch, s.Epoch)
+}
+
+// raise goes on at this home under a higher epoch, so that nothing counts any more that
+// it offered before. Steps of a home to itself are one.
+func (m *step) raise(epoch uint64) {
+	for n := len(m.Job.Homes); n > 0; n-- {
+		before := api.Succession{Home: m.Job.Principal.Node, Epoch: 1} // the first home
+		if n > 1 {
+			before = m.Job.Homes[n-2]
+		}
+		if m.Job.Homes[n-1].Home != m.Self || before.Home != m.Self {
+			break
+		}
+		m.Job.Homes, m.Job.Epoch = m.Job.Homes[:n-1:n-1], before.Epoch
+	}
+	m.succeed(m.Rules.offer(m.Job, m.Self, epoch))
+	m.dirty = true
 }
 
 func (m *step) handOverRefused(e HandOverRefused) {
@@ -94,6 +127,7 @@ func (m *step) handOverRefused(e HandOverRefused) {
 	}
 	m.handing, m.Job.NextHome = "", ""
 	m.stop(TimerHandOver)
+	m.raise(m.Job.Epoch + 2) // above the offer, which counts no more
 	if m.Job.StopRequested != nil {
 		m.end(api.JobStopped)
 		return

@@ -94,6 +94,17 @@ func (g *rig) ended(rank int, e *api.Exit) *rig {
 	return g.next(RankEnded{Attempt: g.s.Job.Attempt, Rank: rank, Exit: e})
 }
 
+// elected gives the votes that the last event asked for, where it did.
+func (g *rig) elected() *rig {
+	g.t.Helper()
+	for _, e := range g.last {
+		if ask, ok := e.(AskVotes); ok {
+			return g.next(Voted{Before: ask.Job.Epoch, Epoch: ask.Epoch, Votes: []api.Vote{{Node: g.s.Self}}})
+		}
+	}
+	return g
+}
+
 // fire lets a timer be due that must run.
 func (g *rig) fire(k TimerKind) *rig {
 	g.t.Helper()
@@ -128,6 +139,8 @@ func words(all []Effect) string {
 			out = append(out, fmt.Sprintf("release %d/%d", e.Attempt, e.Rank))
 		case Preflight:
 			out = append(out, fmt.Sprintf("preflight %d", e.Attempt))
+		case AskVotes:
+			out = append(out, fmt.Sprintf("ask votes %d", e.Epoch))
 		case HandOver:
 			out = append(out, "hand over to "+string(e.To))
 		case TellTerminal:

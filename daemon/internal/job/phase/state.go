@@ -59,6 +59,7 @@ type State struct {
 	blocked    bool         // waits for a majority before anything starts
 	taken      bool         // taken over with ranks that may live; no witness yet
 	lostLong   bool         // the home has been gone long enough to be replaced
+	voting     bool         // votes were asked for a moment ago
 	free       int          // repeated uncounted within the window
 	failedRuns int          // all of them, for the back-off
 	maxEpoch   uint64       // the highest epoch heard of
@@ -120,6 +121,13 @@ func (s State) Phase() api.JobPhase {
 		return api.JobHomeLost
 	}
 	return s.Job.Phase
+}
+
+// MayVote reports whether this node may vote that another one be the home in place of
+// one: it knows the job, which has not ended, and has not heard that home itself for
+// as long as any of its ranks can live unrenewed.
+func (s State) MayVote(home api.NodeID, epoch uint64) bool {
+	return s.Role == RoleFollower && s.HomeLost && s.lostLong && !s.Job.Phase.Ended() && s.Job.Home == home && s.Job.Epoch == epoch
 }
 
 // Live reports whether processes of the current attempt may exist.

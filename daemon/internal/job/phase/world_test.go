@@ -46,6 +46,7 @@ type machine struct {
 	s       State
 	disk    api.Job
 	fence   uint64
+	voted   map[uint64]api.NodeID
 	ended   map[int]bool // attempts whose end it has acknowledged
 	grants  map[string]time.Duration
 	docs    map[api.NodeID]api.Job // as others wrote them
@@ -67,7 +68,7 @@ type process struct {
 func newWorld(t testing.TB, seed uint64, n int, r Rules) *world {
 	w := &world{t: t, rng: rand.New(rand.NewPCG(seed, 7)), rules: r, starts: map[int]bool{}}
 	for i := range n {
-		w.nodes = append(w.nodes, &machine{w: w, id: nodeID(i), up: true, ended: map[int]bool{}, grants: map[string]time.Duration{}, docs: map[api.NodeID]api.Job{}})
+		w.nodes = append(w.nodes, &machine{w: w, id: nodeID(i), up: true, voted: map[uint64]api.NodeID{}, ended: map[int]bool{}, grants: map[string]time.Duration{}, docs: map[api.NodeID]api.Job{}})
 	}
 	return w
 }
@@ -187,7 +188,7 @@ func (m *machine) carry(out []Effect) {
 			m.call(to, func() {
 				if !to.has || to.s.Role == RoleFollower && to.s.Job.Epoch <= e.Job.Epoch {
 					job := e.Job
-					job.Epoch++
+					job.Homes, job.Home, job.Epoch = append(job.Homes[:len(job.Homes):len(job.Homes)], e.Offer), e.Offer.Home, e.Offer.Epoch
 					to.has = true
 					w.say("%s accepts epoch %d", to.id, job.Epoch)
 					var fx []Effect
@@ -197,6 +198,8 @@ func (m *machine) carry(out []Effect) {
 				}
 				to.answer(m, HandOverAccepted{to.id})
 			})
+		case AskVotes:
+			m.askVotes(e)
 		case Preflight:
 			if w.rng.IntN(20) == 0 {
 				m.answer(m, PreflightFailed{e.Attempt, Cause{Reason: api.ReasonPreflightFailed}})
@@ -252,6 +255,28 @@ func (m *machine) carry(out []Effect) {
 			w.tells++
 			w.say("%s tells %s %d", m.id, e.Phase, e.ExitCode)
 		}
+	}
+}
+
+// askVotes gathers what the others say. Each votes once for an epoch.
+func (m *machine) askVotes(e AskVotes) {
+	w, votes := m.w, 0
+	for _, to := range w.nodes {
+		m.call(to, func() {
+			if !to.has || (to != m && !to.s.MayVote(e.Job.Home, e.Job.Epoch)) {
+				return
+			}
+			if given, ok := to.voted[e.Epoch]; ok && given != m.id {
+				to.answer(m, VoteRefused{e.Epoch})
+				return
+			}
+			to.voted[e.Epoch] = m.id
+			to.call(m, func() {
+				if votes++; votes*2 > len(w.nodes) {
+					m.tell(Voted{Before: e.Job.Epoch, Epoch: e.Epoch, Votes: []api.Vote{{Node: to.id}}})
+				}
+			})
+		})
 	}
 }
 

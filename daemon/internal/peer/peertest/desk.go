@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/peer"
 )
 
@@ -27,7 +28,7 @@ func NewDesk() *Desk {
 // at the old one.
 func (d *Desk) Add(id api.NodeID) *Node {
 	n := &Node{
-		desk: d, id: id, calls: map[string]peer.CallHandler{}, streams: map[api.PeerConnKind]peer.StreamHandler{}, gone: make(chan struct{}),
+		desk: d, id: id, calls: map[string]gate.Call{}, streams: map[api.PeerConnKind]gate.Conn{}, gone: make(chan struct{}),
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -88,24 +89,24 @@ type Node struct {
 	gone chan struct{}
 
 	mu      sync.Mutex
-	calls   map[string]peer.CallHandler
-	streams map[api.PeerConnKind]peer.StreamHandler
+	calls   map[string]gate.Call
+	streams map[api.PeerConnKind]gate.Conn
 }
 
 var _ peer.Others = (*Node)(nil)
 
-// HandleCall sets who answers a method.
-func (n *Node) HandleCall(method string, h peer.CallHandler) {
+// HandleCall sets who answers the calls of a door.
+func (n *Node) HandleCall(c gate.Call) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.calls[method] = h
+	n.calls[c.Name()] = c
 }
 
-// HandleStream sets who serves connections of a kind.
-func (n *Node) HandleStream(kind api.PeerConnKind, h peer.StreamHandler) {
+// HandleStream sets who serves the connections of a door.
+func (n *Node) HandleStream(c gate.Conn) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.streams[kind] = h
+	n.streams[c.Kind()] = c
 }
 
 // to finds a node; where the two are parted it waits until ctx ends.
@@ -129,15 +130,15 @@ func (n *Node) Call(ctx context.Context, id api.NodeID, method string, params, r
 	if err != nil {
 		return err
 	}
-	other.mu.Lock()
-	h := other.calls[method]
-	other.mu.Unlock()
-	if h == nil {
-		return api.NewError(api.ReasonUnknownMethod, method)
-	}
 	raw, err := json.Marshal(params)
 	if err != nil {
 		return api.AsError(err)
+	}
+	other.mu.Lock()
+	c, isHandled := other.calls[gate.NameOf(method, raw)]
+	other.mu.Unlock()
+	if !isHandled {
+		return api.NewError(api.ReasonUnknownMethod, method)
 	}
 	type reply struct {
 		value any
@@ -147,7 +148,7 @@ func (n *Node) Call(ctx context.Context, id api.NodeID, method string, params, r
 	serving, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	go func() {
 		defer cancel()
-		value, err := h(serving, n.id, raw)
+		value, err := c.Answer(serving, n.id, raw)
 		done <- reply{value, err}
 	}()
 	var answer reply
@@ -183,9 +184,9 @@ func (n *Node) Stream(ctx context.Context, id api.NodeID, first api.PeerConn) (n
 		return nil, err
 	}
 	other.mu.Lock()
-	h := other.streams[first.Carries]
+	c, isHandled := other.streams[first.Carries]
 	other.mu.Unlock()
-	if h == nil {
+	if !isHandled {
 		return nil, api.NewError(api.ReasonUnknownMethod, string(first.Carries))
 	}
 	near, far := net.Pipe()
@@ -196,7 +197,7 @@ func (n *Node) Stream(ctx context.Context, id api.NodeID, first api.PeerConn) (n
 	go func() {
 		defer cancel()
 		defer far.Close()
-		h(ctx, n.id, first, far)
+		c.Serve(ctx, n.id, first, far)
 	}()
 	return near, nil
 }

@@ -23,6 +23,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/e2e/netns"
+	"fulmen/daemon/internal/gate/gatetest"
 	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/peer/peertest"
 	"fulmen/native"
@@ -107,7 +108,7 @@ func newLab(b *testing.B, rate uint64) *lab {
 			l.must(spaces[name].Do(func() error { return shape("lan0", rate) }))
 		}
 		p := New(Config{
-			Peers: peer.New(node, desk.Add(node)), Sockets: spaceSockets{spaces[name]}, Clock: clock, Key: key(node), Members: members,
+			Peers: peer.New(node, desk.Add(node), gatetest.For(node, clock, nil)), Sockets: spaceSockets{spaces[name]}, Clock: clock, Key: key(node), Members: members,
 			Leave:     func(context.Context, api.NodeID, api.PeerMeasureParams) (func(), error) { return func() {}, nil },
 			Interface: func(a netip.Addr) (string, bool) { return "lan0", a == address[node] },
 			Budget:    time.Hour, Log: slog.New(slog.NewTextHandler(b.Output(), nil)),

@@ -2,23 +2,19 @@ package probe
 
 import (
 	"context"
-	"encoding/json"
 	"math"
 	"net"
 	"time"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/peer"
+	"fulmen/daemon/internal/gate"
 	"fulmen/native"
 )
 
 // announced answers peer.measure: it lets a node measure a path to this one, or
 // says why not.
-func (p *Prober) announced(ctx context.Context, from api.NodeID, raw json.RawMessage) (any, error) {
-	var params api.PeerMeasureParams
-	if err := peer.Params(raw, &params); err != nil {
-		return nil, err
-	}
+func (p *Prober) announced(ctx context.Context, caller gate.Member, params api.PeerMeasureParams) (any, error) {
+	from := caller.Node()
 	params.Sink = params.Sink.Unmap().WithZone("")
 	switch {
 	case !params.Measurement.Valid():

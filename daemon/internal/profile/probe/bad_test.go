@@ -13,6 +13,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
 	"fulmen/native/frame"
 )
 
@@ -271,9 +272,9 @@ func TestSomethingElseAnswers(t *testing.T) {
 					_, _ = conn.Write(c.says)
 					time.AfterFunc(time.Second, func() { conn.Close() })
 				}()
-				r.studio.cfg.Peers.HandleCall("peer.measure", func(context.Context, api.NodeID, json.RawMessage) (any, error) {
+				r.studio.cfg.Peers.HandleCall(gate.HandleMember(gate.Measure, func(context.Context, gate.Member, api.PeerMeasureParams) (any, error) {
 					return api.PeerMeasureResult{Token: make([]byte, tokenBytes), Port: 9}, nil
-				})
+				}))
 				_, fault := r.measure(AmountFull)
 				is.True(fault != nil)
 				is.Equal(fault.Data.Reason, c.want)

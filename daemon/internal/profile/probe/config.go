@@ -3,12 +3,12 @@ package probe
 import (
 	"context"
 	"crypto/ed25519"
-	"encoding/json"
 	"log/slog"
 	"net/netip"
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
 	"fulmen/native"
 )
 
@@ -18,8 +18,8 @@ type Peers interface {
 	Self() api.NodeID
 	// Call calls a method of a node. Errors are *api.Error.
 	Call(ctx context.Context, node api.NodeID, method string, params, result any) error
-	// HandleCall sets who answers a method here.
-	HandleCall(method string, h func(ctx context.Context, from api.NodeID, params json.RawMessage) (any, error))
+	// HandleCall sets who answers the calls of a door.
+	HandleCall(h gate.Handler)
 }
 
 // Leave takes what a measurement by another node needs of this one: its

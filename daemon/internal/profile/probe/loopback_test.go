@@ -9,6 +9,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate/gatetest"
 	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/peer/peertest"
 	"fulmen/native"
@@ -37,7 +38,7 @@ func TestLoopback(t *testing.T) {
 	is.NoErr(err)
 	iface, address := loopback(t), netip.MustParseAddr("127.0.0.1")
 	p := New(Config{
-		Peers: peer.New(laptop, peertest.NewDesk().Add(laptop)), Sockets: bound.Sockets{}, Clock: clock, Key: key(laptop), Members: members,
+		Peers: peer.New(laptop, peertest.NewDesk().Add(laptop), gatetest.For(laptop, clock, nil)), Sockets: bound.Sockets{}, Clock: clock, Key: key(laptop), Members: members,
 		Leave:     func(context.Context, api.NodeID, api.PeerMeasureParams) (func(), error) { return func() {}, nil },
 		Interface: func(a netip.Addr) (string, bool) { return iface, a == address },
 	})

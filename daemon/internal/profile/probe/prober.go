@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
 	"fulmen/native"
 )
 
@@ -33,7 +34,7 @@ func New(cfg Config) *Prober {
 	}
 	p := &Prober{cfg: cfg, place: make(chan struct{}, 1), budgets: budgets{limit: cfg.Budget, used: map[api.NodeID]spent{}}}
 	p.base, p.stop = context.WithCancelCause(context.Background())
-	cfg.Peers.HandleCall("peer.measure", p.announced)
+	cfg.Peers.HandleCall(gate.HandleMember(gate.Measure, p.announced))
 	return p
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate/gatetest"
 	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/peer/peertest"
 	"fulmen/native"
@@ -97,12 +98,13 @@ func within(t *testing.T, change func(node api.NodeID, cfg *Config), test func(r
 
 func (r *rig) start(node api.NodeID, change func(api.NodeID, *Config)) *Prober {
 	began := time.Now()
+	clock := native.ClockFrom(func() time.Time { return time.Now().Add(time.Duration(r.wall.Load())) },
+		func() time.Duration { return time.Since(began) + time.Hour })
 	cfg := Config{
-		Peers:   peer.New(node, r.desk.Add(node)),
+		Peers:   peer.New(node, r.desk.Add(node), gatetest.For(node, clock, nil)),
 		Sockets: r.network.Host(string(node)),
-		Clock: native.ClockFrom(func() time.Time { return time.Now().Add(time.Duration(r.wall.Load())) },
-			func() time.Duration { return time.Since(began) + time.Hour }),
-		Key: key(node), Members: members,
+		Clock:   clock,
+		Key:     key(node), Members: members,
 		Leave: func(context.Context, api.NodeID, api.PeerMeasureParams) (func(), error) {
 			r.held.Add(1)
 			r.given.Add(1)

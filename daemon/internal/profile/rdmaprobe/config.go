@@ -2,12 +2,12 @@ package rdmaprobe
 
 import (
 	"context"
-	"encoding/json"
 	"log/slog"
 	"net/netip"
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/proc"
 	"fulmen/native"
 )
@@ -55,8 +55,8 @@ type Config struct {
 type Peers interface {
 	// Call calls a method of a node. Errors are *api.Error.
 	Call(ctx context.Context, node api.NodeID, method string, params, result any) error
-	// HandleCall sets who answers a method here.
-	HandleCall(method string, h func(ctx context.Context, from api.NodeID, params json.RawMessage) (any, error))
+	// HandleCall sets who answers the calls of a door.
+	HandleCall(h gate.Handler)
 }
 
 // Channels carry the side channels of this node's ranks.

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
 )
 
 // methodProbe is the call by which a node has another one do its part.
@@ -28,7 +29,7 @@ type Prober struct {
 func New(cfg Config) *Prober {
 	p := &Prober{cfg: cfg, seats: map[api.RankRef]*seat{}, visits: map[api.MeasureID]*visit{}}
 	p.base, p.stop = context.WithCancelCause(context.Background())
-	cfg.Peers.HandleCall(methodProbe, p.handle)
+	cfg.Peers.HandleCall(gate.HandleCable(gate.Probe, func(p api.PeerProbeParams) api.LinkID { return p.Link }, p.handle))
 	return p
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/api/worker"
+	"fulmen/daemon/internal/gate/gatetest"
 	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/peer/peertest"
 	"fulmen/daemon/internal/proc"
@@ -69,9 +70,10 @@ func bubble(t *testing.T, test func(t *testing.T, low, high *end), change ...fun
 		d := &desk{peers: peertest.NewDesk(), ends: map[api.NodeID]*end{}}
 		for i, node := range []api.NodeID{low, high} {
 			e := &end{desk: d, node: node, began: time.Now(), openNow: map[api.RankRef]bool{}, handshake: api.HandshakeJoined}
+			clock := native.ClockFrom(time.Now, func() time.Duration { return time.Since(e.began) })
 			config := Config{
-				Node: node, Clock: native.ClockFrom(time.Now, func() time.Duration { return time.Since(e.began) }),
-				Peers: peer.New(node, d.peers.Add(node)), Channels: (*channels)(e), Ready: e.ready, Hold: e.hold, Launch: e.launch,
+				Node: node, Clock: clock,
+				Peers: peer.New(node, d.peers.Add(node), gatetest.For(node, clock, nil)), Channels: (*channels)(e), Ready: e.ready, Hold: e.hold, Launch: e.launch,
 				Worker: "fulmen-rank", Env: []string{"PATH=/bin"}, Folder: folder + "/" + strconv.Itoa(i),
 				Opened: func(r api.Receptacle) { e.note(func() { e.counted = append(e.counted, r) }) },
 				Used:   func(api.Receptacle) { e.note(func() { e.used++ }) },

@@ -2,11 +2,10 @@ package rdmaprobe
 
 import (
 	"context"
-	"encoding/json"
 	"sync"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/peer"
+	"fulmen/daemon/internal/gate"
 	"fulmen/native"
 )
 
@@ -25,12 +24,8 @@ type visit struct {
 }
 
 // handle answers peer.probe.
-func (p *Prober) handle(ctx context.Context, from api.NodeID, raw json.RawMessage) (any, error) {
-	var params api.PeerProbeParams
-	if err := peer.Params(raw, &params); err != nil {
-		return nil, err
-	}
-	link := params.Link
+func (p *Prober) handle(ctx context.Context, end gate.CableNode, params api.PeerProbeParams) (any, error) {
+	from, link := end.Node(), end.Link()
 	switch {
 	case !params.Measurement.Valid():
 		return nil, api.NewError(api.ReasonMissingField, "measurement")

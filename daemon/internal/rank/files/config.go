@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/rank/prepare/account"
 	"fulmen/native"
 )
@@ -17,11 +18,9 @@ type Config struct {
 	Self string
 	// Peers are the nodes.
 	Peers Peers
-	// Allowed says whether a node may have the folder of a job: which folder of
-	// this node that is, and whose. The error (an *api.Error) of a node that is not
-	// in the plan of a job of this node that lives, or that has a wrong epoch, is
-	// told that node.
-	Allowed func(from api.NodeID, job api.JobID, epoch uint64) (folder, user string, err error)
+	// Allowed gives the folder of this node that the nodes of a job's ranks may have,
+	// and whose it is. The error (an *api.Error) is told the node that asks.
+	Allowed func(job gate.Known) (folder, user string, err error)
 	// Account finds a local account by its name; never root's.
 	Account func(name string) (account.Account, error)
 	// Clock is what silence is measured on.
@@ -36,8 +35,8 @@ type Config struct {
 type Peers interface {
 	// Stream opens a connection to a node, this one among them.
 	Stream(ctx context.Context, node api.NodeID, first api.PeerConn) (net.Conn, error)
-	// HandleStream sets who serves connections of a kind.
-	HandleStream(kind api.PeerConnKind, h func(ctx context.Context, from api.NodeID, first api.PeerConn, conn net.Conn))
+	// HandleStream sets who serves the connections of a door.
+	HandleStream(h gate.StreamHandler)
 }
 
 // Files copies folders, from this node and to it.
@@ -60,6 +59,6 @@ func New(cfg Config) *Files {
 		cfg.Silence = defaultSilence
 	}
 	f := &Files{cfg: cfg, senders: make(chan struct{}, maxEnds), receivers: make(chan struct{}, maxEnds)}
-	cfg.Peers.HandleStream(api.ConnFiles, f.serve)
+	cfg.Peers.HandleStream(gate.ServeRank(gate.Files, f.serve))
 	return f
 }

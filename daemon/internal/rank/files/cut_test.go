@@ -14,6 +14,9 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
+	"fulmen/daemon/internal/gate/gatetest"
+	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/peer/peertest"
 	"fulmen/daemon/internal/rank/files"
 	"fulmen/native/nativetest"
@@ -95,11 +98,11 @@ func TestANodeThatSaysNothingIsNotWaitedForForEver(t *testing.T) {
 	config := d.config
 	config.Clock = clock
 	desk := peertest.NewDesk()
-	desk.Add(there).HandleStream(api.ConnFiles, func(ctx context.Context, _ api.NodeID, _ api.PeerConn, _ net.Conn) {
+	peer.New(there, desk.Add(there), gatetest.For(there, nil, nil)).HandleStream(gate.ServeRank(gate.Files, func(ctx context.Context, _ gate.RankNode, _ error, _ api.PeerConn, _ net.Conn) {
 		clock.Advance(time.Minute)
 		<-ctx.Done()
-	})
-	config.Peers = desk.Add(here)
+	}))
+	config.Peers = peer.New(here, desk.Add(here), gatetest.For(here, nil, nil))
 	_, err := files.New(config).Fetch(t.Context(), job, 3, there, d.who, d.from, nil)
 	known := api.AsError(err)
 	is.Equal(known.Data.Reason, api.ReasonDeadline)
@@ -112,12 +115,12 @@ func TestAFetchThatIsCalledOffEnds(t *testing.T) {
 	d := newDesk(t)
 	desk := peertest.NewDesk()
 	ctx, cancel := context.WithCancel(t.Context())
-	desk.Add(there).HandleStream(api.ConnFiles, func(ctx context.Context, _ api.NodeID, _ api.PeerConn, _ net.Conn) {
+	peer.New(there, desk.Add(there), gatetest.For(there, nil, nil)).HandleStream(gate.ServeRank(gate.Files, func(ctx context.Context, _ gate.RankNode, _ error, _ api.PeerConn, _ net.Conn) {
 		cancel()
 		<-ctx.Done()
-	})
+	}))
 	config := d.config
-	config.Peers = desk.Add(here)
+	config.Peers = peer.New(here, desk.Add(here), gatetest.For(here, nil, nil))
 	_, err := files.New(config).Fetch(ctx, job, 3, there, d.who, d.from, nil)
 	is.Equal(api.AsError(err).Data.Reason, api.ReasonCancelled)
 }

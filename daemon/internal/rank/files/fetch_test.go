@@ -150,10 +150,17 @@ func TestWhatCannotBeCopied(t *testing.T) {
 
 func TestOnlyWhoMayIsGivenTheFolder(t *testing.T) {
 	t.Parallel()
-	is := is.New(t)
 	d := newDesk(t)
-	_, err := d.here.Fetch(context.Background(), job, 2, there, d.who, d.from, nil)
-	is.True(errors.Is(err, api.ReasonNoSuchJob))
+	for _, test := range []struct {
+		of    api.JobID
+		epoch uint64
+		want  api.Reason
+	}{{job, 2, api.ReasonStaleEpoch}, {"j11111111", 3, api.ReasonNoSuchJob}} {
+		_, err := d.here.Fetch(context.Background(), test.of, test.epoch, there, d.who, d.from, nil)
+		if !errors.Is(err, test.want) {
+			t.Errorf("%v, want %s", err, test.want)
+		}
+	}
 }
 
 func TestTheRightsOfTheAccountCount(t *testing.T) {

@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
+	"fulmen/daemon/internal/gate/gatetest"
 	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/peer/peertest"
 	"fulmen/daemon/internal/rank/files"
@@ -91,17 +93,13 @@ func newDesk(t testing.TB) *desk {
 	config := files.Config{
 		Self: preparetest.Self(t), Clock: clock, Log: slog.New(slog.DiscardHandler),
 		Account: func(string) (account.Account, error) { return d.who, nil },
-		Allowed: func(from api.NodeID, of api.JobID, epoch uint64) (string, string, error) {
-			if of != job || epoch != 3 {
-				return "", "", api.NewError(api.ReasonNoSuchJob, string(of))
-			}
-			return d.from, "me", nil
-		},
+		Allowed: func(gate.Known) (string, string, error) { return d.from, "me", nil },
 	}
-	d.config, d.peers = config, peer.New(here, d.Add(here))
+	known := gatetest.Job(api.JobSpec{Job: job, Principal: api.Principal{User: "me", Node: here}}, 3, here, there)
+	d.config, d.peers = config, peer.New(here, d.Add(here), gatetest.For(here, clock, known))
 	config.Peers = d.peers
 	d.here = files.New(config)
-	config.Peers = peer.New(there, d.Add(there))
+	config.Peers = peer.New(there, d.Add(there), gatetest.For(there, clock, known))
 	d.there = files.New(config)
 	return d
 }

@@ -6,21 +6,26 @@ import (
 	"net"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/rank/files/wire"
 )
 
 // serve sends the folder of a job to a node that asks for it.
-func (f *Files) serve(ctx context.Context, from api.NodeID, first api.PeerConn, conn net.Conn) {
-	if err := f.send(ctx, from, first, conn); err != nil {
-		f.cfg.Log.Warn("a folder was not sent", "job", first.Job, "to", from, "err", err)
+func (f *Files) serve(ctx context.Context, to gate.RankNode, refused error, first api.PeerConn, conn net.Conn) {
+	if err := f.send(ctx, to, refused, first, conn); err != nil {
+		f.cfg.Log.Warn("a folder was not sent", "job", first.Job, "to", to.Node(), "err", err)
 	}
 }
 
-func (f *Files) send(ctx context.Context, from api.NodeID, first api.PeerConn, conn net.Conn) error {
-	ctx, watch, stop := f.watching(ctx, "files to be taken by "+from.Display())
+func (f *Files) send(ctx context.Context, to gate.RankNode, refused error, first api.PeerConn, conn net.Conn) error {
+	ctx, watch, stop := f.watching(ctx, "files to be taken by "+to.Node().Display())
 	defer stop()
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
-	sender, err := f.sender(ctx, from, first)
+	var sender *end
+	err := refused
+	if err == nil {
+		sender, err = f.sender(ctx, to)
+	}
 	if err != nil {
 		known, ok := errors.AsType[*api.Error](err)
 		if !ok {
@@ -49,9 +54,9 @@ func (f *Files) send(ctx context.Context, from api.NodeID, first api.PeerConn, c
 	return nil
 }
 
-// sender starts the process that reads the folder, where the node may have it.
-func (f *Files) sender(ctx context.Context, from api.NodeID, first api.PeerConn) (*end, error) {
-	folder, user, err := f.cfg.Allowed(from, first.Job, first.Epoch)
+// sender starts the process that reads the folder.
+func (f *Files) sender(ctx context.Context, to gate.RankNode) (*end, error) {
+	folder, user, err := f.cfg.Allowed(to.Job())
 	if err != nil {
 		return nil, err
 	}

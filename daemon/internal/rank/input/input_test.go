@@ -9,7 +9,6 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/peer/rankio"
-	"fulmen/daemon/internal/rank/input"
 	"fulmen/daemon/internal/rank/shim/shimtest"
 	"fulmen/daemon/internal/rank/shimproto"
 )
@@ -127,7 +126,7 @@ func TestWhoMayGive(t *testing.T) {
 	forged := api.Principal{User: "ada", Node: here}
 	is.Equal(r.open(forged).next().(rankio.Refused).Error.Data.Reason, api.ReasonPeerNotAllowed)
 	is.Equal(r.open(ada).next().(rankio.Refused).Error.Data.Reason, api.ReasonUnreachable) // it does not run yet
-	err := r.giver.Call(t.Context(), here, input.MethodResize, api.PeerResizeParams{Rank: rank, By: eve, Rows: 1, Columns: 1}, nil)
+	err := r.giver.Call(t.Context(), here, "peer.resize", api.PeerResizeParams{Rank: rank, By: eve, Rows: 1, Columns: 1}, nil)
 	is.Equal(api.AsError(err).Data.Reason, api.ReasonNotYourJob)
 }
 
@@ -140,7 +139,7 @@ func TestResizing(t *testing.T) {
 	r.start()
 	r.pid()
 	resize := func(rows int) error {
-		return r.giver.Call(t.Context(), here, input.MethodResize, api.PeerResizeParams{Rank: rank, By: ada, Rows: rows, Columns: 132}, nil)
+		return r.giver.Call(t.Context(), here, "peer.resize", api.PeerResizeParams{Rank: rank, By: ada, Rows: rows, Columns: 132}, nil)
 	}
 	is.Equal(api.AsError(resize(0)).Data.Reason, api.ReasonBadValue)
 	is.NoErr(resize(50))

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate/gatetest"
 	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/peer/peertest"
 	"fulmen/daemon/internal/peer/rankio"
@@ -42,6 +43,9 @@ func (h hurried) AfterFunc(d time.Duration, f func()) native.Timer {
 	return h.Clock.AfterFunc(d/500, f)
 }
 
+// adas is the job of the rank, and ada's.
+var adas = gatetest.Job(api.JobSpec{Job: rank.Job, Principal: ada}, 1, here)
+
 // rig is a node with one rank, and another node that gives it input.
 type rig struct {
 	t     *testing.T
@@ -55,7 +59,7 @@ type rig struct {
 func newRig(t *testing.T, script string) *rig {
 	t.Helper()
 	desk := peertest.NewDesk()
-	r := &rig{t: t, spec: shimtest.Spec(t, script), ended: make(chan struct{}), desk: desk, giver: peer.New(there, desk.Add(there))}
+	r := &rig{t: t, spec: shimtest.Spec(t, script), ended: make(chan struct{}), desk: desk, giver: peer.New(there, desk.Add(there), gatetest.For(there, nil, nil))}
 	r.spec.Stdin = shimproto.StdinSocket
 	r.daemon()
 	return r
@@ -69,15 +73,9 @@ func (r *rig) daemon() {
 		r.t.Fatal(err)
 	}
 	input.New(input.Config{
-		Peers: peer.New(here, r.desk.Add(here)), Clock: hurried{clock},
+		Peers: peer.New(here, r.desk.Add(here), gatetest.For(here, clock, adas)), Clock: hurried{clock},
 		Shim: func(ref api.RankRef) (input.Shim, bool) {
 			return input.Shim{Socket: r.spec.Socket, Epoch: uint64(r.spec.Epoch)}, ref == rank
-		},
-		May: func(by api.Principal, _ api.RankRef) error {
-			if by != ada {
-				return api.NewError(api.ReasonNotYourJob, string(rank.Job))
-			}
-			return nil
 		},
 		Ended: func(api.RankRef) <-chan struct{} { return r.ended },
 	})

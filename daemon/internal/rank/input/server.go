@@ -2,25 +2,21 @@ package input
 
 import (
 	"context"
-	"encoding/json"
 	"net"
 	"sync"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/peer"
+	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/peer/rankio"
 	"fulmen/native"
 )
 
-// MethodResize is the call that gives a rank's terminal its size.
-const MethodResize = "peer.resize"
-
 // Peers are the nodes that give input.
 type Peers interface {
-	// HandleCall sets who answers a method.
-	HandleCall(method string, h peer.CallHandler)
-	// HandleStream sets who serves connections of a kind.
-	HandleStream(kind api.PeerConnKind, h peer.StreamHandler)
+	// HandleCall sets who answers the calls of a door.
+	HandleCall(h gate.Handler)
+	// HandleStream sets who serves the connections of a door.
+	HandleStream(h gate.StreamHandler)
 }
 
 // Shim is how the shim of a rank is spoken to.
@@ -39,9 +35,6 @@ type Config struct {
 	Clock native.Clock
 	// Shim finds the shim of a rank of this node; false = the node has no such rank.
 	Shim func(api.RankRef) (Shim, bool)
-	// May is nil where the principal, whose node vouches for him, may give the
-	// rank input, and otherwise says why not, as an *api.Error.
-	May func(by api.Principal, rank api.RankRef) error
 	// Ended is closed when the rank has ended.
 	Ended func(api.RankRef) <-chan struct{}
 }
@@ -57,19 +50,23 @@ type Server struct {
 // New makes a server and has it serve.
 func New(c Config) *Server {
 	s := &Server{config: c, current: map[api.RankRef]*session{}}
-	c.Peers.HandleStream(api.ConnInput, s.serve)
-	c.Peers.HandleCall(MethodResize, s.resize)
+	c.Peers.HandleStream(gate.ServePerson(gate.Input, s.serve))
+	c.Peers.HandleCall(gate.HandlePerson(gate.Resize, s.resize))
 	return s
 }
 
-func (s *Server) serve(ctx context.Context, from api.NodeID, first api.PeerConn, conn net.Conn) {
+func (s *Server) serve(ctx context.Context, _ gate.Acting, refused error, first api.PeerConn, conn net.Conn) {
 	to := rankio.NewWriter(conn)
 	refuse := func(err error) { _ = to.Send(rankio.Refused{Error: api.AsError(err)}) }
+	if refused != nil {
+		refuse(refused)
+		return
+	}
 	if first.Input == nil || !first.Rank.Valid() {
 		refuse(api.NewError(api.ReasonMissingField, "input"))
 		return
 	}
-	shim, err := s.admit(from, first.Input.By, first.Rank)
+	shim, err := s.shim(first.Rank)
 	if err != nil {
 		refuse(err)
 		return
@@ -82,14 +79,8 @@ func (s *Server) serve(ctx context.Context, from api.NodeID, first api.PeerConn,
 	}
 }
 
-// admit checks who wants something of which rank.
-func (s *Server) admit(from api.NodeID, by api.Principal, rank api.RankRef) (Shim, error) {
-	if by.Node != from {
-		return Shim{}, api.NewError(api.ReasonPeerNotAllowed, by.String())
-	}
-	if err := s.config.May(by, rank); err != nil {
-		return Shim{}, err
-	}
+// shim finds the shim of a rank of this node.
+func (s *Server) shim(rank api.RankRef) (Shim, error) {
 	shim, ok := s.config.Shim(rank)
 	if !ok {
 		return Shim{}, api.NewError(api.ReasonNoSuchRank, rank.String())
@@ -118,12 +109,8 @@ func (s *Server) forget(old *session) {
 	}
 }
 
-func (s *Server) resize(ctx context.Context, from api.NodeID, raw json.RawMessage) (any, error) {
-	var p api.PeerResizeParams
-	if err := peer.Params(raw, &p); err != nil {
-		return nil, err
-	}
-	shim, err := s.admit(from, p.By, p.Rank)
+func (s *Server) resize(ctx context.Context, _ gate.Acting, p api.PeerResizeParams) (any, error) {
+	shim, err := s.shim(p.Rank)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate/gatetest"
 	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/peer/peertest"
 	"fulmen/daemon/internal/peer/rankio"
@@ -57,17 +58,11 @@ func newRig(t *testing.T, script string) *rig {
 		t.Fatal(err)
 	}
 	desk := peertest.NewDesk()
-	r := &rig{t: t, folder: folder, spec: spec, ended: make(chan struct{}), reader: peer.New(there, desk.Add(there))}
+	r := &rig{t: t, folder: folder, spec: spec, ended: make(chan struct{}), reader: peer.New(there, desk.Add(there), gatetest.For(there, clock, nil))}
 	s := output.New(output.Config{
-		Peers: peer.New(here, desk.Add(here)), Clock: hurried{clock},
+		Peers: peer.New(here, desk.Add(here), gatetest.For(here, clock, gatetest.Job(api.JobSpec{Job: rank.Job, Principal: ada}, 1, here))), Clock: hurried{clock},
 		Folder: func(ref api.RankRef) (string, bool) { return folder, ref == rank },
-		May: func(by api.Principal, _ api.RankRef) error {
-			if by != ada {
-				return named
-			}
-			return nil
-		},
-		Ended: func(api.RankRef) <-chan struct{} { return r.ended },
+		Ended:  func(api.RankRef) <-chan struct{} { return r.ended },
 	})
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {

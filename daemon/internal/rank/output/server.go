@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/peer"
+	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/peer/rankio"
 	"fulmen/native"
 )
@@ -16,8 +16,8 @@ const MaxReaders = 256
 
 // Peers are the nodes that want output.
 type Peers interface {
-	// HandleStream sets who serves connections of a kind.
-	HandleStream(kind api.PeerConnKind, h peer.StreamHandler)
+	// HandleStream sets who serves the connections of a door.
+	HandleStream(h gate.StreamHandler)
 }
 
 // Config is what a Server needs.
@@ -28,9 +28,6 @@ type Config struct {
 	Clock native.Clock
 	// Folder is where a rank of this node has its logs; false = it has none here.
 	Folder func(api.RankRef) (folder string, ok bool)
-	// May is nil where the principal, whose node vouches for him, may see the
-	// rank's output, and otherwise says why not, as an *api.Error.
-	May func(by api.Principal, rank api.RankRef) error
 	// Ended is closed when nothing will be added to the rank's logs any more. A
 	// record of its end in its folder says so too; this is for those without one.
 	Ended func(api.RankRef) <-chan struct{}
@@ -46,21 +43,25 @@ type Server struct {
 // New makes a server and has it serve.
 func New(c Config) *Server {
 	s := &Server{config: c, folders: newFolders()}
-	c.Peers.HandleStream(api.ConnOutput, s.serve)
+	c.Peers.HandleStream(gate.ServePerson(gate.Output, s.serve))
 	return s
 }
 
 // Close ends the watching of folders; connections end with their peers.
 func (s *Server) Close() error { return s.folders.close() }
 
-func (s *Server) serve(ctx context.Context, from api.NodeID, first api.PeerConn, conn net.Conn) {
+func (s *Server) serve(ctx context.Context, _ gate.Acting, refused error, first api.PeerConn, conn net.Conn) {
 	to := rankio.NewWriter(conn)
 	defer s.readers.Add(-1)
 	if s.readers.Add(1) > MaxReaders {
 		_ = to.Send(rankio.Refused{Error: api.NewError(api.ReasonTooManySubscriptions, first.Rank.String())})
 		return
 	}
-	r, err := s.admit(from, first)
+	var r *reader
+	err := refused
+	if err == nil {
+		r, err = s.read(first)
+	}
 	if err == nil {
 		defer r.close()
 		// Readers say nothing: what ends their side ends ours, also while there is
@@ -78,17 +79,11 @@ func (s *Server) serve(ctx context.Context, from api.NodeID, first api.PeerConn,
 	}
 }
 
-// admit checks who wants what.
-func (s *Server) admit(from api.NodeID, first api.PeerConn) (*reader, error) {
+// read makes the reader of what is wanted.
+func (s *Server) read(first api.PeerConn) (*reader, error) {
 	want := first.Output
 	if want == nil || !first.Rank.Valid() {
 		return nil, api.NewError(api.ReasonMissingField, "output")
-	}
-	if want.By.Node != from {
-		return nil, api.NewError(api.ReasonPeerNotAllowed, want.By.String())
-	}
-	if err := s.config.May(want.By, first.Rank); err != nil {
-		return nil, err
 	}
 	folder, ok := s.config.Folder(first.Rank)
 	if !ok {

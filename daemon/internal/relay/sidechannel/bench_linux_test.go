@@ -14,6 +14,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/e2e/jaccl"
+	"fulmen/daemon/internal/gate/gatetest"
 	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/peer/peertest"
 	"fulmen/daemon/internal/relay/sidechannel"
@@ -80,7 +81,7 @@ func BenchmarkHandshake(b *testing.B) {
 			id := api.NodeID([]string{"0000000000000000", "1111111111111111", "2222222222222222", "3333333333333333"}[i])
 			plan = append(plan, id)
 			c := sidechannel.New(sidechannel.Config{
-				Peers: peer.New(id, desk.Add(id)), Machine: sidechannel.Loopback{Processes: procsockets.Processes{}}, Clock: clock,
+				Peers: peer.New(id, desk.Add(id), gatetest.For(id, clock, nil)), Machine: sidechannel.Loopback{Processes: procsockets.Processes{}}, Clock: clock,
 				Log: slog.New(slog.DiscardHandler), Take: func(int) bool { return true }, Return: func(int) {},
 				Group: func(api.RankRef) int { return group }, Name: func(id api.NodeID) string { return string(id) },
 				Tell: func(api.RankRef, api.Handshake) {}, Fail: func(_ api.RankRef, why *api.Error) { b.Log(errors.New(why.Message)) },

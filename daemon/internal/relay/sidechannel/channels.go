@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
 	"fulmen/native"
 )
 
@@ -28,7 +29,7 @@ type Channels struct {
 // New makes them and answers the nodes whose ranks look for a rank 0 here.
 func New(cfg Config) *Channels {
 	c := &Channels{cfg: cfg, roots: map[api.RankRef]*root{}, leaves: map[api.RankRef]*leaf{}, early: early{}, shut: make(chan struct{})}
-	cfg.Peers.HandleStream(api.ConnSideChannel, c.accept)
+	cfg.Peers.HandleStream(gate.ServeMember(gate.SideChannel, c.accept))
 	return c
 }
 
@@ -176,11 +177,11 @@ func (c *Channels) Shut() {
 }
 
 // accept serves a stream of a node, one of whose ranks looks for rank 0.
-func (c *Channels) accept(ctx context.Context, from api.NodeID, first api.PeerConn, conn net.Conn) {
+func (c *Channels) accept(ctx context.Context, caller gate.Member, first api.PeerConn, conn net.Conn) {
 	defer conn.Close()
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	defer stop()
-	j := newJoiner(c, from, first, conn)
+	j := newJoiner(c, caller.Node(), first, conn)
 	if !c.admit(j) {
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
 	"fulmen/native"
 )
 
@@ -39,8 +40,8 @@ type Config struct {
 type Peers interface {
 	// Stream opens a connection to a node, this one among them.
 	Stream(ctx context.Context, node api.NodeID, first api.PeerConn) (net.Conn, error)
-	// HandleStream sets who serves connections of a kind.
-	HandleStream(kind api.PeerConnKind, h func(ctx context.Context, from api.NodeID, first api.PeerConn, conn net.Conn))
+	// HandleStream sets who serves the connections of a door.
+	HandleStream(h gate.StreamHandler)
 }
 
 // Machine is the loopback of a machine, 127.0.0.1: JACCL knows no IPv6.

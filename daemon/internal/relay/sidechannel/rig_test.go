@@ -16,6 +16,8 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/e2e/jaccl"
+	"fulmen/daemon/internal/gate"
+	"fulmen/daemon/internal/gate/gatetest"
 	"fulmen/daemon/internal/relay/sidechannel"
 	"fulmen/native"
 	"fulmen/native/memnet"
@@ -137,8 +139,8 @@ func (n *node) take(port int) bool {
 	return true
 }
 
-func (n *node) HandleStream(_ api.PeerConnKind, h func(ctx context.Context, from api.NodeID, first api.PeerConn, conn net.Conn)) {
-	n.handler = h
+func (n *node) HandleStream(h gate.StreamHandler) {
+	n.handler = gatetest.For(n.id, n.desk.clock, nil).BindStream(h).Serve
 }
 
 func (n *node) Stream(ctx context.Context, to api.NodeID, first api.PeerConn) (net.Conn, error) {

@@ -1,0 +1,197 @@
+package gate
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net"
+	"sync"
+
+	"fulmen/daemon/api"
+	"fulmen/native"
+)
+
+// Known is what this node knows of a job: the document that counts, whose spec and
+// home are proven.
+type Known struct {
+	// Job is the document, and Spec what it holds.
+	Job  api.Job
+	Spec api.JobSpec
+	// Ended says that the job has ended, whatever a home writes since.
+	Ended bool
+	// Gone says that the job was deleted; there is no document then.
+	Gone bool
+}
+
+// Plan is that of the attempt that goes on; nil where none does.
+func (k Known) Plan() *api.Plan {
+	for _, a := range k.Job.Attempts {
+		if a.Attempt == k.Job.Attempt && a.EndedAt.IsZero() {
+			return a.Plan
+		}
+	}
+	return nil
+}
+
+// Config is what a gate rests on.
+type Config struct {
+	// Self is this node.
+	Self api.NodeID
+	// Electors tells who is a member.
+	Electors api.Electors
+	// Known gives what is known of a job; false = nothing.
+	Known func(api.JobID) (Known, bool)
+	// Bound reports whether a person's take-over binds this node: a person of its own
+	// said so too.
+	Bound func(api.Step, api.Act) bool
+	// Maps reports whether the node of by says that the account of by is the one as
+	// which a principal's ranks run there. Of this node that is its own map.
+	Maps func(by, principal api.Principal) bool
+	// Cable reports whether a cable leads from this node to another one.
+	Cable func(link api.LinkID, to api.NodeID) bool
+	// Record hears of every call and connection that is let in or refused; nil = nobody.
+	Record func(Entry)
+	// Clock is the wall clock for what expires, and what calls are timed by.
+	Clock native.Clock
+	// Log takes why something was refused; the caller is told little.
+	Log *slog.Logger
+}
+
+// Entry is one use of a door.
+type Entry struct {
+	// Door is the row's name.
+	Door string
+	// From is the calling node, By the person for whom it speaks, where it says so.
+	From api.NodeID
+	By   api.Principal
+	// Subject is the job, rank or cable.
+	Subject string
+	// Why is the class that was proven; empty where it was refused.
+	Why Who
+	// Refused is why it was refused.
+	Refused api.Reason
+}
+
+// Gate lets other nodes in.
+type Gate struct {
+	cfg Config
+
+	mu  sync.Mutex
+	now map[use]int
+}
+
+type use struct {
+	row  *Row
+	from api.NodeID
+}
+
+// New makes a gate. The functions of the configuration are called at the first call,
+// not before.
+func New(cfg Config) *Gate { return &Gate{cfg: cfg, now: map[use]int{}} }
+
+// enter counts a use of a door; leave is nil where it is one too many.
+func (g *Gate) enter(r *Row, from api.NodeID) (leave func()) {
+	u := use{r, from}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if from != g.cfg.Self && g.now[u] >= r.AtOnce {
+		return nil
+	}
+	g.now[u]++
+	return func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		if g.now[u]--; g.now[u] == 0 {
+			delete(g.now, u)
+		}
+	}
+}
+
+// Call is a handler behind a gate: the only thing that answers other nodes.
+type Call struct {
+	gate    *Gate
+	handler Handler
+}
+
+// Bind puts a handler behind the gate.
+func (g *Gate) Bind(h Handler) Call { return Call{g, h} }
+
+// Name is that of the door's row; see [NameOf].
+func (c Call) Name() string { return c.handler.row.Name }
+
+// Answer lets a node's call through the door, or refuses it. The error is an
+// *api.Error, or the handler's.
+func (c Call) Answer(ctx context.Context, from api.NodeID, raw json.RawMessage) (any, error) {
+	g, row := c.gate, c.handler.row
+	if len(raw) > row.Bytes {
+		return nil, g.refuse(row, from, api.Principal{}, "", api.NewError(api.ReasonMessageTooLarge, row.Name))
+	}
+	leave := g.enter(row, from)
+	if leave == nil {
+		return nil, g.refuse(row, from, api.Principal{}, "", api.NewError(api.ReasonTooManyCalls, row.Name))
+	}
+	defer leave()
+	if row.Within > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = native.WithTimeout(ctx, g.cfg.Clock, row.Within, "this node to answer "+row.Name)
+		defer cancel()
+	}
+	return c.handler.call(ctx, g, from, raw)
+}
+
+// Conn is a handler of connections behind a gate: the only thing that serves other
+// nodes' connections.
+type Conn struct {
+	gate    *Gate
+	handler StreamHandler
+}
+
+// BindStream puts a handler of connections behind the gate.
+func (g *Gate) BindStream(h StreamHandler) Conn { return Conn{g, h} }
+
+// Kind is what the connections carry.
+func (c Conn) Kind() api.PeerConnKind { return api.PeerConnKind(c.handler.row.Name) }
+
+// Serve lets a node's connection through the door, or refuses it. The caller closes it
+// afterwards.
+func (c Conn) Serve(ctx context.Context, from api.NodeID, first api.PeerConn, conn net.Conn) {
+	g, row := c.gate, c.handler.row
+	leave := g.enter(row, from)
+	if leave == nil {
+		_ = g.refuse(row, from, api.Principal{}, "", api.NewError(api.ReasonTooManyCalls, row.Name))
+		return
+	}
+	defer leave()
+	c.handler.serve(ctx, g, from, first, conn)
+}
+
+// refuse says why to this node's log and its record, and little to the caller: the
+// reason and its words.
+func (g *Gate) refuse(r *Row, from api.NodeID, by api.Principal, subject string, err error) error {
+	known := api.AsError(err)
+	g.cfg.Log.Warn("refused another node", "door", r.Name, "from", from, "by", by, "subject", subject, "reason", known.Data.Reason, "error", known.Message)
+	g.record(Entry{Door: r.Name, From: from, By: by, Subject: subject, Refused: known.Data.Reason})
+	return api.NewError(known.Data.Reason, subject)
+}
+
+func (g *Gate) admit(r *Row, from api.NodeID, by api.Principal, subject string, why Who) {
+	g.record(Entry{Door: r.Name, From: from, By: by, Subject: subject, Why: why})
+}
+
+func (g *Gate) record(e Entry) {
+	if g.cfg.Record != nil && e.From != g.cfg.Self {
+		g.cfg.Record(e)
+	}
+}
+
+// params reads the parameters of a call.
+func params(raw json.RawMessage, into any) error {
+	if err := json.Unmarshal(raw, into); err != nil {
+		if e, known := errors.AsType[*api.Error](err); known {
+			return e
+		}
+		return api.Errorf(api.ReasonMalformedMessage, "params", "The parameters cannot be read: %v", err)
+	}
+	return nil
+}

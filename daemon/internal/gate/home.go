@@ -1,0 +1,257 @@
+package gate
+
+import (
+	"context"
+	"encoding/json"
+
+	"fulmen/daemon/api"
+)
+
+// Home is the proof that the caller is the legitimate home of a job.
+type Home struct {
+	node   api.NodeID
+	epoch  uint64
+	spec   api.JobSpec
+	sha256 string
+}
+
+// Node is the home, Epoch its epoch.
+func (h Home) Node() api.NodeID { return h.node }
+
+// Epoch is the home's epoch.
+func (h Home) Epoch() uint64 { return h.epoch }
+
+// Spec is the job's, as the submitter's node signed it.
+func (h Home) Spec() api.JobSpec { return h.spec }
+
+// SpecSHA256 is the hash of its bytes.
+func (h Home) SpecSHA256() string { return h.sha256 }
+
+// HomeDoor is a door of a job's home.
+type HomeDoor struct{ row *Row }
+
+// Name is the row's.
+func (d HomeDoor) Name() string { return d.row.Name }
+
+// Claimer is the parameters of a call that the home of a job makes.
+type Claimer interface{ Claim() api.Claim }
+
+// HandleHome makes the handler of a door of a job's home.
+func HandleHome[P Claimer](d HomeDoor, h func(context.Context, Home, P) (any, error)) Handler {
+	return Handler{d.row, func(ctx context.Context, g *Gate, from api.NodeID, raw json.RawMessage) (any, error) {
+		var p P
+		if err := params(raw, &p); err != nil {
+			return nil, g.refuse(d.row, from, api.Principal{}, "", err)
+		}
+		claim := p.Claim()
+		home, err := g.home(from, claim, d == Preflight)
+		if err != nil {
+			return nil, g.refuse(d.row, from, home.spec.Principal, string(claim.Job), err)
+		}
+		g.admit(d.row, from, home.spec.Principal, string(claim.Job), WhoHome)
+		return h(ctx, home, p)
+	}}
+}
+
+// home checks that a node is the home of a job that it says it is. looks permits a
+// request by which nothing is started.
+func (g *Gate) home(from api.NodeID, c api.Claim, looks bool) (Home, error) {
+	if !c.Job.Valid() {
+		return Home{}, api.NewError(api.ReasonHomeNotProven, string(c.Job))
+	}
+	spec, err := c.Warrant.OpenSpec(c.Job, g.cfg.Electors)
+	if err != nil {
+		return Home{}, err
+	}
+	h := Home{node: from, epoch: c.Epoch, spec: spec, sha256: api.SpecSHA256(c.Warrant.Spec)}
+	claimed := api.Job{SpecSHA256: h.sha256, Home: from, Epoch: c.Epoch, Homes: c.Warrant.Homes}
+	if err := claimed.VerifyHomes(spec, g.cfg.Electors, g.cfg.Bound); err != nil {
+		return h, err
+	}
+	if c.Starts {
+		if err := spec.MayStart(api.TimeOf(g.cfg.Clock.Now())); err != nil {
+			return h, err
+		}
+		if spec.Look && !looks {
+			return h, api.Errorf(api.ReasonHomeNotProven, string(c.Job), "By this spec nothing is started.")
+		}
+	}
+	return h, g.counts(claimed, spec.Job, c.Starts)
+}
+
+// counts refuses a proven home that is not the one that counts any more.
+func (g *Gate) counts(claimed api.Job, id api.JobID, starts bool) error {
+	k, found := g.cfg.Known(id)
+	switch {
+	case !found:
+		return nil
+	case k.Gone && starts:
+		return api.NewError(api.ReasonJobDeleted, string(id))
+	case k.Gone:
+		return nil
+	case k.Job.SpecSHA256 != claimed.SpecSHA256:
+		return api.NewError(api.ReasonSpecAltered, string(id))
+	case k.Ended && starts:
+		return api.NewError(api.ReasonJobEnded, string(id))
+	case k.Job.Epoch > claimed.Epoch, k.Job.Epoch == claimed.Epoch && k.Job.Home < claimed.Home:
+		return api.Errorf(api.ReasonStaleEpoch, string(id), "The job has a newer home: epoch %d, not %d.", k.Job.Epoch, claimed.Epoch)
+	}
+	return nil
+}
+
+// Offered is the proof that the home of a job offers it to this node.
+type Offered struct {
+	job  api.Job
+	spec api.JobSpec
+}
+
+// Job is the job as this node is to have it: it is the home, at the offered epoch.
+func (o Offered) Job() api.Job { return o.job }
+
+// Spec is the job's, as the submitter's node signed it.
+func (o Offered) Spec() api.JobSpec { return o.spec }
+
+// OfferDoor is the door by which a job is handed over.
+type OfferDoor struct{ row *Row }
+
+// HandleOffer makes the handler of the door by which a job is handed over.
+func HandleOffer(d OfferDoor, h func(context.Context, Offered, api.PeerJobParams) (any, error)) Handler {
+	return Handler{d.row, func(ctx context.Context, g *Gate, from api.NodeID, raw json.RawMessage) (any, error) {
+		var p api.PeerJobParams
+		err := params(raw, &p)
+		var o Offered
+		if err == nil {
+			o, err = g.offered(from, p)
+		}
+		if err != nil {
+			return nil, g.refuse(d.row, from, p.By, string(p.Job), err)
+		}
+		g.admit(d.row, from, p.By, string(p.Job), WhoFormer)
+		return h(ctx, o, p)
+	}}
+}
+
+func (g *Gate) offered(from api.NodeID, p api.PeerJobParams) (Offered, error) {
+	if p.Handed == nil || p.Offer == nil {
+		return Offered{}, api.Errorf(api.ReasonMissingField, "handed", "The job that is handed over, or its offer, is missing.")
+	}
+	job := *p.Handed
+	if job.Home != from {
+		return Offered{}, api.Errorf(api.ReasonHomeNotProven, string(p.Job), "The job is handed over by its home alone.")
+	}
+	spec, err := job.Warrant().OpenSpec(p.Job, g.cfg.Electors)
+	if err != nil {
+		return Offered{}, err
+	}
+	if job.SpecSHA256 != api.SpecSHA256(job.Spec) || job.Principal != spec.Principal || p.By != spec.Principal {
+		return Offered{}, api.NewError(api.ReasonSpecAltered, string(p.Job))
+	}
+	job.Homes = append(job.Homes[:len(job.Homes):len(job.Homes)], *p.Offer)
+	job.Home, job.Epoch = p.Offer.Home, p.Offer.Epoch
+	switch err := job.VerifyHomes(spec, g.cfg.Electors, g.cfg.Bound); {
+	case err != nil:
+		return Offered{}, err
+	case job.Home != g.cfg.Self:
+		return Offered{}, api.Errorf(api.ReasonHomeNotProven, string(p.Job), "The offer is to another node.")
+	case spec.Look:
+		return Offered{}, api.Errorf(api.ReasonHomeNotProven, string(p.Job), "By this spec nothing is started.")
+	}
+	if err := spec.MayStart(api.TimeOf(g.cfg.Clock.Now())); err != nil {
+		return Offered{}, err
+	}
+	return Offered{job, spec}, nil
+}
+
+// ValuesDoor is the door by which a home gets the values of a job's variables.
+type ValuesDoor struct{ row *Row }
+
+// HandleValues makes the handler of the door by which a home gets the values.
+func HandleValues(d ValuesDoor, h func(context.Context, Home, api.PeerJobParams) (any, error)) Handler {
+	return Handler{d.row, func(ctx context.Context, g *Gate, from api.NodeID, raw json.RawMessage) (any, error) {
+		var p api.PeerJobParams
+		err := params(raw, &p)
+		var home Home
+		if err == nil {
+			home, err = g.valued(from, p)
+		}
+		if err != nil {
+			return nil, g.refuse(d.row, from, p.By, string(p.Job), err)
+		}
+		g.admit(d.row, from, p.By, string(p.Job), WhoHome)
+		return h(ctx, home, p)
+	}}
+}
+
+// valued checks that a node is the home of a job of this node's people, which goes on.
+// The spec is the one that this node signed.
+func (g *Gate) valued(from api.NodeID, p api.PeerJobParams) (Home, error) {
+	k, found := g.cfg.Known(p.Job)
+	switch {
+	case !found:
+		return Home{}, api.NewError(api.ReasonNoSuchJob, string(p.Job))
+	case k.Gone:
+		return Home{}, api.NewError(api.ReasonJobDeleted, string(p.Job))
+	case k.Spec.Principal.Node != g.cfg.Self:
+		return Home{}, api.NewError(api.ReasonPeerNotAllowed, string(p.Job))
+	}
+	last := api.Job{SpecSHA256: k.Job.SpecSHA256, Home: k.Spec.Home, Epoch: 1, Homes: p.Homes}
+	if n := len(p.Homes); n > 0 {
+		last.Home, last.Epoch = p.Homes[n-1].Home, p.Homes[n-1].Epoch
+	}
+	if last.Home != from {
+		return Home{}, api.NewError(api.ReasonHomeNotProven, string(p.Job))
+	}
+	// A take-over that binds this node alone is no proof that another may have secrets.
+	if err := last.VerifyHomes(k.Spec, g.cfg.Electors, nil); err != nil {
+		return Home{}, err
+	}
+	return Home{node: from, epoch: last.Epoch, spec: k.Spec, sha256: k.Job.SpecSHA256}, g.counts(last, p.Job, true)
+}
+
+// Candidate is the proof that the home of a job, in whose place a node wants to be
+// voted, is or was its home.
+type Candidate struct {
+	step api.Step
+	spec api.JobSpec
+}
+
+// Step is the step that is voted for.
+func (c Candidate) Step() api.Step { return c.step }
+
+// Spec is the job's, as the submitter's node signed it.
+func (c Candidate) Spec() api.JobSpec { return c.spec }
+
+// VoteDoor is the door by which votes are asked for.
+type VoteDoor struct{ row *Row }
+
+// HandleVote makes the handler of the door by which votes are asked for.
+func HandleVote(d VoteDoor, h func(context.Context, Candidate, api.PeerVoteParams) (any, error)) Handler {
+	return Handler{d.row, func(ctx context.Context, g *Gate, from api.NodeID, raw json.RawMessage) (any, error) {
+		var p api.PeerVoteParams
+		err := params(raw, &p)
+		var c Candidate
+		if err == nil {
+			c, err = g.candidate(from, p)
+		}
+		if err != nil {
+			return nil, g.refuse(d.row, from, c.spec.Principal, string(p.Job), err)
+		}
+		g.admit(d.row, from, c.spec.Principal, string(p.Job), WhoMember)
+		return h(ctx, c, p)
+	}}
+}
+
+func (g *Gate) candidate(from api.NodeID, p api.PeerVoteParams) (Candidate, error) {
+	spec, err := p.OpenSpec(p.Job, g.cfg.Electors)
+	if err != nil {
+		return Candidate{}, err
+	}
+	before := api.Job{SpecSHA256: api.SpecSHA256(p.Spec), Home: p.From, Epoch: p.FromEpoch, Homes: p.Homes}
+	if err := before.VerifyHomes(spec, g.cfg.Electors, g.cfg.Bound); err != nil {
+		return Candidate{spec: spec}, err
+	}
+	if p.Epoch <= p.FromEpoch || spec.Look {
+		return Candidate{spec: spec}, api.NewError(api.ReasonHomeNotProven, string(p.Job))
+	}
+	return Candidate{before.StepTo(g.cfg.Electors.Cluster(), p.Job, from, p.Epoch), spec}, nil
+}

@@ -1,0 +1,160 @@
+package gate
+
+import (
+	"context"
+	"encoding/json"
+	"net"
+
+	"fulmen/daemon/api"
+)
+
+// Handler serves a door. Only the functions of this package make one.
+type Handler struct {
+	row  *Row
+	call func(ctx context.Context, g *Gate, from api.NodeID, raw json.RawMessage) (any, error)
+}
+
+// NameOf is the name of the door that a call is for: the method, and of peer.job the
+// wish with it.
+func NameOf(method string, raw json.RawMessage) string {
+	if method != "peer.job" {
+		return method
+	}
+	var p struct {
+		Wish api.JobWish `json:"wish"`
+	}
+	if json.Unmarshal(raw, &p) != nil || !p.Wish.Valid() {
+		return method
+	}
+	return method + "/" + string(p.Wish)
+}
+
+// Member is the proof that the caller is a member.
+type Member struct{ node api.NodeID }
+
+// Node is the caller.
+func (m Member) Node() api.NodeID { return m.node }
+
+// MemberDoor is a door of any member.
+type MemberDoor struct{ row *Row }
+
+// HandleMember makes the handler of a door of any member.
+func HandleMember[P any](d MemberDoor, h func(context.Context, Member, P) (any, error)) Handler {
+	return Handler{d.row, func(ctx context.Context, g *Gate, from api.NodeID, raw json.RawMessage) (any, error) {
+		if _, isMember := g.cfg.Electors.PublicKey(from); !isMember {
+			return nil, g.refuse(d.row, from, api.Principal{}, "", api.NewError(api.ReasonNotAMember, string(from)))
+		}
+		var p P
+		if into, isRaw := any(&p).(*json.RawMessage); isRaw {
+			*into = raw // the handler reads it by itself
+		} else if err := params(raw, &p); err != nil {
+			return nil, g.refuse(d.row, from, api.Principal{}, "", err)
+		}
+		return h(ctx, Member{from}, p)
+	}}
+}
+
+// StreamHandler serves a door that is a connection.
+type StreamHandler struct {
+	row   *Row
+	serve func(ctx context.Context, g *Gate, from api.NodeID, first api.PeerConn, conn net.Conn)
+}
+
+// MemberStream is a connection that any member may open; what it carries is proven by
+// what the handler knows.
+type MemberStream struct{ row *Row }
+
+// ServeMember makes the handler of a connection that any member may open.
+func ServeMember(d MemberStream, h func(ctx context.Context, m Member, first api.PeerConn, conn net.Conn)) StreamHandler {
+	return StreamHandler{d.row, func(ctx context.Context, g *Gate, from api.NodeID, first api.PeerConn, conn net.Conn) {
+		if _, isMember := g.cfg.Electors.PublicKey(from); !isMember {
+			_ = g.refuse(d.row, from, api.Principal{}, first.Rank.String(), api.NewError(api.ReasonNotAMember, string(from)))
+			return
+		}
+		h(ctx, Member{from}, first, conn)
+	}}
+}
+
+// RankNode is the proof that a rank of a job runs on the caller.
+type RankNode struct {
+	node api.NodeID
+	job  Known
+}
+
+// Node is the caller.
+func (r RankNode) Node() api.NodeID { return r.node }
+
+// Job is the job.
+func (r RankNode) Job() Known { return r.job }
+
+// RankStream is a connection that the nodes of a job's ranks may open.
+type RankStream struct{ row *Row }
+
+// ServeRank makes the handler of a connection of the nodes of a job's ranks. Where it
+// is refused the handler is given why, to say it in the connection's own words.
+func ServeRank(d RankStream, h func(ctx context.Context, r RankNode, refused error, first api.PeerConn, conn net.Conn)) StreamHandler {
+	return StreamHandler{d.row, func(ctx context.Context, g *Gate, from api.NodeID, first api.PeerConn, conn net.Conn) {
+		r, err := g.rankNode(from, first)
+		if err != nil {
+			h(ctx, RankNode{}, g.refuse(d.row, from, api.Principal{}, string(first.Job), err), first, conn)
+			return
+		}
+		g.admit(d.row, from, r.job.Spec.Principal, string(first.Job), WhoRank)
+		h(ctx, r, nil, first, conn)
+	}}
+}
+
+func (g *Gate) rankNode(from api.NodeID, first api.PeerConn) (RankNode, error) {
+	k, found := g.cfg.Known(first.Job)
+	switch {
+	case !found:
+		return RankNode{}, api.NewError(api.ReasonNoSuchJob, string(first.Job))
+	case k.Gone:
+		return RankNode{}, api.NewError(api.ReasonJobDeleted, string(first.Job))
+	case k.Ended:
+		return RankNode{}, api.NewError(api.ReasonJobEnded, string(first.Job))
+	case first.Epoch != k.Job.Epoch:
+		return RankNode{}, api.NewError(api.ReasonStaleEpoch, string(first.Job))
+	}
+	if plan := k.Plan(); plan != nil {
+		for _, r := range plan.Ranks {
+			if r.Node == from {
+				return RankNode{from, k}, nil
+			}
+		}
+	}
+	return RankNode{}, api.NewError(api.ReasonNotYourJob, string(first.Job))
+}
+
+// CableDoor is a door of the node at a cable's other end.
+type CableDoor struct{ row *Row }
+
+// CableNode is the proof that a cable leads from this node to the caller.
+type CableNode struct {
+	node api.NodeID
+	link api.LinkID
+}
+
+// Node is the caller.
+func (c CableNode) Node() api.NodeID { return c.node }
+
+// Link is the cable.
+func (c CableNode) Link() api.LinkID { return c.link }
+
+// HandleCable makes the handler of a door of the node at a cable's other end; link is
+// the cable that the parameters name.
+func HandleCable[P any](d CableDoor, link func(P) api.LinkID, h func(context.Context, CableNode, P) (any, error)) Handler {
+	return Handler{d.row, func(ctx context.Context, g *Gate, from api.NodeID, raw json.RawMessage) (any, error) {
+		var p P
+		err := params(raw, &p)
+		at := link(p)
+		if err == nil && (!at.Valid() || !g.cfg.Cable(at, from)) {
+			err = api.Errorf(api.ReasonNoSuchLink, at.String(), "No cable %s leads from here to %s.", at, from.Display())
+		}
+		if err != nil {
+			return nil, g.refuse(d.row, from, api.Principal{}, at.String(), err)
+		}
+		g.admit(d.row, from, api.Principal{}, at.String(), WhoCable)
+		return h(ctx, CableNode{from, at}, p)
+	}}
+}

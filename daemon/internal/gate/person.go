@@ -1,0 +1,127 @@
+package gate
+
+import (
+	"context"
+	"encoding/json"
+	"net"
+	"slices"
+
+	"fulmen/daemon/api"
+)
+
+// Acting is the proof that a person may act for a job, or that a home of it passes on
+// what a person may.
+type Acting struct {
+	node api.NodeID
+	by   api.Principal
+	job  Known
+	why  Who
+}
+
+// Node is the caller.
+func (a Acting) Node() api.NodeID { return a.node }
+
+// By is the person.
+func (a Acting) By() api.Principal { return a.by }
+
+// Job is the job.
+func (a Acting) Job() Known { return a.job }
+
+// IsHome reports whether the caller speaks as the job's home of now.
+func (a Acting) IsHome() bool { return a.why == WhoHome }
+
+// PersonDoor is a door of people, through their node.
+type PersonDoor struct{ row *Row }
+
+// wanter is who wants something of a job or a rank.
+type wanter interface {
+	Wanted() (by api.Principal, job api.JobID)
+}
+
+// HandlePerson makes the handler of a door of people.
+func HandlePerson[P wanter](d PersonDoor, h func(context.Context, Acting, P) (any, error)) Handler {
+	return Handler{d.row, func(ctx context.Context, g *Gate, from api.NodeID, raw json.RawMessage) (any, error) {
+		var p P
+		if err := params(raw, &p); err != nil {
+			return nil, g.refuse(d.row, from, api.Principal{}, "", err)
+		}
+		by, job := p.Wanted()
+		a, err := g.acting(from, by, job, d)
+		if err != nil {
+			return nil, g.refuse(d.row, from, by, string(job), err)
+		}
+		g.admit(d.row, from, by, string(job), a.why)
+		return h(ctx, a, p)
+	}}
+}
+
+// PersonStream is a connection of people, through their node.
+type PersonStream struct{ row *Row }
+
+// ServePerson makes the handler of a connection of people to a rank of this node.
+// Where it is refused the handler is given why, to say it in the connection's own
+// words.
+func ServePerson(d PersonStream, h func(ctx context.Context, a Acting, refused error, first api.PeerConn, conn net.Conn)) StreamHandler {
+	return StreamHandler{d.row, func(ctx context.Context, g *Gate, from api.NodeID, first api.PeerConn, conn net.Conn) {
+		var by api.Principal
+		switch {
+		case first.Output != nil && d == Output:
+			by = first.Output.By
+		case first.Input != nil && d == Input:
+			by = first.Input.By
+		case d == Publish: // the submitter's node itself
+			if k, found := g.cfg.Known(first.Rank.Job); found && !k.Gone && k.Spec.Principal.Node == from {
+				by = k.Spec.Principal
+			}
+		}
+		a, err := g.acting(from, by, first.Rank.Job, PersonDoor{})
+		if err != nil {
+			h(ctx, Acting{}, g.refuse(d.row, from, by, first.Rank.String(), err), first, conn)
+			return
+		}
+		g.admit(d.row, from, by, first.Rank.String(), a.why)
+		h(ctx, a, nil, first, conn)
+	}}
+}
+
+// acting checks that a person may act for a job. The person's node speaks for its own
+// people alone: for the one who submitted the job, and, of this node, for the account
+// as which its ranks run here. Elsewhere a node's map is believed for the ranks that
+// run there and nothing else: it may stop the job, whose rank it could end, and sees
+// and feeds its own ranks by itself. The home of now may say that a job is deleted,
+// and a former one pass a stop on.
+func (g *Gate) acting(from api.NodeID, by api.Principal, job api.JobID, d PersonDoor) (Acting, error) {
+	k, found := g.cfg.Known(job)
+	switch {
+	case !found:
+		return Acting{}, api.NewError(api.ReasonNoSuchJob, string(job))
+	case k.Gone:
+		return Acting{}, api.NewError(api.ReasonJobDeleted, string(job))
+	}
+	a := Acting{node: from, by: by, job: k, why: WhoPerson}
+	wasHome := from == k.Spec.Home || slices.ContainsFunc(k.Job.Homes, func(s api.Succession) bool { return s.Home == from })
+	switch {
+	case d == DeleteJob && from == k.Job.Home && from != g.cfg.Self:
+		a.why = WhoHome
+		return a, nil
+	case d == StopJob && wasHome && from != k.Job.Home:
+		a.why = WhoFormer
+		return a, nil
+	case by.Node != from:
+		return Acting{}, api.Errorf(api.ReasonPeerNotAllowed, by.String(), "%s does not vouch for %s.", from.Display(), by)
+	case by == k.Spec.Principal:
+		return a, nil
+	case !by.Valid():
+		return Acting{}, api.NewError(api.ReasonPeerNotAllowed, by.String())
+	case from == g.cfg.Self && g.cfg.Maps(by, k.Spec.Principal):
+		a.why = WhoRank
+		return a, nil
+	}
+	plan := k.Plan()
+	if d == StopJob && plan != nil && slices.ContainsFunc(plan.Ranks, func(r api.PlanRank) bool { return r.Node == from }) &&
+		g.cfg.Maps(by, k.Spec.Principal) {
+		a.why = WhoRank
+		return a, nil
+	}
+	return Acting{}, api.NewError(api.ReasonNotYourJob, string(job))
+}

@@ -1,0 +1,152 @@
+package gate
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"fulmen/daemon/api"
+)
+
+// Row is a door as the table has it.
+type Row struct {
+	// Name is the method, with the wish behind a slash where it has several, or the kind
+	// of a connection.
+	Name string
+	// Who may use it, and what proves that.
+	Who   Who
+	Proof string
+	// Bytes bounds the parameters; 0 for a connection.
+	Bytes int
+	// AtOnce bounds how many of one caller are under way; 0 = [manyAtOnce].
+	AtOnce int
+	// Within bounds one call; 0 = the handler bounds it, as one that waits in line or
+	// takes as long as what it measures.
+	Within time.Duration
+}
+
+// Who is a class of callers. A node always passes its own gate as what it proves to be.
+type Who string
+
+// The classes of callers.
+const (
+	// WhoMember is every member of the cluster.
+	WhoMember Who = "any member"
+	// WhoHome is the job's legitimate home.
+	WhoHome Who = "the job's home"
+	// WhoFormer is the home that offers a job to this node.
+	WhoFormer Who = "the home before"
+	// WhoPerson is the submitter's node, for who submitted the job, or the node where the
+	// rank runs.
+	WhoPerson Who = "the submitter's node"
+	// WhoRank is a node where a rank of the job runs.
+	WhoRank Who = "the rank's node"
+	// WhoCable is the node at the other end of the cable.
+	WhoCable Who = "the cable's other end"
+)
+
+// Values lists the classes.
+func (Who) Values() []Who { return []Who{WhoMember, WhoHome, WhoFormer, WhoPerson, WhoRank, WhoCable} }
+
+const (
+	small      = 64 << 10
+	message    = api.MaxMessageBytes
+	manyAtOnce = 64
+	answered   = 30 * time.Second
+)
+
+// What proves a class.
+const (
+	byTLS     = "its key, in the roster"
+	byWarrant = "the signed spec and the steps from its first home"
+	byJob     = "the job's document that counts"
+)
+
+// The doors of any member.
+var (
+	Hello   = member("peer.hello", byTLS, small, answered)
+	Put     = member("peer.put", "each document's signature", message, answered)
+	Digest  = member("peer.digest", byTLS, message, answered)
+	Pull    = member("peer.pull", byTLS, message, answered)
+	Roster  = member("peer.roster", "each entry's signature", message, answered)
+	Watch   = member("peer.watch", byTLS, small, answered)
+	Unwatch = member("peer.unwatch", byTLS, small, answered)
+	Hold    = member("peer.hold", "the document's signature, and the steps in it", message, answered)
+	Measure = member("peer.measure", "this Mac's own rules", small, 0)
+	Profile = member("peer.profile", "this Mac's own rules", small, 0)
+)
+
+// The doors of a job's home.
+var (
+	Preflight = home("peer.preflight", 2, message, 0)
+	Grant     = home("peer.grant", 0, message, 0)
+	Release   = home("peer.release", 0, message, answered)
+	Listen    = home("peer.listen", 0, message, answered)
+	Start     = home("peer.start", 0, message, answered)
+	Spawn     = home("peer.spawn", 0, message, answered)
+	Renew     = home("peer.renew", 0, message, answered)
+	End       = home("peer.end", 0, message, answered)
+)
+
+// The doors of people and homes, about a job that this node knows.
+var (
+	SubmitJob = OfferDoor{add(Row{Name: "peer.job/submit", Who: WhoFormer, Proof: "its offer to this node", Bytes: message, Within: answered})}
+	StopJob   = person("peer.job/stop", small)
+	DeleteJob = person("peer.job/delete", small)
+	JobValues = ValuesDoor{add(Row{Name: "peer.job/values", Who: WhoHome, Proof: "the steps from the first home", Bytes: message, Within: answered})}
+	VoteHome  = VoteDoor{add(Row{Name: "peer.vote", Who: WhoMember, Proof: "that the home before was one", Bytes: message, Within: answered})}
+	Resize    = person("peer.resize", small)
+)
+
+// The doors of a cable's other end.
+var (
+	RDMA  = cable("peer.rdma")
+	Probe = cable("peer.probe")
+)
+
+// The doors that are connections. Packets, calls, large documents and pairing are
+// carried by the transport itself, which proves the caller's key first.
+var (
+	Stream      = MemberStream{add(Row{Name: string(api.ConnStream), Who: WhoMember, Proof: byTLS})}
+	SideChannel = MemberStream{add(Row{Name: string(api.ConnSideChannel), Who: WhoRank, AtOnce: 256, Proof: "the plan of the rank 0 that was started here"})}
+	Files       = RankStream{add(Row{Name: string(api.ConnFiles), Who: WhoRank, Proof: byJob})}
+	Output      = PersonStream{add(Row{Name: string(api.ConnOutput), Who: WhoPerson, AtOnce: 256, Proof: byJob})}
+	Input       = PersonStream{add(Row{Name: string(api.ConnInput), Who: WhoPerson, Proof: byJob})}
+	Publish     = PersonStream{add(Row{Name: string(api.ConnPublish), Who: WhoPerson, AtOnce: 1024, Proof: byJob})}
+)
+
+var table []*Row
+
+// Table lists the doors, by name.
+func Table() []Row {
+	rows := make([]Row, len(table))
+	for i, r := range table {
+		rows[i] = *r
+	}
+	slices.SortFunc(rows, func(a, b Row) int { return strings.Compare(a.Name, b.Name) })
+	return rows
+}
+
+func add(r Row) *Row {
+	if r.AtOnce == 0 {
+		r.AtOnce = manyAtOnce
+	}
+	table = append(table, &r)
+	return &r
+}
+
+func member(name, proof string, bytes int, within time.Duration) MemberDoor {
+	return MemberDoor{add(Row{Name: name, Who: WhoMember, Proof: proof, Bytes: bytes, Within: within})}
+}
+
+func home(name string, atOnce, bytes int, within time.Duration) HomeDoor {
+	return HomeDoor{add(Row{Name: name, Who: WhoHome, Proof: byWarrant, AtOnce: atOnce, Bytes: bytes, Within: within})}
+}
+
+func person(name string, bytes int) PersonDoor {
+	return PersonDoor{add(Row{Name: name, Who: WhoPerson, Proof: byJob, Bytes: bytes, Within: answered})}
+}
+
+func cable(name string) CableDoor {
+	return CableDoor{add(Row{Name: name, Who: WhoCable, Proof: "what this Mac sees at the cable", Bytes: small})}
+}

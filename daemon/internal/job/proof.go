@@ -1,0 +1,221 @@
+package job
+
+import (
+	"crypto/ed25519"
+	"encoding/json"
+	"slices"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
+	"fulmen/daemon/internal/job/phase"
+)
+
+// Known is what this node knows of a job: the document that counts, of which spec and
+// home are proven; false where it knows nothing. Everybody asks here.
+func (j *Jobs) Known(id api.JobID) (gate.Known, bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	k := j.jobs[id]
+	if k == nil || k.gone {
+		gone := k != nil || j.memory[id].Gone
+		return gate.Known{Gone: gone}, gone
+	}
+	best, ok := k.best()
+	return gate.Known{Job: best.job, Spec: k.spec, Ended: k.over || j.memory[id].Ended}, ok
+}
+
+// Counts reports whether a job's document is proven: whose the job is, and that its
+// writer is its home, or was. Whoever reads documents in place of [Jobs.Known] asks.
+func (j *Jobs) Counts(id api.JobID, job api.Job) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	k := j.jobs[id]
+	if k == nil {
+		k = &known{body: &body{}}
+	}
+	if k.gone {
+		return false
+	}
+	own := job.Home == j.cfg.Node
+	spec := k.spec
+	if !k.checked(job) {
+		var err error
+		if spec, err = j.checkSpec(id, job); err != nil {
+			return own
+		}
+	}
+	_, err := j.proven(spec, job)
+	return own || err == nil
+}
+
+// steps signs steps to other homes with this node's key.
+type steps struct {
+	id      api.JobID
+	key     ed25519.PrivateKey
+	cluster api.ClusterID
+}
+
+// Offer implements phase.Steps.
+func (s steps) Offer(job api.Job, to api.NodeID, epoch uint64) api.Succession {
+	return job.StepTo(s.cluster, s.id, to, epoch).Offer(s.key)
+}
+
+// Act implements phase.Steps.
+func (s steps) Act(job api.Job, by api.Principal, to api.NodeID, epoch uint64) api.Succession {
+	return job.StepTo(s.cluster, s.id, to, epoch).Act(by, s.key)
+}
+
+var _ phase.Steps = steps{}
+
+// checkSpec verifies a job's spec: its bytes, its signature by a member, and that
+// it is this job's.
+func (j *Jobs) checkSpec(id api.JobID, job api.Job) (api.JobSpec, error) {
+	spec, err := job.Warrant().OpenSpec(id, j.cfg.Electors)
+	if err == nil && (job.SpecSHA256 != api.SpecSHA256(job.Spec) || job.Principal != spec.Principal) {
+		err = api.NewError(api.ReasonSpecAltered, id.String())
+	}
+	return spec, err
+}
+
+// bound reports whether a person's take-over, at a node other than the submitter's,
+// binds this node: the person is its own, or one of its people said so too, or this
+// node was the home and none of its ranks can live any more. The caller holds mu.
+func (j *Jobs) boundLocked(step api.Step, act api.Act) bool {
+	if act.By.Node == j.cfg.Node {
+		return true
+	}
+	if m := j.memory[step.Job]; m.Bound == step.Epoch && m.BoundTo == step.Home {
+		return true
+	}
+	k := j.jobs[step.Job]
+	if step.From != j.cfg.Node || k == nil || !j.loaded {
+		return false
+	}
+	return k.actor == nil || !k.actor.shown.Load().live
+}
+
+// Bound reports whether a person's take-over at another node binds this one.
+func (j *Jobs) Bound(step api.Step, act api.Act) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.boundLocked(step, act)
+}
+
+// proven verifies a job's home. isAct says that all is proven but that a person's
+// take-over binds this node, which may be so later. The caller holds mu.
+func (j *Jobs) proven(spec api.JobSpec, job api.Job) (isAct bool, err error) {
+	if err = job.VerifyHomes(spec, j.cfg.Electors, j.boundLocked); err == nil {
+		return false, nil
+	}
+	anybody := func(api.Step, api.Act) bool { return true }
+	return job.VerifyHomes(spec, j.cfg.Electors, anybody) == nil, err
+}
+
+// lookAgain takes in what persons elsewhere did, where it binds this node by now. The
+// caller holds mu.
+func (j *Jobs) lookAgain(id api.JobID, k *known) {
+	for node, h := range k.acts {
+		if isAct, err := j.proven(k.spec, h.job); err == nil {
+			delete(k.acts, node)
+			j.take1(id, k, node, h)
+		} else if !isAct {
+			delete(k.acts, node)
+		}
+	}
+	for node, homes := range k.ends {
+		if j.mayEnd(k, node, homes) {
+			delete(k.ends, node)
+			j.spawn(func() { j.ended(id) })
+		}
+	}
+}
+
+// mayEnd reports whether the deletion of a job's document by a node counts: the node
+// is or was a legitimate home of the job. The caller holds mu.
+func (j *Jobs) mayEnd(k *known, node api.NodeID, homes []api.Succession) bool {
+	best, ok := k.best()
+	if !ok {
+		return false
+	}
+	isHome := func(s api.Succession) bool { return s.Home == node }
+	if node == k.spec.Home || slices.ContainsFunc(best.job.Homes, isHome) {
+		return true
+	}
+	if len(homes) == 0 {
+		return false
+	}
+	last := homes[len(homes)-1]
+	claimed := api.Job{SpecSHA256: best.job.SpecSHA256, Home: node, Epoch: last.Epoch, Homes: homes}
+	_, err := j.proven(k.spec, claimed)
+	return err == nil
+}
+
+// remember changes what is remembered of a job, on disk before it returns.
+func (j *Jobs) remember(id api.JobID, change func(*Remembered)) error {
+	j.remembering.Lock()
+	defer j.remembering.Unlock()
+	j.mu.Lock()
+	m := j.memory[id]
+	until := api.TimeOf(j.cfg.Clock.Now().Add(api.SpecLifetime + api.ClockTolerance))
+	if k := j.jobs[id]; k != nil && !k.spec.ExpiresAt.IsZero() {
+		until = api.TimeOf(k.spec.ExpiresAt.Add(api.ClockTolerance))
+	}
+	j.mu.Unlock()
+	before := m
+	change(&m)
+	if m == before {
+		return nil
+	}
+	if m.Until.IsZero() {
+		m.Until = until
+	}
+	if err := j.cfg.Memory.SaveJob(id, m); err != nil {
+		return err
+	}
+	j.mu.Lock()
+	j.memory[id] = m
+	j.mu.Unlock()
+	return nil
+}
+
+// remembers is remember where nothing waits for it.
+func (j *Jobs) remembers(id api.JobID, change func(*Remembered)) {
+	if err := j.remember(id, change); err != nil {
+		j.cfg.Log.Error("the end of a job is not on disk", "job", id, "error", err)
+	}
+}
+
+// forgetOld drops what may be forgotten.
+func (j *Jobs) forgetOld() {
+	now := j.now()
+	var old []api.JobID
+	j.mu.Lock()
+	for id, m := range j.memory {
+		if now.After(m.Until.Time) && (j.jobs[id] == nil || j.jobs[id].gone) {
+			old = append(old, id)
+			delete(j.memory, id)
+			if k := j.jobs[id]; k != nil {
+				delete(j.jobs, id)
+			}
+		}
+	}
+	j.mu.Unlock()
+	if len(old) > 0 {
+		if err := j.cfg.Memory.DropJobs(old); err != nil {
+			j.cfg.Log.Warn("what is over of old jobs could not be dropped", "error", err)
+		}
+	}
+}
+
+// spec completes what a person asked for with what this node vouches for, and signs
+// it.
+func (j *Jobs) sign(spec api.JobSpec) (json.RawMessage, []byte, error) {
+	return api.SignSpec(j.cfg.Electors.Cluster(), j.cfg.Key, spec)
+}
+
+// vouched is a spec of this node's people, as it is to be signed.
+func (j *Jobs) vouched(spec api.JobSpec) api.JobSpec {
+	spec.Home, spec.Roster = j.cfg.Node, j.cfg.Roster()
+	spec.ExpiresAt = api.TimeOf(spec.SubmittedAt.Add(api.SpecLifetime))
+	return spec
+}
