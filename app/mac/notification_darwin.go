@@ -60,8 +60,8 @@ type FulmenNotifications struct {
 
 // UserNotificationCenterWillPresentNotificationWithCompletionHandler shows a
 // notification also while the app is in front.
-func (FulmenNotifications) UserNotificationCenterWillPresentNotificationWithCompletionHandler(_ objc.Object, _ objc.Object, show func(options uint)) {
-	show(showsAsBanner | showsInList)
+func (FulmenNotifications) UserNotificationCenterWillPresentNotificationWithCompletionHandler(_ objc.Object, _ objc.Object, show objc.Object) {
+	callBlock(show, showsAsBanner|showsInList)
 }
 
 // listen asks for the right to notify, and has clicks on notifications given to
@@ -73,10 +73,10 @@ func listen(opened func(what string)) {
 	}
 	delegate := objc.NewClass[FulmenNotifications](objc.Sel("userNotificationCenter:willPresentNotification:withCompletionHandler:"))
 	objc.AddMethod(delegate, objc.Sel("userNotificationCenter:didReceiveNotificationResponse:withCompletionHandler:"),
-		func(_ objc.Object, _ objc.Object, response objc.Object, done func()) {
+		func(_ objc.Object, _ objc.Object, response, done objc.Object) {
 			info := object(object(object(object(response, "notification"), "request"), "content"), "userInfo")
 			what := objc.Call[string](info, objc.Sel("objectForKey:"), opensKey)
-			done()
+			callBlock(done)
 			opened(what)
 		})
 	objc.RegisterClass(delegate)

@@ -48,6 +48,12 @@ func do(to objc.Handle, message string, values ...any) {
 	objc.Call[objc.Void](to, objc.Sel(message), values...)
 }
 
+// callBlock calls a block that a method of ours was given. Such a method takes it
+// as an object: darwinkit registers no method that takes a Go function.
+func callBlock(block objc.Object, values ...any) {
+	objc.CallBlock[objc.Void](objc.BlockFrom(block.Ptr()), values...)
+}
+
 // asks sends a message that answers yes or no. BOOL is a byte of the register
 // that the answer is in, and libffi stores the register.
 func asks(to objc.Handle, message string, values ...any) bool {

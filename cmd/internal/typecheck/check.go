@@ -117,7 +117,14 @@ func (c *checker) check(u *unit, src *source) {
 		config.GoVersion = "go" + u.Module.GoVersion
 	}
 	name, _, _ := strings.Cut(u.ImportPath, " ")
-	c.checked[u.ImportPath], _ = config.Check(name, c.fset, src.files, nil) // its error went to c.wrong
+	var info *types.Info
+	if callsObjC(src.files) && !config.IgnoreFuncBodies {
+		info = &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Instances: map[*ast.Ident]types.Instance{}}
+	}
+	c.checked[u.ImportPath], _ = config.Check(name, c.fset, src.files, info) // its error went to c.wrong
+	if info != nil {
+		c.blocks(info, src.files)
+	}
 }
 
 // ownTest reports whether u is a package with its own tests, or those tests

@@ -42,11 +42,34 @@ type refuser[T any] interface{ Refuse(T) error }
 func Ask[T any](r refuser[T], v T) error { return r.Refuse(v) }
 `
 
+// objc stands for darwinkit's binding of Objective-C.
+const objc = `package objc
+
+import "unsafe"
+
+type Handle interface{ Ptr() unsafe.Pointer }
+
+type Object struct{ ptr unsafe.Pointer }
+
+func (o Object) Ptr() unsafe.Pointer { return o.ptr }
+
+type Selector struct{ ptr unsafe.Pointer }
+
+func AddMethod(class Handle, sel Selector, f any) bool { return true }
+
+func Call[T any](o Handle, sel Selector, params ...any) (none T) { return none }
+
+func NewClass[T Handle](selectors ...Selector) (none T) { return none }
+`
+
 // module writes a module with the kit, and gives its folder.
 func module(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
-	all := map[string]string{"go.mod": "module small\n\ngo 1.26\n", "kit/kit.go": kit}
+	all := map[string]string{
+		"go.mod":     "module small\n\ngo 1.26\n\nrequire github.com/progrium/darwinkit v0.5.0\n\nreplace github.com/progrium/darwinkit => ./darwinkit\n",
+		"kit/kit.go": kit, "darwinkit/go.mod": "module github.com/progrium/darwinkit\n", "darwinkit/objc/objc.go": objc,
+	}
 	maps.Copy(all, files)
 	for name, text := range all {
 		to := filepath.Join(dir, name)
@@ -62,6 +85,8 @@ func module(t *testing.T, files map[string]string) string {
 
 func TestFaultsAreFound(t *testing.T) {
 	const head = "package a\n\nimport \"small/kit\"\n\n"
+	const objcHead = "package a\n\nimport \"github.com/progrium/darwinkit/objc\"\n\nvar o objc.Object\nvar s objc.Selector\n\n"
+	const panics = ", and panics; take a block as an objc.Object"
 	tests := []struct {
 		name  string
 		files map[string]string
@@ -93,6 +118,24 @@ func TestFaultsAreFound(t *testing.T) {
 			"a_darwin.go": "package a\n\n// typedef int number;\nimport \"C\"\n\nfunc all[T any](fill func(*T) int) []T { return nil }\n\n" +
 				"func f() int { return len(all(func(n *C.number) int { return 1 })) + len(all[int](1)) }\n",
 		}, want: []string{"a_darwin.go:8: cannot use 1 (untyped int constant) as func(*int) int value in argument to all[int]"}},
+		{name: "functions that become methods and blocks", files: map[string]string{
+			"a_darwin.go": objcHead + "type class struct{ objc.Object }\n\nfunc (class) Named(string, []string, map[string]string, *int8, bool, float64) int { return 0 }\n\n" +
+				"var _ = objc.NewClass[class](s)\nvar _ = objc.AddMethod(o, s, func(objc.Object, objc.Handle, struct{ x, y float64 }, [2]uint) objc.Object { return o })\n" +
+				"var _ = objc.Call[int](o, s, 1, nil, func() {})\n\nfunc plain(func(func()), ...func(func())) {}\n\nfunc f() { plain(func(func()) {}, func(func()) {}) }\n",
+		}},
+		{name: "a method that is passed a block", files: map[string]string{
+			"a_darwin.go": objcHead + "var _ = objc.AddMethod(o, s, func(_ objc.Object, done func()) {})\n",
+		}, want: []string{"a_darwin.go:8: darwinkit has no type encoding for func() in func(_ github.com/progrium/darwinkit/objc.Object, done func())" + panics}},
+		{name: "a method of a class that is passed a block", files: map[string]string{
+			"a_darwin.go": objcHead + "type class struct{ objc.Object }\n\nfunc (class) Shows(_ objc.Object, show func(uint)) {}\n\nvar _ = objc.NewClass[class](s)\n",
+		}, want: []string{"a_darwin.go:10: darwinkit has no type encoding for func(uint) in func(_ github.com/progrium/darwinkit/objc.Object, show func(uint))" + panics}},
+		{name: "a block with types that darwinkit does not know, through a function of ours", files: map[string]string{
+			"a_darwin.go": objcHead + "func do(values ...any) { objc.Call[int](o, s, values...) }\n\nfunc f() { do(1, func(error) {}, func() uintptr { return 0 }, func(struct{ c chan int }) {}) }\n",
+		}, want: []string{
+			"a_darwin.go:10: darwinkit has no type encoding for error in func(error)" + panics,
+			"a_darwin.go:10: darwinkit has no type encoding for struct{c chan int} in func(struct{c chan int})" + panics,
+			"a_darwin.go:10: darwinkit has no type encoding for uintptr in func() uintptr" + panics,
+		}},
 		{name: "its own tests", files: map[string]string{
 			"a_darwin.go":      "package a\n\nfunc add() {}\n",
 			"a_darwin_test.go": "package a\n\nfunc tested() { add(1) }\n",

@@ -7,4 +7,7 @@
 // Apple's frameworks are no hindrance: a wrong method, arity or type of theirs is
 // found, a wrong name in C is not. That takes a C compiler for the platform, which
 // package darwincheck has.
+//
+// One fault that the compiler accepts is found too: a Go function that darwinkit
+// panics over when it makes a method or a block of it.
 package typecheck
