@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include <Security/Authorization.h>
+#include <Security/AuthorizationTags.h>
 
 int32_t fulmen_authorization_obtain(void **own, char *right, char *why, size_t why_length,
 	uint8_t proof[FULMEN_PROOF_LENGTH])

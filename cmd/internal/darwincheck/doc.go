@@ -3,11 +3,13 @@
 //
 // zig is the compiler (command zigcc, which the go command calls). What it knows
 // of Apple's frameworks is written in this repository, from public material: the
-// declarations in native/darwin/apple, and in names/ the names that our programs
-// take from each library. So a check says that the code agrees with what we wrote
-// down; whether that is right, a Mac says.
+// declarations in native/darwin/apple, in headers.txt where Apple has them, and in
+// names/ the names that our programs take from each library. So a check says that
+// the code agrees with what we wrote down; whether that is right, a Mac says.
 //
 // The tests are the checks, all without a Mac:
+//   - the headers in native/darwin/apple declare and include no more than Apple's
+//     of the same names do, as headers.txt has it;
 //   - every C file that a Mac would compile compiles for it, without a warning;
 //   - go vet for macOS is content, with each name and each argument in C looked at;
 //   - fulmend, fulmen and fulmen-rank link, with MLX's own library for macOS, and
@@ -17,7 +19,7 @@
 //   - names/ lists what the programs use, no more and no less (-update writes it);
 //   - the workflows in .github are well-formed.
 //
-// They need what `cmd/internal/deps/deps.sh darwin` fetches, and are skipped
-// without it, and with -short. Types in Go are checked without any of this, by
+// All but the first need what `cmd/internal/deps/deps.sh darwin` fetches, and are
+// skipped without it, and with -short. Types in Go are checked without any of this, by
 // package typecheck.
 package darwincheck

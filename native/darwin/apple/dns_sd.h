@@ -5,7 +5,8 @@
 #define FULMEN_APPLE_DNS_SD_H
 
 #include <stdint.h>
-#include <sys/socket.h>
+
+struct sockaddr;
 
 #define DNSSD_API
 typedef struct _DNSServiceRef_t *DNSServiceRef;

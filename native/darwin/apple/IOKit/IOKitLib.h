@@ -5,8 +5,13 @@
 #ifndef FULMEN_APPLE_IOKITLIB_H
 #define FULMEN_APPLE_IOKITLIB_H
 
-#include <CoreFoundation/CoreFoundation.h>
-#include <mach/mach.h>
+#include <sys/types.h>
+#include <mach/mach_types.h>
+#include <mach/mach_init.h>
+
+#include <CoreFoundation/CFBase.h>
+#include <CoreFoundation/CFDictionary.h>
+#include <CoreFoundation/CFRunLoop.h>
 
 typedef mach_port_t io_object_t;
 typedef io_object_t io_connect_t;

@@ -4,7 +4,7 @@
 #define FULMEN_APPLE_SECURITY_AUTHORIZATION_H
 
 #include <MacTypes.h>
-#include <stddef.h>
+#include <stdio.h>
 
 typedef const struct AuthorizationOpaqueRef *AuthorizationRef;
 typedef UInt32 AuthorizationFlags;
@@ -44,8 +44,6 @@ enum {
 	kAuthorizationFlagInteractionAllowed = 1 << 0,
 	kAuthorizationFlagExtendRights = 1 << 1,
 };
-
-#define kAuthorizationEnvironmentPrompt "prompt"
 
 OSStatus AuthorizationCreate(const AuthorizationRights *rights, const AuthorizationEnvironment *environment,
 	AuthorizationFlags flags, AuthorizationRef *authorization);

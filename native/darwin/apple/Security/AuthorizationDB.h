@@ -6,8 +6,6 @@
 #include <CoreFoundation/CoreFoundation.h>
 #include <Security/Authorization.h>
 
-typedef struct __CFBundle *CFBundleRef;
-
 OSStatus AuthorizationRightSet(AuthorizationRef authorization, const char *name, CFTypeRef definition,
 	CFStringRef description, CFBundleRef bundle, CFStringRef table);
 
