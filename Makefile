@@ -27,6 +27,8 @@ ifeq ($(shell uname -s),Darwin)
 export MACOSX_DEPLOYMENT_TARGET := 26.0
 MAC_LDFLAGS := -ldflags '-linkmode=external'
 RANK_LDFLAGS := -ldflags '-linkmode=external -extldflags "-Wl,-rpath,@executable_path/../Resources/mlx"'
+# Without it the app crashes; app/mac/goflags says why.
+APP_FLAGS := $(shell cat app/mac/goflags/goflags.txt)
 endif
 
 # libcuda comes with NVIDIA's driver and not with the wheels: without one Fulmen still builds, and MLX says so at its start.
@@ -62,7 +64,7 @@ build: $(DEPS) $(PAGE) ## build the programs into build/bin
 	@mkdir -p build/bin
 	$(GO) build $(RANK_LDFLAGS) -o build/bin/ ./cmd/fulmen-rank
 	$(GO) build $(MAC_LDFLAGS) -o build/bin/ ./cmd/fulmend ./cmd/fulmen
-	$(GO) build $(MAC_LDFLAGS) -o build/bin/ ./cmd/fulmen-app
+	$(GO) build $(MAC_LDFLAGS) $(APP_FLAGS) -o build/bin/ ./cmd/fulmen-app
 
 # Linux has no Thunderbolt Macs: after the machine itself, a simulated cluster of real daemons runs.
 run: build ## run Fulmen here: measure this machine through MLX, then show it live, on Linux a simulated cluster; ONCE=1 ends by itself

@@ -4,10 +4,12 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 
 	"fulmen/app"
 	"fulmen/app/mac"
+	"fulmen/app/mac/goflags"
 	"fulmen/app/menubar"
 	"fulmen/app/tray"
 )
@@ -16,6 +18,11 @@ import (
 // system's, whether the app runs already or not; one on the command line is a
 // developer's.
 func run(address string) error {
+	if built, ok := debug.ReadBuildInfo(); ok {
+		if err := goflags.Check(built); err != nil {
+			return err
+		}
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	screen := tray.New(icon)

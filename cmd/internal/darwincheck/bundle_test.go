@@ -1,12 +1,15 @@
 package darwincheck
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/matryer/is"
 
+	"fulmen/app/mac/goflags"
 	"fulmen/cmd/internal/bundle/bundletest"
 	"fulmen/cmd/internal/bundle/inspect"
 	"fulmen/cmd/internal/bundle/layout"
@@ -52,10 +55,16 @@ func checkBundle(t *testing.T, chain *Toolchain) {
 	}
 }
 
-// standIn links a program for macOS that does nothing.
+// standIn links a program for macOS that does nothing, and says that Go built it
+// as the app is built.
 func (t *Toolchain) standIn(out string) error {
 	source := out + ".c"
-	if err := os.WriteFile(source, []byte("int main(void) { return 0; }\n"), 0o644); err != nil {
+	var info strings.Builder
+	for _, b := range bundletest.BuildInfo(goflags.Flag()) {
+		fmt.Fprintf(&info, "%d,", b)
+	}
+	text := `__attribute__((section("__DATA,__go_buildinfo"), used, aligned(16))) static unsigned char info[] = {` + info.String() + "};\nint main(void) { return 0; }\n"
+	if err := os.WriteFile(source, []byte(text), 0o644); err != nil {
 		return err
 	}
 	cache := filepath.Join(t.root, "build/cache/zig")

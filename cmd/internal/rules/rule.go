@@ -27,6 +27,7 @@ func All() []Rule {
 		{"workflows", "a workflow that is not understood is found out only after it was pushed", checkWorkflows},
 		{"vocabulary", "the repository speaks of the product, works on any machine and with any mirror", checkVocabulary},
 		{"makefile", "a newcomer finds every command by `make help`", checkMakefile},
+		{"goflags", "an app that is built another way crashes on every Mac, and nowhere else", checkGoFlags},
 		{"tidy", "go.mod says what is used, no more and no less", checkTidy},
 		{"generate", "generated files are what their generators write today", checkGenerate},
 		{"vet", "known mistakes are found by tools, not by people", checkVet},

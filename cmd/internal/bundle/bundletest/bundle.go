@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"fulmen/app/mac/goflags"
 	"fulmen/cmd/internal/bundle/layout"
 	"fulmen/cmd/internal/bundle/seal"
 )
@@ -17,7 +18,7 @@ const system = "/usr/lib/libSystem.B.dylib"
 // was built in, as it does before the app is put together.
 func Files() map[string]Image {
 	return map[string]Image{
-		"fulmen-app": {Libraries: []string{system}, Text: "app"},
+		"fulmen-app": {Libraries: []string{system}, Text: "app", GoFlag: goflags.Flag()},
 		"fulmend":    {Libraries: []string{system, "/System/Library/Frameworks/IOKit.framework/Versions/A/IOKit"}, Text: "daemon"},
 		"fulmen":     {Libraries: []string{system}, Text: "command line"},
 		"fulmen-rank": {

@@ -3,6 +3,8 @@ package bundletest
 import (
 	"bytes"
 	"encoding/binary"
+	"runtime/debug"
+	"strings"
 )
 
 // Image describes a program, or a library where it has a name.
@@ -15,6 +17,9 @@ type Image struct {
 	RunPaths []string
 	// System is the major number of the oldest macOS; 0: 26.
 	System uint32
+	// GoFlag is the flag that Go's information about the build has; empty: there is
+	// no such information.
+	GoFlag string
 	// Text is what it holds, to tell it from others.
 	Text string
 	// Size is the size of what is signed but for the last 64 bytes, at least 2 KiB
@@ -45,6 +50,10 @@ func (i Image) Bytes() []byte {
 		commands = append(commands, started(0x19, c))
 	}
 	segment("__TEXT", 0, textSize)
+	if i.GoFlag != "" {
+		segment("__DATA", textSize/4*3, textSize/4)
+		binary.LittleEndian.PutUint64(commands[1][56:], 3<<32|3) // may be read and written, as Go wants it of where it looks
+	}
 	segment("__LINKEDIT", textSize, linkSize+placeSize)
 	if i.Name != "" {
 		commands = append(commands, dylib(0xd, i.Name))
@@ -72,7 +81,24 @@ func (i Image) Bytes() []byte {
 	copy(file, words(0xfeedfacf, 0x0100000c, 0, kind, uint32(len(commands)), uint32(len(all)), 0, 0))
 	copy(file[headerSize:], all)
 	copy(file[textSize/2:], i.Text)
+	if i.GoFlag != "" {
+		copy(file[textSize/4*3:], BuildInfo(i.GoFlag))
+	}
 	return file
+}
+
+// BuildInfo is what Go puts into a program that is built with a flag, for package
+// debug/buildinfo.
+func BuildInfo(flag string) []byte {
+	key, value, _ := strings.Cut(flag, "=")
+	about := debug.BuildInfo{Path: "small", Settings: []debug.BuildSetting{{Key: key, Value: value}}}
+	const frame = "a frame of 16 B."
+	out := make([]byte, 32)
+	copy(out, "\xff Go buildinf:\x08\x02")
+	for _, text := range []string{"go1.26", frame + about.String() + frame} {
+		out = append(binary.AppendUvarint(out, uint64(len(text))), text...)
+	}
+	return out
 }
 
 // dylib is a command that names a library, with versions of no importance.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/matryer/is"
 
+	"fulmen/app/mac/goflags"
 	"fulmen/cmd/internal/bundle/bundletest"
 	"fulmen/cmd/internal/bundle/inspect"
 	"fulmen/cmd/internal/bundle/layout"
@@ -67,6 +68,9 @@ func TestBundle(t *testing.T) {
 			says: []string{"MacOS/fulmend has the mode -rwxrwxrwx, not -rwxr-xr-x"}},
 		"a program of nothing": {spoil: func(b string) error { return os.WriteFile(filepath.Join(b, "Contents/MacOS/fulmend"), nil, 0o755) }, says: []string{"MacOS/fulmend is empty"}},
 		"an older system":      {images: images("fulmend", func(i *bundletest.Image) { i.System = 14 }), says: []string{"fulmend is for macOS 14.0 and newer, not 26.0"}},
+		"an app that crashes": {images: images("fulmen-app", func(i *bundletest.Image) { i.GoFlag = "-gcflags=all=-N" }),
+			says: []string{"fulmen-app: it was built without " + goflags.Flag()}},
+		"an app of nobody knows what": {images: images("fulmen-app", func(i *bundletest.Image) { i.GoFlag = "" }), says: []string{"fulmen-app: could not read Go build info"}},
 		"a library from outside": {images: images("fulmen", func(i *bundletest.Image) { i.Libraries = append(i.Libraries, "/opt/homebrew/lib/libx.dylib") }),
 			says: []string{"fulmen loads /opt/homebrew/lib/libx.dylib, which fulmen finds nowhere in the bundle"}},
 		"a library twice": {images: images("fulmen", func(i *bundletest.Image) { i.Libraries = append(i.Libraries, i.Libraries...) }), says: []string{"twice"}},

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"debug/buildinfo"
 	"fmt"
 	"os"
 	"path"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"fulmen/app/mac/goflags"
 	"fulmen/cmd/internal/bundle/layout"
 	"fulmen/cmd/internal/bundle/machofile"
 	"fulmen/daemon/api"
@@ -33,6 +35,11 @@ func programs(bundle string) []string {
 		if file.MinimumSystem != api.MinMacOS {
 			faults = append(faults, fmt.Sprintf("%s is for macOS %s and newer, not %s", name, file.MinimumSystem, api.MinMacOS))
 		}
+		if name == api.BundleExecutable {
+			if err := flagged(filepath.Join(bundle, place)); err != nil {
+				faults = append(faults, name+": "+err.Error())
+			}
+		}
 		l := loader{bundle: bundle, program: name, paths: file.RunPaths, seen: map[string]bool{}}
 		for _, p := range file.RunPaths {
 			if _, inside := l.inside(p); !inside {
@@ -43,6 +50,15 @@ func programs(bundle string) []string {
 		faults = append(faults, l.faults...)
 	}
 	return faults
+}
+
+// flagged fails where the app was not built with its flag of the go command.
+func flagged(program string) error {
+	built, err := buildinfo.ReadFile(program)
+	if err != nil {
+		return err
+	}
+	return goflags.Check(built)
 }
 
 // loader follows the libraries of one program.

@@ -3,8 +3,10 @@ package steps
 import (
 	"path/filepath"
 
+	"fulmen/app/mac/goflags"
 	"fulmen/cmd/internal/bundle/layout"
 	"fulmen/cmd/internal/darwincheck"
+	"fulmen/daemon/api"
 )
 
 // Build gives the commands that build the programs of the app on a Mac. They are
@@ -17,10 +19,12 @@ func Build(p Paths) []Step {
 	}
 	var steps []Step
 	for _, name := range layout.Programs() {
-		steps = append(steps, Step{Why: "build " + name, Command: []string{
-			"go", "build", "-trimpath", "-ldflags", "-s -w " + checked[name].Linking(),
-			"-o", filepath.Join(p.Programs(), name), "./cmd/" + name,
-		}})
+		command := []string{"go", "build", "-trimpath", "-ldflags", "-s -w " + checked[name].Linking()}
+		if name == api.BundleExecutable {
+			command = append(command, goflags.Flag())
+		}
+		command = append(command, "-o", filepath.Join(p.Programs(), name), "./cmd/"+name)
+		steps = append(steps, Step{Why: "build " + name, Command: command})
 	}
 	return steps
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/matryer/is"
 
+	"fulmen/app/mac/goflags"
 	"fulmen/cmd/internal/bundle/layout"
 	"fulmen/cmd/internal/bundle/steps"
 )
@@ -48,5 +49,6 @@ func TestBuild(t *testing.T) {
 		is.True(strings.HasSuffix(text, "/build/app/programs/"+name+" ./cmd/"+name))
 		is.True(strings.Contains(text, "-linkmode=external")) // else it would be for macOS 12
 		is.Equal(strings.Contains(text, "@executable_path/../Resources/mlx"), name == "fulmen-rank")
+		is.Equal(strings.Contains(text, " "+goflags.Flag()+" "), name == "fulmen-app")
 	}
 }
