@@ -26,9 +26,9 @@ func (s *Shell) Do(ctx context.Context, what app.AppDo) error {
 		return s.move(ctx)
 	case app.AppRegister:
 		s.offersToOwn(ctx)
-		return s.registers(ctx, daemonService, true)
+		return s.facts.bundle.refused(s.registers(ctx, daemonService, true))
 	case app.AppStart:
-		return s.registers(ctx, daemonService, true)
+		return s.facts.bundle.refused(s.registers(ctx, daemonService, true))
 	case app.AppOwn:
 		return s.own(ctx)
 	case app.AppLaunchAtLogin:

@@ -70,5 +70,6 @@ func tries(to objc.Handle, message string, values ...any) error {
 	if *fault == nil {
 		return errors.New("macOS does not say why")
 	}
-	return errors.New(foundation.ErrorFrom(*fault).LocalizedDescription())
+	e := foundation.ErrorFrom(*fault)
+	return &systemError{domain: string(e.Domain()), code: e.Code(), text: e.LocalizedDescription()}
 }

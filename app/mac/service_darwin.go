@@ -8,9 +8,6 @@ import (
 	"fulmen/daemon/api"
 )
 
-// daemonPlist is the file of launchd in Contents/Library/LaunchDaemons of the bundle.
-const daemonPlist = api.DaemonLabel + ".plist"
-
 // service is an SMAppService, ServiceManagement, macOS 13 and newer; from
 // SMAppService.h:
 //

@@ -18,8 +18,6 @@ import (
 )
 
 const (
-	// packagePlist is where a package for Macs without a screen registers the daemon.
-	packagePlist = "/Library/LaunchDaemons/" + daemonPlist
 	// wasEnabledKey is the app's default that remembers an approval, so that one
 	// that was withdrawn is told from one that was never given.
 	wasEnabledKey = "DaemonWasEnabled"
