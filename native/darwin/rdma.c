@@ -33,7 +33,8 @@ typedef struct {
 
 enum { PORT = 1, MAX_GIDS = 32 };
 
-static const char *const names[] = {"librdma.dylib", "/usr/lib/librdma.dylib", "/usr/lib/rdma/libibverbs.dylib"};
+// The full path comes first: a bare name is looked for in other folders before.
+static const char *const names[] = {"/usr/lib/librdma.dylib", "librdma.dylib", "/usr/lib/rdma/libibverbs.dylib"};
 
 // resolve fills in the functions, all or none.
 static bool resolve(void *handle, library *l) {

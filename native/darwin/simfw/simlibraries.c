@@ -29,6 +29,9 @@ void *sim_dlopen(const char *name, int mode) {
 	for (int i = 0; i < TABLES; i++) {
 		if (name != NULL && ends_with(name, tables[i][0].library) && !is_missing(tables[i][0].library)) {
 			extern void sim_count(int by);
+			if (strchr(name, '/') == NULL) {
+				sim_misused("a library by its bare name, though it has a path");
+			}
 			sim_count(1);
 			return (void *)tables[i];
 		}
