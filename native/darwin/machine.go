@@ -20,6 +20,8 @@ type machine struct {
 	frameworks frameworks
 	meters     meters
 	verbs      verbs
+	// profile runs system_profiler; nil where there is none.
+	profile    func(context.Context) (native.Thunderbolt, error)
 	hostName   func() (string, error)
 	interfaces func() ([]kernelInterface, error)
 	ears       *ears
@@ -27,6 +29,7 @@ type machine struct {
 	connect    func() (responder, error) // to DNS-SD; nil without C
 	actions    *actions                  // nil without C
 	reread     *reread
+	profiler   *profiler
 	closed     atomic.Bool
 
 	// Places on the case never change while the system runs: they are read once.
@@ -60,6 +63,7 @@ func newMachine(m *machine, open func(func(announcement)) (line, error)) *machin
 	})
 	m.ears = newEars(m.clock, open)
 	m.reread = newReread(m)
+	m.profiler = newProfiler(m.profile, m.clock, m.profiled)
 	return m
 }
 
@@ -73,6 +77,7 @@ func (m *machine) close() error {
 		m.resting.Stop()
 	}
 	m.sampling.Unlock()
+	m.profiler.close()
 	return m.ears.closeAll()
 }
 
@@ -141,7 +146,14 @@ func (m *machine) thunderbolt() (*native.Thunderbolt, native.Reason) {
 	for i := range facts.Ports {
 		m.besideEthernet(&facts.Ports[i])
 	}
+	m.profiler.complete(facts)
 	return facts, ""
+}
+
+// profiled hints that system_profiler has answered.
+func (m *machine) profiled() {
+	m.reread.announced([]native.Area{native.AreaThunderbolt})
+	m.ears.hint(native.Hint{Area: native.AreaThunderbolt, Source: "system_profiler.answered", At: native.Stamp(m.clock.Now()), BootUS: m.clock.Boot().Microseconds()})
 }
 
 // besideEthernet marks the receptacle beside the Ethernet socket, on the one
@@ -174,7 +186,10 @@ func (m *machine) Watch(hint func(native.Hint)) (func() error, error) {
 	if err := m.usable(context.Background()); err != nil {
 		return nil, err
 	}
-	stop, err := m.ears.listen(listener{hint: hint, every: func(a announcement) { m.reread.announced(a.areas()) }})
+	stop, err := m.ears.listen(listener{hint: hint, every: func(a announcement) {
+		m.reread.announced(a.areas())
+		m.profiler.announced(a.areas())
+	}})
 	if err != nil {
 		return nil, native.Unsupported(native.HintsFeature(native.AreaNetwork), whyNot(err))
 	}

@@ -3,6 +3,7 @@
 package darwin
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -11,6 +12,7 @@ import (
 
 	"fulmen/native"
 	"fulmen/native/bound"
+	"fulmen/native/systemprofiler"
 )
 
 // New returns this Mac as a platform.
@@ -26,7 +28,13 @@ func Open(options Options) (native.Platform, error) {
 	if err != nil && os.Geteuid() != 0 && options.Units == "" {
 		return native.Platform{}, err // root has no need of one
 	}
-	m := newSystemMachine(systemFrameworks{}, os.Geteuid() == 0, &machine{clock: clock, kernel: kernel{}, supervises: true})
+	m := newSystemMachine(systemFrameworks{}, os.Geteuid() == 0, &machine{
+		clock: clock, kernel: kernel{}, supervises: true,
+		profile: func(ctx context.Context) (native.Thunderbolt, error) {
+			result, err := systemprofiler.Run(ctx, clock)
+			return result.Thunderbolt, err
+		},
+	})
 	p := m.systemPlatform()
 	p.Sockets = bound.Sockets{}
 	p.Supervisor = newSupervisor(options, os.Geteuid(), home, runLaunchctl)

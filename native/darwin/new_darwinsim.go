@@ -3,6 +3,7 @@
 package darwin
 
 import (
+	"context"
 	"net/netip"
 	"os"
 
@@ -20,6 +21,8 @@ type Simulated struct {
 	Sysctl func(name string) ([]byte, bool)
 	// Interfaces are the kernel's.
 	Interfaces func() []SimulatedInterface
+	// Profiler is what system_profiler says; nil where there is none.
+	Profiler func(context.Context) (native.Thunderbolt, error)
 }
 
 // SimulatedInterface is an interface as the kernel has it.
@@ -60,7 +63,7 @@ func (s Simulated) Right(name string) *Right {
 
 func openSimulated(s Simulated) *machine {
 	return newSystemMachine(systemFrameworks{enter: s.Machine.Enter}, true, &machine{
-		clock: s.Clock, kernel: simulatedKernel{s}, hostName: func() (string, error) { return "simulated.local", nil },
+		clock: s.Clock, kernel: simulatedKernel{s}, profile: s.Profiler, hostName: func() (string, error) { return "simulated.local", nil },
 		interfaces: func() ([]kernelInterface, error) {
 			var out []kernelInterface
 			for _, i := range s.Interfaces() {

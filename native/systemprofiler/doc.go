@@ -7,8 +7,9 @@
 // ([CrossCheck]), and the running of the command ([Run]).
 //
 // It is a second opinion and a format of recordings. Nothing here runs by
-// itself: the daemon learns the same facts from the registry's own events, and
-// the command runs only when a person asks for a check-up.
+// itself: the daemon learns the same facts from the registry's own events. The
+// command runs when a person asks for a check-up, and after an event where the
+// registry leaves open which computer is at a port, or what it offers.
 //
 // The format is not documented by its maker. Its keys are those of public
 // recordings of macOS 15 to 27; whatever else is there is ignored and noted.

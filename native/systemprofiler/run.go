@@ -15,8 +15,8 @@ import (
 const RunDeadline = 20 * time.Second
 
 // Run runs the command and reads what it prints. It is for a person who asked
-// for a check-up and is never called by itself. On other systems than macOS the
-// error matches [native.ErrUnsupported].
+// for a check-up, and for what the registry leaves open after an event; no timer
+// calls it. On other systems than macOS the error matches [native.ErrUnsupported].
 func Run(ctx context.Context, clock native.Clock) (Result, error) {
 	if program == "" {
 		return Result{}, native.Unsupported(native.FactsFeature(native.AreaThunderbolt), native.ReasonNoPlatform.With("system_profiler is a part of macOS"))

@@ -3,6 +3,7 @@
 package simmac_test
 
 import (
+	"context"
 	"encoding/binary"
 	"maps"
 	"slices"
@@ -18,8 +19,8 @@ import (
 	"fulmen/native/nativetest"
 )
 
-// loaded is native/darwin over a registry.
-func loaded(t testing.TB, root *simmac.Node) (native.Platform, *simfw.Machine, *nativetest.Clock) {
+// loaded is native/darwin over a registry, with what system_profiler says beside it.
+func loaded(t testing.TB, root *simmac.Node, profiler ...func(context.Context) (native.Thunderbolt, error)) (native.Platform, *simfw.Machine, *nativetest.Clock) {
 	t.Helper()
 	m := simfw.New()
 	next := uint64(0x100000500)
@@ -32,13 +33,17 @@ func loaded(t testing.TB, root *simmac.Node) (native.Platform, *simfw.Machine, *
 		}
 	})
 	clock := nativetest.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
-	p, err := darwin.OpenSimulated(darwin.Simulated{
+	of := darwin.Simulated{
 		Machine: m, Clock: clock, Interfaces: func() []darwin.SimulatedInterface { return nil },
 		Sysctl: func(name string) ([]byte, bool) {
 			value := map[string]string{"kern.osproductversion": "26.2\x00", "hw.model": "Mac15,14\x00"}[name]
 			return []byte(value), value != ""
 		},
-	})
+	}
+	for _, one := range profiler {
+		of.Profiler = one
+	}
+	p, err := darwin.OpenSimulated(of)
 	if err != nil {
 		t.Fatal(err)
 	}
