@@ -63,3 +63,47 @@ func TestPlaces(t *testing.T) {
 	is.True(ok)
 	is.Equal(place, "back-left")
 }
+
+// TestALinkBelowOneOfTwoReceptacles: where a controller has two and the link hangs from
+// neither's lanes, neither is called empty.
+func TestALinkBelowOneOfTwoReceptacles(t *testing.T) {
+	is := is.New(t)
+	lane := func(id uint64, socket string) entry {
+		return entry{id: id, parent: 2, kind: kindPort, properties: map[string]any{
+			"Adapter Type": int64(1), "Socket ID": socket, "Current Link Speed": int64(0), "Current Link Width": int64(0),
+		}}
+	}
+	all := []entry{
+		{id: 1, kind: kindController}, {id: 2, parent: 1, kind: kindSwitch}, lane(3, "1"), lane(4, "2"),
+		{id: 5, parent: 1, kind: kindPeer, properties: map[string]any{"Domain UUID": "x"}},
+	}
+	for _, p := range thunderbolt(newTree(all), nil).Ports {
+		is.Equal(p.Status, native.PortStatus(""))
+		is.Equal(p.Peers, nil)
+		is.Equal(p.Unknown["peers"].Key(), native.ReasonSourceMalformed.Key())
+	}
+	all[4].parent = 4
+	ports := thunderbolt(newTree(all), nil).Ports
+	is.Equal([]native.PortStatus{ports[0].Status, ports[1].Status}, []native.PortStatus{native.PortEmpty, native.PortPeer})
+}
+
+// TestThatNoPortCanDoRDMA is known only where each says what it can.
+func TestThatNoPortCanDoRDMA(t *testing.T) {
+	silent := native.Port{Unknown: native.Reasons{"capability": native.ReasonNoOS}}
+	for _, c := range []struct {
+		ports []native.Port
+		is    *bool
+	}{
+		{[]native.Port{{Capability: native.TB4}, {Capability: native.TB5}}, new(true)},
+		{[]native.Port{{Capability: native.TB4}}, new(false)},
+		{[]native.Port{silent, {Capability: native.TB5}}, new(true)},
+		{[]native.Port{{Capability: native.TB4}, silent}, nil},
+		{nil, new(false)},
+	} {
+		is := is.New(t)
+		r := &native.RDMA{}
+		setHardware(c.ports, r)
+		is.Equal(r.HardwareCapable, c.is)
+		is.Equal(r.Unknown["hardware_capable"] != "", c.is == nil)
+	}
+}

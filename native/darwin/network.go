@@ -85,8 +85,8 @@ func receptaclesOf(ports tree) map[string]int {
 	out := map[string]int{}
 	for _, ip := range ports.roots(kindIPPort) {
 		n, ok := receptacle(ip.properties["IOLocation"])
-		for _, i := range ports.under(ip, []string{kindInterface}, []string{kindInterface}) {
-			if name, told := i.text("BSD Name"); ok && told {
+		if i := portInterface(ports, ip); ok && i != nil {
+			if name, told := i.text("BSD Name"); told {
 				out[name] = n
 			}
 		}

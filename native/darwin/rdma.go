@@ -23,7 +23,8 @@ type noVerbs struct{}
 
 func (noVerbs) Devices() ([]any, error) { return nil, errNoFrameworks }
 
-// rdma tells the switch and the devices.
+// rdma tells the switch and the devices: those of the registry and those that the
+// library lists, for each of the two has been seen without the other's.
 func (m *machine) rdma() (*native.RDMA, native.Reason) {
 	all, err := m.frameworks.Thunderbolt()
 	if err != nil {
@@ -31,7 +32,7 @@ func (m *machine) rdma() (*native.RDMA, native.Reason) {
 	}
 	t := newTree(all)
 	r := &native.RDMA{Devices: []native.RDMADevice{}}
-	r.HardwareCapable = new(slices.ContainsFunc(thunderbolt(t, nil).Ports, func(p native.Port) bool { return p.Capability == native.TB5 }))
+	setHardware(thunderbolt(t, nil).Ports, r)
 	if version, err := m.kernel.Text("kern.osproductversion"); err != nil {
 		r.Unknown.Add("os_capable", reason("kern.osproductversion", err))
 	} else {
@@ -39,15 +40,29 @@ func (m *machine) rdma() (*native.RDMA, native.Reason) {
 	}
 	listed, listErr := m.listed()
 	for _, controller := range t.roots(kindController) {
-		for _, i := range t.under(controller, []string{kindInterface}, []string{kindInterface, kindSwitch}) {
-			for _, device := range t.children(i, kindRDMA) {
-				r.Devices = append(r.Devices, deviceOf(t, i, device, listed, listErr))
-			}
+		for _, device := range t.under(controller, []string{kindRDMA}, nil) {
+			r.Devices = append(r.Devices, deviceOf(t, device, listed, listErr))
+		}
+	}
+	for name := range listed {
+		if !slices.ContainsFunc(r.Devices, func(d native.RDMADevice) bool { return d.Name == name }) {
+			r.Devices = append(r.Devices, deviceOf(t, &entry{name: name}, listed, nil))
 		}
 	}
 	slices.SortFunc(r.Devices, func(a, b native.RDMADevice) int { return cmp.Compare(a.Name, b.Name) })
-	m.setSwitch(r)
+	m.setSwitch(r, listErr)
 	return r, ""
+}
+
+// setHardware says whether one of the ports can do RDMA. That none can is known only
+// where each says what it can.
+func setHardware(ports []native.Port, r *native.RDMA) {
+	able := slices.ContainsFunc(ports, func(p native.Port) bool { return p.Capability == native.TB5 })
+	if i := slices.IndexFunc(ports, func(p native.Port) bool { return p.Capability == "" }); i >= 0 && !able {
+		r.Unknown.Add("hardware_capable", ports[i].Unknown["capability"])
+		return
+	}
+	r.HardwareCapable = &able
 }
 
 // hasDriver reports whether that version of macOS has RDMA over Thunderbolt,
@@ -61,20 +76,30 @@ func hasDriver(version string) bool {
 }
 
 // setSwitch reads the firmware's variable. Devices are there only after a start
-// with it set, and until the next start without.
-func (m *machine) setSwitch(r *native.RDMA) {
+// with it set, and until the next start without. That there are none, and that a
+// restart is what is missing, takes both sources of devices.
+func (m *machine) setSwitch(r *native.RDMA, listErr error) {
 	options, err := m.frameworks.At("IODeviceTree:/options", "rdma-enable")
+	able := func(b *bool) bool { return b == nil || *b }
 	switch {
-	case len(r.Devices) > 0:
+	case slices.ContainsFunc(r.Devices, func(d native.RDMADevice) bool { return d.Interface != "" }):
 		r.Switch = native.RDMAOn
 	case err != nil:
 		r.Unknown.Add("switch", whyNot(err))
 	case len(options) == 0 || !isSet(options[0].properties["rdma-enable"]):
 		r.Switch = native.RDMAOff
-	case r.HardwareCapable != nil && *r.HardwareCapable && r.OSCapable != nil && *r.OSCapable:
-		r.Switch = native.RDMAOnAfterRestart
-	default:
+	case !able(r.HardwareCapable) || !able(r.OSCapable):
 		r.Switch = native.RDMAOn // and nothing here that could use it
+	case listErr != nil:
+		r.Devices = nil
+		r.Unknown.Add("devices", whyNot(listErr))
+		r.Unknown.Add("switch", whyNot(listErr))
+	case r.HardwareCapable == nil:
+		r.Unknown.Add("switch", r.Unknown["hardware_capable"])
+	case r.OSCapable == nil:
+		r.Unknown.Add("switch", r.Unknown["os_capable"])
+	default:
+		r.Switch = native.RDMAOnAfterRestart
 	}
 }
 
@@ -96,11 +121,24 @@ func (m *machine) listed() (map[string]map[string]any, error) {
 	return out, nil
 }
 
-func deviceOf(t tree, iface, device *entry, listed map[string]map[string]any, listErr error) native.RDMADevice {
-	d := native.RDMADevice{Name: device.name, Holder: holderOf(t, device)}
-	setText(iface, "BSD Name", &d.Interface, &d.Unknown, "interface")
-	of, there := listed[device.name]
-	why := native.ReasonSourceGone.With("the library does not list it")
+// deviceOf tells a device of the registry, or one that the library alone lists, of
+// which the entry has only the name.
+func deviceOf(t tree, device *entry, listed map[string]map[string]any, listErr error) native.RDMADevice {
+	d := native.RDMADevice{Name: device.name}
+	if device.id != 0 {
+		d.Holder = holderOf(t, device)
+	}
+	if name, ok := interfaceOfDevice(t, device); ok {
+		d.Interface = name
+		// An entry of another name than the library's is the interface's device.
+		if own := devicePrefix + name; listed[d.Name] == nil && (listed[own] != nil || !strings.HasPrefix(d.Name, devicePrefix)) {
+			d.Name = own
+		}
+	} else {
+		d.Unknown.Add("interface", native.ReasonSourceGone.With("no interface above the device, nor in its name"))
+	}
+	of, there := listed[d.Name]
+	why := native.ReasonSourcesDisagree.With("the registry has the device, and the library does not list it")
 	switch {
 	case listErr != nil:
 		why = whyNot(listErr)
@@ -117,6 +155,22 @@ func deviceOf(t tree, iface, device *entry, listed map[string]map[string]any, li
 	setPort(of, &d)
 	d.GIDs = gidsOf(of)
 	return d
+}
+
+// devicePrefix begins the names of Thunderbolt's RDMA devices; that of the interface
+// follows.
+const devicePrefix = "rdma_"
+
+// interfaceOfDevice is the interface that a device hangs from, else that of its name:
+// rdma_en5 is en5's.
+func interfaceOfDevice(t tree, device *entry) (string, bool) {
+	for _, above := range t.above(device) {
+		if name, told := above.text("BSD Name"); told {
+			return name, true
+		}
+	}
+	name, prefixed := strings.CutPrefix(device.name, devicePrefix)
+	return name, prefixed && name != ""
 }
 
 // portStates are those of the verbs, whose numbers are fixed.

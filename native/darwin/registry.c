@@ -85,7 +85,7 @@ static const fulmen_kind *kind_of(walk *w, io_registry_entry_t entry) {
 	}
 	const fulmen_kind *kind = w->kinds;
 	while (kind->class_name != NULL && !IOObjectConformsTo(entry, kind->class_name)) {
-		kind++; // to the last, which has neither name nor keys
+		kind++; // to the last, which has no name
 	}
 	if (named && w->class_count < MAX_CLASSES) {
 		memcpy(w->classes[w->class_count].class_name, class_name, sizeof class_name);

@@ -69,18 +69,36 @@ func (e *entry) number(key string) (uint32, bool) {
 	return uint32(n), ok && n >= 0 && n <= 1<<32-1
 }
 
-// tree is a walk's entries, by whom they hang from.
+// tree is a walk's entries, by whom they hang from and by their ids.
 type tree struct {
 	all   []entry
 	below map[uint64][]int
+	byID  map[uint64]int
 }
 
 func newTree(all []entry) tree {
-	t := tree{all: all, below: map[uint64][]int{}}
+	t := tree{all: all, below: map[uint64][]int{}, byID: map[uint64]int{}}
 	for i := range all {
 		t.below[all[i].parent] = append(t.below[all[i].parent], i)
+		if all[i].id != 0 {
+			t.byID[all[i].id] = i
+		}
 	}
 	return t
+}
+
+// above gives the entries that one hangs from, nearest first.
+func (t tree) above(e *entry) []*entry {
+	var out []*entry
+	for i, there := t.byID[e.parent]; there; i, there = t.byID[t.all[i].parent] {
+		out = append(out, &t.all[i])
+	}
+	return out
+}
+
+// isBelow reports whether an entry hangs from another at any depth.
+func (t tree) isBelow(e, other *entry) bool {
+	return slices.ContainsFunc(t.above(e), func(a *entry) bool { return a.id == other.id })
 }
 
 // children are the entries that hang from one, of those kinds or of all.

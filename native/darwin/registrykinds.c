@@ -19,6 +19,7 @@ const fulmen_kind fulmen_thunderbolt_kinds[] = {
 	{"AppleThunderboltIPPort", {"IOLocation", "IOLinkStatus", NULL}},
 	{"IOEthernetInterface", {"BSD Name", NULL}},
 	{"AppleThunderboltRDMAInterface", {"IOPowerManagement", "node_guid", NULL}},
+	{"AppleThunderboltRDMAPeerInterface", {NULL}},
 	{"IORDMAFamilyUC", {"IOUserClientCreator", NULL}},
-	{NULL, {NULL}},
+	{NULL, {"BSD Name", NULL}}, // of an interface of another class
 };

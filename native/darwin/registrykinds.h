@@ -11,7 +11,8 @@ typedef struct {
 	const char *keys[FULMEN_MAX_KEYS]; // ended by NULL
 } fulmen_kind;
 
-// fulmen_thunderbolt_kinds is ended by one without a class name.
+// fulmen_thunderbolt_kinds is ended by one without a class name, which has the keys
+// of all other entries.
 extern const fulmen_kind fulmen_thunderbolt_kinds[];
 
 #endif

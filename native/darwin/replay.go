@@ -59,7 +59,12 @@ func (p replayed) At(path string, _ ...string) ([]entry, error) {
 func (p replayed) Store() (map[string]any, error)  { return p.r.Store, nil }
 func (p replayed) Stored() (map[string]any, error) { return p.r.Stored, nil }
 func (p replayed) Interfaces() ([]any, error)      { return p.r.Interfaces, nil }
-func (p replayed) Devices() ([]any, error)         { return p.r.Devices, nil }
+func (p replayed) Devices() ([]any, error) {
+	if p.r.Devices == nil {
+		return nil, &frameworkError{"devices", resultGone}
+	}
+	return p.r.Devices, nil
+}
 func (p replayed) BridgeMembers(bridge string) ([]string, error) {
 	return nil, &frameworkError{bridge, resultGone}
 }

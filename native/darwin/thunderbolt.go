@@ -20,6 +20,7 @@ const (
 	kindIPPort     = "AppleThunderboltIPPort"
 	kindInterface  = "IOEthernetInterface"
 	kindRDMA       = "AppleThunderboltRDMAInterface"
+	kindRDMAPeer   = "AppleThunderboltRDMAPeerInterface"
 	kindRDMAClient = "IORDMAFamilyUC"
 )
 
@@ -40,43 +41,54 @@ func thunderbolt(t tree, places map[string]string) *native.Thunderbolt {
 	return out
 }
 
+// socketParts is what a controller has of one receptacle.
+type socketParts struct {
+	number int
+	lanes  []*entry
+	ip     *entry // the network port; nil where there is none
+	links  []link
+}
+
 // portsOf tells a controller's receptacles: one on Apple silicon, two on older
 // ones. The lanes of one receptacle share its number.
 func portsOf(t tree, controller *entry, places map[string]string) []native.Port {
-	lanes := map[int][]*entry{}
+	parts := map[int]*socketParts{}
+	part := func(n int) *socketParts {
+		if parts[n] == nil {
+			parts[n] = &socketParts{number: n}
+		}
+		return parts[n]
+	}
 	for _, host := range t.under(controller, []string{kindSwitch}, []string{kindSwitch}) {
 		for _, lane := range t.children(host, kindPort) {
 			if n, ok := socket(lane); ok && isLane(lane) {
-				lanes[n] = append(lanes[n], lane)
+				part(n).lanes = append(part(n).lanes, lane)
 			}
 		}
 	}
-	ips := map[int]*entry{}
 	for _, ip := range t.under(controller, []string{kindIPPort}, []string{kindIPPort, kindSwitch}) {
 		if n, ok := receptacle(ip.properties["IOLocation"]); ok {
-			ips[n] = ip
-			if lanes[n] == nil {
-				lanes[n] = nil // its network interface is there, its lanes are not (yet)
-			}
+			part(n).ip = ip // also where its lanes are not there (yet)
 		}
 	}
+	peers := newPeers(t, controller, parts)
 	var ports []native.Port
-	for n, own := range lanes {
-		ports = append(ports, portOf(t, controller, n, own, ips[n], places))
+	for _, own := range parts {
+		ports = append(ports, portOf(t, controller, own, peers, places))
 	}
 	return ports
 }
 
-func portOf(t tree, controller *entry, receptacle int, lanes []*entry, ip *entry, places map[string]string) native.Port {
-	p := native.Port{Receptacle: receptacle, Status: native.PortEmpty, Hubs: []native.Hub{}, Peers: []native.Peer{}}
+func portOf(t tree, controller *entry, own *socketParts, peers *peers, places map[string]string) native.Port {
+	p := native.Port{Receptacle: own.number, Status: native.PortEmpty, Hubs: []native.Hub{}, Peers: []native.Peer{}}
 	setDomain(t, controller, &p)
 	if place, ok := placeOf(controller, places); ok {
 		p.Place = place
 	} else {
 		p.Unknown.Add("place", native.ReasonNoOS.With("the device tree does not say"))
 	}
-	setInterface(t, ip, &p)
-	if len(lanes) == 0 {
+	setInterface(t, own.ip, &p)
+	if len(own.lanes) == 0 {
 		gone := native.ReasonSourceGone.With("no lane of this receptacle in the registry")
 		p.Status = ""
 		p.Hubs, p.Peers = nil, nil
@@ -85,19 +97,15 @@ func portOf(t tree, controller *entry, receptacle int, lanes []*entry, ip *entry
 		}
 		return p
 	}
-	slices.SortFunc(lanes, func(a, b *entry) int { return cmp.Compare(laneNumber(a), laneNumber(b)) })
-	first := lanes[0]
-	setCapability(t, first, &p)
-	for _, lane := range lanes {
-		if hangs(t, lane) {
-			first = lane // the cable's link is told on the lane that holds what is attached
-		}
-		addBelow(t, lane, "", &p)
+	slices.SortFunc(own.lanes, func(a, b *entry) int { return cmp.Compare(laneNumber(a), laneNumber(b)) })
+	setCapability(t, own.lanes[0], &p)
+	for _, lane := range own.lanes {
+		addHubs(t, lane, "", &p)
 	}
-	if why := p.Unknown["hubs"]; why != "" {
-		p.Hubs, p.Peers = nil, nil // others may hang from the one that is not told
-		p.Unknown.Add("peers", why)
+	if p.Unknown["hubs"] != "" {
+		p.Hubs = nil // others may hang from the one that is not told
 	}
+	peers.add(own, &p)
 	// Nearest first, whatever the order of the ports that they hang from.
 	slices.SortStableFunc(p.Hubs, func(a, b native.Hub) int { return cmp.Compare(len(a.Route), len(b.Route)) })
 	slices.SortStableFunc(p.Peers, func(a, b native.Peer) int { return cmp.Compare(len(a.Hub), len(b.Hub)) })
@@ -106,24 +114,47 @@ func portOf(t tree, controller *entry, receptacle int, lanes []*entry, ip *entry
 		p.Negotiated = &native.Link{State: native.LinkDown}
 		return p
 	}
-	if link, why := linkOf(first); why != "" {
-		p.Unknown.Add("negotiated", why)
-	} else {
-		p.Negotiated = link
-	}
+	own.setLink(t, &p.Negotiated, &p.Unknown)
 	return p
 }
 
-// hangs reports whether a router or a computer hangs from a lane.
-func hangs(t tree, lane *entry) bool { return len(t.children(lane, kindSwitch, kindPeer)) > 0 }
+// setLink takes the link of the cable in the receptacle, or says why it is not known.
+func (own *socketParts) setLink(t tree, into **native.Link, unknown *native.Reasons) {
+	link, why := linkOf(carrier(t, own.lanes))
+	if up, _ := isLinked(own.ip); up && why == "" && link.State == native.LinkDown {
+		why = native.ReasonSourcesDisagree.With("the lanes are down, and the network link over them is up")
+	}
+	if why != "" {
+		unknown.Add("negotiated", why)
+		return
+	}
+	*into = link
+}
 
-// addBelow tells what hangs from a lane; route is that of the hub it is a port
-// of, "" for this Mac's own.
-func addBelow(t tree, lane *entry, route string, p *native.Port) {
-	for _, hub := range t.children(lane, kindSwitch) {
-		if p.Status == native.PortEmpty {
-			p.Status = native.PortDevice
+// carrier is the lane of a receptacle that tells of the cable's link: the last that
+// a router or a computer hangs from, else the first that is trained.
+func carrier(t tree, lanes []*entry) *entry {
+	for _, lane := range slices.Backward(lanes) {
+		if len(t.children(lane, kindSwitch, kindPeer)) > 0 {
+			return lane
 		}
+	}
+	if i := slices.IndexFunc(lanes, isTrained); i >= 0 {
+		return lanes[i]
+	}
+	return lanes[0]
+}
+
+func isTrained(lane *entry) bool {
+	link, why := linkOf(lane)
+	return why == "" && link.State == native.LinkUp
+}
+
+// addHubs tells the routers that hang from a lane; route is that of the hub it is a
+// port of, "" for this Mac's own.
+func addHubs(t tree, lane *entry, route string, p *native.Port) {
+	for _, hub := range t.children(lane, kindSwitch) {
+		p.Status = native.PortDevice
 		h, ok := hubOf(hub, lane, route)
 		if !ok || slices.ContainsFunc(p.Hubs, func(other native.Hub) bool { return other.Route == h.Route }) {
 			// Without its route nothing can be said to hang from it.
@@ -132,47 +163,28 @@ func addBelow(t tree, lane *entry, route string, p *native.Port) {
 		}
 		p.Hubs = append(p.Hubs, h)
 		for _, port := range t.children(hub, kindPort) {
-			addBelow(t, port, h.Route, p)
+			addHubs(t, port, h.Route, p)
 		}
-	}
-	for _, peer := range t.children(lane, kindPeer) {
-		p.Status = native.PortPeer
-		p.Peers = append(p.Peers, peerOf(t, peer, lane, route))
 	}
 }
 
-func hubOf(hub, lane *entry, parent string) (native.Hub, bool) {
+// routeOf is the route of a hub, which this Mac's own routers have none of.
+func routeOf(hub *entry) (string, bool) {
 	route, ok := hub.number("Route String")
 	depth, isHub := hub.number("Depth")
-	if !ok || route == 0 || isHub && depth == 0 {
+	return "0x" + strconv.FormatUint(uint64(route), 16), ok && route != 0 && (!isHub || depth != 0)
+}
+
+func hubOf(hub, lane *entry, parent string) (native.Hub, bool) {
+	route, ok := routeOf(hub)
+	if !ok {
 		return native.Hub{}, false
 	}
-	h := native.Hub{Route: "0x" + strconv.FormatUint(uint64(route), 16), Parent: parent}
+	h := native.Hub{Route: route, Parent: parent}
 	setText(hub, "Device Vendor Name", &h.Vendor, &h.Unknown, "vendor")
 	setText(hub, "Device Model Name", &h.Name, &h.Unknown, "name")
 	setLink(lane, &h.Negotiated, &h.Unknown)
 	return h, true
-}
-
-func peerOf(t tree, peer, lane *entry, hub string) native.Peer {
-	p := native.Peer{Hub: hub, Services: []native.PeerService{}}
-	setText(peer, "Domain UUID", &p.DomainUUID, &p.Unknown, "domain_uuid")
-	setText(peer, "Device Name", &p.Name, &p.Unknown, "name")
-	setText(peer, "Vendor Name", &p.Vendor, &p.Unknown, "vendor")
-	setLink(lane, &p.Negotiated, &p.Unknown)
-	for _, service := range t.under(peer, []string{kindService}, []string{kindService, kindSwitch}) {
-		// The number is what counts; the key beside it changed between systems.
-		id, ok := service.number("Protocol ID")
-		version, told := service.number("Protocol Version")
-		if !ok || !told {
-			p.Services = nil
-			p.Unknown.Add("services", native.ReasonSourceMalformed.With("a service without its protocol"))
-			return p
-		}
-		p.Services = append(p.Services, native.PeerService{ProtocolID: id, Version: version})
-	}
-	slices.SortFunc(p.Services, func(a, b native.PeerService) int { return cmp.Compare(a.ProtocolID, b.ProtocolID) })
-	return p
 }
 
 func setDomain(t tree, controller *entry, p *native.Port) {
@@ -186,20 +198,35 @@ func setDomain(t tree, controller *entry, p *native.Port) {
 // setInterface reads which interface belongs to the receptacle; it is never
 // computed.
 func setInterface(t tree, ip *entry, p *native.Port) {
-	if ip != nil {
-		for _, i := range t.under(ip, []string{kindInterface}, []string{kindInterface}) {
-			setText(i, "BSD Name", &p.Interface, &p.Unknown, "interface")
-			return
-		}
+	if i := portInterface(t, ip); i != nil {
+		setText(i, "BSD Name", &p.Interface, &p.Unknown, "interface")
+		return
 	}
 	p.Unknown.Add("interface", native.ReasonSourceGone.With("no network interface of this receptacle in the registry"))
+}
+
+// portInterface is the interface of a network port: the IOEthernetInterface, else what
+// has an interface's name. It is nil where there is none.
+func portInterface(t tree, ip *entry) *entry {
+	if ip == nil {
+		return nil
+	}
+	if found := t.under(ip, []string{kindInterface}, []string{kindInterface}); len(found) > 0 {
+		return found[0]
+	}
+	for _, other := range t.under(ip, []string{""}, nil) {
+		if _, named := other.text("BSD Name"); named {
+			return other
+		}
+	}
+	return nil
 }
 
 func setCapability(t tree, lane *entry, p *native.Port) {
 	speeds, ok := lane.number("Supported Link Speed")
 	version, _ := lane.number("Thunderbolt Version")
-	if i := slices.IndexFunc(t.all, func(e entry) bool { return e.id == lane.parent }); i >= 0 {
-		router := &t.all[i]
+	if above := t.above(lane); len(above) > 0 {
+		router := above[0]
 		if of, told := router.number("Thunderbolt Version"); told {
 			version = of
 		}

@@ -183,9 +183,12 @@ func addBelow(port *Node, route string, p native.Port) {
 		setText(link, "Device Name", peer.Name)
 		setText(link, "Vendor Name", peer.Vendor)
 		for _, service := range peer.Services {
-			link.Add("IOThunderboltXDomainService", "IOThunderboltXDomainService", strconv.Itoa(int(service.ProtocolID)), map[string]any{
+			of := link.Add("IOThunderboltXDomainService", "IOThunderboltXDomainService", strconv.Itoa(int(service.ProtocolID)), map[string]any{
 				"Protocol ID": service.ProtocolID, "Protocol Version": service.Version,
 			})
+			if service.ProtocolID == native.ProtocolRDMA {
+				of.Add("AppleThunderboltRDMAPeerInterface", "AppleThunderboltRDMAPeerInterface", "", nil)
+			}
 		}
 	}
 }
