@@ -73,7 +73,7 @@ func (d *daemon) deviceRefusal(ctx context.Context, receptacles []api.Receptacle
 	ctx, cancel := native.WithTimeout(ctx, d.platform.Clock, deviceReadWithin, "the RDMA devices")
 	defer cancel()
 	now, err := d.platform.Facts.Snapshot(ctx, native.AreaThunderbolt, native.AreaRDMA)
-	if err != nil || now.Thunderbolt == nil || now.RDMA == nil {
+	if err != nil || now.Thunderbolt == nil || now.RDMA == nil || now.RDMA.Devices == nil {
 		return "", "" // what cannot be read refuses nothing
 	}
 	for _, r := range receptacles {

@@ -37,8 +37,11 @@ func rdma(port native.Port, from *native.RDMA, silent api.Reason) (api.RDMA, map
 		why["device"] = reasonOr(from.Unknown, "devices")
 	case port.Interface == "" && len(from.Devices) > 0:
 		why["device"] = reasonOr(port.Unknown, "interface") // which of them is the port's, nobody says
-	case to.SwitchedOn != nil && *to.SwitchedOn && (to.HardwareCapable == nil || *to.HardwareCapable):
-		why["device"] = api.ReasonRDMANoDevice // switched on, and no device: it takes a restart
+	case to.HardwareCapable != nil && !*to.HardwareCapable:
+	case from.Switch == native.RDMAOnAfterRestart:
+		why["device"] = api.ReasonRDMANoDevice // the restart that is missing makes it
+	case from.Switch == native.RDMAOn:
+		why["device"] = api.ReasonSourceGone // other devices are there: a restart would not make this one
 	}
 	return to, why
 }

@@ -33,7 +33,7 @@ func TestRDMA(t *testing.T) {
 		unknown  map[string]api.Reason
 	}{
 		{"a device at its port", tb5, &on, new(true), new(true), "rdma_en2", map[string]api.Reason{"device.speed_bits_per_s": api.ReasonNotSupportedByOS}},
-		{"another port has none", native.Port{Receptacle: 2, Capability: native.TB5, Interface: "en3"}, &on, new(true), new(true), "", map[string]api.Reason{"device": api.ReasonRDMANoDevice}},
+		{"another port has none", native.Port{Receptacle: 2, Capability: native.TB5, Interface: "en3"}, &on, new(true), new(true), "", map[string]api.Reason{"device": api.ReasonSourceGone}},
 		{"a Thunderbolt 4 port of a capable Mac", native.Port{Receptacle: 3, Capability: native.TB4, Interface: "en4"}, &on, new(false), new(true), "", map[string]api.Reason{}},
 		{"a port of unknown capability", native.Port{Receptacle: 2, Interface: "en2", Unknown: native.Reasons{"capability": native.ReasonReadFailed}}, &on, nil, new(true), "rdma_en2",
 			map[string]api.Reason{"hardware_capable": api.ReasonReadFailed, "device.speed_bits_per_s": api.ReasonNotSupportedByOS}},

@@ -174,7 +174,10 @@ func TestRDMAVerdictIsFactsOfBothEnds(t *testing.T) {
 		"port cannot":     {func(n []Node) { n[0].Thunderbolt[0].Capability = api.Thunderbolt4 }, api.RDMACannot, api.ReasonNotThunderbolt5},
 		"old system":      {func(n []Node) { n[0].RDMA[0].OSCapable = &no }, api.RDMANeedsPerson, api.ReasonOSTooOld},
 		"switched off":    {func(n []Node) { n[1].RDMA[0].SwitchedOn, n[1].RDMA[0].Device = &no, nil }, api.RDMANeedsPerson, api.ReasonRDMASwitchOff},
-		"no device":       {func(n []Node) { n[1].RDMA[0].Device = nil }, api.RDMANeedsPerson, api.ReasonRDMANoDevice},
+		"no device told":  {func(n []Node) { n[1].RDMA[0].Device = nil }, api.RDMAUnknown, api.ReasonNotYetRead},
+		"not restarted": {func(n []Node) {
+			n[1].RDMA[0].Device, n[1].RDMAUnknown = nil, map[api.Receptacle]map[string]api.Reason{2: {"device": api.ReasonRDMANoDevice}}
+		}, api.RDMANeedsPerson, api.ReasonRDMANoDevice},
 		"port down":       {func(n []Node) { n[1].RDMA[0].Device.PortState = api.RDMAPortDown }, api.RDMANeedsPerson, api.ReasonRDMAPortDown},
 		"state not told":  {func(n []Node) { n[1].RDMA[0].Device.PortState = "" }, api.RDMAUnknown, api.ReasonNotYetRead},
 		"switch not told": {func(n []Node) { n[1].RDMA[0].SwitchedOn = nil }, api.RDMAUnknown, api.ReasonNotYetRead},
@@ -183,7 +186,11 @@ func TestRDMAVerdictIsFactsOfBothEnds(t *testing.T) {
 		"GIDs not told":   {func(n []Node) { n[0].RDMA[0].Device.GIDs = nil }, api.RDMAUnknown, api.ReasonNotYetRead},
 		"in a bridge":     {func(n []Node) { n[0].Network.Interfaces[0].Bridge = "bridge0" }, api.RDMACanEnable, api.ReasonInBridge},
 		"too slow":        {func(n []Node) { n[0].Thunderbolt[0].Negotiated = both(40) }, api.RDMANeedsPerson, api.ReasonLinkTooSlow},
-		"service missing": {func(n []Node) { n[0].Thunderbolt[0].Peers[0].Services = []api.ThunderboltService{api.ServiceIP} }, api.RDMANeedsPerson, api.ReasonRDMANotOffered},
+		"service missing": {func(n []Node) {
+			n[0].Thunderbolt[0].Peers[0].Services = []api.ThunderboltService{api.ServiceIP}
+			n[0].RDMA[0].Device.PortState = api.RDMAPortDown
+		}, api.RDMANeedsPerson, api.ReasonRDMANotOffered},
+		"active without":  {func(n []Node) { n[0].Thunderbolt[0].Peers[0].Services = []api.ThunderboltService{api.ServiceIP} }, api.RDMAReady, ""},
 		"no network told": {func(n []Node) { n[0].Network, n[1].Network = nil, nil }, api.RDMAUnknown, api.ReasonNotYetRead},
 		"an end is away":  {func(n []Node) { n[1].Stale = true }, api.RDMAUnknown, api.ReasonUnreachable},
 	}

@@ -161,10 +161,10 @@ func (e *End) isOn() *bool {
 	return e.RDMA.SwitchedOn
 }
 
-// isPending reports whether the switch is on and takes effect with the next start.
+// isPending reports whether the switch is on and takes effect with the next start. It
+// takes the system's word: a device that is only not told may be there.
 func (e *End) isPending() bool {
-	why := e.RDMAUnknown["device"]
-	return isTrue(e.isOn()) && !isFalse(e.hasTB5()) && !isFalse(e.hasOS()) && e.device() == nil && (why == "" || why == api.ReasonRDMANoDevice)
+	return isTrue(e.isOn()) && !isFalse(e.hasTB5()) && !isFalse(e.hasOS()) && e.device() == nil && e.RDMAUnknown["device"] == api.ReasonRDMANoDevice
 }
 
 // works reports whether everything before the cable is as RDMA needs it: hardware,

@@ -17,7 +17,10 @@ func TestConcernsAreOfOwnEnds(t *testing.T) {
 		{"ready", func(*Cable) {}, nil, nil},
 		{"on at one side", func(c *Cable) { off(c, c.High) }, nil, []api.Reason{api.ReasonRDMAOneSided}},
 		{"off at both", func(c *Cable) { off(c, c.Low); off(c, c.High) }, nil, nil},
-		{"not restarted", func(c *Cable) { off(c, c.Low); c.Low.RDMA.SwitchedOn = new(true) }, []api.Reason{api.ReasonRDMAOneSided}, nil},
+		{"not restarted", func(c *Cable) { off(c, c.Low); notRestarted(c.Low) }, []api.Reason{api.ReasonRDMAOneSided}, nil},
+		{"a device that is not told", func(c *Cable) {
+			c.Low.RDMA.Device, c.Low.RDMAUnknown = nil, map[string]api.Reason{"device": api.ReasonReadFailed}
+		}, nil, nil},
 		{"builds differ", func(c *Cable) { c.High.Identity.OSBuild = "25C61" }, []api.Reason{api.ReasonRDMABuildsDiffer}, nil},
 		{"builds differ on Thunderbolt 4", func(c *Cable) { tb4(c, c.High); c.High.Identity.OSBuild = "25C61" }, nil, nil},
 		{"muted", func(c *Cable) { off(c, c.High); c.Muted = true }, nil, nil},

@@ -77,6 +77,11 @@ func down(e *End) {
 	}
 }
 
+// notRestarted flips the switch of a Mac on, which takes effect with a restart.
+func notRestarted(e *End) {
+	e.RDMA.SwitchedOn, e.RDMAUnknown = new(true), map[string]api.Reason{"device": api.ReasonRDMANoDevice}
+}
+
 // tb4 makes a port one of Thunderbolt 4.
 func tb4(c *Cable, e *End) {
 	e.Capability, e.RDMA.HardwareCapable, e.RDMA.Device = api.Thunderbolt4, new(false), nil
@@ -137,6 +142,7 @@ func situations() []situation {
 		{"ready-test-failed", func(c *Cable) { profile(c.Low, 0, "nothing came through within 20 s") }, api.RDMAReady},
 		{"ready-no-jaccl", func(c *Cable) { c.High.Identity.MLXBackends = []api.MLXBackend{api.MLXBackendRing} }, api.RDMAReady},
 		{"ready-offer-not-told", func(c *Cable) { c.Low.Sees, c.High.Sees = nil, nil }, api.RDMAReady},
+		{"ready-offer-denied", func(c *Cable) { c.Low.Sees, c.High.Sees = new(false), new(false) }, api.RDMAReady},
 		{"ready-places-not-known", func(c *Cable) {
 			for _, e := range c.ends() {
 				e.Place, e.BesideEthernet, e.Identity.OSBuild = "", nil, ""
@@ -182,8 +188,7 @@ func situations() []situation {
 		{"person-switch-off-macos-27", func(c *Cable) { tahoe27(c.High); off(c, c.High) }, api.RDMANeedsPerson},
 		{"person-on-and-not-restarted", func(c *Cable) {
 			off(c, c.High)
-			c.High.RDMA.SwitchedOn = new(true)
-			c.High.RDMAUnknown = map[string]api.Reason{"device": api.ReasonRDMANoDevice}
+			notRestarted(c.High)
 		}, api.RDMANeedsPerson},
 		{"person-switch-off-and-away", func(c *Cable) { off(c, c.High); c.High.Stale, c.Down = true, true }, api.RDMANeedsPerson},
 		{"person-cable-at-40", func(c *Cable) { speed(c, 40, 40) }, api.RDMANeedsPerson},
@@ -233,6 +238,14 @@ func situations() []situation {
 			c.High.RDMA.Device.GIDs, c.High.RDMAUnknown = nil, map[string]api.Reason{"device.gids": api.ReasonNeedsRoot}
 		}, api.RDMAUnknown},
 		{"unknown-port-state", func(c *Cable) { c.High.RDMA.Device.PortState = "" }, api.RDMAUnknown},
+		{"unknown-device", func(c *Cable) {
+			c.High.RDMA.Device, c.High.RDMAUnknown = nil, map[string]api.Reason{"device": api.ReasonSourceGone}
+			down(c.Low)
+		}, api.RDMAUnknown},
+		{"unknown-offer-denied", func(c *Cable) {
+			c.Low.Sees, c.Low.RDMA.Device.PortState = new(false), ""
+			c.Low.RDMAUnknown = map[string]api.Reason{"device.port_state": api.ReasonReadFailed}
+		}, api.RDMAUnknown},
 		{"unknown-who-is-there", func(c *Cable) { alone(c, "Mac"); c.Stranger = api.ReasonSourcesDisagree }, api.RDMAUnknown},
 	}
 }

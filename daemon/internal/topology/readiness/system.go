@@ -135,7 +135,7 @@ func noDevice(c *Cable, own *End, what string) (finding, bool) {
 
 // checkPeerOffers asks whether this end offers RDMA, as the other one sees it. A
 // port becomes active only when both ends have RDMA on, so one that is proves the
-// offer where nobody tells of it.
+// offer, whatever is told of it.
 func checkPeerOffers(c *Cable, own *End) finding {
 	other := c.other(own)
 	switch {
@@ -145,6 +145,11 @@ func checkPeerOffers(c *Cable, own *End) finding {
 		return unknown(api.ReasonPeerUnknown, "What %s offers to the other end is not known.", own.Name).after()
 	case isTrue(other.Sees):
 		return yes("%s sees that %s offers RDMA.", other.Name, own.Name)
+	case isActive(other): // also where its list of offers denies it
+		return yes("%s offers RDMA: the port at %s is active, which takes both.", own.Name, other.Name)
+	case isFalse(other.Sees) && own.works() && other.works() && other.device().PortState == "":
+		// The list denies it, and the port, which would show it, is silent.
+		return unknown(why(other.RDMAUnknown, "device.port_state"), "whether %s offers RDMA to %s is not certain.", own.Name, other.Name)
 	case isFalse(other.Sees):
 		f := no(api.RDMANeedsPerson, api.ReasonRDMANotOffered, "%s does not see that %s offers RDMA.", other.Name, own.Name).
 			do("Replug the cable; if that does not help, restart %s.", own.Name)
@@ -152,8 +157,6 @@ func checkPeerOffers(c *Cable, own *End) finding {
 			f = f.after()
 		}
 		return f
-	case isActive(other):
-		return yes("%s offers RDMA: the port at %s is active, which takes both.", own.Name, other.Name)
 	}
 	f := unknown(why(other.PortUnknown, "peers"), "whether %s offers RDMA to %s is not known.", own.Name, other.Name)
 	if !own.works() || !other.works() || other.device().PortState != "" {

@@ -48,7 +48,7 @@ func TestTripToRecoveryTicksItselfOff(t *testing.T) {
 func TestTripThroughSettingsTicksItselfOff(t *testing.T) {
 	d := desk{cable: pair()}
 	d.then("switched off", func(c *Cable) { tahoe27(c.High); off(c, c.High) })
-	d.then("switched on, not restarted", func(c *Cable) { c.High.RDMA.SwitchedOn = new(true) })
+	d.then("switched on, not restarted", func(c *Cable) { notRestarted(c.High) })
 	d.then("restarting", func(c *Cable) { c.High.Stale, c.High.State = true, &api.NodeState{State: api.SelfRestarting} })
 	d.then("back, and no device yet", func(c *Cable) { c.High.Stale, c.High.State = false, nil; restarted(c.High, time.Hour) })
 	d.then("back, with its device", func(c *Cable) { *c = pair(); tahoe27(c.High); restarted(c.High, 2*time.Hour) })
