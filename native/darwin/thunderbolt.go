@@ -135,7 +135,7 @@ func (own *socketParts) setLink(t tree, into **native.Link, unknown *native.Reas
 // a router or a computer hangs from, else the first that is trained.
 func carrier(t tree, lanes []*entry) *entry {
 	for _, lane := range slices.Backward(lanes) {
-		if len(t.children(lane, kindSwitch, kindPeer)) > 0 {
+		if len(t.under(lane, []string{kindSwitch, kindPeer}, []string{kindSwitch, kindPeer})) > 0 {
 			return lane
 		}
 	}
@@ -153,7 +153,7 @@ func isTrained(lane *entry) bool {
 // addHubs tells the routers that hang from a lane; route is that of the hub it is a
 // port of, "" for this Mac's own.
 func addHubs(t tree, lane *entry, route string, p *native.Port) {
-	for _, hub := range t.children(lane, kindSwitch) {
+	for _, hub := range t.under(lane, []string{kindSwitch}, []string{kindSwitch}) {
 		p.Status = native.PortDevice
 		h, ok := hubOf(hub, lane, route)
 		if !ok || slices.ContainsFunc(p.Hubs, func(other native.Hub) bool { return other.Route == h.Route }) {

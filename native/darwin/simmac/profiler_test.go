@@ -40,6 +40,7 @@ func newSecondOpinion(t *testing.T, change func(acio *simmac.Node)) *secondOpini
 	o.answer = *variantFacts(t, source, variant{change: func(*simmac.Node) {}}, areas).Thunderbolt
 	p, m, clock := variantOf(t, source, variant{change: change}, func(context.Context) (native.Thunderbolt, error) {
 		o.asked++
+		o.read(t) // while it runs, others read
 		return o.answer, o.err
 	})
 	o.Platform, o.machine, o.advance = p, m, clock.Advance
@@ -114,7 +115,7 @@ func TestSystemProfilerIsAskedAfterEvents(t *testing.T) {
 	o.advance(10 * time.Minute) // with ten slow re-reads
 	o.read(t)
 	is.Equal(o.asked, 1)
-	is.Equal(len(o.hints), 1) // what it filled in is no change without an event
+	is.Equal(len(o.hints), 1)
 
 	o.announce(t)
 	is.Equal(o.read(t).Peers, nil) // the cable may be another by now
@@ -127,6 +128,18 @@ func TestSystemProfilerIsAskedAfterEvents(t *testing.T) {
 	o.read(t)
 	o.advance(time.Minute)
 	is.Equal(o.asked, 3)
+}
+
+// TestWhatSystemProfilerFillsInIsNotMissed: it is announced, and no event is missing.
+func TestWhatSystemProfilerFillsInIsNotMissed(t *testing.T) {
+	is := is.New(t)
+	clean(t)
+	o := newSecondOpinion(t, noLink)
+	o.advance(3 * time.Minute) // the first slow re-read finds it open, the second filled in
+	is.Equal(o.asked, 1)
+	for _, h := range o.hints {
+		is.True(h.Source != native.HintSafetyReread)
+	}
 }
 
 func TestSystemProfilerIsNotAskedForNothing(t *testing.T) {

@@ -142,6 +142,12 @@ func TestVariantsBehindAHub(t *testing.T) {
 		{name: "link below the hub's router", change: func(a *simmac.Node) { move(a, peerLink, find(a, hub)) }, unknown: []string{"thunderbolt.ports[1].peers[0].negotiated"}},
 		{name: "link below the controller", change: func(a *simmac.Node) { move(a, peerLink, find(a, controller)) }, unknown: []string{"thunderbolt.ports[1].peers"}},
 		{name: "link of another class", change: func(a *simmac.Node) { rename(a, peerLink) }, unknown: []string{"thunderbolt.ports[1].peers"}},
+		{name: "hub below a port of its own", change: func(a *simmac.Node) {
+			move(a, hub, find(a, router).Children[0].Add("IOThunderboltPort", "IOThunderboltPort", "9", nil))
+		}},
+		{name: "link below a router that is no port's", change: func(a *simmac.Node) {
+			move(a, peerLink, find(a, hub).Add(hub, "inner", "", map[string]any{"Route String": 0x201, "Depth": 2}))
+		}, unknown: []string{"thunderbolt.ports[1].peers"}},
 		{name: "hub without its route", change: func(a *simmac.Node) { delete(find(a, hub).Properties, "Route String") },
 			unknown: []string{"thunderbolt.ports[1].hubs", "thunderbolt.ports[1].peers"}},
 	} {
