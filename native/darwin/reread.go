@@ -14,9 +14,13 @@ import (
 // may send none), so a slow look backs them up.
 const rereadEvery = time.Minute
 
-// reread compares areas with how they were. What has changed without a word is
-// hinted; who hears the hints counts them, and a count that grows says that an
-// event is missing.
+// hintRereadToo is the source of a hint for an area that changed in a minute in which
+// events spoke of it: whether they spoke of all of the change is not known.
+const hintRereadToo = "reread.after_events"
+
+// reread compares areas with how they were, and hints those that have changed. Who
+// hears the hints counts those of [native.HintSafetyReread], which no event spoke of:
+// a count that grows says that an event is missing.
 type reread struct {
 	machine *machine
 	looking sync.Mutex // held while areas are read
@@ -77,10 +81,10 @@ func (r *reread) announced(areas []native.Area) {
 func (r *reread) look(round int) {
 	r.looking.Lock()
 	defer r.looking.Unlock()
-	var missed []native.Area
+	moved := map[native.Area]string{}
 	for _, area := range rereadAreas() {
-		if r.moved(round, area) {
-			missed = append(missed, area)
+		if source := r.moved(round, area); source != "" {
+			moved[area] = source
 		}
 	}
 	r.mu.Lock()
@@ -93,23 +97,33 @@ func (r *reread) look(round int) {
 		return
 	}
 	clock := r.machine.clock
-	for _, area := range missed {
-		r.machine.ears.hint(native.Hint{Area: area, Source: native.HintSafetyReread, At: native.Stamp(clock.Now()), BootUS: clock.Boot().Microseconds()})
+	for _, area := range rereadAreas() {
+		if moved[area] == "" {
+			continue
+		}
+		r.machine.ears.hint(native.Hint{Area: area, Source: moved[area], At: native.Stamp(clock.Now()), BootUS: clock.Boot().Microseconds()})
 	}
 }
 
-// moved reads an area and reports whether it changed and nothing announced it.
-func (r *reread) moved(round int, area native.Area) bool {
+// moved reads an area and gives the source of the hint that it changed, "" where it did
+// not.
+func (r *reread) moved(round int, area native.Area) string {
 	s := native.Snapshot{}
 	why := r.machine.read(&s, area)
 	now, err := json.Marshal([]any{s, why})
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err != nil || round != r.round {
-		return false
+		return ""
 	}
 	before, known := r.before[area]
 	heard := r.heard[area]
 	r.before[area], r.heard[area] = now, false
-	return known && !heard && !bytes.Equal(before, now)
+	switch {
+	case !known && !heard, bytes.Equal(before, now):
+		return ""
+	case heard:
+		return hintRereadToo
+	}
+	return native.HintSafetyReread
 }

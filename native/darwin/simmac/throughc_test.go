@@ -104,6 +104,34 @@ func TestTheSlowReread(t *testing.T) {
 	is.Equal(clock.Pending(), 0)
 }
 
+// TestTheSlowRereadAfterAnEvent: what changes in silence after an announced change, in
+// the same minute, is found as well, and no event is counted as missing.
+func TestTheSlowRereadAfterAnEvent(t *testing.T) {
+	is := is.New(t)
+	clean(t)
+	p, m, clock := loaded(t, trees(t)["testdata/tb4.plist"])
+	hints := make(chan native.Hint, 100)
+	stop, err := p.Facts.Watch(func(h native.Hint) { hints <- h })
+	is.NoErr(err)
+	clock.Advance(time.Minute)
+	lane := func(socket string) map[string]any { return map[string]any{"Adapter Type": 1, "Socket ID": socket} }
+	is.NoErr(m.SetProperties(false, laneOf(t), lane("7"), simfw.PropertyChange))
+	for h := range hints {
+		if h.Area == native.AreaRDMA { // the last of the event
+			break
+		}
+	}
+	is.NoErr(m.SetProperties(false, laneOf(t), lane("8"), 0)) // in silence
+	clock.Advance(time.Minute)
+	is.NoErr(stop())
+	close(hints)
+	found := map[native.Area]string{}
+	for h := range hints {
+		found[h.Area] = h.Source
+	}
+	is.Equal(found, map[native.Area]string{native.AreaThunderbolt: "reread.after_events", native.AreaRDMA: "reread.after_events"})
+}
+
 // laneOf is the registry id of a lane of the second receptacle.
 func laneOf(t *testing.T) uint64 {
 	t.Helper()
