@@ -96,11 +96,6 @@ func (t tree) above(e *entry) []*entry {
 	return out
 }
 
-// isBelow reports whether an entry hangs from another at any depth.
-func (t tree) isBelow(e, other *entry) bool {
-	return slices.ContainsFunc(t.above(e), func(a *entry) bool { return a.id == other.id })
-}
-
 // children are the entries that hang from one, of those kinds or of all.
 func (t tree) children(e *entry, kinds ...string) []*entry {
 	var out []*entry
