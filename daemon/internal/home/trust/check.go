@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 
 	"golang.org/x/sys/unix"
 )
@@ -57,18 +58,28 @@ func (f file) has(bit uint32) bool { return uint32(f.Mode)&bit != 0 }
 // judge refuses what others can change; above says that it only leads to what is
 // asked for.
 func (w *walk) judge(f file, above bool) error {
+	if problem, command := f.problem(runtime.GOOS, above); problem != "" {
+		return w.refusal(f, problem, command)
+	}
+	return nil
+}
+
+// problem says what is wrong with a file of a system (as in runtime.GOOS), with a
+// place for the file, and which command sets it right; empty where others cannot
+// change it.
+func (f file) problem(system string, above bool) (problem, command string) {
 	if f.Uid != 0 {
-		return w.refusal(f, "%s is not root's", "chown root")
+		return "%s is not root's", "chown root"
 	}
 	if f.kind() == unix.S_IFLNK {
-		return nil // its mode means nothing; who may replace it, the folder says
+		return "", "" // its mode means nothing; who may replace it, the folder says
 	}
 	isProtected := above && f.has(unix.S_ISVTX)
 	switch {
 	case f.has(unix.S_IWOTH) && !isProtected:
-		return w.refusal(f, "everybody can write %s", "chmod go-w")
-	case f.has(unix.S_IWGRP) && !isProtected && !(above && isSystemGroup(f.Gid)):
-		return w.refusal(f, "the group "+group(f.Gid)+" can write %s", "chmod go-w")
+		return "everybody can write %s", "chmod go-w"
+	case f.has(unix.S_IWGRP) && !isProtected && !(above && isSystemGroup(system, f.Gid)):
+		return "the group " + group(f.Gid) + " can write %s", "chmod go-w"
 	}
-	return nil
+	return "", ""
 }
