@@ -12,6 +12,7 @@ import (
 
 	"fulmen/native"
 	"fulmen/native/bound"
+	"fulmen/native/procsockets"
 	"fulmen/native/systemprofiler"
 )
 
@@ -36,7 +37,7 @@ func Open(options Options) (native.Platform, error) {
 		},
 	})
 	p := m.systemPlatform()
-	p.Sockets = bound.Sockets{}
+	p.Sockets, p.Processes = bound.Sockets{}, procsockets.Processes{}
 	p.Supervisor = newSupervisor(options, os.Geteuid(), home, runLaunchctl)
 	return p.Complete()
 }
