@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
@@ -17,9 +18,10 @@ import (
 const leastFree = 256 << 20
 
 // doctor examines what only the daemon itself can: its folders as it sees them,
-// its worker, the events that it hears, and what the graph says of its cables.
+// its worker, the events that it hears, whose ports it can tell, and what the graph says
+// of its cables.
 func (d *daemon) doctor(ctx context.Context, _ *server.Caller, _ api.Empty) (api.DaemonDoctorResult, error) {
-	checks := []api.DoctorCheck{d.checkState(), d.checkWorker(), d.checkTrust(), d.checkEvents()}
+	checks := []api.DoctorCheck{d.checkState(), d.checkWorker(), d.checkTrust(), d.checkEvents(), checkProcesses(d.platform.Processes)}
 	return api.DaemonDoctorResult{Checks: append(checks, d.checkPorts(ctx)...)}, nil
 }
 
@@ -90,4 +92,20 @@ func (d *daemon) checkEvents() api.DoctorCheck {
 		}
 	}
 	return answer("events", "", "The system announces what changes: name, memory pressure, network, and what is plugged in where it tells that.")
+}
+
+// checkProcesses says whether the system tells which process listens at a port:
+// without that no JACCL job starts, and no port of a job is published.
+func checkProcesses(processes native.Processes) api.DoctorCheck {
+	const check = "processes"
+	_, err := processes.Listens(os.Getpid(), 1, native.Listening{}) // the answer to any question will do
+	unsupported, is := errors.AsType[*native.UnsupportedError](err)
+	switch {
+	case is:
+		return answer(check, api.Reason(unsupported.Reason.Key()),
+			fmt.Sprintf("Which program listens at a port cannot be told (%s): no JACCL job starts here, and no port of a job is published.", unsupported.Reason))
+	case err != nil:
+		return api.DoctorCheck{Check: check, Answer: api.AnswerUnknown, Reason: api.ReasonReadFailed, Text: fmt.Sprintf("Which program listens at a port could not be read: %v.", err)}
+	}
+	return answer(check, "", "The system tells which program listens at a port, which JACCL jobs need.")
 }

@@ -64,13 +64,14 @@ func (j *Jobs) causeOf(err error, node api.NodeID) phase.Cause {
 }
 
 // final reports whether a reason stands in the way of every further attempt: what
-// a person has to put right before the job can run.
+// a person has to put right before the job can run, or what a node can never do.
 func final(r api.Reason) bool {
-	return slices.Contains([]api.Reason{
+	info, _ := api.LookupReason(r)
+	return info.Code == api.CodeUnsupported || slices.Contains([]api.Reason{
 		api.ReasonSpecAltered, api.ReasonSpecExpired, api.ReasonBadSignature, api.ReasonNotAMember, api.ReasonSpecConflict, api.ReasonVariablesLost,
 		api.ReasonAccountForbidden, api.ReasonInterpreterMissing, api.ReasonProgramMissing, api.ReasonProgramNotExecutable,
 		api.ReasonDirectoryMissing, api.ReasonMacOSPrivacy, api.ReasonSyncTooLarge, api.ReasonSyncLeavesFolder,
 		api.ReasonPrepareFailed, api.ReasonPreflightFailed, api.ReasonMLXVersionsDiffer, api.ReasonPythonVersionsDiffer,
-		api.ReasonPackageVersionsDiffer, api.ReasonBackendUnsupported, api.ReasonMLXTooOld,
+		api.ReasonPackageVersionsDiffer,
 	}, r)
 }

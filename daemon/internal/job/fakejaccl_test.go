@@ -90,7 +90,8 @@ func (w *world) change(f func()) {
 // joins after that, and hangs); late D RANK (so does the rank, and the others hang in
 // the handshake until then); quit CODE RANK N (the rank ends so without having
 // dialled, in the first N attempts; then all join); fall CODE RANK N (the same after
-// having dialled, and the others complain). The machine's lock is held.
+// having dialled, and the others complain); fail REASON RANK (its node ends the rank
+// for that reason). The machine's lock is held.
 func (p *process) begins(words []string) {
 	handshake := api.Handshake{State: api.HandshakeNone}
 	p.doc.Phase, p.doc.Handshake = api.RankHandshake, &handshake
@@ -113,6 +114,9 @@ func (p *process) begins(words []string) {
 		p.after(d, func() { p.reaches(api.HandshakeJoined) })
 	case words[0] == "late":
 		p.after(soon, func() { p.reaches(api.HandshakeConnected) })
+	case words[0] == "fail" && mine:
+		p.after(soon, func() { p.end(api.Exit{Signal: 15}, api.Reason(words[1])) })
+	case words[0] == "fail":
 	case number(3) < p.doc.Attempt:
 		p.after(soon, func() { p.reaches(api.HandshakeJoined) })
 	case words[0] == "quit" && mine:

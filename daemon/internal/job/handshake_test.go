@@ -81,6 +81,24 @@ func TestAProgramThatNeverJoins(t *testing.T) {
 	}
 }
 
+// What a node can never do is not tried again; anything else is.
+func TestWhatIsNotSupportedIsNotRepeated(t *testing.T) {
+	for reason, isRepeated := range map[api.Reason]bool{
+		api.ReasonNotSupportedByPlatform: false, api.ReasonNotSupportedByOS: false, api.ReasonSupervisorUnavailable: false,
+		api.ReasonInternal: true, api.ReasonPortTaken: true,
+	} {
+		in(t, 2, func(t *testing.T, w *world) {
+			is := is.New(t)
+			a, b := w.nodes[0], w.nodes[1]
+			w.plug(a, b)
+			id := a.submits(meshed(words("fail", string(reason), "1"), a, b))
+			job := a.until(id, api.JobFailed, time.Hour)
+			is.Equal(job.Reason, reason)
+			is.Equal(len(job.Attempts) > 1, isRepeated)
+		})
+	}
+}
+
 func TestAHandshakeThatNeverEnds(t *testing.T) {
 	in(t, 2, func(t *testing.T, w *world) {
 		is := is.New(t)

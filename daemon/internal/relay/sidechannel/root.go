@@ -170,7 +170,11 @@ func (r *root) watch() {
 		r.mu.Unlock()
 		switch {
 		case err != nil:
-			r.fail(api.Errorf(api.ReasonInternal, r.ch.Rank.String(), "Whether rank 0 listens cannot be found out: %v.", err))
+			reason := api.ReasonInternal
+			if unsupported, is := errors.AsType[*native.UnsupportedError](err); is {
+				reason = api.Reason(unsupported.Reason.Key())
+			}
+			r.fail(api.Errorf(reason, r.ch.Rank.String(), "Whether rank 0 listens cannot be found out: %v.", err))
 			return
 		case whole:
 			return

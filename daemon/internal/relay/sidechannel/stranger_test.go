@@ -14,6 +14,7 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/e2e/jaccl"
 	"fulmen/daemon/internal/relay/sidechannel"
+	"fulmen/native"
 )
 
 // isClosed reports whether the other side has closed a connection.
@@ -251,15 +252,23 @@ func TestStrangersAtRank0sPort(t *testing.T) {
 			is.Equal(d.failure(ref(0)), api.ReasonStrayConnection)
 		})
 	})
-	t.Run("nobody can tell", func(t *testing.T) {
-		bubble(t, 2, func(t *testing.T, d *desk) {
-			is := is.New(t)
-			d.nodes[0].blind = net.ErrClosed
-			d.start(ref(0))
-			pass(tick)
-			is.Equal(d.failure(ref(0)), api.ReasonInternal)
+	for name, tt := range map[string]struct {
+		blind error
+		want  api.Reason
+	}{
+		"nobody can tell":        {net.ErrClosed, api.ReasonInternal},
+		"nobody can tell at all": {native.Unsupported(native.FeatureProcesses, native.ReasonNoPlatform.With("not a part")), api.ReasonNotSupportedByPlatform},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, 2, func(t *testing.T, d *desk) {
+				is := is.New(t)
+				d.nodes[0].blind = tt.blind
+				d.start(ref(0))
+				pass(tick)
+				is.Equal(d.failure(ref(0)), tt.want)
+			})
 		})
-	})
+	}
 }
 
 // A channel is of a rank of a group.
