@@ -5,19 +5,12 @@ import (
 	"errors"
 	"os"
 	"sync"
-	"time"
 
 	"fulmen/assets/dashboard"
 	"fulmen/daemon/api"
 	"fulmen/daemon/api/schema"
-	"fulmen/daemon/api/worker"
-	"fulmen/daemon/internal/facts"
-	"fulmen/daemon/internal/proc"
 	"fulmen/daemon/internal/server"
 )
-
-// infoDeadline bounds the worker's answer to what MLX there is.
-const infoDeadline = 30 * time.Second
 
 // serve opens the listeners and runs everything until ctx ends.
 func (d *daemon) serve(ctx context.Context) error {
@@ -131,28 +124,4 @@ func (d *daemon) followInterest(ctx context.Context) {
 			d.facts.Watched(kind, d.ledger.Interested(kind, d.identity.Node))
 		}
 	}
-}
-
-// learnMLX asks the worker once what MLX there is.
-func (d *daemon) learnMLX(ctx context.Context) {
-	record := proc.Run(ctx, d.platform.Clock, proc.Command{
-		Path: d.worker, Args: []string{string(worker.CommandInfo)}, Env: workerEnvironment(os.Environ()), Deadline: infoDeadline, Check: d.trusted,
-	})
-	var info worker.Info
-	if record.Outcome != proc.OK || record.Word.Decode(&info) != nil {
-		if record.Outcome != proc.Cancelled {
-			d.logs.part("daemon").Warn("MLX could not be asked", "outcome", record.Outcome, "sentence", record.Sentence)
-			d.raise(api.ReasonMLXMissing, record.Sentence)
-			d.facts.Learn(nil, api.ReasonMLXMissing)
-		}
-		return
-	}
-	mlx := &facts.MLX{Version: info.MLXVersion}
-	for _, name := range info.Distributed {
-		mlx.Backends = append(mlx.Backends, api.MLXBackend(name))
-	}
-	for _, name := range info.Backends {
-		mlx.Devices = append(mlx.Devices, api.MLXDevice(name))
-	}
-	d.facts.Learn(mlx, "")
 }

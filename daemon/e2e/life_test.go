@@ -38,7 +38,11 @@ func TestFirstFacts(t *testing.T) {
 	is.NoErr(document.Decode(&memory))
 	is.True(*memory.TotalBytes > 0)
 	is.True(*memory.AvailableBytes <= *memory.TotalBytes)
-	is.True(document.Unknown["gpu_working_set_bytes"] != "" || memory.GPUWorkingSetBytes != nil) // absent with a reason
+
+	const field = "gpu_working_set_bytes"
+	document = until(t, c, api.KindMemory, "answer of MLX", func(d api.Document) bool { return d.Unknown[field] != api.ReasonNotYetRead })
+	is.NoErr(document.Decode(&memory))
+	is.Equal(memory.GPUWorkingSetBytes != nil, document.Unknown[field] != api.ReasonMLXMissing) // told, where there is an MLX
 }
 
 func TestOrderlyEnd(t *testing.T) {

@@ -80,9 +80,10 @@ func setPages(meters meters, m *native.Memory) {
 }
 
 // workingSet is the limit that a person set for the GPU, in MiB; 0 is the system's
-// default, which Metal alone tells (recommendedMaxWorkingSetSize). What is said of
-// it, 70 to 75 % of the memory, is a rule of thumb and no figure of this machine:
-// it stands in the reason, and nothing is computed from it.
+// default, which Metal alone tells (recommendedMaxWorkingSetSize): the daemon has it
+// from the worker. What is said of it, 70 to 75 % of the memory, is a rule of thumb
+// and no figure of this machine: it stands in the reason, and nothing is computed
+// from it.
 func workingSet(s sysctl, m *native.Memory) {
 	const name = "iogpu.wired_limit_mb"
 	limit, err := number(s, name)

@@ -63,19 +63,16 @@ func identity(from native.Identity, static Static) (api.Identity, map[string]api
 	if static.MLX != nil {
 		to.MLXVersion, to.MLXBackends, to.MLXDevices = static.MLX.Version, static.MLX.Backends, static.MLX.Devices
 	} else {
-		reason := static.NoMLX
-		if reason == "" {
-			reason = api.ReasonNotYetRead
-		}
 		for _, field := range []string{"mlx_version", "mlx_backends", "mlx_devices"} {
-			why[field] = reason
+			why[field] = static.noMLX()
 		}
 	}
 	return to, why
 }
 
-// memory makes the value of the memory document.
-func memory(from native.Memory) (api.Memory, map[string]api.Reason) {
+// memory makes the value of the memory document. A working set that the system does
+// not tell is MLX's to tell: a Mac where nobody has set a limit has Metal's default.
+func memory(from native.Memory, static Static) (api.Memory, map[string]api.Reason) {
 	to := api.Memory{
 		TotalBytes: from.TotalBytes, UsedBytes: from.UsedBytes, AvailableBytes: from.AvailableBytes,
 		WiredBytes: from.WiredBytes, CompressedBytes: from.CompressedBytes,
@@ -83,7 +80,22 @@ func memory(from native.Memory) (api.Memory, map[string]api.Reason) {
 		Pressure: api.Pressure(from.Pressure), PressureStallRatio: from.PressureStallRatio,
 		GPUWorkingSetBytes: from.GPUWorkingSetBytes, GPUUsedBytes: from.GPUUsedBytes,
 	}
-	return to, reasons(from.Unknown, to)
+	why := reasons(from.Unknown, to)
+	const field = "gpu_working_set_bytes"
+	if to.GPUWorkingSetBytes == nil {
+		switch mlx := static.MLX; {
+		case mlx == nil:
+			why[field] = static.noMLX()
+		case mlx.UsesCPU && from.TotalBytes != nil:
+			to.GPUWorkingSetBytes = from.TotalBytes
+		case mlx.WorkingSetBytes > 0:
+			to.GPUWorkingSetBytes = &mlx.WorkingSetBytes
+		}
+	}
+	if to.GPUWorkingSetBytes != nil {
+		delete(why, field)
+	}
+	return to, why
 }
 
 // system makes the value of the system document.

@@ -34,6 +34,39 @@ func TestConversions(t *testing.T) {
 	is.Equal(unknown["fans.right"], api.ReasonReadFailed)
 }
 
+// Where nobody has set a limit, macOS tells no working set, and Metal does.
+func TestWorkingSet(t *testing.T) {
+	set := func(bytes int64) native.Memory {
+		return native.Memory{TotalBytes: new(int64(128 << 30)), GPUWorkingSetBytes: &bytes}
+	}
+	none := native.Memory{TotalBytes: new(int64(128 << 30)), Unknown: native.Reasons{"gpu_working_set_bytes": native.ReasonNoPlatform}}
+	for name, tt := range map[string]struct {
+		from   native.Memory
+		static Static
+		want   int64 // 0 = unknown
+		why    api.Reason
+	}{
+		"MLX tells it":             {none, Static{MLX: &MLX{WorkingSetBytes: 96 << 30}}, 96 << 30, ""},
+		"a person's limit wins":    {set(110 << 30), Static{MLX: &MLX{WorkingSetBytes: 96 << 30}}, 110 << 30, ""},
+		"a limit, and no MLX":      {set(110 << 30), Static{NoMLX: api.ReasonMLXMissing}, 110 << 30, ""},
+		"ranks compute on the CPU": {none, Static{MLX: &MLX{UsesCPU: true}}, 128 << 30, ""},
+		"nor is the memory known":  {native.Memory{Unknown: none.Unknown}, Static{MLX: &MLX{UsesCPU: true}}, 0, api.ReasonNotSupportedByPlatform},
+		"nobody tells it":          {none, Static{MLX: &MLX{}}, 0, api.ReasonNotSupportedByPlatform},
+		"MLX has not answered yet": {none, Static{}, 0, api.ReasonNotYetRead},
+		"there is no MLX to ask":   {none, Static{NoMLX: api.ReasonMLXMissing}, 0, api.ReasonMLXMissing},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			value, unknown := memory(tt.from, tt.static)
+			is.Equal(unknown["gpu_working_set_bytes"], tt.why)
+			is.Equal(value.GPUWorkingSetBytes != nil, tt.want != 0)
+			if tt.want != 0 {
+				is.Equal(*value.GPUWorkingSetBytes, tt.want)
+			}
+		})
+	}
+}
+
 func TestNetwork(t *testing.T) {
 	is := is.New(t)
 	link := true

@@ -107,7 +107,7 @@ func (k *knowledge) facts(kind api.Kind, static Static) []Fact {
 	case native.AreaIdentity:
 		one(identity(*k.held.Identity, static))
 	case native.AreaMemory:
-		one(memory(*k.held.Memory))
+		one(memory(*k.held.Memory, static))
 	case native.AreaSystem:
 		one(system(*k.held.System))
 	case native.AreaNetwork:

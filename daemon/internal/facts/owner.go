@@ -70,7 +70,7 @@ func (o *Owner) Watched(kind api.Kind, yes bool) {
 func (o *Owner) Learn(mlx *MLX, why api.Reason) {
 	o.mu.Lock()
 	o.static.MLX, o.static.NoMLX = mlx, why
-	o.hinted[native.AreaIdentity] = true
+	o.hinted[native.AreaIdentity], o.hinted[native.AreaMemory] = true, true // both say what it tells
 	o.mu.Unlock()
 	o.nudge()
 }

@@ -154,6 +154,31 @@ func TestHintIsReadAtOnce(t *testing.T) {
 	})
 }
 
+// What MLX tells is published at once, wherever it stands.
+func TestMLXIsLearnt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		owner, _, published := running(t)
+		published.of("")
+		owner.Learn(&MLX{Version: "0.32.4", WorkingSetBytes: 48 << 30}, "")
+		synctest.Wait()
+		published.mu.Lock()
+		var version string
+		var set *int64
+		for _, p := range published.puts {
+			switch value := p.value.(type) {
+			case api.Identity:
+				version = value.MLXVersion
+			case api.Memory:
+				set = value.GPUWorkingSetBytes
+			}
+		}
+		published.mu.Unlock()
+		is.Equal(version, "0.32.4")
+		is.True(set != nil && *set == 48<<30)
+	})
+}
+
 // TestMissedEventsAreCounted: a change that only looking found is read like any
 // other, and counted.
 func TestMissedEventsAreCounted(t *testing.T) {

@@ -2413,7 +2413,7 @@ export interface Memory {
   pressure?: Pressure;
   /** The part of the last 10 s in which some task waited for memory; Linux only. Unit: ratio. */
   pressure_stall_ratio?: number;
-  /** The largest working set that the GPU recommends; placement compares with it. Unit: bytes. */
+  /** The largest working set that the GPU recommends; all memory where MLX finds no GPU. Placement compares with it. Unit: bytes. */
   gpu_working_set_bytes?: number;
   /** What all programs together hold for the GPU. Unit: bytes. */
   gpu_used_bytes?: number;
