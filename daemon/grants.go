@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -15,9 +16,6 @@ import (
 	"fulmen/native"
 )
 
-// gpuFresh is how old the use of the GPU may be that decides on a grant.
-const gpuFresh = 3 * time.Second
-
 // gpuReadWithin bounds the reading of that use before somebody is put in line.
 const gpuReadWithin = 300 * time.Millisecond
 
@@ -29,9 +27,8 @@ type grants struct {
 	*grant.Arbiter
 	daemon *daemon
 
+	load  grant.GPULoad // of other programs
 	mu    sync.Mutex
-	use   *float64 // of the GPU, as it was read last
-	useAt time.Duration
 	watch *ledger.Watcher // while somebody waits for the GPU
 }
 
@@ -41,7 +38,8 @@ func (d *daemon) openGrants() {
 	g := &grants{daemon: d}
 	g.Arbiter = grant.New(grant.Config{
 		Self: d.identity.Node, Clock: d.platform.Clock, Documents: d.owner("grant", api.KindGrant), Policy: lendingInPeace{lendingNow{d}},
-		Capacity: g.capacity, GPUUse: g.gpuUse, WatchGPU: g.watchGPU, Lease: d.live.Current().Times.Lease,
+		Capacity: g.capacity, GPUUse: g.gpuUse, WatchGPU: g.watchGPU,
+		GPUWait: func() time.Duration { return d.live.Current().Times.GPUWait }, Lease: d.live.Current().Times.Lease,
 	})
 	d.grants = g
 	d.onClose(func() error { g.Close(); return nil })
@@ -71,12 +69,7 @@ func (g *grants) capacity() grant.Capacity {
 
 // gpuUse is how much of the GPU is used, as far as it was read lately.
 func (g *grants) gpuUse() (ratio float64, known bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.use == nil || g.daemon.platform.Clock.Boot()-g.useAt > gpuFresh {
-		return 0, false
-	}
-	return *g.use, true
+	return g.load.Mean(g.daemon.platform.Clock.Boot())
 }
 
 // readGPU reads how much of the GPU is used.
@@ -87,13 +80,17 @@ func (g *grants) readGPU(ctx context.Context) {
 	if err != nil || snapshot.System == nil {
 		return
 	}
-	g.noteGPU(snapshot.System.GPUUseRatio)
+	g.noteGPU(cmp.Or(snapshot.System.GPULoadRatio, snapshot.System.GPUUseRatio))
 }
 
-func (g *grants) noteGPU(use *float64) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.use, g.useAt = use, g.daemon.platform.Clock.Boot()
+// noteGPU notes how much of the GPU is used. What is lent uses it itself.
+func (g *grants) noteGPU(load *float64) {
+	for _, held := range g.Holders() {
+		if held.State == api.GrantHeld && held.GPU != api.GPUNone {
+			load = nil
+		}
+	}
+	g.load.Note(g.daemon.platform.Clock.Boot(), load)
 }
 
 // watchGPU has the use of the GPU read while somebody waits for it.
@@ -121,7 +118,7 @@ func (g *grants) watchGPU(on bool) {
 			}
 			var system api.System
 			if g.daemon.own(api.KindSystem, &system) {
-				g.noteGPU(system.GPUUseRatio)
+				g.noteGPU(cmp.Or(system.GPULoadRatio, system.GPUUseRatio))
 				g.Recheck()
 			}
 		}
@@ -142,7 +139,11 @@ func (g *grants) asked(ctx context.Context, home gate.Home, p api.PeerGrantParam
 		return api.Grant{State: api.GrantRefused, Since: api.TimeOf(g.daemon.platform.Clock.Now()), Principal: r.Principal, Epoch: r.Epoch,
 			GPU: r.GPU, Receptacles: r.Receptacles, Reason: why, WaitingFor: on}, nil
 	}
-	return g.Ask(ctx, r)
+	lent, err := g.Ask(ctx, r)
+	if lent.State == api.GrantHeld && lent.Reason != "" {
+		g.daemon.logs.part("grant").Warn("the GPU is lent although other programs use it", "holder", p.Holder)
+	}
+	return lent, err
 }
 
 // released answers peer.release.

@@ -65,7 +65,7 @@ func studio() native.Snapshot {
 			Unknown: native.Reasons{"compressed_bytes": native.ReasonSourceMalformed.With("compressor -1"), "pressure_stall_ratio": native.ReasonNoPlatform},
 		},
 		System: &native.System{
-			GPUUseRatio: new(0.0), SystemPowerWatts: new(12.5), ThermalState: native.ThermalNominal, PowerSource: native.PowerAC,
+			GPUUseRatio: new(0.0), GPULoadRatio: new(0.0), SystemPowerWatts: new(12.5), ThermalState: native.ThermalNominal, PowerSource: native.PowerAC,
 			LowPowerMode: new(false), GPUTemperatureCelsius: new(41.5),
 			Temperatures: []native.Temperature{{Name: "Tg0D", TemperatureCelsius: 41.5}}, Fans: []native.Fan{{Name: "left", SpeedHz: new(20.5), MaxSpeedHz: new(48.25)}},
 			Unknown: native.Reasons{

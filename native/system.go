@@ -31,6 +31,9 @@ type System struct {
 
 	CPUUseRatio *float64 `json:"cpu_use_ratio,omitzero"` // 0 to 1 over all cores
 	GPUUseRatio *float64 `json:"gpu_use_ratio,omitzero"` // 0 to 1
+	// GPULoadRatio is the use weighed by the clock: 1 where the GPU was busy all the
+	// time at its highest clock. A screen keeps it busy at the lowest.
+	GPULoadRatio *float64 `json:"gpu_load_ratio,omitzero"`
 	// GPUFrequencyHz is the GPU's mean clock while it was busy.
 	GPUFrequencyHz *float64 `json:"gpu_frequency_hz,omitzero"`
 	CPUPowerWatts  *float64 `json:"cpu_power_watts,omitzero"`

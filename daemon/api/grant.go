@@ -19,7 +19,7 @@ type Grant struct {
 	Receptacles []Receptacle `json:"receptacles,omitempty"`
 	// LeaseS is how long it holds without being renewed; 0 = until it is given back.
 	LeaseS float64 `json:"lease_s,omitempty"`
-	// Reason is why it waits, was refused or taken back.
+	// Reason is why it waits, was refused or taken back; gpu_used_by_other_program where it holds although other programs use the GPU.
 	Reason Reason `json:"reason,omitempty"`
 	// WaitingFor says what is in the way: a holder, or words.
 	WaitingFor string `json:"waiting_for,omitempty"`

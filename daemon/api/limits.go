@@ -32,8 +32,8 @@ const (
 	MinRDMABitsPerS = 40_000_000_000
 	// HistoryLength is how many earlier results a profile keeps.
 	HistoryLength = 32
-	// GPUBusyRatio is the use of the GPU by others above which jobs and measurements wait.
-	GPUBusyRatio = 0.1
+	// GPUBusyRatio is the use of the GPU by others above which jobs and measurements wait: what a program that computes takes, and a screen does not.
+	GPUBusyRatio = 0.5
 	// LinkDropRatio is how far below its median a wired link must fall, LinkDropRuns times in a row, to be reported.
 	LinkDropRatio = 0.2
 	// LinkDropRuns is that number of times.

@@ -157,7 +157,7 @@ func jobReasons() []ReasonInfo {
 			Text: "Jobs that want the same were submitted before it."},
 		{Reason: ReasonGPUUsedByOtherProgram, Code: CodeConflict,
 			Text:   "Another program uses the GPU.",
-			Remedy: "Quit it, or wait."},
+			Remedy: "Quit it, or wait: after times.gpu_wait the job starts beside it."},
 		{Reason: ReasonNoMesh, Code: CodePrecondition,
 			Text:   "The nodes are not all joined to each other by ready cables.",
 			Remedy: "Add the missing cables, or use jaccl-ring."},

@@ -5,6 +5,8 @@ package api
 type System struct {
 	// GPUUseRatio is the part of the time in which the GPU was busy.
 	GPUUseRatio *float64 `json:"gpu_use_ratio,omitempty"`
+	// GPULoadRatio is that use weighed by the clock: 1 is all the time at the highest.
+	GPULoadRatio *float64 `json:"gpu_load_ratio,omitempty"`
 	// GPUFrequencyHz is the GPU's mean clock while busy.
 	GPUFrequencyHz *float64 `json:"gpu_frequency_hz,omitempty"`
 	// GPUPowerWatts is the GPU's power.

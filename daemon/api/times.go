@@ -28,6 +28,8 @@ const (
 	DefaultDrain = 5 * time.Second
 	// DefaultPreflight bounds the check of all nodes before anything starts.
 	DefaultPreflight = 2 * time.Second
+	// DefaultGPUWait bounds the wait of a job for other programs that use the GPU.
+	DefaultGPUWait = 2 * time.Minute
 	// DefaultGPUTTL is how old a GPU's measurement may be when somebody looks.
 	DefaultGPUTTL = time.Hour
 	// DefaultSocketTTL is the same for a path over sockets.

@@ -23,7 +23,7 @@ const (
 // time since the last reading.
 func (m *machine) setEnergy(s *native.System, interval time.Duration) {
 	channels, err := m.meters.Energy()
-	fields := []string{"cpu_power_watts", "gpu_power_watts", "package_power_watts", "gpu_frequency_hz"}
+	fields := []string{"cpu_power_watts", "gpu_power_watts", "package_power_watts", "gpu_frequency_hz", "gpu_load_ratio"}
 	why := native.ReasonNotYetRead
 	if err != nil {
 		why = whyNot(err)
@@ -31,7 +31,7 @@ func (m *machine) setEnergy(s *native.System, interval time.Duration) {
 		why = native.ReasonNoOS.With("IOReport has no such channel")
 		m.addChannels(s, channels, interval.Seconds())
 	}
-	for i, value := range []*float64{s.CPUPowerWatts, s.GPUPowerWatts, s.PackagePowerWatts, s.GPUFrequencyHz} {
+	for i, value := range []*float64{s.CPUPowerWatts, s.GPUPowerWatts, s.PackagePowerWatts, s.GPUFrequencyHz, s.GPULoadRatio} {
 		if value == nil {
 			s.Unknown.Add(fields[i], why)
 		}
@@ -73,7 +73,7 @@ func (m *machine) addChannels(s *native.System, channels []any, seconds float64)
 	}
 }
 
-// addGPU makes the use and the mean clock of how long the GPU was in each of its
+// addGPU makes the use, the load and the mean clock of how long the GPU was in each of its
 // states, the first of which is off.
 func (m *machine) addGPU(s *native.System, channel any) {
 	states, _ := listMap(channel)["states"].([]any)
@@ -99,7 +99,11 @@ func (m *machine) addGPU(s *native.System, channel any) {
 		return
 	}
 	s.GPUUseRatio = new(busy / all)
-	if busy > 0 && len(clocks) > 0 && step <= len(clocks) {
+	if len(clocks) == 0 || step > len(clocks) {
+		return
+	}
+	s.GPULoadRatio = new(weighted / (all * slices.Max(clocks)))
+	if busy > 0 {
 		s.GPUFrequencyHz = new(weighted / busy)
 	}
 }

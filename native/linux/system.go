@@ -54,7 +54,7 @@ func (s *sampler) read(t tree, now time.Duration) *native.System {
 	t.setHeat(sys)
 	t.setSupply(sys)
 	t.setProfile(sys)
-	for _, field := range []string{"gpu_use_ratio", "gpu_frequency_hz", "gpu_power_watts"} {
+	for _, field := range []string{"gpu_use_ratio", "gpu_load_ratio", "gpu_frequency_hz", "gpu_power_watts"} {
 		sys.Unknown.Add(field, native.ReasonNoPlatform.With("Linux does not speak for GPUs"))
 	}
 	sys.Unknown.Add("thermal_state", native.ReasonNoOS.With("Linux has no such state"))

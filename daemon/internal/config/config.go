@@ -60,6 +60,7 @@ type Times struct {
 	Lease, LeaseRenewal time.Duration
 	Beat, BeatLost      time.Duration
 	Preflight           time.Duration
+	GPUWait             time.Duration
 	Preparing, Starting time.Duration
 	Handshake           time.Duration
 	Grace, FailedGrace  time.Duration

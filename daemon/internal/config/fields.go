@@ -48,6 +48,8 @@ func Fields() []Field {
 			"The silence after which such a node is lost. At least twice beat."),
 		duration("times.preflight", api.DefaultPreflight, shortly, time.Hour, func(c *Config) *time.Duration { return &c.Times.Preflight },
 			"How long the check of all nodes may take before a job starts."),
+		duration("times.gpu_wait", api.DefaultGPUWait, 0, day, func(c *Config) *time.Duration { return &c.Times.GPUWait },
+			"How long a job waits for other programs that use the GPU; then it starts beside them, with a warning."),
 		duration("times.preparing", api.DefaultPreparing, shortly, day, func(c *Config) *time.Duration { return &c.Times.Preparing },
 			"How long copying a job's folder and preparing its Macs may take, until all of them are ready."),
 		duration("times.starting", api.DefaultStarting, shortly, day, func(c *Config) *time.Duration { return &c.Times.Starting },

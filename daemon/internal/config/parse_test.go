@@ -23,7 +23,7 @@ func TestDefaults(t *testing.T) {
 	is.Equal(c.Peers.Port, api.PeerPort)
 	is.Equal(c.Times, Times{
 		Lease: api.DefaultLease, LeaseRenewal: api.DefaultLeaseRenewal, Beat: api.DefaultBeat, BeatLost: api.DefaultBeatLost,
-		Preflight: api.DefaultPreflight, Preparing: api.DefaultPreparing, Starting: api.DefaultStarting, Handshake: api.DefaultHandshake,
+		Preflight: api.DefaultPreflight, GPUWait: api.DefaultGPUWait, Preparing: api.DefaultPreparing, Starting: api.DefaultStarting, Handshake: api.DefaultHandshake,
 		Grace: api.DefaultGrace, FailedGrace: api.DefaultFailedGrace, Drain: api.DefaultDrain,
 	})
 	is.Equal(c.Measure, Measure{api.DefaultGPUTTL, api.DefaultSocketTTL, api.DefaultRDMATTL})

@@ -101,7 +101,7 @@ func memory(from native.Memory, static Static) (api.Memory, map[string]api.Reaso
 // system makes the value of the system document.
 func system(from native.System) (api.System, map[string]api.Reason) {
 	to := api.System{
-		GPUUseRatio: from.GPUUseRatio, GPUFrequencyHz: from.GPUFrequencyHz, GPUPowerWatts: from.GPUPowerWatts,
+		GPUUseRatio: from.GPUUseRatio, GPULoadRatio: from.GPULoadRatio, GPUFrequencyHz: from.GPUFrequencyHz, GPUPowerWatts: from.GPUPowerWatts,
 		GPUTemperatureCelsius: from.GPUTemperatureCelsius,
 		CPUUseRatio:           from.CPUUseRatio, CPUPowerWatts: from.CPUPowerWatts, CPUTemperatureCelsius: from.CPUTemperatureCelsius,
 		PackagePowerWatts: from.PackagePowerWatts, SystemPowerWatts: from.SystemPowerWatts,

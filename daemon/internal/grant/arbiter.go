@@ -20,6 +20,7 @@ type Arbiter struct {
 	lent     map[Holder]*lent
 	line     []*waiter // in the order of coming, ranks before measurements
 	places   map[Holder]place
+	patience map[api.JobID]time.Duration // until when a job waits for other programs
 	epochs   map[api.JobID]epoch
 	watching bool
 	timer    native.Timer
@@ -31,6 +32,7 @@ type lent struct {
 	Request
 	since    api.Time
 	until    time.Duration // of the boot clock
+	beside   api.Reason    // what else uses the GPU; empty = nothing
 	occupied bool          // a process lives in it
 	returned bool          // given back while occupied
 }
@@ -56,12 +58,16 @@ type place struct {
 // keepPlace is how long a place in line is kept after its deadline.
 const keepPlace = 5 * time.Second
 
+// forgetPatience is how long after its end it is known that a job has waited for
+// other programs: its other ranks and its next attempts do not wait again.
+const forgetPatience = time.Hour
+
 // New makes an arbiter that has lent nothing.
 func New(cfg Config) *Arbiter {
 	if cfg.Lease <= 0 {
 		cfg.Lease = api.DefaultLease
 	}
-	return &Arbiter{cfg: cfg, lent: map[Holder]*lent{}, places: map[Holder]place{}, epochs: map[api.JobID]epoch{}}
+	return &Arbiter{cfg: cfg, lent: map[Holder]*lent{}, places: map[Holder]place{}, patience: map[api.JobID]time.Duration{}, epochs: map[api.JobID]epoch{}}
 }
 
 // Release gives a grant back, or leaves the line. What a process occupies is

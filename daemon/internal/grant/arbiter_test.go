@@ -197,14 +197,17 @@ func TestMeasurementsAreLastAndAlone(t *testing.T) {
 func TestOtherProgramsAreWaitedFor(t *testing.T) {
 	on(t, func(t *testing.T, d *desk) {
 		is := is.New(t)
-		d.change(func() { d.use = 0.11 })
+		d.change(func() { d.use = 0.41 }) // an ordinary screen
+		is.Equal(d.now(wants(9, 0)).State, api.GrantHeld)
+		is.NoErr(d.Release(rank(9), 1))
+		d.change(func() { d.use = 0.51 })
 		r := d.ask(wants(1, time.Hour))
 		is.Equal(d.doc(rank(1)).Reason, api.ReasonGPUUsedByOtherProgram)
 		is.Equal(d.watched, []bool{true})
 		without := wants(2, 0)
 		without.GPU = api.GPUNone
 		is.Equal(d.now(without).State, api.GrantHeld)
-		d.change(func() { d.use = 0.1 })
+		d.change(func() { d.use = 0.5 })
 		is.Equal((<-r).State, api.GrantHeld)
 		is.Equal(d.watched, []bool{true, false})
 		d.change(func() { d.use = 1 }) // what is lent uses it
@@ -217,6 +220,42 @@ func TestOtherProgramsAreWaitedFor(t *testing.T) {
 		d.change(func() { d.use = 1 })
 		shared.Holder = rank(5)
 		is.Equal(d.now(shared).State, api.GrantHeld)
+	})
+}
+
+// A job waits for other programs a stated time at most, all of its ranks and attempts
+// together; a measurement waits on.
+func TestOtherProgramsAreNotWaitedForForEver(t *testing.T) {
+	on(t, func(t *testing.T, d *desk) {
+		is := is.New(t)
+		d.change(func() { d.use, d.wait = 1, 2*time.Minute })
+		other := wants(1, 0)
+		other.Holder.Rank.Rank = 1
+		is.Equal(d.now(other).State, api.GrantWaiting) // the time of the job begins here
+		pass(time.Minute)
+		first := d.ask(wants(1, time.Hour))
+		m := d.ask(measures(1, 24*time.Hour))
+		got := <-first
+		is.Equal(got.at, 2*time.Minute)
+		is.Equal(got.State, api.GrantHeld)
+		is.Equal(got.Reason, api.ReasonGPUUsedByOtherProgram) // the warning
+		is.Equal(d.doc(rank(1)).Reason, api.ReasonGPUUsedByOtherProgram)
+		is.NoErr(d.Release(rank(1), 1))
+
+		again := wants(1, 0)
+		again.Holder.Rank.Attempt = 2
+		is.Equal(d.now(again).Reason, api.ReasonGPUUsedByOtherProgram)
+		is.NoErr(d.Release(again.Holder, 1))
+		next := d.ask(wants(2, time.Hour))
+		is.Equal((<-next).at, 4*time.Minute) // another job waits its own time
+		is.NoErr(d.Release(rank(2), 1))
+
+		pass(forgetPatience + 2*time.Minute)
+		is.True(!answered(m))
+		is.Equal(d.now(again).State, api.GrantWaiting)
+		d.change(func() { d.use = 0.2 })
+		is.Equal((<-m).State, api.GrantHeld)
+		is.Equal(d.Holders()[measure(1).String()].Reason, api.Reason(""))
 	})
 }
 

@@ -47,6 +47,9 @@ type Config struct {
 	// GPUUse reads how much of the GPU is used, 0 to 1, and whether that is known.
 	// It counts only while nothing of the GPU is lent: it is then other programs' use.
 	GPUUse func() (ratio float64, known bool)
+	// GPUWait reads how long a job waits for other programs at most; then it is lent
+	// the GPU beside them, with that as the grant's reason. Measurements wait on.
+	GPUWait func() time.Duration
 	// WatchGPU, where set, is told when somebody waits for the GPU to become idle,
 	// and when nobody does any more, so that its use is read only meanwhile. It is
 	// called in order, and must not wait.

@@ -50,7 +50,7 @@ func (a *Arbiter) Restore(r Request) error {
 	if err := a.fence(r.Holder, r.Epoch); err != nil {
 		return err
 	}
-	a.lend(r).occupied = true
+	a.lend(r, "").occupied = true
 	a.settle()
 	return nil
 }

@@ -5,7 +5,7 @@ import "fulmen/daemon/api"
 // grant is the document of what is lent.
 func (l *lent) grant() api.Grant {
 	return api.Grant{State: api.GrantHeld, Since: l.since, Principal: l.Principal, Epoch: l.Epoch, GPU: l.GPU,
-		MemoryBytes: l.MemoryBytes, Receptacles: l.Receptacles, LeaseS: l.Lease.Seconds()}
+		MemoryBytes: l.MemoryBytes, Receptacles: l.Receptacles, Reason: l.beside, LeaseS: l.Lease.Seconds()}
 }
 
 // grant is the document of who waits, and every answer but the one that lends.

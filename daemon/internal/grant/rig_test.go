@@ -37,6 +37,7 @@ type desk struct {
 	set     *int64
 	others  *int64
 	use     float64
+	wait    time.Duration // for other programs
 	watched []bool
 }
 
@@ -117,7 +118,7 @@ func on(t *testing.T, test func(t *testing.T, d *desk)) {
 
 func newDesk(t *testing.T) *desk {
 	set := 100 * gb
-	d := &desk{t: t, began: time.Now(), docs: map[string]api.Grant{}, deny: map[api.NodeID]api.Reason{}, set: &set}
+	d := &desk{t: t, began: time.Now(), docs: map[string]api.Grant{}, deny: map[api.NodeID]api.Reason{}, set: &set, wait: 24 * time.Hour}
 	d.Arbiter = New(Config{
 		Self: me, Documents: d, Policy: d, Lease: lease,
 		Clock: native.ClockFrom(time.Now, func() time.Duration { return time.Since(d.began) + time.Hour }),
@@ -130,6 +131,11 @@ func newDesk(t *testing.T) *desk {
 			d.mu.Lock()
 			defer d.mu.Unlock()
 			return d.use, d.use >= 0
+		},
+		GPUWait: func() time.Duration {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			return d.wait
 		},
 		WatchGPU: func(on bool) { d.watched = append(d.watched, on) },
 	})

@@ -20,6 +20,10 @@ func (a *Arbiter) settle() {
 	taken := &wanted{}
 	for _, w := range slices.Clone(a.line) {
 		why, on, never := a.obstacle(w, taken)
+		beside := api.Reason("")
+		if why == api.ReasonGPUUsedByOtherProgram && a.hasWaited(w.Holder, now) {
+			why, beside = "", why
+		}
 		switch {
 		case never:
 			a.leave(w)
@@ -27,7 +31,7 @@ func (a *Arbiter) settle() {
 			continue
 		case why == "":
 			a.leave(w)
-			w.answer <- a.lend(w.Request).grant()
+			w.answer <- a.lend(w.Request, beside).grant()
 			continue
 		case w.until <= now:
 			// Whoever asked for an answer at once has no place to keep.
@@ -51,6 +55,20 @@ func (a *Arbiter) settle() {
 	a.arm(now)
 }
 
+// hasWaited reports whether a holder has waited for other programs as long as it
+// has to; the first question begins that time.
+func (a *Arbiter) hasWaited(h Holder, now time.Duration) bool {
+	if h.IsMeasure() {
+		return false // it would measure them as well
+	}
+	until, begun := a.patience[h.Rank.Job]
+	if !begun {
+		until = now + a.cfg.GPUWait()
+		a.patience[h.Rank.Job] = until
+	}
+	return until <= now
+}
+
 // refusedByOwner reports whether a reason is the owner's policy of the moment: who
 // waits for that takes nothing from those behind.
 func (a *Arbiter) refusedByOwner(why api.Reason) bool {
@@ -68,6 +86,11 @@ func (a *Arbiter) expire(now time.Duration) {
 	for h, p := range a.places {
 		if p.until <= now {
 			delete(a.places, h)
+		}
+	}
+	for job, until := range a.patience {
+		if until+forgetPatience <= now {
+			delete(a.patience, job)
 		}
 	}
 }
@@ -217,8 +240,8 @@ func (a *Arbiter) sorted() []*lent {
 	return all
 }
 
-func (a *Arbiter) lend(r Request) *lent {
-	l := &lent{Request: r, since: a.wall(), until: a.cfg.Clock.Boot() + r.Lease}
+func (a *Arbiter) lend(r Request, beside api.Reason) *lent {
+	l := &lent{Request: r, beside: beside, since: a.wall(), until: a.cfg.Clock.Boot() + r.Lease}
 	a.lent[r.Holder] = l
 	a.show(l)
 	return l
@@ -252,6 +275,9 @@ func (a *Arbiter) arm(now time.Duration) {
 	}
 	for _, w := range a.line {
 		soon(w.until)
+		if until := a.patience[w.Holder.Rank.Job]; until > now {
+			soon(until)
+		}
 	}
 	for _, p := range a.places {
 		soon(p.until)

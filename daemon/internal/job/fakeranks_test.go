@@ -76,7 +76,7 @@ func (m *machine) serve(p *peer.Peers) {
 			}
 			m.mu.Unlock()
 			if holder == "" {
-				return api.Grant{State: api.GrantHeld}, nil
+				return api.Grant{State: api.GrantHeld, Reason: m.beside}, nil
 			}
 			if !time.Now().Before(deadline) {
 				return api.Grant{State: api.GrantWaiting, Reason: api.ReasonGPUBusy, WaitingFor: holder}, nil

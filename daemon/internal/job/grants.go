@@ -68,7 +68,12 @@ func (a *actor) askGrant(e phase.AskGrant) {
 			}
 			return events(refused)
 		case g.State == api.GrantHeld:
-			return events(phase.Granted{Attempt: e.Attempt, Rank: e.Rank.Rank, Node: node})
+			granted := phase.Granted{Attempt: e.Attempt, Rank: e.Rank.Rank, Node: node}
+			if g.Reason != api.ReasonGPUUsedByOtherProgram {
+				return events(granted)
+			}
+			return events(phase.Noted{Attempt: e.Attempt, Note: api.Cause{Reason: g.Reason, Subject: string(node),
+				Message: "other programs used the GPU of " + a.j.name(node) + " when the job started, which may be slow"}}, granted)
 		case g.Reason == api.ReasonStaleEpoch:
 			return events(phase.Stale{Epoch: e.Epoch + 1})
 		}

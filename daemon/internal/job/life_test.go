@@ -154,6 +154,20 @@ func TestWaitsForGrants(t *testing.T) {
 	})
 }
 
+// A node that lends its GPU although other programs use it says so, and the attempt
+// keeps it for people.
+func TestTheGPUIsSharedWithOtherPrograms(t *testing.T) {
+	in(t, 2, func(t *testing.T, w *world) {
+		is := is.New(t)
+		a, b := w.nodes[0], w.nodes[1]
+		b.beside = api.ReasonGPUUsedByOtherProgram
+		id := a.submits(program(words("sleep", "1s"), a, b))
+		job := a.until(id, api.JobSucceeded, time.Minute)
+		is.Equal(job.Attempts[0].Plan.Notes, []api.Cause{{Reason: api.ReasonGPUUsedByOtherProgram, Subject: string(b.id),
+			Message: "other programs used the GPU of mac-1 when the job started, which may be slow"}})
+	})
+}
+
 func TestPreflightFails(t *testing.T) {
 	in(t, 2, func(t *testing.T, w *world) {
 		is := is.New(t)

@@ -73,6 +73,7 @@ type machine struct {
 	forgot     []string
 	wrote      []api.Job    // its last documents of jobs, in order
 	full       bool         // the disk
+	beside     api.Reason   // what else uses the GPU that it lends
 	preparing  preparing    // how that goes
 	prepared   string       // the version of Python that its ranks find once they are prepared
 	step       atomic.Int64 // by how much the wall clock was set

@@ -88,6 +88,7 @@ func TestMetrics(t *testing.T) {
 	is.Equal(math.Round(*s.PackagePowerWatts*1000), 21000.0)
 	is.Equal(*s.GPUUseRatio, 0.4)
 	is.Equal(*s.GPUFrequencyHz, (100*500e6+300*1000e6)/400)
+	is.Equal(*s.GPULoadRatio, (100*500e6+300*1000e6)/(1000*1000e6)) // at the lower clock it counts half
 	is.Equal(*s.SystemPowerWatts, 61.5)
 	is.Equal(*s.CPUTemperatureCelsius, 55.25)
 	is.Equal(*s.GPUTemperatureCelsius, 44.0)

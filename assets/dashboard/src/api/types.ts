@@ -1477,7 +1477,7 @@ export interface Grant {
   receptacles?: Receptacle[];
   /** How long it holds without being renewed; 0 = until it is given back. Unit: s. */
   lease_s?: number;
-  /** Why it waits, was refused or taken back. */
+  /** Why it waits, was refused or taken back; gpu_used_by_other_program where it holds although other programs use the GPU. */
   reason?: Reason;
   /** Says what is in the way: a holder, or words. */
   waiting_for?: string;
@@ -3443,6 +3443,8 @@ export interface Succession {
 export interface System {
   /** The part of the time in which the GPU was busy. Unit: ratio. */
   gpu_use_ratio?: number;
+  /** That use weighed by the clock: 1 is all the time at the highest. Unit: ratio. */
+  gpu_load_ratio?: number;
   /** The GPU's mean clock while busy. Unit: hz. */
   gpu_frequency_hz?: number;
   /** The GPU's power. Unit: watts. */

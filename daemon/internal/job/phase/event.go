@@ -49,6 +49,12 @@ type Granted struct {
 	Node          api.NodeID
 }
 
+// Noted is what a person should know of an attempt.
+type Noted struct {
+	Attempt int
+	Note    api.Cause
+}
+
 // GrantRefused answers [AskGrant]: the node does not. Busy says that it would
 // later: somebody is in line before the rank.
 type GrantRefused struct {
@@ -194,6 +200,7 @@ func (HandOverRefused) event()  {}
 func (Preflighted) event()      {}
 func (PreflightFailed) event()  {}
 func (Granted) event()          {}
+func (Noted) event()            {}
 func (GrantRefused) event()     {}
 func (RankAt) event()           {}
 func (RankEnded) event()        {}

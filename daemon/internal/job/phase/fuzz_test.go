@@ -55,8 +55,10 @@ func event(s State, kind byte, a int, b byte) Event {
 		return Preflighted{attempt}
 	case 4:
 		return PreflightFailed{attempt, cause}
-	case 5, 6:
+	case 5:
 		return Granted{attempt, rank, node}
+	case 6:
+		return Noted{attempt, api.Cause{Reason: api.ReasonGPUUsedByOtherProgram, Subject: string(node)}}
 	case 7:
 		phases := api.RankPhase("").Values()
 		return RankAt{Attempt: attempt, Rank: rank, Phase: api.RankPhase(phases[int(b>>4)%len(phases)]), Prepared: a%4 == 1}

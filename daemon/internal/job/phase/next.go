@@ -77,6 +77,8 @@ func (m *step) home(e Event) {
 		}
 	case Granted:
 		m.granted(e)
+	case Noted:
+		m.noted(e)
 	case GrantRefused:
 		m.refused(e)
 	case RankAt:

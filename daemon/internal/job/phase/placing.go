@@ -193,6 +193,17 @@ func (m *step) granted(e Granted) {
 	}
 }
 
+// noted adds to what a person should know of the attempt's plan.
+func (m *step) noted(e Noted) {
+	a := m.attempt()
+	if !m.open || e.Attempt != m.Job.Attempt || a.Plan == nil || slices.Contains(a.Plan.Notes, e.Note) {
+		return
+	}
+	plan := *a.Plan // readers have the former
+	plan.Notes = append(slices.Clone(plan.Notes), e.Note)
+	a.Plan, m.dirty = &plan, true
+}
+
 func (m *step) refused(e GrantRefused) {
 	r := m.rank(e.Attempt, e.Rank)
 	if r == nil || m.Job.Phase != api.JobPlacing || !r.Asked || r.Granted {
