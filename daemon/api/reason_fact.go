@@ -32,6 +32,8 @@ const (
 	ReasonNotConnected Reason = "not_connected"
 	// ReasonMLXMissing: MLX is not where it must be.
 	ReasonMLXMissing Reason = "mlx_missing"
+	// ReasonMLXNoAnswer: MLX, or the GPU's driver below it, did not answer.
+	ReasonMLXNoAnswer Reason = "mlx_no_answer"
 	// ReasonPSIUnavailable: this Linux does not announce memory pressure.
 	ReasonPSIUnavailable Reason = "psi_unavailable"
 	// ReasonClockStepped: the wall clock was set while the daemon ran.
@@ -75,6 +77,9 @@ func factReasons() []ReasonInfo {
 		{Reason: ReasonMLXMissing, Code: CodePrecondition, Severity: SeverityError, Unknown: true,
 			Text:   "MLX is not where it must be.",
 			Remedy: "Reinstall Fulmen, or run `make deps` in a source tree."},
+		{Reason: ReasonMLXNoAnswer, Code: CodePrecondition, Severity: SeverityWarning, Unknown: true,
+			Text:   "MLX did not answer.",
+			Remedy: "It is asked again by itself. On a Mac that has just started, log in once, since the GPU may need a session; see `fulmen report` if it stays so."},
 		{Reason: ReasonPSIUnavailable, Severity: SeverityInfo, Unknown: true,
 			Text:   "This system does not announce memory pressure, so memory is read only while somebody watches.",
 			Remedy: "Start Linux with psi=1 if you want it."},

@@ -74,6 +74,7 @@ func machineConditions() []Info {
 		{Code: api.ReasonNetworkIsolatesClients, Action: command("Show the paths", "fulmen peers")},
 		{Code: api.ReasonBLASSlow, DependsOn: []api.Reason{api.ReasonMLXMissing}, Action: measureGPU()},
 		{Code: api.ReasonMLXMissing, Remedy: "Reinstall Fulmen; in a source tree, run `make deps build`."},
+		{Code: api.ReasonMLXNoAnswer},
 	}
 }
 

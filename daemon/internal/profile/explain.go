@@ -14,7 +14,7 @@ import (
 // explain turns a worker's end into the error that clients see; nil where it
 // gave a result.
 func explain(r proc.Record) *api.Error {
-	reason := reasonOf(r)
+	reason := Reason(r)
 	if reason == "" {
 		return nil
 	}
@@ -32,7 +32,8 @@ func explain(r proc.Record) *api.Error {
 	return e
 }
 
-func reasonOf(r proc.Record) api.Reason {
+// Reason names a worker's end; empty where it gave a result.
+func Reason(r proc.Record) api.Reason {
 	switch r.Outcome {
 	case proc.OK:
 		return ""

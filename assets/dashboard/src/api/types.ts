@@ -4019,6 +4019,7 @@ export type KnownReason =
   | "message_too_large"
   | "missing_field"
   | "mlx_missing"
+  | "mlx_no_answer"
   | "mlx_too_old"
   | "mlx_versions_differ"
   | "muted"
