@@ -129,6 +129,8 @@ func (f *finder) absent(name string, err error, gone api.Reason) {
 		if isFile(f.at(name)) {
 			remedy = "Write ./" + name + " for the file in the folder."
 		}
+	} else if strings.HasPrefix(name, "python") {
+		remedy = "Install it there, or name it with --python. Login shells do not read ~/.zshrc, where conda and pyenv put themselves: set PATH in ~/.zprofile."
 	}
 	where := f.variable("PATH")
 	if f.bin != "" {

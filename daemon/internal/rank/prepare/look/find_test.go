@@ -46,6 +46,7 @@ func TestFind(t *testing.T) {
 		python      string // the interpreter's version
 		reason      api.Reason
 		says        string
+		advice      []string // what the remedy names
 	}{
 		{name: "python3", command: "python3 train.py --epochs 3", want: "ROOT/usr/bin/python3 train.py --epochs 3", python: "3.9.6"},
 		{name: "only python3 is there", command: "python -u train.py", want: "ROOT/usr/bin/python3 -u train.py", python: "3.9.6"},
@@ -71,7 +72,7 @@ func TestFind(t *testing.T) {
 		{name: "no script for a module's sake", command: "gone.py", reason: api.ReasonProgramMissing, says: "ROOT/work/gone.py is not there."},
 		{name: "no command", command: "gone", reason: api.ReasonProgramMissing, says: "There is no gone in ada's PATH, ROOT/usr/bin:bin."},
 		{name: "a command in the directory", command: "train.sh", reason: api.ReasonProgramMissing, says: "There is no train.sh in ada's PATH, ROOT/usr/bin:bin."},
-		{name: "no interpreter", command: "python9 x", reason: api.ReasonInterpreterMissing, says: "There is no python9 in ada's PATH, ROOT/usr/bin:bin."},
+		{name: "no interpreter", command: "python9 x", reason: api.ReasonInterpreterMissing, says: "There is no python9 in ada's PATH, ROOT/usr/bin:bin.", advice: []string{"--python", "~/.zshrc", "~/.zprofile"}},
 		{name: "no named interpreter", command: "train.py", interpreter: "ROOT/no/python", reason: api.ReasonInterpreterMissing, says: "ROOT/no/python is not there."},
 		{name: "not executable", command: "./notes", reason: api.ReasonProgramNotExecutable, says: "ada cannot execute ROOT/work/notes: it may not be executed."},
 		{name: "not executable in PATH", command: "plain", reason: api.ReasonProgramNotExecutable, says: "ada cannot execute ROOT/usr/bin/plain: it may not be executed."},
@@ -93,6 +94,9 @@ func TestFind(t *testing.T) {
 				is.Equal(a.Problems[0].Reason, test.reason)
 				is.Equal(a.Problems[0].Message, at(test.says))
 				is.True(a.Problems[0].Remedy != "")
+				for _, word := range test.advice {
+					is.True(strings.Contains(a.Problems[0].Remedy, word))
+				}
 				return
 			}
 			is.Equal(len(a.Problems), 0)
