@@ -4,7 +4,6 @@ import (
 	"context"
 	"net"
 	"net/netip"
-	"strconv"
 
 	"fulmen/native"
 )
@@ -14,12 +13,12 @@ import (
 type withLoopback struct{ native.Sockets }
 
 // Listen is [native.Sockets]'s.
-func (s withLoopback) Listen(ctx context.Context, iface string, port int) (net.Listener, error) {
+func (s withLoopback) Listen(ctx context.Context, iface string, at netip.AddrPort) (net.Listener, error) {
 	if iface != loopbackInterface {
-		return s.Sockets.Listen(ctx, iface, port)
+		return s.Sockets.Listen(ctx, iface, at)
 	}
 	var c net.ListenConfig
-	return c.Listen(ctx, "tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	return c.Listen(ctx, "tcp", at.String())
 }
 
 // Dial is [native.Sockets]'s.

@@ -15,10 +15,16 @@ const FeatureSockets Feature = "sockets"
 // Thunderbolt ports can both be in 169.254/16, and a reply over the other one
 // arrives just as well.
 type Sockets interface {
-	// Listen accepts connections that arrive by the interface, at a port (0 =
-	// any that is free), of both address families. Listeners of several
-	// interfaces may share a port.
-	Listen(ctx context.Context, iface string, port int) (net.Listener, error)
+	// Listen accepts connections to a local address of the interface, at a port
+	// (0 = any that is free), and answers by the interface. Listeners of several
+	// addresses may share a port; a link-local address of IPv6 needs no zone.
+	//
+	// An invalid address stands for every address of the machine. Such a
+	// listener does not tell interfaces apart: Linux takes what arrives by the
+	// interface only, but macOS gives every connection to the oldest listener
+	// of the port, whatever its interface, and answers by the interface of that
+	// listener. A listener at an exact address comes before those on both.
+	Listen(ctx context.Context, iface string, at netip.AddrPort) (net.Listener, error)
 	// Dial connects by the interface only; an empty one leaves it to the
 	// system's routes. source is the local address, the
 	// system's choice where it is invalid; to has its zone where it is
@@ -26,11 +32,21 @@ type Sockets interface {
 	Dial(ctx context.Context, iface string, source netip.Addr, to netip.AddrPort) (net.Conn, error)
 }
 
+// Zoned is an address as a socket of an interface has it: a link-local one of
+// IPv6 means nothing without the zone, and no other address has one.
+func Zoned(address netip.Addr, iface string) netip.Addr {
+	address = address.WithZone("")
+	if address.Is6() && address.IsLinkLocalUnicast() {
+		return address.WithZone(iface)
+	}
+	return address
+}
+
 // NoSockets refuses everything with its reason.
 type NoSockets struct{ Reason Reason }
 
 // Listen is refused.
-func (n NoSockets) Listen(context.Context, string, int) (net.Listener, error) {
+func (n NoSockets) Listen(context.Context, string, netip.AddrPort) (net.Listener, error) {
 	return nil, Unsupported(FeatureSockets, n.Reason)
 }
 

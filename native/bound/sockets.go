@@ -2,9 +2,9 @@ package bound
 
 import (
 	"context"
-	"fmt"
 	"net"
 	"net/netip"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -27,17 +27,25 @@ type Sockets struct{}
 var _ native.Sockets = Sockets{}
 
 // Listen is that of [native.Sockets].
-func (Sockets) Listen(ctx context.Context, iface string, port int) (net.Listener, error) {
+func (Sockets) Listen(ctx context.Context, iface string, at netip.AddrPort) (net.Listener, error) {
 	bind, err := control(iface)
 	if err != nil {
 		return nil, err
 	}
-	config := net.ListenConfig{Control: shared(bind), KeepAliveConfig: keepAlive()}
-	l, err := config.Listen(ctx, "tcp", fmt.Sprintf(":%d", port))
+	config := net.ListenConfig{Control: bind, KeepAliveConfig: keepAlive()}
+	l, err := config.Listen(ctx, "tcp", local(iface, at))
 	if err != nil {
 		return nil, err
 	}
 	return listener{l}, nil
+}
+
+// local is an address to listen at, as package net reads it.
+func local(iface string, at netip.AddrPort) string {
+	if !at.Addr().IsValid() {
+		return net.JoinHostPort("", strconv.Itoa(int(at.Port())))
+	}
+	return netip.AddrPortFrom(native.Zoned(at.Addr(), iface), at.Port()).String()
 }
 
 // Dial is that of [native.Sockets].

@@ -28,21 +28,6 @@ func control(iface string) (binder, error) {
 	}, nil
 }
 
-// shared lets listeners of several interfaces have one port, which macOS wants
-// to be told.
-func shared(bind binder) binder {
-	return func(network, address string, c syscall.RawConn) error {
-		if bind != nil {
-			if err := bind(network, address, c); err != nil {
-				return err
-			}
-		}
-		return each(func(fd int) error {
-			return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEPORT, 1)
-		})(network, address, c)
-	}
-}
-
 // tcpRxtConnDropTime is TCP_RXT_CONNDROPTIME of netinet/tcp.h, in seconds.
 const tcpRxtConnDropTime = 0x80
 

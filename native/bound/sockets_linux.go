@@ -14,9 +14,6 @@ func control(iface string) (binder, error) {
 	}), nil
 }
 
-// shared adds nothing: sockets of different devices may share a port.
-func shared(bind binder) binder { return bind }
-
 func limitUnacknowledged(fd uintptr) {
 	_ = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(userLimit.Milliseconds()))
 }

@@ -87,19 +87,19 @@ func TestPathKeepsToItsInterface(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 
-	listeners := map[string]net.Listener{}
-	port := 0
+	listeners := map[net.Listener]string{}
+	port := uint16(0)
 	inB(func() {
-		for _, iface := range []string{"b0", "b1"} {
-			l, err := bound.Sockets{}.Listen(ctx, iface, port)
+		for _, at := range [][2]string{{"b0", "169.254.8.2"}, {"b1", "169.254.9.2"}, {"b1", "fe80::9:2"}} {
+			l, err := bound.Sockets{}.Listen(ctx, at[0], netip.AddrPortFrom(netip.MustParseAddr(at[1]), port))
 			is.NoErr(err)
 			t.Cleanup(func() { l.Close() })
-			port = l.Addr().(*net.TCPAddr).Port // the second one shares it
-			listeners[iface] = l
+			port = l.Addr().(*net.TCPAddr).AddrPort().Port() // the others share it
+			listeners[l] = at[0]
 		}
 	})
 	arrived := make(chan string, 8)
-	for iface, l := range listeners {
+	for l, iface := range listeners {
 		go func() {
 			for {
 				c, err := l.Accept()
@@ -119,7 +119,7 @@ func TestPathKeepsToItsInterface(t *testing.T) {
 				from = netip.MustParseAddr(source)
 			}
 			var c net.Conn
-			if c, err = (bound.Sockets{}).Dial(ctx, iface, from, netip.AddrPortFrom(netip.MustParseAddr(to), uint16(port))); err == nil {
+			if c, err = (bound.Sockets{}).Dial(ctx, iface, from, netip.AddrPortFrom(netip.MustParseAddr(to), port)); err == nil {
 				c.Close()
 			}
 		})
@@ -136,11 +136,14 @@ func TestPathKeepsToItsInterface(t *testing.T) {
 	is.NoErr(dial("a1", "", "fe80::9:2%a1"))
 	is.True(strings.HasPrefix(<-arrived, "b1 from fe80::")) // or from the address that the system has made by now
 	is.True(dial("nowhere0", "", "169.254.9.2") != nil)     // no such interface
+
+	// An address of another interface is not answered.
+	is.True(errors.Is(dial("a0", "", "169.254.9.2"), unix.ECONNREFUSED))
 }
 
 func TestBoundToLoopback(t *testing.T) {
 	is := is.New(t)
-	l, err := bound.Sockets{}.Listen(t.Context(), "lo", 0)
+	l, err := bound.Sockets{}.Listen(t.Context(), "lo", netip.AddrPort{})
 	if errors.Is(err, unix.EPERM) {
 		t.Skip("this kernel binds sockets to devices for root only")
 	}

@@ -8,6 +8,4 @@ func control(string) (binder, error) {
 	return nil, native.Unsupported(native.FeatureSockets, native.ReasonNoPlatform.With("no sockets bound to an interface"))
 }
 
-func shared(bind binder) binder { return bind }
-
 func limitUnacknowledged(uintptr) {}

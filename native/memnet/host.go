@@ -2,7 +2,6 @@ package memnet
 
 import (
 	"context"
-	"fmt"
 	"net"
 	"net/netip"
 	"os"
@@ -20,7 +19,7 @@ type Host struct {
 	network   *Network
 	name      string
 	plugs     []*plug
-	listeners map[door]*listener
+	listeners []*listener // the oldest first
 	port      int
 
 	sentBytes, sentPackets, dials atomic.Int64
@@ -34,39 +33,69 @@ func (h *Host) Traffic() (bytes, packets, dials int64) {
 	return h.sentBytes.Load(), h.sentPackets.Load(), h.dials.Load()
 }
 
-// door is where a listener listens.
-type door struct {
-	iface string
-	port  int
-}
-
-// listener waits for connections at one interface.
+// listener waits for connections to an address of an interface.
 type listener struct {
 	host   *Host
-	door   door
+	iface  string
+	at     netip.AddrPort // without zone; an invalid address: all of the host's
 	coming chan *Conn
 	done   chan struct{}
 	once   sync.Once
 }
 
 // Listen is that of [native.Sockets].
-func (h *Host) Listen(_ context.Context, iface string, port int) (net.Listener, error) {
+func (h *Host) Listen(_ context.Context, iface string, at netip.AddrPort) (net.Listener, error) {
 	h.network.mu.Lock()
 	defer h.network.mu.Unlock()
-	if h.plug(iface) == nil {
-		return nil, &net.OpError{Op: "listen", Net: "tcp", Err: os.NewSyscallError("setsockopt", syscall.ENODEV)}
+	failed := func(call string, err error) (net.Listener, error) {
+		return nil, &net.OpError{Op: "listen", Net: "tcp", Addr: net.TCPAddrFromAddrPort(at), Err: os.NewSyscallError(call, err)}
 	}
-	if port == 0 {
+	address, port := at.Addr().WithZone(""), at.Port()
+	own := h.plug(iface)
+	switch {
+	case own == nil:
+		return failed("setsockopt", syscall.ENODEV)
+	case address.IsValid() && !slices.Contains(own.addresses, address):
+		return failed("bind", syscall.EADDRNOTAVAIL)
+	case port == 0:
 		h.port++
-		port = h.port
+		port = uint16(h.port)
 	}
-	d := door{iface, port}
-	if h.listeners[d] != nil {
-		return nil, &net.OpError{Op: "listen", Net: "tcp", Err: os.NewSyscallError("bind", syscall.EADDRINUSE)}
+	l := &listener{
+		host: h, iface: iface, at: netip.AddrPortFrom(address, port), coming: make(chan *Conn, 128), done: make(chan struct{}),
 	}
-	l := &listener{host: h, door: d, coming: make(chan *Conn, 128), done: make(chan struct{})}
-	h.listeners[d] = l
+	if slices.ContainsFunc(h.listeners, l.clashes) {
+		return failed("bind", syscall.EADDRINUSE)
+	}
+	h.listeners = append(h.listeners, l)
 	return l, nil
+}
+
+// clashes reports whether two listeners cannot be open at once. An address that is
+// on two interfaces is one address, except of the link-local ones of IPv6.
+func (l *listener) clashes(other *listener) bool {
+	a := l.at.Addr()
+	isOne := a.IsValid() && native.Zoned(a, l.iface).Zone() == ""
+	return l.at == other.at && (l.iface == other.iface || isOne)
+}
+
+// listener is who gets a connection that comes in by an interface, by the rule of
+// macOS, which is the harder one: a listener at the address comes before those at
+// all addresses, of which the oldest gets it whatever its interface is. The caller
+// holds mu.
+func (p *plug) listener(to netip.AddrPort) *listener {
+	var wild *listener
+	for _, l := range p.host.listeners {
+		a := l.at.Addr()
+		switch {
+		case l.at.Port() != to.Port():
+		case a.IsValid() && native.Zoned(a, l.iface) == native.Zoned(to.Addr(), p.name):
+			return l
+		case !a.IsValid() && wild == nil:
+			wild = l
+		}
+	}
+	return wild
 }
 
 func (h *Host) plug(iface string) *plug {
@@ -121,9 +150,15 @@ func (h *Host) Dial(ctx context.Context, iface string, source netip.Addr, to net
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	l := other.host.listeners[door{other.name, int(to.Port())}]
+	l := other.listener(to)
 	if l == nil {
 		return failed(os.NewSyscallError("connect", syscall.ECONNREFUSED))
+	}
+	if by := other.host.plug(l.iface); by == nil || by.lan != own.lan {
+		n.mu.Unlock()
+		<-ctx.Done() // the answer leaves by the listener's interface, and comes to nobody
+		n.mu.Lock()
+		return failed(context.Cause(ctx))
 	}
 	from := own.source(source, to.Addr())
 	h.port++
@@ -172,11 +207,7 @@ func (p *plug) source(wanted, to netip.Addr) netip.Addr {
 
 // address is a socket's, with the zone of the interface where it is link-local.
 func address(a netip.Addr, iface string, port int) *net.TCPAddr {
-	a = a.WithZone("")
-	if a.Is6() && a.IsLinkLocalUnicast() {
-		a = a.WithZone(iface)
-	}
-	return net.TCPAddrFromAddrPort(netip.AddrPortFrom(a, uint16(port)))
+	return net.TCPAddrFromAddrPort(netip.AddrPortFrom(native.Zoned(a, iface), uint16(port)))
 }
 
 // Accept is that of net.Listener.
@@ -193,7 +224,7 @@ func (l *listener) Accept() (net.Conn, error) {
 func (l *listener) Close() error {
 	l.once.Do(func() {
 		l.host.network.mu.Lock()
-		delete(l.host.listeners, l.door)
+		l.host.listeners = slices.DeleteFunc(l.host.listeners, func(other *listener) bool { return other == l })
 		l.host.network.mu.Unlock()
 		close(l.done)
 		for {
@@ -211,5 +242,8 @@ func (l *listener) Close() error {
 
 // Addr is where it listens.
 func (l *listener) Addr() net.Addr {
-	return &net.TCPAddr{IP: net.IPv6unspecified, Port: l.door.port, Zone: fmt.Sprint(l.door.iface)}
+	if !l.at.Addr().IsValid() {
+		return &net.TCPAddr{IP: net.IPv6unspecified, Port: int(l.at.Port()), Zone: l.iface}
+	}
+	return address(l.at.Addr(), l.iface, int(l.at.Port()))
 }

@@ -66,7 +66,7 @@ func (n *Network) Host(name string) *Host {
 
 func (n *Network) host(name string) *Host {
 	if n.hosts[name] == nil {
-		n.hosts[name] = &Host{network: n, name: name, listeners: map[door]*listener{}, port: 49152}
+		n.hosts[name] = &Host{network: n, name: name, port: 49152}
 	}
 	return n.hosts[name]
 }

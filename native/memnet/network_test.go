@@ -33,7 +33,7 @@ func desk() *memnet.Network {
 func joined(t *testing.T, n *memnet.Network, fromIface, toIface, to string) (a, b net.Conn) {
 	t.Helper()
 	is := is.New(t)
-	l, err := n.Host("b").Listen(t.Context(), toIface, 0)
+	l, err := n.Host("b").Listen(t.Context(), toIface, netip.AddrPortFrom(netip.MustParseAddr(to), 0))
 	is.NoErr(err)
 	t.Cleanup(func() { l.Close() })
 	port := uint16(l.Addr().(*net.TCPAddr).Port)
@@ -140,15 +140,57 @@ func TestDialing(t *testing.T) {
 		defer cancel()
 		_, err = n.Host("a").Dial(ctx, "en5", netip.Addr{}, to) // by the wrong interface
 		is.True(errors.Is(err, context.DeadlineExceeded))
-		l, err := n.Host("b").Listen(t.Context(), "en0", 7732)
+		at := netip.MustParseAddrPort("10.0.0.2:7732")
+		l, err := n.Host("b").Listen(t.Context(), "en0", at)
 		is.NoErr(err)
-		_, err = n.Host("b").Listen(t.Context(), "en0", 7732)
+		_, err = n.Host("b").Listen(t.Context(), "en0", at)
 		is.True(errors.Is(err, syscall.EADDRINUSE))
-		_, err = n.Host("b").Listen(t.Context(), "en6", 7732) // another interface may share the port
+		_, err = n.Host("b").Listen(t.Context(), "en6", at)
+		is.True(errors.Is(err, syscall.EADDRNOTAVAIL))                                             // it is the other one's
+		_, err = n.Host("b").Listen(t.Context(), "en6", netip.MustParseAddrPort("[fe80::2]:7732")) // another address may share the port
 		is.NoErr(err)
 		is.NoErr(l.Close())
 		_, err = l.Accept()
 		is.True(errors.Is(err, net.ErrClosed))
+	})
+}
+
+// Connections go to the listener at their address, or to the oldest at all
+// addresses, whatever its interface is; the answer leaves by the interface of the
+// listener.
+func TestListenersAsOnMacOS(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		n := desk()
+		listen := func(iface, at string) net.Listener {
+			address, _ := netip.ParseAddr(at)
+			l, err := n.Host("b").Listen(t.Context(), iface, netip.AddrPortFrom(address, 7732))
+			is.NoErr(err)
+			return l
+		}
+		dial := func(iface, to string) error {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			c, err := n.Host("a").Dial(ctx, iface, netip.Addr{}, netip.AddrPortFrom(netip.MustParseAddr(to), 7732))
+			if err == nil {
+				c.Close()
+			}
+			return err
+		}
+		all := listen("en0", "")
+		later := listen("en6", "")
+		is.NoErr(dial("en0", "10.0.0.2"))
+		is.True(errors.Is(dial("en5", "fe80::2"), context.DeadlineExceeded)) // answered by en0
+		exact := listen("en6", "fe80::2")
+		is.NoErr(dial("en5", "fe80::2"))
+		for _, l := range []net.Listener{all, exact} {
+			_, err := l.Accept()
+			is.NoErr(err)
+			is.NoErr(l.Close())
+		}
+		is.NoErr(dial("en5", "fe80::2"))
+		_, err := later.Accept()
+		is.NoErr(err)
 	})
 }
 

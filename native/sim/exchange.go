@@ -19,11 +19,11 @@ const answerWithin = 10 * time.Second
 type exchange struct{ h *handle }
 
 // Open is that of [loopback.Exchange].
-func (e exchange) Open(ctx context.Context, iface string, port int, at netip.AddrPort) (loopback.Door, error) {
+func (e exchange) Open(ctx context.Context, iface string, at, taken netip.AddrPort) (loopback.Door, error) {
 	if err := ctx.Err(); err != nil {
 		return loopback.Door{}, err
 	}
-	d := &door{iface: iface, port: port, at: at}
+	d := &door{iface: iface, address: at.Addr(), port: int(at.Port()), at: taken}
 	if err := e.h.open(d); err != nil {
 		return loopback.Door{}, err
 	}

@@ -44,11 +44,7 @@ func (f *flow) remote(end int) netip.AddrPort {
 
 // seen is the address of one end with the zone of another.
 func (f *flow) seen(of, from int) netip.AddrPort {
-	address := f.ends[of].address
-	if address.Is6() && address.IsLinkLocalUnicast() {
-		address = address.WithZone(f.ends[from].at.iface.spec.Name)
-	}
-	return netip.AddrPortFrom(address, uint16(f.ends[of].port))
+	return netip.AddrPortFrom(native.Zoned(f.ends[of].address, f.ends[from].at.iface.spec.Name), uint16(f.ends[of].port))
 }
 
 // connect finds who answers an address, and makes a flow to it that begin
@@ -66,9 +62,11 @@ func (h *handle) connect(ctx context.Context, iface string, source netip.Addr, t
 			return syscall.ENODEV
 		}
 		if f := h.route(iface, source.WithZone(""), to); f != nil {
-			err := w.join(f, to.Port(), begin)
-			w.mu.Unlock()
-			return err
+			if d := f.door(); d == nil || d.answers(w, f) {
+				err := w.join(f, d, begin)
+				w.mu.Unlock()
+				return err
+			}
 		}
 		if w.moved == nil {
 			w.moved = make(chan struct{})
@@ -107,10 +105,15 @@ func (h *handle) route(iface string, source netip.Addr, to netip.AddrPort) *flow
 	return nil
 }
 
-// join takes a flow to the door that it wants. The caller holds the lock.
-func (w *World) join(f *flow, port uint16, begin func(*flow, *door) error) error {
+// door is the one that a flow wants; nil where none is open there.
+func (f *flow) door() *door {
+	far := f.ends[1]
+	return far.at.mac.door(far.at.iface.spec.Name, far.address, far.port)
+}
+
+// join takes a flow to a door. The caller holds the lock.
+func (w *World) join(f *flow, d *door, begin func(*flow, *door) error) error {
 	near, far := &f.ends[0], &f.ends[1]
-	d := far.at.mac.door(far.at.iface.spec.Name, int(port))
 	if d == nil {
 		return syscall.ECONNREFUSED
 	}

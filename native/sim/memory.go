@@ -43,9 +43,9 @@ type memoryConn struct {
 }
 
 // Listen is that of [native.Sockets].
-func (m *memory) Listen(ctx context.Context, iface string, port int) (net.Listener, error) {
+func (m *memory) Listen(ctx context.Context, iface string, at netip.AddrPort) (net.Listener, error) {
 	l := &memoryListener{memory: m, coming: make(chan *memoryConn, 128), done: make(chan struct{})}
-	l.door = &door{iface: iface, port: port, take: l.take}
+	l.door = &door{iface: iface, address: at.Addr(), port: int(at.Port()), take: l.take}
 	err := ctx.Err()
 	if err == nil {
 		err = m.h.open(l.door)
@@ -160,9 +160,9 @@ func (l *memoryListener) Close() error {
 	return nil
 }
 
-// Addr is the simulated port, with the interface as its zone.
+// Addr is the simulated address and port.
 func (l *memoryListener) Addr() net.Addr {
-	return &net.TCPAddr{IP: net.IPv6unspecified, Port: l.door.port, Zone: l.door.iface}
+	return loopback.Listening(l.door.iface, l.door.address, l.door.port)
 }
 
 // Close closes every listener and connection; there are no more after it.

@@ -82,7 +82,7 @@ func (w *wires) do(lines ...string) {
 func (w *wires) join(from, to, address string) (a, b net.Conn) {
 	w.t.Helper()
 	is := is.New(w.t)
-	l, err := w.sockets["b"].Listen(w.t.Context(), to, 0)
+	l, err := w.sockets["b"].Listen(w.t.Context(), to, netip.AddrPortFrom(netip.MustParseAddr(address).WithZone(""), 0))
 	is.NoErr(err)
 	a, err = w.sockets["a"].Dial(w.t.Context(), from, netip.Addr{}, w.at(address, l))
 	is.NoErr(err)
@@ -227,7 +227,7 @@ func TestTheEndWaitsForThePath(t *testing.T) {
 func TestDialWaitsForAWay(t *testing.T) {
 	eachKind(t, desk(2), func(t *testing.T, w *wires) {
 		is := is.New(t)
-		l, err := w.sockets["b"].Listen(t.Context(), "en2", 7732)
+		l, err := w.sockets["b"].Listen(t.Context(), "", netip.AddrPortFrom(netip.Addr{}, 7732))
 		is.NoErr(err)
 		to := w.at("169.254.101.2", l)
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
@@ -273,13 +273,16 @@ func TestSocketsRefuse(t *testing.T) {
 		dial := func(iface, source, to string) error { return within(time.Minute, iface, source, to) }
 		is.True(errors.Is(dial("en0", "", "192.168.1.12:1"), syscall.ECONNREFUSED))
 		is.True(errors.Is(dial("en9", "", "192.168.1.12:1"), syscall.ENODEV))
-		l, err := b.Listen(ctx, "en0", 7732)
+		listen := func(iface, at string) (net.Listener, error) { return b.Listen(ctx, iface, netip.MustParseAddrPort(at)) }
+		l, err := listen("en0", "192.168.1.12:7732")
 		is.NoErr(err)
-		_, err = b.Listen(ctx, "en0", 7732)
+		_, err = listen("en0", "192.168.1.12:7732")
 		is.True(errors.Is(err, syscall.EADDRINUSE))
-		_, err = b.Listen(ctx, "en9", 0)
+		_, err = listen("en9", "192.168.1.12:0")
 		is.True(errors.Is(err, syscall.ENODEV))
-		other, err := b.Listen(ctx, "en2", 7732) // another interface may share the port
+		_, err = listen("en2", "192.168.1.12:0")
+		is.True(errors.Is(err, syscall.EADDRNOTAVAIL))    // it is the other interface's
+		other, err := listen("en2", "169.254.101.2:7732") // another address may share the port
 		is.NoErr(err)
 		is.NoErr(dial("en0", "192.168.1.11", "192.168.1.12:7732"))
 		is.NoErr(dial("", "", "169.254.101.2:7732")) // by the way that there is
@@ -299,13 +302,49 @@ func TestSocketsRefuse(t *testing.T) {
 	})
 }
 
+// Connections go to the listener at their address, or to the oldest at all
+// addresses, whatever its interface is; the answer leaves by the interface of the
+// listener.
+func TestListenersAsOnMacOS(t *testing.T) {
+	eachKind(t, desk(2, "a.tb1 b.tb2"), func(t *testing.T, w *wires) {
+		is, ctx := is.New(t), t.Context()
+		listen := func(iface, address string) net.Listener {
+			at, _ := netip.ParseAddr(address)
+			l, err := w.sockets["b"].Listen(ctx, iface, netip.AddrPortFrom(at, 7732))
+			is.NoErr(err)
+			return l
+		}
+		dial := func(patience time.Duration, iface, to string) error {
+			ctx, cancel := context.WithTimeout(ctx, patience)
+			defer cancel()
+			_, err := w.sockets["a"].Dial(ctx, iface, netip.Addr{}, netip.AddrPortFrom(netip.MustParseAddr(to), 7732))
+			return err
+		}
+		all := listen("en0", "")
+		later := listen("en2", "")
+		is.NoErr(dial(time.Minute, "en0", "192.168.1.12"))
+		is.True(errors.Is(dial(20*time.Millisecond, "en1", "fe80::2:2"), context.DeadlineExceeded)) // answered by en0
+		exact := listen("en2", "fe80::2:2")
+		is.NoErr(dial(time.Minute, "en1", "fe80::2:2"))
+		for _, l := range []net.Listener{all, exact} {
+			_, err := l.Accept()
+			is.NoErr(err)
+			is.NoErr(l.Close())
+		}
+		is.NoErr(dial(time.Minute, "en1", "fe80::2:2"))
+		_, err := later.Accept()
+		is.NoErr(err)
+		is.NoErr(later.Close())
+	})
+}
+
 // Closing a platform closes what was opened through it.
 func TestClosedPlatformHasNoConnections(t *testing.T) {
 	eachKind(t, desk(2), func(t *testing.T, w *wires) {
 		is, ctx := is.New(t), t.Context()
 		p, err := w.Platform("b")
 		is.NoErr(err)
-		l, err := p.Sockets.Listen(ctx, "en0", 7732)
+		l, err := p.Sockets.Listen(ctx, "en0", netip.MustParseAddrPort("192.168.1.12:7732"))
 		is.NoErr(err)
 		a, err := w.sockets["a"].Dial(ctx, "en0", netip.Addr{}, w.at("192.168.1.12", l))
 		is.NoErr(err)
@@ -316,9 +355,9 @@ func TestClosedPlatformHasNoConnections(t *testing.T) {
 		is.Equal(err, io.EOF)
 		_, err = l.Accept()
 		is.True(err != nil)
-		_, err = p.Sockets.Listen(ctx, "en0", 7732)
+		_, err = p.Sockets.Listen(ctx, "en0", netip.MustParseAddrPort("192.168.1.12:7732"))
 		is.True(err != nil)
-		l, err = w.sockets["b"].Listen(ctx, "en0", 7732) // the port is free again
+		l, err = w.sockets["b"].Listen(ctx, "en0", netip.MustParseAddrPort("192.168.1.12:7732")) // the port is free again
 		is.NoErr(err)
 		is.NoErr(l.Close())
 	})

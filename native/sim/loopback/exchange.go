@@ -23,9 +23,10 @@ const (
 // one. The functions changed are called in order, must return at once and must
 // not call the exchange.
 type Exchange interface {
-	// Open notes that connections to a port of an interface (empty: of all) are
-	// taken at an address of loopback. Port 0 is any that is free.
-	Open(ctx context.Context, iface string, port int, at netip.AddrPort) (Door, error)
+	// Open notes that connections to an address (invalid: all) of an interface
+	// (empty: of any) are taken at an address of loopback. Port 0 is any that is
+	// free.
+	Open(ctx context.Context, iface string, at, taken netip.AddrPort) (Door, error)
 	// Connect finds who answers an address from an interface (empty: from any) and
 	// from a source (invalid: any). Where nobody can be reached it waits until
 	// somebody can, or for the context.

@@ -7,6 +7,8 @@ import (
 	"net/netip"
 	"sync"
 	"time"
+
+	"fulmen/native"
 )
 
 const (
@@ -32,23 +34,22 @@ type listener struct {
 }
 
 // Listen is that of [native.Sockets].
-func (s *Sockets) Listen(ctx context.Context, iface string, port int) (net.Listener, error) {
+func (s *Sockets) Listen(ctx context.Context, iface string, at netip.AddrPort) (net.Listener, error) {
 	fail := func(err error) (net.Listener, error) {
-		return nil, failed("listen", netip.AddrPortFrom(netip.IPv6Unspecified(), uint16(port)), err)
+		return nil, failed("listen", at, err)
 	}
 	real, err := (&net.ListenConfig{KeepAlive: -1}).Listen(ctx, "tcp4", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	at := real.Addr().(*net.TCPAddr).AddrPort()
-	door, err := s.exchange.Open(ctx, iface, port, at)
+	door, err := s.exchange.Open(ctx, iface, at, real.Addr().(*net.TCPAddr).AddrPort())
 	if err != nil {
 		_ = real.Close()
 		return fail(err)
 	}
 	l := &listener{
 		sockets: s, real: real, door: door, coming: make(chan *conn, backlog), telling: make(chan struct{}, backlog),
-		address: &net.TCPAddr{IP: net.IPv6unspecified, Port: door.Port, Zone: iface},
+		address: Listening(iface, at.Addr(), door.Port),
 	}
 	l.ctx, l.stop = context.WithCancelCause(context.Background())
 	if err := s.add(l); err != nil {
@@ -145,5 +146,14 @@ func (l *listener) breakWith(err error) {
 	_ = l.real.Close()
 }
 
-// Addr is the simulated port, with the interface as its zone.
+// Listening is the address of a listener at a simulated address (invalid: all) of
+// an interface.
+func Listening(iface string, address netip.Addr, port int) net.Addr {
+	if !address.IsValid() {
+		address = netip.IPv6Unspecified()
+	}
+	return net.TCPAddrFromAddrPort(netip.AddrPortFrom(native.Zoned(address, iface), uint16(port)))
+}
+
+// Addr is the simulated address and port.
 func (l *listener) Addr() net.Addr { return l.address }

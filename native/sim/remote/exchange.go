@@ -11,9 +11,9 @@ import (
 type exchange struct{ link *link }
 
 // Open is that of [loopback.Exchange].
-func (e exchange) Open(ctx context.Context, iface string, port int, at netip.AddrPort) (loopback.Door, error) {
+func (e exchange) Open(ctx context.Context, iface string, at, taken netip.AddrPort) (loopback.Door, error) {
 	var opened openResult
-	shut, err := e.link.subscribe(ctx, methodOpen, openParams{iface, port, at}, &opened, silent())
+	shut, err := e.link.subscribe(ctx, methodOpen, openParams{iface, at.Addr(), at.Port(), taken}, &opened, silent())
 	if err != nil {
 		return loopback.Door{}, err
 	}

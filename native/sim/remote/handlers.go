@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/netip"
 
 	"fulmen/native"
 	"fulmen/native/sim/loopback"
@@ -104,7 +105,7 @@ func openDoor(ctx context.Context, s *session, _ uint64, p openParams) (any, fun
 	if !p.At.Addr().IsLoopback() {
 		return nil, nil, fmt.Errorf("connections are taken on loopback, not at %s", p.At)
 	}
-	door, err := s.exchange.Open(ctx, p.Interface, p.Port, p.At)
+	door, err := s.exchange.Open(ctx, p.Interface, netip.AddrPortFrom(p.Address, p.Port), p.At)
 	return openResult{Port: door.Port}, door.Close, err
 }
 

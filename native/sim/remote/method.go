@@ -82,7 +82,8 @@ type bridgeParams struct {
 
 type openParams struct {
 	Interface string         `json:"interface,omitzero"`
-	Port      int            `json:"port,omitzero"`
+	Address   netip.Addr     `json:"address,omitzero"`
+	Port      uint16         `json:"port,omitzero"`
 	At        netip.AddrPort `json:"at"`
 }
 

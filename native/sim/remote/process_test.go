@@ -43,7 +43,7 @@ func runProcess(socket, mac string) error {
 	if err != nil {
 		return err
 	}
-	l, err := p.Sockets.Listen(context.Background(), "en0", 7732)
+	l, err := p.Sockets.Listen(context.Background(), "en0", netip.AddrPortFrom(netip.Addr{}, 7732))
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/netip"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -249,7 +250,7 @@ func TestWorldGone(t *testing.T) {
 	p, err := w.Platform("studio-1")
 	is.NoErr(err)
 	defer p.Close()
-	l, err := p.Sockets.Listen(t.Context(), "", 7732)
+	l, err := p.Sockets.Listen(t.Context(), "", netip.AddrPortFrom(netip.Addr{}, 7732))
 	is.NoErr(err)
 	hinted := make(chan native.Hint, 64)
 	_, err = p.Facts.Watch(func(h native.Hint) { hinted <- h })
@@ -263,7 +264,7 @@ func TestWorldGone(t *testing.T) {
 	_, err = l.Accept()
 	for _, err := range []error{
 		err, w.Apply(op(t, "sleep studio-1")), second(p.Facts.Snapshot(t.Context(), native.AreaMemory)), second(p.Facts.Capabilities(t.Context())),
-		p.Network.SetBridgeMember(t.Context(), "bridge0", "en1", true), second(p.Sockets.Listen(t.Context(), "", 1)), second(w.Platform("studio-1")),
+		p.Network.SetBridgeMember(t.Context(), "bridge0", "en1", true), second(p.Sockets.Listen(t.Context(), "", netip.AddrPort{})), second(w.Platform("studio-1")),
 	} {
 		gone, ok := errors.AsType[*remote.GoneError](err)
 		is.True(ok)

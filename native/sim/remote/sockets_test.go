@@ -79,9 +79,9 @@ func TestSocketsBetweenProcesses(t *testing.T) {
 	lan := way(t, a, world, "studio-1", "studio-2", native.InterfaceEthernet)
 
 	join := func(r sim.Reach) (net.Conn, net.Conn) {
-		l, err := b.Sockets.Listen(t.Context(), r.PeerInterface, 7732)
+		l, err := b.Sockets.Listen(t.Context(), r.PeerInterface, netip.AddrPortFrom(r.Address, 7732))
 		is.NoErr(err)
-		_, err = b.Sockets.Listen(t.Context(), r.PeerInterface, 7732)
+		_, err = b.Sockets.Listen(t.Context(), r.PeerInterface, netip.AddrPortFrom(r.Address, 7732))
 		is.True(errors.Is(err, syscall.EADDRINUSE))
 		near, err := a.Sockets.Dial(t.Context(), r.Interface, r.Source, netip.AddrPortFrom(r.Address, 7732))
 		is.NoErr(err)
@@ -145,7 +145,7 @@ func TestConnectionsEndWithTheWorld(t *testing.T) {
 	is.NoErr(err)
 	defer b.Close()
 	lan := way(t, a, h.World, "studio-1", "studio-2", native.InterfaceEthernet)
-	l, err := b.Sockets.Listen(t.Context(), lan.PeerInterface, 0)
+	l, err := b.Sockets.Listen(t.Context(), lan.PeerInterface, netip.AddrPortFrom(lan.Address, 0))
 	is.NoErr(err)
 	defer l.Close()
 	near, err := a.Sockets.Dial(t.Context(), "", netip.Addr{}, netip.AddrPortFrom(lan.Address, uint16(l.Addr().(*net.TCPAddr).Port)))

@@ -12,31 +12,31 @@ import (
 const (
 	rankThunderbolt = iota + 1
 	rankEthernet
-	rankUnknown
 	rankWiFi
 	rankVPN
-	rankLoopback
 	rankCostly = 10 // added
 )
 
-// usable are the interfaces by which peers can be reached now. A member of a
-// bridge has its traffic on the bridge.
+// usable are the interfaces by which peers can be reached now: of a kind that is
+// known to lead to other machines. macOS has more that are up and have addresses,
+// such as awdl0 and llw0 of AirDrop, and a tunnel or several of its own with
+// link-local addresses only. A member of a bridge has its traffic on the bridge.
 func usable(network api.Network) []transport.Interface {
 	var all []transport.Interface
 	for _, i := range network.Interfaces {
-		if !i.Up || i.Link != nil && !*i.Link || i.Bridge != "" {
+		rank, isKnown := rankOf(i.Type)
+		if !isKnown || !i.Up || i.Link != nil && !*i.Link || i.Bridge != "" || i.Type == api.InterfaceBridge && len(i.Members) == 0 {
 			continue
 		}
 		var addresses []netip.Prefix
 		for _, a := range i.Addresses {
-			if !a.Tentative && a.Address.IsValid() {
+			if isOwn := i.Type == api.InterfaceVPN && a.Address.Addr().IsLinkLocalUnicast(); !isOwn && !a.Tentative && a.Address.IsValid() {
 				addresses = append(addresses, a.Address)
 			}
 		}
 		if len(addresses) == 0 {
 			continue
 		}
-		rank := rankOf(i.Type)
 		if i.Expensive != nil && *i.Expensive {
 			rank += rankCostly
 		}
@@ -45,27 +45,17 @@ func usable(network api.Network) []transport.Interface {
 	return all
 }
 
-func rankOf(t api.InterfaceType) int {
+// rankOf is the rank of a kind; false for one by which no peer is looked for.
+func rankOf(t api.InterfaceType) (rank int, isKnown bool) {
 	switch t {
 	case api.InterfaceThunderbolt:
-		return rankThunderbolt
+		return rankThunderbolt, true
 	case api.InterfaceEthernet, api.InterfaceBridge:
-		return rankEthernet
+		return rankEthernet, true
 	case api.InterfaceWiFi:
-		return rankWiFi
+		return rankWiFi, true
 	case api.InterfaceVPN:
-		return rankVPN
-	case api.InterfaceLoopback:
-		return rankLoopback
+		return rankVPN, true
 	}
-	return rankUnknown
-}
-
-// zoned is an address as it is dialled by an interface: a link-local one of IPv6
-// means nothing without the interface's name.
-func zoned(address netip.Addr, iface string) netip.Addr {
-	if address.Is6() && address.IsLinkLocalUnicast() {
-		return address.WithZone(iface)
-	}
-	return address
+	return 0, false
 }

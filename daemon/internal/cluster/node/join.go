@@ -14,6 +14,7 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/cluster/pairing"
 	"fulmen/daemon/internal/cluster/transport"
+	"fulmen/native"
 )
 
 // Join joins the cluster of the Mac that shows a code, or of the one that made
@@ -120,8 +121,8 @@ func (n *Node) everyInterface(to netip.AddrPort) []transport.Candidate {
 	var all []transport.Candidate
 	network, _ := n.network(n.self)
 	for _, i := range usable(network) {
-		if i.Rank < rankLoopback {
-			all = append(all, transport.Candidate{Address: netip.AddrPortFrom(zoned(to.Addr(), i.Name), to.Port()), Interface: i.Name})
+		if i.Rank < rankCostly {
+			all = append(all, transport.Candidate{Address: netip.AddrPortFrom(native.Zoned(to.Addr(), i.Name), to.Port()), Interface: i.Name})
 		}
 	}
 	return all

@@ -323,7 +323,7 @@ func (n *Node) Invite(p api.ClusterInviteParams) (api.ClusterInviteResult, error
 	}
 	for _, i := range usable(network) {
 		for _, a := range i.Addresses {
-			if i.Rank < rankLoopback && len(addresses) < pairing.MaxInvitationAddresses {
+			if i.Rank < rankCostly && len(addresses) < pairing.MaxInvitationAddresses {
 				addresses = append(addresses, a.Addr().WithZone(""))
 			}
 		}

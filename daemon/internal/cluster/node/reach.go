@@ -4,6 +4,7 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/ledger"
 	"fulmen/daemon/internal/topology"
+	"fulmen/native"
 )
 
 // publishReach publishes which addresses of members have answered, and by what
@@ -57,7 +58,7 @@ func (n *Node) reached() map[string]api.Reach {
 			continue
 		}
 		for _, path := range n.transport.Paths(node) {
-			address := zoned(path.Address.Addr(), path.Interface)
+			address := native.Zoned(path.Address.Addr(), path.Interface)
 			at := api.PeerAddress{Peer: node, Address: address}
 			name := at.String()
 			if _, known := all[name]; known || !at.Valid() {

@@ -35,8 +35,8 @@ type ear struct {
 	heard bytes.Buffer
 }
 
-func (e *ear) Listen(ctx context.Context, iface string, port int) (net.Listener, error) {
-	l, err := e.Sockets.Listen(ctx, iface, port)
+func (e *ear) Listen(ctx context.Context, iface string, at netip.AddrPort) (net.Listener, error) {
+	l, err := e.Sockets.Listen(ctx, iface, at)
 	return earListener{l, e}, err
 }
 

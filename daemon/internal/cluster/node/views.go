@@ -6,6 +6,7 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/cluster/discover"
 	"fulmen/daemon/internal/cluster/gossip"
+	"fulmen/native"
 )
 
 // State is how a member is, as far as this node can tell.
@@ -24,7 +25,7 @@ func (n *Node) Isolations() []discover.Isolation {
 func (n *Node) Paths(node api.NodeID) []api.PathView {
 	var all []api.PathView
 	for _, path := range n.transport.Paths(node) {
-		view := api.PathView{Address: api.PeerAddress{Peer: node, Address: zoned(path.Address.Addr(), path.Interface)}, Interface: path.Interface, State: path.State}
+		view := api.PathView{Address: api.PeerAddress{Peer: node, Address: native.Zoned(path.Address.Addr(), path.Interface)}, Interface: path.Interface, State: path.State}
 		if path.RTTUS > 0 {
 			view.RTTUS = new(path.RTTUS)
 		}

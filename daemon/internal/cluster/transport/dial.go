@@ -226,14 +226,22 @@ func (t *Transport) dial(ctx context.Context, node api.NodeID, w way, source net
 		return nil, "", err
 	}
 	if iface = w.iface; iface == "" {
-		local := localOf(raw)
-		if i := slices.IndexFunc(own, func(i Interface) bool {
-			return slices.ContainsFunc(i.Addresses, func(p netip.Prefix) bool { return p.Addr() == local.WithZone("") })
-		}); i >= 0 {
-			iface = own[i].Name
-		}
+		iface = only(own, localOf(raw))
 	}
 	return secure, iface, nil
+}
+
+// only is the interface that has an address; none where several have it.
+func only(own []Interface, address netip.Addr) (iface string) {
+	for _, i := range own {
+		if slices.ContainsFunc(i.Addresses, func(p netip.Prefix) bool { return native.Zoned(p.Addr(), i.Name) == address }) {
+			if iface != "" {
+				return ""
+			}
+			iface = i.Name
+		}
+	}
+	return iface
 }
 
 // sourceFor is the own address in the network of another one; none where the

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"slices"
 	"syscall"
 	"time"
 
@@ -16,45 +17,105 @@ import (
 	"fulmen/native"
 )
 
-// portsTried is how many ports after a taken one are tried.
-const portsTried = 100
+const (
+	// portsTried is how many ports after a taken one are tried.
+	portsTried = 100
+	// listenAgain is after how long an address is tried again at which listening
+	// failed: the system may still be giving it to the interface.
+	listenAgain = 5 * time.Second
+)
 
-// listen opens listeners on interfaces that lack one and closes those of
-// interfaces that are gone.
+// door is an own address at which peers connect, with the interface that has it:
+// which interface a connection has come by follows from the address alone, as the
+// system's choice among listeners at all addresses need not regard interfaces.
+type door struct {
+	iface   string
+	address netip.Addr
+}
+
+// doors are where peers can be listened for. Of an address that is on several
+// interfaces nobody could tell by which one a connection has come: none has it.
+// The caller holds mu.
+func (t *Transport) doors() (all, shared []door) {
+	on := map[netip.Addr][]door{}
+	for _, i := range t.own {
+		for _, p := range i.Addresses {
+			address := native.Zoned(p.Addr(), i.Name)
+			if at := (door{i.Name, address}); !slices.Contains(on[address], at) {
+				on[address] = append(on[address], at)
+				all = append(all, at)
+			}
+		}
+	}
+	return slices.DeleteFunc(all, func(d door) bool {
+		isShared := len(on[d.address]) > 1
+		if isShared {
+			shared = append(shared, d)
+		}
+		return isShared
+	}), shared
+}
+
+// listen opens listeners at addresses that lack one and closes those of
+// addresses that are gone. What could not be opened is tried again.
 func (t *Transport) listen() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.started || t.closed {
 		return
 	}
-	for name, l := range t.listeners {
-		if t.rankOf(name) < 0 {
+	wanted, shared := t.doors()
+	for at, l := range t.listeners {
+		if !slices.Contains(wanted, at) {
 			l.Close()
-			delete(t.listeners, name)
+			delete(t.listeners, at)
 		}
 	}
-	for _, iface := range t.own {
-		if t.listeners[iface.Name] != nil {
+	silent := map[door]bool{}
+	for _, at := range shared {
+		silent[at] = true
+		if !t.silent[at] {
+			t.options.Log.Warn("peers are not listened for at an address that is on several interfaces", "interface", at.iface, "address", at.address)
+		}
+	}
+	isRefused := false
+	for _, at := range wanted {
+		if t.listeners[at] != nil {
 			continue
 		}
-		l, err := t.open(iface.Name)
+		l, err := t.open(at)
 		if err != nil {
-			t.options.Log.Warn("peers cannot be listened for", "interface", iface.Name, "error", err)
+			silent[at], isRefused = true, true
+			if !t.silent[at] {
+				t.options.Log.Warn("peers cannot be listened for", "interface", at.iface, "address", at.address, "error", err)
+			}
 			continue
 		}
-		t.listeners[iface.Name] = l
-		t.run(func() { t.accept(iface.Name, l) })
+		t.listeners[at] = l
+		t.run(func() { t.accept(at.iface, l) })
+	}
+	t.silent = silent
+	if isRefused && t.again == nil {
+		t.again = t.options.Clock.AfterFunc(listenAgain, func() {
+			t.mu.Lock()
+			t.again = nil
+			t.mu.Unlock()
+			t.listen()
+		})
 	}
 }
 
-// open listens on an interface: at the port that the others have, or at the
-// first free one. The caller holds mu.
-func (t *Transport) open(iface string) (net.Listener, error) {
+// open listens at an address: at the port that the others have, or at the first
+// free one. The caller holds mu.
+func (t *Transport) open(at door) (net.Listener, error) {
+	listen := func(port int) (net.Listener, error) {
+		return t.options.Sockets.Listen(t.ctx, at.iface, netip.AddrPortFrom(at.address, uint16(port)))
+	}
 	if t.port != 0 {
-		return t.options.Sockets.Listen(t.ctx, iface, t.port)
+		return listen(t.port)
 	}
 	for port := t.options.Port; ; port++ {
-		l, err := t.options.Sockets.Listen(t.ctx, iface, port)
+		l, err := listen(port)
 		if err == nil {
 			t.port = l.Addr().(*net.TCPAddr).Port
 			return l, nil

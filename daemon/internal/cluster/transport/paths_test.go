@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"context"
 	"errors"
 	"net"
 	"net/netip"
@@ -169,6 +170,7 @@ func TestOtherAddressesOfAPlaceAreLeftAlone(t *testing.T) {
 		for i, n := range d.nodes {
 			second := netip.AddrFrom4([4]byte{10, 0, 0, byte(100 + i)})
 			d.net.AddAddress(n.name, "en0", second)
+			n.SetInterfaces(append(n.own, Interface{Name: "en0", Addresses: []netip.Prefix{netip.PrefixFrom(second, 24)}, Rank: 2}))
 			other := d.nodes[1-i]
 			other.SetCandidates(n.id.Node, append(d.candidates(n), Candidate{Address: netip.AddrPortFrom(second, api.PeerPort)}))
 		}
@@ -273,10 +275,67 @@ func TestRemovedHasNoConnection(t *testing.T) {
 func TestPortTakenIsTheNext(t *testing.T) {
 	within(t, 1, func(d *desk) {
 		is := is.New(d.t)
-		l, err := d.net.Host("host0").Listen(d.t.Context(), "en0", api.PeerPort)
+		l, err := d.net.Host("host0").Listen(d.t.Context(), "en0", netip.MustParseAddrPort("10.0.0.1:7732"))
 		is.NoErr(err)
 		defer l.Close()
 		d.open()
 		is.Equal(d.nodes[0].Port(), api.PeerPort+1)
+	})
+}
+
+// Peers are listened for at each address as it comes and goes: where interfaces
+// are not told apart by the system, as on macOS, no other way tells them apart.
+func TestListensAtEveryAddress(t *testing.T) {
+	within(t, 2, func(d *desk) {
+		is := is.New(d.t)
+		d.open()
+		a, b := d.nodes[0], d.nodes[1]
+		answers := func(iface, to string) bool {
+			ctx, cancel := context.WithTimeout(d.t.Context(), time.Second)
+			defer cancel()
+			c, err := d.net.Host(a.name).Dial(ctx, iface, netip.Addr{}, netip.AddrPortFrom(netip.MustParseAddr(to), api.PeerPort))
+			if err != nil {
+				return false
+			}
+			c.Close()
+			return true
+		}
+		is.True(answers("en0", "10.0.0.2"))
+		is.True(answers("en5", "fe80::2"))
+
+		before := b.own
+		second := netip.MustParseAddr("10.0.0.102")
+		with := []Interface{
+			{Name: "en0", Addresses: append(slices.Clone(before[0].Addresses), netip.PrefixFrom(second, 24)), Rank: 2}, before[1],
+		}
+		b.SetInterfaces(with) // before the system has it
+		is.True(!answers("en0", "10.0.0.102"))
+		d.net.AddAddress(b.name, "en0", second)
+		d.pass(listenAgain)
+		is.True(answers("en0", "10.0.0.102"))
+		b.SetInterfaces(before)
+		is.True(!answers("en0", "10.0.0.102"))
+		is.True(answers("en0", "10.0.0.2"))
+	})
+}
+
+// Of an address that two interfaces have nobody can tell by which of them a
+// connection has come: it serves no path.
+func TestAnAddressOfTwoInterfacesIsNotListenedAt(t *testing.T) {
+	within(t, 2, func(d *desk) {
+		is := is.New(d.t)
+		a, b := d.nodes[0], d.nodes[1]
+		d.net.AddAddress(b.name, "en5", netip.MustParseAddr("10.0.0.2"))
+		b.SetInterfaces([]Interface{
+			b.own[0], {Name: "en5", Addresses: append(b.own[1].Addresses, netip.MustParsePrefix("10.0.0.2/24")), Rank: 1},
+		})
+		a.SetCandidates(b.id.Node, d.candidates(b))
+		b.SetCandidates(a.id.Node, nil)
+		d.open()
+		d.pass(time.Minute)
+		is.Equal(a.active(b), []string{"en5>en5"}) // by IPv6, whose addresses have a zone
+		b.SetInterfaces([]Interface{b.own[0]})
+		d.pass(time.Minute)
+		is.Equal(a.active(b), []string{"en0>en0"})
 	})
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/native"
 )
 
 // Transport is a node's connections to the other members.
@@ -36,7 +37,9 @@ type Transport struct {
 	closed    bool
 	port      int
 	own       []Interface
-	listeners map[string]net.Listener
+	listeners map[door]net.Listener
+	silent    map[door]bool // where peers cannot be listened for, as was said
+	again     native.Timer  // when listening is tried again; nil: never
 	peers     map[api.NodeID]*peer
 	pairing   map[net.Conn]struct{}
 }
@@ -73,7 +76,7 @@ func New(o Options) (*Transport, error) {
 	t := &Transport{
 		options: o, certificate: cert, session: binary.BigEndian.Uint64(random[:]),
 		handshakes: make(chan struct{}, maxHandshakes), strangers: make(chan struct{}, api.MaxHalfOpen),
-		wake: make(chan struct{}, 1), listeners: map[string]net.Listener{},
+		wake: make(chan struct{}, 1), listeners: map[door]net.Listener{},
 		peers: map[api.NodeID]*peer{}, pairing: map[net.Conn]struct{}{},
 	}
 	t.ctx, t.cancel = context.WithCancel(context.Background())
@@ -139,6 +142,9 @@ func (t *Transport) Close() error {
 	t.cancel()
 	for _, l := range t.listeners {
 		l.Close()
+	}
+	if t.again != nil {
+		t.again.Stop()
 	}
 	for conn := range t.pairing {
 		conn.Close()

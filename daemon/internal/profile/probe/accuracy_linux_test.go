@@ -170,9 +170,9 @@ func shape(iface string, rate uint64) error {
 // spaceSockets are the system's sockets in a space.
 type spaceSockets struct{ space *netns.Space }
 
-func (s spaceSockets) Listen(ctx context.Context, iface string, port int) (l net.Listener, err error) {
+func (s spaceSockets) Listen(ctx context.Context, iface string, at netip.AddrPort) (l net.Listener, err error) {
 	err = s.space.Do(func() error {
-		l, err = bound.Sockets{}.Listen(ctx, iface, port)
+		l, err = bound.Sockets{}.Listen(ctx, iface, at)
 		return err
 	})
 	return l, err

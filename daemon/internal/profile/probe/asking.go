@@ -59,10 +59,7 @@ func (m *asking) announce(within time.Duration) error {
 // open makes a connection on the path whose other end has proved to be the
 // peer. It is closed when the measurement ends.
 func (m *asking) open(why purpose, number int) (net.Conn, error) {
-	to := netip.AddrPortFrom(m.path.Sink, m.port)
-	if m.path.Sink.Is6() && m.path.Sink.IsLinkLocalUnicast() {
-		to = netip.AddrPortFrom(m.path.Sink.WithZone(m.path.Interface), m.port)
-	}
+	to := netip.AddrPortFrom(native.Zoned(m.path.Sink, m.path.Interface), m.port)
 	ctx, cancel := native.WithTimeout(m.ctx, m.prober.cfg.Clock, proveWithin, fmt.Sprintf("%s to answer at %s", m.path.Peer.Display(), m.path.Sink))
 	defer cancel()
 	conn, err := m.prober.cfg.Sockets.Dial(ctx, m.path.Interface, m.path.Source, to)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"net"
+	"net/netip"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -261,7 +262,7 @@ func TestSomethingElseAnswers(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			in(t, nil, func(r *rig) {
 				is := is.New(r.t)
-				l, err := r.network.Host(string(studio)).Listen(r.t.Context(), "en5", 9)
+				l, err := r.network.Host(string(studio)).Listen(r.t.Context(), "en5", netip.AddrPortFrom(netip.Addr{}, 9))
 				is.NoErr(err)
 				defer l.Close()
 				go func() {

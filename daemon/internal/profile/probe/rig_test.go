@@ -153,8 +153,8 @@ func (w wrapped) Dial(ctx context.Context, iface string, source netip.Addr, to n
 	return w.hand(conn), nil
 }
 
-func (w wrapped) Listen(ctx context.Context, iface string, port int) (net.Listener, error) {
-	l, err := w.Sockets.Listen(ctx, iface, port)
+func (w wrapped) Listen(ctx context.Context, iface string, at netip.AddrPort) (net.Listener, error) {
+	l, err := w.Sockets.Listen(ctx, iface, at)
 	if err != nil {
 		return nil, err
 	}

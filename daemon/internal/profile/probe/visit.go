@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/netip"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -54,7 +55,7 @@ func (v *visit) prepare(ctx context.Context, iface string) (port int, err error)
 		return 0, err
 	}
 	v.ctx, v.cancel = context.WithCancelCause(v.prober.base)
-	v.listen, err = v.prober.cfg.Sockets.Listen(v.ctx, iface, 0)
+	v.listen, err = v.prober.cfg.Sockets.Listen(v.ctx, iface, netip.AddrPortFrom(v.params.Sink, 0))
 	if err != nil {
 		v.cancel(nil)
 		v.leave()

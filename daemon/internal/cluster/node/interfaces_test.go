@@ -1,0 +1,54 @@
+package node
+
+import (
+	"net/netip"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+)
+
+// A Mac has more interfaces that are up and have addresses than lead to others.
+func TestInterfacesThatLeadToPeers(t *testing.T) {
+	is := is.New(t)
+	up := func(name string, kind api.InterfaceType, addresses ...string) api.Interface {
+		i := api.Interface{Name: name, Type: kind, Up: true}
+		for _, a := range addresses {
+			i.Addresses = append(i.Addresses, api.InterfaceAddress{Address: netip.MustParsePrefix(a)})
+		}
+		return i
+	}
+	six := "fe80::14:2/64"
+	bridge := up("bridge0", api.InterfaceBridge, six, "169.254.3.4/16")
+	bridge.Members = []string{"en1"}
+	member := up("en1", api.InterfaceThunderbolt, six)
+	member.Bridge = "bridge0"
+	down := up("en7", api.InterfaceEthernet, six)
+	down.Up = false
+	pulled := up("en8", api.InterfaceEthernet, six)
+	pulled.Link = new(false)
+	tentative := up("en9", api.InterfaceEthernet, six)
+	tentative.Addresses[0].Tentative = true
+	costly := up("en10", api.InterfaceEthernet, "10.1.1.2/24")
+	costly.Expensive = new(true)
+
+	type found struct {
+		addresses, rank int
+	}
+	got := map[string]found{}
+	for _, i := range usable(api.Network{Interfaces: []api.Interface{
+		up("lo0", api.InterfaceLoopback, "127.0.0.1/8", "::1/128", "fe80::1/64"),
+		up("awdl0", api.InterfaceUnknown, six), up("llw0", api.InterfaceUnknown, six),
+		up("utun0", api.InterfaceVPN, six), up("utun4", api.InterfaceVPN, six, "100.64.0.1/32"),
+		up("en0", api.InterfaceEthernet, "10.0.0.2/24", six), up("en2", api.InterfaceThunderbolt, six, "169.254.9.1/16"),
+		up("en5", api.InterfaceWiFi, "192.168.1.4/24"), up("en6", api.InterfaceEthernet),
+		bridge, member, up("bridge100", api.InterfaceBridge, six), down, pulled, tentative, costly,
+	}}) {
+		got[i.Name] = found{len(i.Addresses), i.Rank}
+	}
+	is.Equal(got, map[string]found{
+		"en0": {2, rankEthernet}, "en2": {2, rankThunderbolt}, "en5": {1, rankWiFi}, "en10": {1, rankEthernet + rankCostly},
+		"bridge0": {2, rankEthernet}, "utun4": {1, rankVPN},
+	})
+}
