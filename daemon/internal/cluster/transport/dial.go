@@ -159,21 +159,25 @@ func (i Interface) holds(a netip.Addr) bool {
 	return slices.ContainsFunc(i.Addresses, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
-// isWorth reports whether a way would add a path that is wanted. The caller
-// holds mu.
+// isWorth reports whether a way would add a path that is wanted, or one of IPv4
+// in the place of one of IPv6. The caller holds mu.
 func (t *Transport) isWorth(p *peer, w way) bool {
-	worst := -1
+	worst, isBetter := -1, false
 	for _, l := range p.links {
 		path := p.known[l.place]
-		if path.Interface == w.iface && path.Address.Addr().WithZone("") == w.to.Addr().WithZone("") || l.way == w {
+		a := p.attempts[w]
+		isSamePlace := a != nil && a.led == l.place
+		switch {
+		case path.Interface == w.iface && path.Address.Addr().WithZone("") == w.to.Addr().WithZone("") || l.way == w:
 			return false
-		}
-		if a := p.attempts[w]; a != nil && a.led == l.place {
+		case w.to.Addr().Is4() && !l.isIPv4 && (isSamePlace || w.iface == l.place.iface):
+			isBetter = true
+		case isSamePlace:
 			return false // another address of the same place
 		}
 		worst = max(worst, path.rank)
 	}
-	return len(p.links) < api.MaxPaths || w.iface != "" && t.rankOf(w.iface) < worst
+	return isBetter || len(p.links) < api.MaxPaths || w.iface != "" && t.rankOf(w.iface) < worst
 }
 
 // try dials a way and serves the path.

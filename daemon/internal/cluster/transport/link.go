@@ -53,6 +53,7 @@ type link struct {
 	place   place
 	way     way // how it was dialled; zero where the peer has dialled
 	byLower bool
+	isIPv4  bool
 	dial    uint64 // its number among the dials of who has dialled
 	session uint64
 	out     chan []byte
@@ -103,7 +104,7 @@ func (t *Transport) link(iface string, node api.NodeID, w way, conn net.Conn) er
 	lower := min(t.options.Identity.Node, node)
 	l := &link{
 		t: t, conn: conn, place: place{iface, theirs.Hello.Interface}, way: w, session: theirs.Session,
-		byLower: (lower == t.options.Identity.Node) == (w != way{}), dial: max(own.Dial, theirs.Dial),
+		byLower: (lower == t.options.Identity.Node) == (w != way{}), isIPv4: remoteOf(conn).Addr().Is4(), dial: max(own.Dial, theirs.Dial),
 		out: make(chan []byte, queued), done: make(chan struct{}), flushed: make(chan struct{}),
 	}
 	address := netip.AddrPortFrom(remoteOf(conn).Addr(), uint16(theirs.Port))
@@ -166,9 +167,23 @@ func (p *peer) begins(session uint64) (isNew, isAnew bool, past []*link) {
 	return true, isAnew, past
 }
 
-// register makes a link one of its peer's. Where both sides have dialled, the
-// link of the lower id stays; where the same side has dialled twice, the later
-// one, and where the other end was started anew, the one of its new process.
+// outlasts reports whether a link stays where a new one joins the same interfaces:
+// IPv4, which is all that a ring over sockets speaks, before IPv6; then what the
+// lower id has dialled, then the later dial. Both sides find the same.
+func (l *link) outlasts(next *link) bool {
+	switch {
+	case l.session != next.session:
+		return false // its process is gone
+	case l.isIPv4 != next.isIPv4:
+		return l.isIPv4
+	case l.byLower != next.byLower:
+		return l.byLower
+	}
+	return l.dial > next.dial
+}
+
+// register makes a link one of its peer's, in the place of the one that joins the
+// same interfaces, unless that one outlasts it.
 func (t *Transport) register(node api.NodeID, l *link, path Path) error {
 	t.mu.Lock()
 	if _, isMember := t.options.Members.PublicKey(node); t.closed || !isMember || len(t.peer(node).links) >= 2*api.MaxPaths {
@@ -206,7 +221,7 @@ func (t *Transport) register(node api.NodeID, l *link, path Path) error {
 	var replaced *link
 	if i := slices.IndexFunc(p.links, func(o *link) bool { return o.place == l.place }); i >= 0 {
 		old := p.links[i]
-		if old.session == l.session && (old.byLower && !l.byLower || old.byLower == l.byLower && old.dial > l.dial) {
+		if old.outlasts(l) {
 			t.mu.Unlock()
 			return errDuplicate
 		}
@@ -216,6 +231,7 @@ func (t *Transport) register(node api.NodeID, l *link, path Path) error {
 		p.links = append(p.links, l)
 		t.pathCameUp()
 	}
+	isElsewhere := p.known[l.place].Address != path.Address
 	p.known[l.place] = path
 	t.mu.Unlock()
 	if calls != nil {
@@ -229,7 +245,7 @@ func (t *Transport) register(node api.NodeID, l *link, path Path) error {
 	if replaced != nil {
 		t.options.Clock.AfterFunc(lingers, func() { replaced.close(api.ReasonLinkChanged) })
 	}
-	if replaced == nil || isAnew {
+	if replaced == nil || isAnew || isElsewhere {
 		t.events.add(PathEvent{node, path, isAnew}, nil)
 	}
 	t.nudge()
