@@ -98,9 +98,9 @@ func TestDeleteTheUsersService(t *testing.T) {
 	is.Equal(found.Name, "Ethernet")
 	is.Equal(found.IPv4, native.OriginDHCP)
 	is.NoErr(b.platforms["a"].Network.DeleteService(t.Context(), found))
-	is.Equal(b.addresses("a", "en0"), []string{"192.168.1.11/24"})
+	is.Equal(b.addresses("a", "en0"), []string{"192.168.1.11/24", "fe80::1:0/64"})
 	b.clock.Advance(sim.AddressLingers)
-	is.Equal(b.addresses("a", "en0"), nil)
+	is.Equal(b.addresses("a", "en0"), []string{"fe80::1:0/64"}) // it has no service of its own
 }
 
 // Somebody else who holds the configuration, or a system that refuses, changes

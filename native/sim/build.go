@@ -96,6 +96,8 @@ func (w *World) buildInterfaces(m *mac) error {
 	return nil
 }
 
+// buildInterface makes an interface. As on macOS it gives itself a link-local
+// address of IPv6, where the scenario states none.
 func (w *World) buildInterface(m *mac, spec scenario.Interface) *iface {
 	i := &iface{spec: spec, present: true, index: m.nextIndex, linked: spec.LinkUp, hardware: hardwareAddress(w.scenario.Name, m.spec.Name, spec.Name)}
 	m.nextIndex++
@@ -108,10 +110,18 @@ func (w *World) buildInterface(m *mac, spec scenario.Interface) *iface {
 	for _, a := range spec.Addresses {
 		i.addresses = append(i.addresses, address{InterfaceAddress: a})
 	}
+	if !slices.ContainsFunc(spec.Addresses, isLinkLocal6) && spec.Type != native.InterfaceLoopback {
+		own := native.InterfaceAddress{Address: netip.PrefixFrom(eui64(i.hardware), 64), Origin: native.OriginLinkLocal}
+		i.addresses = append(i.addresses, address{InterfaceAddress: own})
+	}
 	if spec.Service != "" {
 		m.services = append(m.services, w.service(m, spec))
 	}
 	return i
+}
+
+func isLinkLocal6(a native.InterfaceAddress) bool {
+	return a.Address.Addr().Is6() && a.Address.Addr().IsLinkLocalUnicast()
 }
 
 // service makes the service that an interface has from the start. Its method is

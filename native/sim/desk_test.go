@@ -28,7 +28,9 @@ func studio(number, ports int) scenario.Mac {
 		Interfaces: []scenario.Interface{{
 			Name: "en0", Type: native.InterfaceEthernet, Network: "office", LinkUp: true, MTUBytes: 1500,
 			SpeedBitsPerS: 10_000_000_000, Service: "Ethernet",
-			Addresses: []native.InterfaceAddress{address(fmt.Sprintf("192.168.1.%d/24 dhcp", 10+number))},
+			Addresses: []native.InterfaceAddress{
+				address(fmt.Sprintf("192.168.1.%d/24 dhcp", 10+number)), address(fmt.Sprintf("fe80::%d:0/64", number)),
+			},
 		}},
 	}
 	for i := range ports {

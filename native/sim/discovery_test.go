@@ -51,11 +51,11 @@ func TestDiscovery(t *testing.T) {
 	withdraw := b.announce("b", "en0", "en2")
 	seen, stop := b.browse("a")
 	is.Equal(seen(), []string{
-		"i-b on en0: b.local:7732 [192.168.1.12]",
+		"i-b on en0: b.local:7732 [192.168.1.12 fe80::2:0%en0]",
 		"i-b on en1: b.local:7732 [169.254.101.2 fe80::2:2%en1]", // of the zone here
 	})
 	b.announce("c", "en0")
-	is.Equal(seen(), []string{"i-c on en0: c.local:7732 [192.168.1.13]"})
+	is.Equal(seen(), []string{"i-c on en0: c.local:7732 [192.168.1.13 fe80::3:0%en0]"})
 
 	b.do("unplug a.tb1")
 	is.Equal(seen(), []string{"i-b gone from en1"})
@@ -104,7 +104,9 @@ func TestBrowseAsleep(t *testing.T) {
 	is.Equal(seen(), nil)
 	b.do("wake a")
 	b.clock.Advance(sim.DelayDHCP)
-	is.Equal(seen(), []string{"i-b gone from en0", "i-b on en0: b.local:7732 [192.168.1.99]"})
+	is.Equal(seen(), []string{
+		"i-b gone from en0", "i-b on en0: b.local:7732 [fe80::2:0%en0]", "i-b on en0: b.local:7732 [192.168.1.99 fe80::2:0%en0]",
+	})
 }
 
 func TestAnnouncementsThatAreNone(t *testing.T) {

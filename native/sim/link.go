@@ -48,19 +48,20 @@ func (i *iface) assignAnew(world string, m *mac) {
 }
 
 // settle follows what a change did to the links of interfaces: addresses go with
-// a link and come back some time after it. first is the state that a world
+// a link, or when a bridge takes the interface, and come back some time after it. first is the state that a world
 // begins with, in which everything has long been there.
 func (w *World) settle(first bool) {
 	for _, m := range w.macs {
 		for _, i := range m.ifaces {
-			up := w.linkUp(m, i)
-			if up == i.up && !first {
+			i.up = w.linkUp(m, i)
+			speaks := i.up && m.bridgeOf(i.spec.Name) == nil
+			if speaks == i.speaks && !first {
 				continue
 			}
-			i.up = up
+			i.speaks = speaks
 			for k := range i.addresses {
 				_, stays := i.addresses[k].delay()
-				i.addresses[k].ready = stays || up && first
+				i.addresses[k].ready = stays || speaks && first
 			}
 			w.awaitAddresses(i)
 		}
@@ -74,7 +75,7 @@ func (w *World) awaitAddresses(i *iface) {
 		w.cancel(pending)
 	}
 	i.waits = nil
-	if !i.up {
+	if !i.speaks {
 		return
 	}
 	var delays []time.Duration

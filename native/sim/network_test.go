@@ -1,12 +1,15 @@
 package sim_test
 
 import (
+	"net"
+	"net/netip"
 	"testing"
 
 	"github.com/matryer/is"
 
 	"fulmen/native"
 	"fulmen/native/sim"
+	"fulmen/native/sim/scenario"
 )
 
 func TestAddressesGoWithTheLinkAndComeLate(t *testing.T) {
@@ -166,4 +169,43 @@ func TestSnapshotIsACopy(t *testing.T) {
 	mine.Network.Interfaces[0].Addresses[0].Tentative = true
 	*mine.Network.Interfaces[0].Up = false
 	is.Equal(b.snapshot("a"), before)
+}
+
+// Every interface gives itself an address of fe80::/64 where a scenario states none.
+// It goes with the link and into a bridge, and comes back soon after.
+func TestOwnLinkLocalAddresses(t *testing.T) {
+	is := is.New(t)
+	s := desk(2, "a.tb1 b.tb2")
+	for m := range s.Macs {
+		for k := range s.Macs[m].Interfaces {
+			s.Macs[m].Interfaces[k].Addresses = nil
+		}
+	}
+	s.Macs[0].Interfaces = append(s.Macs[0].Interfaces, scenario.Interface{Name: "lo0", Type: native.InterfaceLoopback, LinkUp: true})
+	s.Macs[0].Bridges = []scenario.Bridge{{Name: "bridge0", Members: []string{"en2"}}}
+	b := newBench(t, s)
+	own := func(name string) string { // from the hardware address, as RFC 4291 has it
+		mac, err := net.ParseMAC(b.iface("a", name).HardwareAddress)
+		is.NoErr(err)
+		return netip.AddrFrom16([16]byte{0xfe, 0x80, 8: mac[0] ^ 2, 9: mac[1], 10: mac[2], 11: 0xff, 12: 0xfe, 13: mac[3], 14: mac[4], 15: mac[5]}).String() + "/64"
+	}
+	is.Equal(b.addresses("a", "en0"), []string{own("en0")})
+	is.Equal(b.addresses("a", "en1"), []string{own("en1")})
+	is.Equal(b.addresses("a", "en2"), nil) // no link, and a bridge's
+	is.Equal(b.addresses("a", "lo0"), nil)
+	b.do("unplug a.tb1")
+	is.Equal(b.addresses("a", "en1"), nil)
+	b.do("plug a.tb1 b.tb2")
+	is.Equal(b.addresses("a", "en1"), nil)
+	b.clock.Advance(sim.DelayIPv6)
+	is.Equal(b.addresses("a", "en1"), []string{own("en1")})
+	b.do("set a.en1.bridge bridge0")
+	b.clock.Advance(sim.DelayIPv6)
+	is.Equal(b.addresses("a", "en1"), nil)
+	is.Equal(b.addresses("a", "bridge0"), []string{own("bridge0")})
+	b.do("set a.en1.bridge none")
+	b.clock.Advance(sim.DelayIPv6)
+	is.Equal(b.addresses("a", "en1"), []string{own("en1")})
+	is.Equal(b.addresses("a", "bridge0"), nil)
+	is.Equal(len(b.snapshot("a").RDMA.Devices[0].GIDs), 1) // the first of the table is the same address
 }

@@ -51,13 +51,13 @@ func (w *World) device(m *mac, own *iface) native.RDMADevice {
 }
 
 // gids is the device's table: the address that follows from the hardware
-// address first, then one entry for each address of the interface, IPv4 before
-// IPv6.
+// address first, then one entry for each other address of the interface, IPv4
+// before IPv6.
 func (own *iface) gids() []native.GID {
 	gids := []native.GID{{Address: eui64(own.hardware)}}
 	for _, want4 := range []bool{true, false} {
 		for _, a := range own.addresses {
-			if address := a.Address.Addr(); a.ready && address.Is4() == want4 {
+			if address := a.Address.Addr(); a.ready && address.Is4() == want4 && address != gids[0].Address {
 				gids = append(gids, native.GID{Index: len(gids), Address: netip.AddrFrom16(address.As16())})
 			}
 		}

@@ -24,7 +24,9 @@ func bridged(s scenario.Scenario, members ...string) scenario.Scenario {
 		}
 		m.Bridges = []scenario.Bridge{{
 			Name: "bridge0", Members: members,
-			Addresses: []native.InterfaceAddress{address(fmt.Sprintf("169.254.50.%d/16", i+1))},
+			Addresses: []native.InterfaceAddress{
+				address(fmt.Sprintf("169.254.50.%d/16", i+1)), address(fmt.Sprintf("fe80::50:%d/64", i+1)),
+			},
 		}}
 	}
 	return s
@@ -39,7 +41,14 @@ func reached(w *sim.World, mac string) []string {
 }
 
 func TestReach(t *testing.T) {
-	office := []string{"b en0-en0 192.168.1.11-192.168.1.12", "c en0-en0 192.168.1.11-192.168.1.13"}
+	office := []string{
+		"b en0-en0 192.168.1.11-192.168.1.12", "b en0-en0 fe80::1:0-fe80::2:0",
+		"c en0-en0 192.168.1.11-192.168.1.13", "c en0-en0 fe80::1:0-fe80::3:0",
+	}
+	bridges := []string{
+		"b bridge0-bridge0 169.254.50.1-169.254.50.2", "b bridge0-bridge0 fe80::50:1-fe80::50:2",
+		"c bridge0-bridge0 169.254.50.1-169.254.50.3", "c bridge0-bridge0 fe80::50:1-fe80::50:3",
+	}
 	for _, test := range []struct {
 		name     string
 		scenario scenario.Scenario
@@ -49,7 +58,7 @@ func TestReach(t *testing.T) {
 		{"a network", desk(3), nil, office},
 		{"isolated", desk(3), []string{"set office.isolated yes"}, nil},
 		{"a network that is down", desk(3), []string{"set office.link down"}, nil},
-		{"a sleeper", desk(3), []string{"sleep b"}, office[1:]},
+		{"a sleeper", desk(3), []string{"sleep b"}, office[2:]},
 		{"from a sleeper", desk(3), []string{"sleep a"}, nil},
 		{"another subnet", desk(3), []string{"set b.en0.address 192.168.2.12/24 dhcp"}, office[1:]},
 		{"an own prefix that is too narrow", desk(3), []string{"set b.en0.address 192.168.1.12/30 dhcp"}, office[1:]},
@@ -60,11 +69,9 @@ func TestReach(t *testing.T) {
 			[]string{"set office.isolated yes"}, []string{
 				"b en1-en1 169.254.100.1-169.254.100.2", "b en1-en1 fe80::1:1-fe80::2:1"}},
 		{"a chain of bridges forwards", bridged(desk(3, "a.tb1 b.tb1", "b.tb2 c.tb2"), "en1", "en2"),
-			[]string{"set office.isolated yes"}, []string{
-				"b bridge0-bridge0 169.254.50.1-169.254.50.2", "c bridge0-bridge0 169.254.50.1-169.254.50.3"}},
+			[]string{"set office.isolated yes"}, bridges},
 		{"a ring of bridges ends", bridged(desk(3, "a.tb1 b.tb1", "b.tb2 c.tb2", "c.tb1 a.tb2"), "en1", "en2"),
-			[]string{"set office.isolated yes"}, []string{
-				"b bridge0-bridge0 169.254.50.1-169.254.50.2", "c bridge0-bridge0 169.254.50.1-169.254.50.3"}},
+			[]string{"set office.isolated yes"}, bridges},
 		{"a sleeper in the chain", bridged(desk(3, "a.tb1 b.tb1", "b.tb2 c.tb2"), "en1", "en2"),
 			[]string{"set office.isolated yes", "sleep b"}, nil},
 		{"a bridge that is down", bridged(desk(3, "a.tb1 b.tb1", "b.tb2 c.tb2"), "en1", "en2"),

@@ -193,7 +193,7 @@ func (w *World) setAddress(i *iface, value string) error {
 	}
 	_, stays := address{InterfaceAddress: parsed}.delay()
 	i.addresses = slices.DeleteFunc(i.addresses, func(a address) bool { return a.Address.Addr().Is4() == parsed.Address.Addr().Is4() })
-	i.addresses = append(i.addresses, address{InterfaceAddress: parsed, ready: stays || i.up})
+	i.addresses = append(i.addresses, address{InterfaceAddress: parsed, ready: stays || i.speaks})
 	return nil
 }
 

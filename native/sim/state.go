@@ -80,10 +80,11 @@ type iface struct {
 	// linked is the interface's own side of its link: pulled, or not.
 	linked    bool
 	addresses []address
-	// up is the link as of the last change, kept to see it come and go. waits
-	// are the timers that bring addresses back.
-	up    bool
-	waits []*wait
+	// up is the link as of the last change. speaks says that addresses may be there:
+	// it is up and no bridge's; kept to see that come and go. waits are the timers
+	// that bring addresses back.
+	up, speaks bool
+	waits      []*wait
 }
 
 // address is configured; ready ones are on the interface now.

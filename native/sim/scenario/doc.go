@@ -75,7 +75,8 @@
 //	name = "en0"
 //	type = "ethernet"           # wifi, ethernet, vpn, loopback, unknown
 //	network = "lan"             # not for a port's, which a cable joins
-//	addresses = ["192.168.1.11/24 dhcp"] # manual, dhcp, link_local, automatic, unknown
+//	addresses = ["192.168.1.11/24 dhcp"] # manual, dhcp, link_local, automatic, unknown;
+//	                            # one of fe80::/10 is made where none is stated
 //	display_name = "Ethernet"
 //	service = "Ethernet"        # its network service; left out: none
 //	link = "up"                 # the default, or down
