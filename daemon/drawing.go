@@ -176,7 +176,14 @@ func (a *artist) reach(graph topology.Graph) error {
 		kinds[[2]string{string(path.From), peerAddress(path)}] = path.KindNow
 	}
 	for _, mac := range a.world.Macs() {
-		for _, r := range a.world.Reach(mac) {
+		all := a.world.Reach(mac)
+		for _, r := range all {
+			isServed := func(o sim.Reach) bool {
+				return o.Address.Is4() && o.Peer == r.Peer && o.Interface == r.Interface && o.PeerInterface == r.PeerInterface
+			}
+			if r.Address.Is6() && slices.ContainsFunc(all, isServed) {
+				continue // as between nodes: IPv4 serves a pair of interfaces where it can
+			}
 			to := api.PeerAddress{Peer: a.authors[r.Peer].node, Address: r.Address}
 			value := api.Reach{
 				Peer: to.Peer, Port: api.PeerPort, Interface: r.Interface, Source: r.Source, PeerInterface: r.PeerInterface,
