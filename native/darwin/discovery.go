@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"fulmen/native"
 )
@@ -82,17 +83,27 @@ type work interface {
 	// they may have changed.
 	interfacesAre(r responder, indexes map[string]int) error
 	handle(r responder, f found) error
+	// lost forgets what was begun with a responder that has gone.
+	lost(r responder)
 }
+
+// How long a session waits before it connects again, doubled up to the most unless
+// the connection lasted that long.
+const (
+	reconnectFirst = time.Second
+	reconnectMost  = time.Minute
+)
 
 // session is a connection with its work.
 type session struct {
 	discovery *discovery
-	responder responder
 	work      work
 	mu        sync.Mutex // around every call of responder and work
+	responder responder  // changed by read alone
 	deaf      func() error
 	changed   chan struct{}
-	stop      chan struct{}
+	ctx       context.Context // until end
+	cancel    context.CancelFunc
 	running   sync.WaitGroup
 	once      sync.Once
 	err       error
@@ -106,7 +117,8 @@ func (d *discovery) begin(ctx context.Context, w work) (*session, error) {
 	if err != nil {
 		return nil, native.Unsupported(native.FeatureDiscovery, whyNot(err))
 	}
-	s := &session{discovery: d, responder: r, work: w, changed: make(chan struct{}, 1), stop: make(chan struct{}), deaf: func() error { return nil }}
+	s := &session{discovery: d, responder: r, work: w, changed: make(chan struct{}, 1), deaf: func() error { return nil }}
+	s.ctx, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	// Without hints the interfaces are those of now.
 	if deaf, err := d.machine.ears.listen(listener{hint: s.heard}); err == nil {
 		s.deaf = deaf
@@ -114,6 +126,7 @@ func (d *discovery) begin(ctx context.Context, w work) (*session, error) {
 	d.mu.Lock()
 	if d.closed {
 		d.mu.Unlock()
+		s.cancel()
 		return nil, errors.Join(native.ErrClosed, s.deaf(), r.close())
 	}
 	d.sessions[s] = true
@@ -158,14 +171,56 @@ func (s *session) follow() {
 		case <-s.changed:
 			// What cannot be published now is tried at the next change.
 			_ = s.look()
-		case <-s.stop:
+		case <-s.ctx.Done():
 			return
 		}
 	}
 }
 
-// read takes what the responder tells, until the connection ends.
+// read takes what the responder tells, until the session ends. Where the responder
+// goes, as when the system starts it anew, the work begins again with the next one.
 func (s *session) read() {
+	clock := s.discovery.machine.clock
+	pause := reconnectFirst
+	for isLive := true; ; {
+		began := clock.Boot()
+		if isLive {
+			s.take()
+		}
+		if clock.Boot()-began >= reconnectMost {
+			pause = reconnectFirst
+		}
+		if !native.Pause(s.ctx, clock, pause) {
+			return
+		}
+		pause = min(2*pause, reconnectMost)
+		isLive = s.reconnect()
+	}
+}
+
+// reconnect begins the work again with another connection; false where that
+// cannot be done now.
+func (s *session) reconnect() bool {
+	next, err := s.discovery.connect()
+	if err != nil {
+		return false
+	}
+	s.mu.Lock()
+	if s.ctx.Err() != nil {
+		s.mu.Unlock()
+		_ = next.close()
+		return false
+	}
+	old := s.responder
+	s.work.lost(old)
+	s.responder = next
+	s.mu.Unlock()
+	_ = old.close()
+	return s.look() == nil
+}
+
+// take takes what the responder tells, until the connection ends.
+func (s *session) take() {
 	for s.responder.wait() == nil {
 		s.mu.Lock()
 		events, err := s.responder.process()
@@ -186,8 +241,11 @@ func (s *session) end() error {
 		s.discovery.mu.Lock()
 		delete(s.discovery.sessions, s)
 		s.discovery.mu.Unlock()
-		close(s.stop)
-		s.err = errors.Join(s.deaf(), s.responder.close())
+		s.cancel()
+		s.mu.Lock()
+		r := s.responder
+		s.mu.Unlock()
+		s.err = errors.Join(s.deaf(), r.close())
 		s.running.Wait()
 	})
 	return s.err

@@ -44,6 +44,12 @@ func (p *publication) move(r responder, name string, index int) error {
 	return nil
 }
 
+// lost has every interface published again.
+func (p *publication) lost(responder) {
+	clear(p.at)
+	clear(p.tokens)
+}
+
 // handle hears that a name was registered, or was somebody else's: instances are
 // unique by their making, and a conflict is an echo of the machine's own.
 func (p *publication) handle(responder, found) error { return nil }

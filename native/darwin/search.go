@@ -70,6 +70,15 @@ func (s *search) interfacesAre(r responder, indexes map[string]int) error {
 	return err
 }
 
+// lost forgets all that was seen: nobody tells any more what becomes of it.
+func (s *search) lost(r responder) {
+	for _, i := range s.instances {
+		s.forget(r, i)
+	}
+	clear(s.unplaced)
+	s.browsing = false
+}
+
 func (s *search) handle(r responder, f found) error {
 	if f.failed != 0 {
 		return nil // nothing was found
