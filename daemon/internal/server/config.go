@@ -63,10 +63,9 @@ type Limits struct {
 	// ClientsPerUser is the most of one local user, so that nobody keeps the
 	// others out; 1,500.
 	ClientsPerUser int
-	// HalfOpen is the most, on each listener, that have not yet; 64.
+	// HalfOpen is the most, on each listener, that have not yet; 1,024. For one
+	// more the oldest has to go, of the account that has the most of them.
 	HalfOpen int
-	// HalfOpenKeep is how long one of them keeps its place while others wait; 2.5 s.
-	HalfOpenKeep time.Duration
 	// HelloDeadline bounds the time until a connection has shown who it is; 5 s.
 	HelloDeadline time.Duration
 	// WriteDeadline is what a client gets to read a message; api.WriteDeadline.
@@ -80,8 +79,7 @@ type Limits struct {
 func (l Limits) withDefaults() Limits {
 	or(&l.Clients, 2000)
 	or(&l.ClientsPerUser, 1500)
-	or(&l.HalfOpen, 64)
-	or(&l.HalfOpenKeep, 2500*time.Millisecond)
+	or(&l.HalfOpen, 1024)
 	or(&l.HelloDeadline, 5*time.Second)
 	or(&l.WriteDeadline, api.WriteDeadline)
 	or(&l.CallDeadline, 2*time.Minute)

@@ -4,37 +4,28 @@ import (
 	"net"
 	"slices"
 	"sync"
-	"time"
 
 	"fulmen/daemon/internal/server/guard"
 )
 
 // gate is a listener that bounds how many connections are half open: accepted,
-// and not known to be anybody's. While others wait for a place, a connection
-// keeps its own for a while and then loses it: an honest client is known within
+// and not known to be anybody's. It accepts at once, always: where there are too
+// many, one that is there already has to go. An honest client is known within
 // milliseconds, on a starved machine within a second or two.
 type gate struct {
 	net.Listener
 	rules guard.Rules
 	unix  bool
 	most  int
-	keep  time.Duration
-	freed chan struct{}
 	// accepted is as in Config.
 	accepted func(by int)
 
 	mu     sync.Mutex
-	half   []waiting // the oldest first
+	half   []*link // the oldest first
 	closed bool
 }
 
-// waiting is a half-open connection.
-type waiting struct {
-	link  *link
-	since time.Time
-}
-
-// Accept waits for a connection, and for a place for it.
+// Accept waits for a connection.
 func (g *gate) Accept() (net.Conn, error) {
 	conn, err := g.Listener.Accept()
 	if err != nil {
@@ -44,50 +35,42 @@ func (g *gate) Accept() (net.Conn, error) {
 	if g.accepted != nil {
 		g.accepted(1)
 	}
-	g.admit(l)
+	if gone := g.enter(l); gone != nil {
+		_ = gone.Close() // the server reads from it no more
+	}
 	return l, nil
 }
 
-func (g *gate) admit(l *link) {
-	for {
-		wait := g.enter(l)
-		if wait == 0 {
-			return
-		}
-		t := time.NewTimer(wait)
-		select {
-		case <-g.freed:
-		case <-t.C:
-		}
-		t.Stop()
+// enter takes a connection in and returns the one that has to go for it, if any.
+func (g *gate) enter(l *link) (gone *link) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		return l
 	}
+	g.half = append(g.half, l)
+	if len(g.half) <= g.most {
+		return nil
+	}
+	i := g.expendable()
+	gone = g.half[i]
+	g.half = slices.Delete(g.half, i, i+1)
+	return gone
 }
 
-// enter takes a place, or that of the oldest if it has had it for long enough.
-// It returns 0, or how long to wait before it is tried again.
-func (g *gate) enter(l *link) time.Duration {
-	now := time.Now()
-	var oldest *link
-	g.mu.Lock()
-	if g.closed {
-		g.mu.Unlock()
-		_ = l.Close() // the server does not read from it any more
-		return 0
+// expendable finds the oldest connection of the account that has the most half
+// open, so that no account can push out another's. Over TCP nobody is known yet,
+// and all count as one account's.
+func (g *gate) expendable() int {
+	of := map[uint32]int{}
+	for _, l := range g.half {
+		of[l.uid]++
 	}
-	if len(g.half) >= g.most {
-		if left := g.keep - now.Sub(g.half[0].since); left > 0 {
-			g.mu.Unlock()
-			return left
-		}
-		oldest = g.half[0].link
-		g.half = slices.Delete(g.half, 0, 1)
+	most := 0
+	for _, n := range of {
+		most = max(most, n)
 	}
-	g.half = append(g.half, waiting{l, now})
-	g.mu.Unlock()
-	if oldest != nil {
-		_ = oldest.Close() // it is being got rid of
-	}
-	return 0
+	return slices.IndexFunc(g.half, func(l *link) bool { return of[l.uid] == most })
 }
 
 // clear closes every half-open connection, and those still to come.
@@ -96,17 +79,13 @@ func (g *gate) clear() {
 	g.closed = true
 	all := slices.Clone(g.half)
 	g.mu.Unlock()
-	for _, w := range all {
-		_ = w.link.Close() // nobody is there to be told
+	for _, l := range all {
+		_ = l.Close() // nobody is there to be told
 	}
 }
 
 func (g *gate) release(l *link) {
 	g.mu.Lock()
-	g.half = slices.DeleteFunc(g.half, func(w waiting) bool { return w.link == l })
-	g.mu.Unlock()
-	select {
-	case g.freed <- struct{}{}:
-	default:
-	}
+	defer g.mu.Unlock()
+	g.half = slices.DeleteFunc(g.half, func(h *link) bool { return h == l })
 }

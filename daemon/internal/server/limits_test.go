@@ -60,23 +60,33 @@ func TestHalfOpenClients(t *testing.T) {
 	})
 }
 
-// Whoever holds every place open loses them to somebody who says who they are.
-func TestHalfOpenPlacesAreTakenBack(t *testing.T) {
-	is := is.New(t)
-	a := servertest.Start(t, func(c *server.Config) {
-		c.Limits.HelloDeadline, c.Limits.HalfOpen, c.Limits.HalfOpenKeep = time.Hour, 8, 100*time.Millisecond
-	})
-	addr := strings.TrimSuffix(strings.TrimPrefix(a.URL, "ws://"), "/v1")
-	var held []net.Conn
-	for range 8 {
-		conn, err := net.Dial("tcp", addr)
-		is.NoErr(err)
-		defer conn.Close()
-		held = append(held, conn)
+// Silent connections of whoever it is keep nobody waiting, however many there are.
+func TestSilentConnectionsKeepNobodyWaiting(t *testing.T) {
+	for name, c := range map[string]struct{ places, silent int }{
+		"as many as there may be": {0, 1000},
+		"more than there may be":  {8, 400},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			a := servertest.Start(t, func(c2 *server.Config) {
+				c2.Limits.HelloDeadline, c2.Limits.HalfOpen = time.Hour, c.places
+			})
+			addr := strings.TrimSuffix(strings.TrimPrefix(a.URL, "ws://"), "/v1")
+			token := a.Token(t)
+			for network, address := range map[string]string{"tcp": addr, "unix": a.Socket} {
+				for i := range c.silent {
+					conn, err := net.Dial(network, address)
+					is.NoErr(err)
+					defer conn.Close()
+					if i == 0 && c.places > 0 {
+						defer ended(t, conn) // the oldest had to go
+					}
+				}
+			}
+			dialToken(t, a, token).ok("state.get", `{}`, nil)
+			dialSocket(t, a).ok("state.get", `{}`, nil)
+		})
 	}
-	dialToken(t, a, a.Token(t)).ok("state.get", `{}`, nil)
-	ended(t, held[0]) // the oldest had to go
-	dialSocket(t, a).ok("state.get", `{}`, nil)
 }
 
 func TestTooManyClients(t *testing.T) {
@@ -142,10 +152,8 @@ func TestThousandClients(t *testing.T) {
 	}
 	is := is.New(t)
 	// They are known as soon as this busy process lets them speak, and not by a
-	// deadline: what holds them back is the number of places.
-	a := servertest.Start(t, func(c *server.Config) {
-		c.Limits.HelloDeadline, c.Limits.HalfOpenKeep = time.Minute, time.Minute
-	})
+	// deadline.
+	a := servertest.Start(t, func(c *server.Config) { c.Limits.HelloDeadline = time.Minute })
 	token := a.Token(t)
 	const clients = 1000
 	wires := make([]*wire, clients)

@@ -76,7 +76,7 @@ func New(c Config) *Server {
 // listener is a Unix socket, or TCP on a loopback address; it may come from
 // launchd or systemd. Several listeners are served at once by as many calls.
 func (s *Server) Serve(l net.Listener) error {
-	g := &gate{Listener: l, most: s.config.Limits.HalfOpen, keep: s.config.Limits.HalfOpenKeep, freed: make(chan struct{}, 1), accepted: s.config.Accepted}
+	g := &gate{Listener: l, most: s.config.Limits.HalfOpen, accepted: s.config.Accepted}
 	switch addr := l.Addr().(type) {
 	case *net.UnixAddr:
 		g.unix, g.rules = true, guard.Unix()
