@@ -1,6 +1,9 @@
 package native
 
-import "net/netip"
+import (
+	"errors"
+	"net/netip"
+)
 
 // FeatureProcesses is the name under which NoProcesses refuses.
 const FeatureProcesses Feature = "processes"
@@ -18,7 +21,13 @@ type Processes interface {
 	// Holds reports whether a process of the group holds the end local of the TCP
 	// connection with remote.
 	Holds(group int, local, remote netip.AddrPort) (bool, error)
+	// Owner is the uid of the account that holds the end local of the TCP connection
+	// with remote. Where the system does not tell, or tells of several, it is an error.
+	Owner(local, remote netip.AddrPort) (uid uint32, err error)
 }
+
+// ErrNoOwner is a connection of which the system does not tell whose it is.
+var ErrNoOwner = errors.New("the system does not tell whose the connection is")
 
 // Listening is who listens at a port.
 type Listening struct {
@@ -44,4 +53,9 @@ func (n NoProcesses) Listens(int, int, Listening) (Listening, error) {
 // Holds is refused.
 func (n NoProcesses) Holds(int, netip.AddrPort, netip.AddrPort) (bool, error) {
 	return false, Unsupported(FeatureProcesses, n.Reason)
+}
+
+// Owner is refused.
+func (n NoProcesses) Owner(netip.AddrPort, netip.AddrPort) (uint32, error) {
+	return 0, Unsupported(FeatureProcesses, n.Reason)
 }

@@ -1,12 +1,15 @@
 package darwin
 
-import "fulmen/native"
+import (
+	"fulmen/native"
+	"fulmen/native/procsockets"
+)
 
 // platform puts the machine's parts together. assert holds idle sleep off; what a
 // build lacks is nil, and refuses.
 func (m *machine) platform(assert func(reason string) (release func() error, err error), closers ...func() error) native.Platform {
 	p := &power{machine: m, assert: assert}
-	out := native.Platform{Name: platformName, Clock: m.clock, Facts: m, Power: p, Closers: []func() error{p.close}}
+	out := native.Platform{Name: platformName, Clock: m.clock, Facts: m, Power: p, Processes: procsockets.Processes{}, Closers: []func() error{p.close}}
 	if m.actions != nil {
 		out.Network = m.actions
 	}

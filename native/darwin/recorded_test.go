@@ -111,6 +111,9 @@ func TestConform(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if _, lacks := p.Processes.(native.NoProcesses); lacks {
+			t.Error("the platform tells nothing of processes")
+		}
 		return p
 	})
 }

@@ -166,7 +166,7 @@ func parseDiagReply(body []byte) (row, error) {
 	}
 	r := row{
 		local: address(8, binary.BigEndian.Uint16(body[4:])), remote: address(24, binary.BigEndian.Uint16(body[6:])),
-		listens: body[1] == tcpListen, inode: strconv.FormatUint(uint64(binary.NativeEndian.Uint32(body[68:])), 10),
+		listens: body[1] == tcpListen, uid: binary.NativeEndian.Uint32(body[64:]), inode: strconv.FormatUint(uint64(binary.NativeEndian.Uint32(body[68:])), 10),
 	}
 	if r.listens {
 		r.waiting = int(binary.NativeEndian.Uint32(body[56:]) & 0x7fffffff)

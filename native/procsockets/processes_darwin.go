@@ -9,6 +9,7 @@ import "C"
 
 import (
 	"net/netip"
+	"slices"
 	"syscall"
 	"unsafe"
 
@@ -60,16 +61,42 @@ func (Processes) Holds(group int, local, remote netip.AddrPort) (bool, error) {
 		return false, err
 	}
 	for _, pid := range all {
-		if C.fulmen_in_group(C.int32_t(pid), C.int32_t(group)) == 0 {
-			continue
-		}
-		for _, s := range sockets(pid) {
-			if s.listens == 0 && address(s.is_v6, s.local, s.local_port) == unmapped(local) && address(s.is_v6, s.remote, s.remote_port) == unmapped(remote) {
-				return true, nil
-			}
+		if C.fulmen_in_group(C.int32_t(pid), C.int32_t(group)) != 0 && hasOpen(pid, local, remote) {
+			return true, nil
 		}
 	}
 	return false, nil
+}
+
+// Owner is the uid of the account whose processes hold one end of a connection.
+// All processes are looked at: another account's may hold it as well.
+func (Processes) Owner(local, remote netip.AddrPort) (uint32, error) {
+	all, err := processes()
+	if err != nil {
+		return 0, err
+	}
+	owner := int64(-1)
+	for _, pid := range all {
+		if !hasOpen(pid, local, remote) {
+			continue
+		}
+		uid := int64(C.fulmen_uid(C.int32_t(pid)))
+		if uid < 0 || owner >= 0 && uid != owner {
+			return 0, native.ErrNoOwner
+		}
+		owner = uid
+	}
+	if owner < 0 {
+		return 0, native.ErrNoOwner
+	}
+	return uint32(owner), nil
+}
+
+// hasOpen reports whether a process holds one end of a connection.
+func hasOpen(pid int32, local, remote netip.AddrPort) bool {
+	return slices.ContainsFunc(sockets(pid), func(s C.fulmen_socket) bool {
+		return s.listens == 0 && address(s.is_v6, s.local, s.local_port) == unmapped(local) && address(s.is_v6, s.remote, s.remote_port) == unmapped(remote)
+	})
 }
 
 func unmapped(a netip.AddrPort) netip.AddrPort {

@@ -91,22 +91,34 @@ func names(rows []row) string {
 
 // Holds reports whether a process of the group holds one end of a connection.
 func (Processes) Holds(group int, local, remote netip.AddrPort) (bool, error) {
+	r, found, err := connected(local, remote)
+	return found && holders(group, []row{r})[r.inode], err
+}
+
+// Owner is the uid of the account that made one end of a connection.
+func (Processes) Owner(local, remote netip.AddrPort) (uint32, error) {
+	r, found, err := connected(local, remote)
+	if err == nil && !found {
+		err = native.ErrNoOwner
+	}
+	return r.uid, err
+}
+
+// connected finds the near end of a connection that a process has open.
+func connected(local, remote netip.AddrPort) (end row, found bool, err error) {
 	local, remote = unmap(local), unmap(remote)
 	wanted := fmt.Sprintf("%04X", local.Port())
 	rows, err := askConnected(local, remote)
 	if err != nil {
 		rows, err = read(func(_, localPort []byte) bool { return string(localPort) == wanted })
 	}
-	if err != nil {
-		return false, err
-	}
 	for _, r := range rows {
 		// The kernel's own, such as a connection that nobody has any more, have inode 0.
 		if r.local == local && r.remote == remote && r.inode != "0" {
-			return holders(group, []row{r})[r.inode], nil
+			return r, true, err
 		}
 	}
-	return false, nil
+	return row{}, false, err
 }
 
 func unmap(a netip.AddrPort) netip.AddrPort { return netip.AddrPortFrom(a.Addr().Unmap(), a.Port()) }

@@ -17,3 +17,8 @@ func (Processes) Listens(int, int, native.Listening) (native.Listening, error) {
 func (Processes) Holds(int, netip.AddrPort, netip.AddrPort) (bool, error) {
 	return false, native.Unsupported(native.FeatureProcesses, native.ReasonNoPlatform.With("no table of sockets"))
 }
+
+// Owner is refused likewise.
+func (Processes) Owner(netip.AddrPort, netip.AddrPort) (uint32, error) {
+	return 0, native.Unsupported(native.FeatureProcesses, native.ReasonNoPlatform.With("no table of sockets"))
+}

@@ -30,6 +30,14 @@ int fulmen_in_group(int32_t pid, int32_t group) {
 	return getpgid(pid) == group || getsid(pid) == group;
 }
 
+int64_t fulmen_uid(int32_t pid) {
+	struct proc_bsdshortinfo info;
+	if (proc_pidinfo(pid, PROC_PIDT_SHORTBSDINFO, 0, &info, sizeof(info)) < (int)sizeof(info)) {
+		return -1;
+	}
+	return (int64_t)info.pbsi_uid;
+}
+
 // fill takes over one socket; 0 where it is no TCP socket.
 static int fill(fulmen_socket *to, const struct socket_fdinfo *from) {
 	if (from->psi.soi_kind != SOCKINFO_TCP) {

@@ -25,6 +25,9 @@ int fulmen_processes(int32_t *out, int max);
 // of that number.
 int fulmen_in_group(int32_t pid, int32_t group);
 
+// fulmen_uid gives the effective uid of a process, or -1 where it is gone.
+int64_t fulmen_uid(int32_t pid);
+
 // fulmen_sockets writes the TCP sockets that a process has open, in the same way.
 int fulmen_sockets(int32_t pid, fulmen_socket *out, int max);
 

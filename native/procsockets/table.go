@@ -15,6 +15,7 @@ type row struct {
 	waiting       int // connections that were not accepted yet, where it listens
 	backlog       int // what it was told to have room for, where the kernel answered
 	inode         string
+	uid           uint32 // of the account that made it
 }
 
 // room is how many connections more a listener may be sent: the kernel makes room
@@ -44,7 +45,11 @@ func parseTable(table []byte, wants func(state, localPort []byte) bool) []row {
 		if !ok || !ok2 {
 			continue
 		}
-		r := row{local: local, remote: remote, listens: string(fields[3]) == stateListen, inode: string(fields[9])}
+		uid, err := strconv.ParseUint(string(fields[7]), 10, 32)
+		if err != nil {
+			continue
+		}
+		r := row{local: local, remote: remote, listens: string(fields[3]) == stateListen, inode: string(fields[9]), uid: uint32(uid)}
 		if _, queue, found := bytes.Cut(fields[4], []byte(":")); found && r.listens {
 			// Of a listening socket the queue to be read holds connections.
 			n, err := strconv.ParseUint(string(queue), 16, 31)

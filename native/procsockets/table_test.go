@@ -21,10 +21,10 @@ func TestSocketsAreReadFromTheTable(t *testing.T) {
 	is := is.New(t)
 	at := netip.MustParseAddrPort
 	is.Equal(parseTable([]byte(table), all), []row{
-		{local: at("127.0.0.1:8080"), remote: at("0.0.0.0:0"), listens: true, waiting: 3, inode: "4711"},
-		{local: at("127.0.0.1:8081"), remote: at("127.0.0.2:50130"), inode: "4712"},
-		{local: at("[::1]:8082"), remote: at("[::]:0"), listens: true, inode: "4713"},
-		{local: at("127.0.0.1:8083"), remote: at("127.0.0.1:8084"), inode: "4714"},
+		{local: at("127.0.0.1:8080"), remote: at("0.0.0.0:0"), listens: true, waiting: 3, inode: "4711", uid: 1000},
+		{local: at("127.0.0.1:8081"), remote: at("127.0.0.2:50130"), inode: "4712", uid: 1000},
+		{local: at("[::1]:8082"), remote: at("[::]:0"), listens: true, inode: "4713", uid: 1000},
+		{local: at("127.0.0.1:8083"), remote: at("127.0.0.1:8084"), inode: "4714", uid: 1000},
 	})
 	is.Equal(len(parseTable([]byte(table), func(state, port []byte) bool { return string(state) == stateListen && string(port) == "1F92" })), 1)
 }

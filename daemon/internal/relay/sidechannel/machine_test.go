@@ -16,6 +16,8 @@ import (
 // machine is the loopback of a node: ports with their listeners, and whose each
 // connection is. Nobody's group is 0, and the daemon's.
 type machine struct {
+	native.NoProcesses // for what nobody asks here
+
 	line *memnet.Line
 
 	mu        sync.Mutex
