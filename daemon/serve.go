@@ -23,7 +23,7 @@ func (d *daemon) serve(ctx context.Context) error {
 	}
 	d.address = address
 	config := server.Config{
-		URL: address.URL, Handlers: d.handlers(stop), Facts: view{d.ledger, d.nodes, access{d}.sees}, Tokens: d.tokens, Clock: d.platform.Clock,
+		URL: address.URL, Handlers: d.handlers(stop), Facts: view{d.ledger, d.nodes, access{d}.sees}, Tokens: d.tokens, Owner: d.platform.Processes.Owner, Clock: d.platform.Clock,
 		Log: d.logs.part("server"), Mode: d.folders.Mode, UID: uint32(os.Getuid()), Version: d.options.Version, Schema: schema.JSON(), Assets: dashboard.Files(),
 		Limits: server.Limits{Clients: d.live.Current().Limits.Clients, FeedBytes: d.live.Current().Limits.OutboxBytes},
 	}

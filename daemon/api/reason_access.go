@@ -8,6 +8,10 @@ const (
 	ReasonBadToken Reason = "bad_token"
 	// ReasonExpiredToken: the token has expired.
 	ReasonExpiredToken Reason = "expired_token"
+	// ReasonOtherAccount: a one-time link to the dashboard was made for another account.
+	ReasonOtherAccount Reason = "other_account"
+	// ReasonCallerUnknown: the system does not tell which account calls.
+	ReasonCallerUnknown Reason = "caller_unknown"
 	// ReasonBadOrigin: the request comes from another web page.
 	ReasonBadOrigin Reason = "bad_origin"
 	// ReasonBadHost: the request names another host.
@@ -48,6 +52,12 @@ func accessReasons() []ReasonInfo {
 		{Reason: ReasonExpiredToken, Code: CodeUnauthenticated,
 			Text:   "The token has expired.",
 			Remedy: "Make a new one with `fulmen token create`."},
+		{Reason: ReasonOtherAccount, Code: CodeDenied,
+			Text:   "This link to the dashboard was made for another account.",
+			Remedy: "Run `fulmen dashboard` as the account that uses the browser."},
+		{Reason: ReasonCallerUnknown, Code: CodeDenied,
+			Text:   "The system does not tell which account uses this browser.",
+			Remedy: "Open the dashboard in a browser that runs on this Mac itself, as the same account."},
 		{Reason: ReasonBadOrigin, Code: CodeDenied,
 			Text:   "The request comes from another web page.",
 			Remedy: "Open the dashboard from `fulmen dashboard`."},

@@ -105,8 +105,8 @@ func (s *Server) browserSecret(_ context.Context, c *Caller, _ api.Empty) (api.D
 	return api.DaemonBrowserSecretResult{URL: page + "#secret=" + secret, ExpiresAt: expires}, nil
 }
 
-func (s *Server) redeemSecret(_ context.Context, _ *Caller, p api.DaemonRedeemSecretParams) (api.DaemonCreateTokenResult, error) {
-	text, record, err := s.config.Tokens.Redeem(p.Secret)
+func (s *Server) redeemSecret(_ context.Context, c *Caller, p api.DaemonRedeemSecretParams) (api.DaemonCreateTokenResult, error) {
+	text, record, err := s.redeem(c.conn.link, p.Secret)
 	if err != nil {
 		return api.DaemonCreateTokenResult{}, err
 	}

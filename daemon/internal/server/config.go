@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"fulmen/daemon/api"
@@ -19,6 +20,10 @@ type Config struct {
 	Facts Facts
 	// Tokens are the tokens and one-time secrets.
 	Tokens *token.Book
+	// Owner is the uid of the account that holds the end local of a TCP connection of
+	// this machine with remote. Where it is nil, or fails, no secret is redeemed over
+	// TCP.
+	Owner func(local, remote netip.AddrPort) (uint32, error)
 	// Clock is the machine's.
 	Clock native.Clock
 	// Log gets the causes that clients are not told.

@@ -35,6 +35,7 @@ const (
 type conn struct {
 	server     *Server
 	ws         *websocket.Conn
+	link       *link
 	who        identity
 	authorized atomic.Bool // daemon.authorize was granted
 
@@ -53,8 +54,8 @@ type conn struct {
 	replied map[string][]func(ok bool) // by request id
 }
 
-func newConn(s *Server, ws *websocket.Conn, ctx context.Context, cancel context.CancelCauseFunc) *conn {
-	return &conn{server: s, ws: ws, ctx: ctx, cancel: cancel,
+func newConn(s *Server, ws *websocket.Conn, l *link, ctx context.Context, cancel context.CancelCauseFunc) *conn {
+	return &conn{server: s, ws: ws, link: l, ctx: ctx, cancel: cancel,
 		box: outbox.New(maxOutboxBytes), slots: make(chan struct{}, maxSlots),
 		subs: map[api.Subscription]*subscription{}, replied: map[string][]func(bool){}}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net"
 	"net/http"
 	"strings"
 
@@ -11,6 +12,8 @@ import (
 	"github.com/creachadair/jrpc2"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/server/token"
+	"fulmen/native"
 )
 
 const (
@@ -51,7 +54,7 @@ func (s *Server) identify(l *link, r *http.Request) (who identity, known bool, e
 
 // hello reads the first message of a connection that is not known yet: one
 // request that shows a token or a one-time secret, in time, and nothing else.
-func (s *Server) hello(ctx context.Context, ws *websocket.Conn) (identity, error) {
+func (s *Server) hello(ctx context.Context, ws *websocket.Conn, l *link) (identity, error) {
 	deadline, stop := context.WithTimeout(ctx, s.config.Limits.HelloDeadline)
 	defer stop()
 	ws.SetReadLimit(helloBytes)
@@ -59,7 +62,7 @@ func (s *Server) hello(ctx context.Context, ws *websocket.Conn) (identity, error
 	if err != nil {
 		return identity{}, err
 	}
-	id, who, result, err := s.answerHello(kind, message)
+	id, who, result, err := s.answerHello(l, kind, message)
 	answer := reply{ID: id}
 	if err != nil {
 		answer.Error = helloFailure(err)
@@ -72,7 +75,7 @@ func (s *Server) hello(ctx context.Context, ws *websocket.Conn) (identity, error
 	return who, err
 }
 
-func (s *Server) answerHello(kind websocket.MessageType, message []byte) (id json.RawMessage, who identity, result any, err error) {
+func (s *Server) answerHello(l *link, kind websocket.MessageType, message []byte) (id json.RawMessage, who identity, result any, err error) {
 	noToken := api.NewError(api.ReasonNoToken, "")
 	requests, err := jrpc2.ParseRequests(message)
 	if err != nil || kind != websocket.MessageText || len(requests) != 1 || requests[0].Batch || requests[0].ID == "" {
@@ -95,10 +98,29 @@ func (s *Server) answerHello(kind websocket.MessageType, message []byte) (id jso
 		if err := decodeParams(r.Params, &p); err != nil {
 			return id, identity{}, nil, err
 		}
-		text, record, err := s.config.Tokens.Redeem(p.Secret)
+		text, record, err := s.redeem(l, p.Secret)
 		return id, identity{uid: record.UID, token: record}, api.DaemonCreateTokenResult{Token: text, Info: record.Info()}, err
 	}
 	return id, identity{}, nil, noToken
+}
+
+// redeem turns a one-time secret into a token, for the account at the other end
+// of the connection.
+func (s *Server) redeem(l *link, secret string) (string, token.Record, error) {
+	return s.config.Tokens.Redeem(secret, func() (uint32, error) { return s.owner(l) })
+}
+
+// owner asks the system which account is at the other end of a connection.
+func (s *Server) owner(l *link) (uint32, error) {
+	if l.unix {
+		return l.uid, l.uidErr
+	}
+	near, isTCP := l.LocalAddr().(*net.TCPAddr)
+	far, isTCP2 := l.RemoteAddr().(*net.TCPAddr)
+	if !isTCP || !isTCP2 || s.config.Owner == nil {
+		return 0, native.ErrNoOwner
+	}
+	return s.config.Owner(far.AddrPort(), near.AddrPort())
 }
 
 func helloFailure(err error) *jrpc2.Error {

@@ -153,7 +153,7 @@ func (s *Server) serveSocket(ws *websocket.Conn, l *link, who identity, known bo
 	defer cancel(errDisconnected)
 	if !known {
 		var err error
-		if who, err = s.hello(s.greeting, ws); err != nil {
+		if who, err = s.hello(s.greeting, ws, l); err != nil {
 			_ = ws.Close(websocket.StatusPolicyViolation, closeReason(err)) // told already, in words
 			return
 		}
@@ -165,7 +165,7 @@ func (s *Server) serveSocket(ws *websocket.Conn, l *link, who identity, known bo
 	}
 	l.known()
 	ws.SetReadLimit(api.MaxMessageBytes)
-	c := newConn(s, ws, ctx, cancel)
+	c := newConn(s, ws, l, ctx, cancel)
 	c.who = who
 	if !s.add(c) {
 		_ = ws.Close(websocket.StatusGoingAway, string(api.ReasonStopping))

@@ -134,6 +134,16 @@ describe("coming in", () => {
     expect(world.wires.length).toBe(1);
   });
 
+  it("says why a secret that is another account's lets nobody in, and tries no further", () => {
+    const c = client("theirs");
+    c.start();
+    world.wire.come();
+    world.wire.refuse(4, "other_account");
+    expect(c.state).toEqual({ is: "denied", message: "No." });
+    world.pass(60_000);
+    expect(world.wires.length).toBe(1);
+  });
+
   it("falls back to the tab's token where the secret was used up, as after a reload", async () => {
     const c = client("used", { [token]: "t1" });
     c.start();

@@ -127,7 +127,8 @@ export class Client {
           for (const stream of [...this.#streams]) this.#subscribe(stream);
         },
         reject: (rejection) => {
-          if (rejection.code === unauthenticated) this.#refused();
+          if (rejection.code === unauthenticated) this.#refused("The key with which this page was opened does not count any more.");
+          else if (rejection.code === denied) this.#refused(`${rejection.message} ${rejection.remedy ?? ""}`.trim());
           wire.close();
         },
       });
@@ -136,11 +137,11 @@ export class Client {
     wire.onclose = (event) => this.#closed(wire, event.reason);
   }
 
-  /** A secret that was used up leaves the token that this tab may have from before. */
-  #refused(): void {
+  /** A secret that was used up, or is another account's, leaves the token that this tab may have from before. */
+  #refused(message: string): void {
     this.#session.refused();
     if (this.#session.opening() === undefined) {
-      this.#become({ is: "denied", message: "The key with which this page was opened does not count any more." });
+      this.#become({ is: "denied", message });
     }
   }
 
@@ -243,4 +244,5 @@ export class Client {
   }
 }
 
+const denied = 4;
 const unauthenticated = 5;

@@ -14,6 +14,7 @@ import (
 	"fulmen/daemon/internal/server"
 	"fulmen/daemon/internal/server/token"
 	"fulmen/native"
+	"fulmen/native/procsockets"
 )
 
 // Version is what the server says its version is.
@@ -49,7 +50,7 @@ func Start(t testing.TB, change func(*server.Config)) *API {
 	tokens, err := token.Open(&Tokens{}, clock, log)
 	check(t, err)
 	facts := NewFacts()
-	config := server.Config{Facts: facts, Tokens: tokens, Clock: clock, Log: log, Mode: api.ModeSystem, Version: Version}
+	config := server.Config{Facts: facts, Tokens: tokens, Owner: procsockets.Processes{}.Owner, Clock: clock, Log: log, Mode: api.ModeSystem, Version: Version}
 	if change != nil {
 		change(&config)
 	}

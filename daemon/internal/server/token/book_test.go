@@ -184,6 +184,8 @@ func TestUseIsWrittenOnceAnHour(t *testing.T) {
 	is.Equal(len(b.List(501)), 1)
 }
 
+func by(uid uint32) func() (uint32, error) { return func() (uint32, error) { return uid, nil } }
+
 func TestSecretWorksOnceForThirtySeconds(t *testing.T) {
 	is := is.New(t)
 	b := newBench(t)
@@ -192,26 +194,30 @@ func TestSecretWorksOnceForThirtySeconds(t *testing.T) {
 	is.Equal(expires.Sub(b.wall), api.BrowserSecretTTL)
 	_, err = b.Check(secret) // a secret is no token
 	is.True(errors.Is(err, api.ReasonBadToken))
-	text, record, err := b.Redeem(secret)
+	_, _, err = b.Redeem(secret, by(502))
+	is.True(errors.Is(err, api.ReasonOtherAccount))
+	_, _, err = b.Redeem(secret, func() (uint32, error) { return 501, errors.New("nobody tells") })
+	is.True(errors.Is(err, api.ReasonCallerUnknown))
+	text, record, err := b.Redeem(secret, by(501)) // neither has used it up
 	is.NoErr(err)
 	is.Equal(record.UID, uint32(501))
 	is.Equal(record.Name, "dashboard")
 	is.True(!record.ExpiresAt.IsZero())
 	_, err = b.Check(text)
 	is.NoErr(err)
-	_, _, err = b.Redeem(secret)
+	_, _, err = b.Redeem(secret, by(501))
 	is.True(errors.Is(err, api.ReasonBadToken))
 
 	late, _, err := b.Offer(501)
 	is.NoErr(err)
 	b.boot += api.BrowserSecretTTL // the wall clock was set back meanwhile
 	b.wall = b.wall.Add(-time.Hour)
-	_, _, err = b.Redeem(late)
+	_, _, err = b.Redeem(late, by(501))
 	is.True(errors.Is(err, api.ReasonExpiredToken))
 
 	second, _, err := b.Offer(501)
 	is.NoErr(err)
-	_, record, err = b.Redeem(second)
+	_, record, err = b.Redeem(second, by(501))
 	is.NoErr(err)
 	is.Equal(record.Name, "dashboard 2")
 }

@@ -46,23 +46,50 @@ func (b *Book) Offer(uid uint32) (string, api.Time, error) {
 	return text, api.TimeOf(b.clock.Now().Add(api.BrowserSecretTTL)), nil
 }
 
-// Redeem turns a secret into a token, once. The secret is found by its hash:
-// who does not know it cannot steer what is compared.
-func (b *Book) Redeem(secret string) (string, Record, error) {
+// Redeem turns a secret into a token, once and for the account that it was made
+// for alone. by tells which account shows it, and is asked only about a secret
+// that counts. Another account's try is refused and logged, and leaves the secret
+// to its owner.
+func (b *Book) Redeem(secret string, by func() (uid uint32, err error)) (string, Record, error) {
+	key := sha256.Sum256([]byte(secret))
+	p, err := b.offered(key)
+	if err != nil {
+		return "", Record{}, err
+	}
+	uid, err := by()
+	if err != nil {
+		b.log.Warn("a link to the dashboard was refused: nothing tells which account opened it", "uid", p.uid, "error", err)
+		return "", Record{}, api.NewError(api.ReasonCallerUnknown, "")
+	}
+	if uid != p.uid {
+		b.log.Warn("a link to the dashboard was refused: another account opened it", "uid", p.uid, "by", uid)
+		return "", Record{}, api.NewError(api.ReasonOtherAccount, "")
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	key := sha256.Sum256([]byte(secret))
-	p, ok := b.secrets[key]
-	delete(b.secrets, key)
-	if !ok {
+	if _, ok := b.secrets[key]; !ok { // it was shown twice at once
 		return "", Record{}, api.NewError(api.ReasonBadToken, "")
 	}
-	if b.clock.Boot() >= p.deadline {
-		return "", Record{}, api.NewError(api.ReasonExpiredToken, "")
-	}
+	delete(b.secrets, key)
 	name := browserName
 	for i := 2; b.find(p.uid, name) >= 0; i++ {
 		name = fmt.Sprintf("%s %d", browserName, i)
 	}
 	return b.create(p.uid, name, BrowserTokenTTL)
+}
+
+// offered finds a secret by its hash: who does not know it cannot steer what is
+// compared. One that is over is forgotten.
+func (b *Book) offered(key [sha256.Size]byte) (pending, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	p, ok := b.secrets[key]
+	switch {
+	case !ok:
+		return pending{}, api.NewError(api.ReasonBadToken, "")
+	case b.clock.Boot() >= p.deadline:
+		delete(b.secrets, key)
+		return pending{}, api.NewError(api.ReasonExpiredToken, "")
+	}
+	return p, nil
 }
