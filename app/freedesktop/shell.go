@@ -5,7 +5,6 @@ package freedesktop
 import (
 	"context"
 	"errors"
-	"fmt"
 	"html"
 	"os/exec"
 	"slices"
@@ -16,18 +15,24 @@ import (
 	"github.com/godbus/dbus/v5"
 
 	"fulmen/app"
+	"fulmen/app/browser"
+	"fulmen/daemon/api"
 )
 
 // Shell asks and tells on a Linux desktop.
 type Shell struct {
-	bus *dbus.Conn
+	bus    *dbus.Conn
+	closed chan struct{}
+	opened sync.WaitGroup // addresses that the browser may not have yet
 
 	mu   sync.Mutex
 	told map[string]uint32 // the desktop's number of each notification, by its id
 }
 
-// New makes the shell over the session's bus.
-func New(bus *dbus.Conn) *Shell { return &Shell{bus: bus, told: map[string]uint32{}} }
+// New makes the shell over the session's bus; to be closed.
+func New(bus *dbus.Conn) *Shell {
+	return &Shell{bus: bus, closed: make(chan struct{}), told: map[string]uint32{}}
+}
 
 // Confirm asks a question.
 func (s *Shell) Confirm(ctx context.Context, q app.Confirm) bool {
@@ -99,15 +104,29 @@ func (s *Shell) Tell(ctx context.Context, n app.Notice) {
 	}
 }
 
-// Open opens an address in the person's browser.
+// Open opens an address in the person's browser, which has as long to follow it as
+// a link to the dashboard counts.
 func (s *Shell) Open(ctx context.Context, address string) error {
-	if !strings.HasPrefix(address, "http://") && !strings.HasPrefix(address, "https://") {
-		return fmt.Errorf("%s is a place in macOS", address)
+	done, err := browser.Open(ctx, address)
+	if err != nil {
+		return err
 	}
-	if out, err := exec.CommandContext(ctx, "xdg-open", address).CombinedOutput(); err != nil {
-		return fmt.Errorf("the browser cannot be opened: %w: %s", err, strings.TrimSpace(string(out)))
-	}
+	s.opened.Go(func() {
+		defer done()
+		timer := time.NewTimer(api.BrowserSecretTTL)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-s.closed:
+		}
+	})
 	return nil
+}
+
+// Close takes back what was opened last.
+func (s *Shell) Close() {
+	close(s.closed)
+	s.opened.Wait()
 }
 
 // Copy puts a text on the clipboard.

@@ -29,6 +29,7 @@ func TestApp(t *testing.T) {
 		{"runs jobs", runsJobs},
 		{"lends", lends},
 		{"opens and copies", opensAndCopies},
+		{"keeps the link", keepsTheLink},
 		{"keeps its settings", keepsSettings},
 		{"outlives the daemon", outlivesTheDaemon},
 		{"removes a Mac", removesAMac},
@@ -131,7 +132,7 @@ func runsJobs(t *testing.T, r *rig) {
 	}
 	r.shows("sleeper   1 Mac", "Stop...")
 	r.click("sleeper", "Logs")
-	r.does("xdg-open", "page=/job/")
+	r.browses("page=/job/")
 	is.NoErr(r.answer())
 	r.click("sleeper", "Stop...") // and no: nothing is answered
 	r.does("zenity --question", "Stop “sleeper”?")
@@ -168,7 +169,7 @@ func lends(t *testing.T, r *rig) {
 	r.click("Jobs on this Mac", "Keep This Mac Awake")
 	r.checks("Jobs on this Mac", "Keep This Mac Awake")
 	r.click("Jobs on this Mac", "From Some People...")
-	r.does("xdg-open", "page=/sharing")
+	r.browses("page=/sharing")
 	sharing, err := client.Call[api.Sharing](t.Context(), r.Nodes[0].Client, "cluster.sharing", nil)
 	is.NoErr(err)
 	is.Equal(sharing.Jobs, api.JobsMapped)
@@ -178,13 +179,13 @@ func lends(t *testing.T, r *rig) {
 func opensAndCopies(t *testing.T, r *rig) {
 	is := is.New(t)
 	r.click("Dashboard")
-	r.does("xdg-open", "http://127.0.0.1:")
+	r.browses("http://127.0.0.1:")
 	r.click("3 Macs")
-	r.does("xdg-open", "http://127.0.0.1:")
+	r.browses("http://127.0.0.1:")
 	r.click("studio-2", "Show in Dashboard")
-	r.does("xdg-open", "page=/node/"+string(r.Nodes[1].ID))
+	r.browses("page=/node/" + string(r.Nodes[1].ID))
 	r.click("Cables:", "studio-1 ↔ studio-2", "Show Me the Ports")
-	r.does("xdg-open", "page=/link/")
+	r.browses("page=/link/")
 	r.click("Copy Diagnostics")
 	r.does("wl-copy")
 	text, err := os.ReadFile(r.copied())
@@ -255,7 +256,7 @@ func isThereOnce(t *testing.T, r *rig) {
 	is.NoErr(r.answer("Dashboard"))
 	r.opens()
 	r.does("zenity --question", "2 Macs", "studio-1 (this Mac)")
-	r.does("xdg-open", "http://127.0.0.1:")
+	r.browses("http://127.0.0.1:")
 	r.opens("fulmen:job.submit?x=y")
 	r.does("zenity --error", "The link cannot be used.")
 	is.True(r.app(t.Context(), "--help").Run() != nil)

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"html"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -76,7 +77,7 @@ func newRig(t *testing.T, macs ...string) *rig {
 	is.NoErr(err)
 
 	r := &rig{Desk: d, stage: stage, events: make(chan string, 1024), answers: filepath.Join(stage.Work, "answers"), ended: make(chan struct{})}
-	r.env = append(r.tools(t), "DBUS_SESSION_BUS_ADDRESS="+b.address)
+	r.env = append(r.tools(t), "HOME="+stage.Work, "DBUS_SESSION_BUS_ADDRESS="+b.address)
 	app := r.app(context.Background())
 	is.NoErr(app.Start())
 	go func() { defer close(r.ended); r.err = app.Wait() }()
@@ -136,6 +137,24 @@ func (r *rig) answer(lines ...string) error {
 	}
 	// Made anew: whoever edits it in place makes it their own.
 	return errors.Join(os.WriteFile(r.answers, []byte(text), 0o666), os.Chmod(r.answers, 0o666))
+}
+
+// browses waits until the browser is opened with a page, and gives the address to
+// which the page takes it, which has all parts. That is in the page alone.
+func (r *rig) browses(parts ...string) (path, address string) {
+	r.t.Helper()
+	events := r.does("xdg-open")
+	path = strings.TrimSpace(strings.TrimPrefix(events[len(events)-1], "xdg-open "))
+	text, err := os.ReadFile(path)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	_, link, _ := strings.Cut(string(text), `href="`)
+	link, _, _ = strings.Cut(link, `"`)
+	if address = html.UnescapeString(link); !hasAll(address, parts) {
+		r.t.Fatalf("the browser is taken to %q, not to %q", address, parts)
+	}
+	return path, address
 }
 
 // does waits for an event that has all parts, and gives those before it too.

@@ -27,7 +27,9 @@ func run(address string) error {
 	defer stop()
 	screen := tray.New(icon)
 	defer screen.Close()
-	bar := menubar.New(options(screen, freedesktop.New(bus), stop))
+	shell := freedesktop.New(bus)
+	defer shell.Close()
+	bar := menubar.New(options(screen, shell, stop))
 	if isFirst, err := freedesktop.Claim(bus, address, bar.Receive); err != nil || !isFirst {
 		return err
 	}

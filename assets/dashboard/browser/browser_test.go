@@ -3,6 +3,7 @@ package browser
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -79,6 +80,8 @@ func onDesk(t *testing.T, within time.Duration, which func(*desk.Stage) (scenari
 	})
 	is.NoErr(err)
 	t.Logf("%d daemons are one cluster after %v", len(macs), time.Since(began).Round(time.Millisecond))
+	chromium, err = asAccount(stage, chromium)
+	is.NoErr(err)
 	c := &control{stage: stage, desk: cluster, guest: &guest{
 		mac: "guest", scenario: scenario, home: filepath.Join(stage.Folder, "guest"), stage: stage, t: t,
 	}}
@@ -90,6 +93,24 @@ func onDesk(t *testing.T, within time.Duration, which func(*desk.Stage) (scenari
 	out, err := vitest.CombinedOutput()
 	t.Logf("%s", out)
 	is.NoErr(err) // the output says which test failed
+}
+
+// asAccount is a program that runs the browser as the account of the cluster, for
+// which alone a link to the dashboard counts. The folder with its profile was made
+// by this account, which is root.
+func asAccount(stage *desk.Stage, chromium string) (string, error) {
+	if !stage.Account.Other {
+		return chromium, nil
+	}
+	home, path := filepath.Join(stage.Work, "browser"), filepath.Join(stage.Folder, "browser")
+	if err := errors.Join(os.MkdirAll(home, 0o700), stage.Account.Owns(home)); err != nil {
+		return "", err
+	}
+	script := fmt.Sprintf(`#!/bin/sh
+for a; do case $a in --user-data-dir=*) chown -R %[1]d:%[2]d "${a#*=}" ;; esac; done
+exec setpriv --reuid=%[1]d --regid=%[2]d --clear-groups env HOME=%[3]q %[4]q "$@"
+`, stage.Account.UID, stage.Account.GID, home, chromium)
+	return path, os.WriteFile(path, []byte(script), 0o755)
 }
 
 // readSources reads what the tests are made of and look at, so that go test runs

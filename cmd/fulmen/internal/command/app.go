@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/term"
 
+	"fulmen/app/browser"
 	"fulmen/daemon/client"
 )
 
@@ -45,8 +46,8 @@ type App struct {
 	Signals func(...os.Signal) (<-chan os.Signal, func())
 	// Console is the terminal that In is; nil where it is none.
 	Console Console
-	// Browse opens an address in the person's browser; nil: the desktop's own way.
-	Browse func(ctx context.Context, address string) error
+	// Browse opens an address in the person's browser; done is run once it has it.
+	Browse func(ctx context.Context, address string) (done func(), err error)
 	// Now reads the wall clock.
 	Now func() time.Time
 
@@ -86,7 +87,7 @@ func Process(version string) App {
 		Version: version, In: os.Stdin, InTerminal: term.IsTerminal(in), Secret: hidden(in),
 		Out: os.Stdout, Err: os.Stderr, Terminal: term.IsTerminal(int(os.Stderr.Fd())), Screen: term.IsTerminal(int(os.Stdout.Fd())),
 		Environment: client.Process(), Executable: path, Host: host, User: os.Getenv("USER"), Now: time.Now,
-		Folder: folder, Signals: processSignals,
+		Folder: folder, Signals: processSignals, Browse: browser.Open,
 	}
 	if a.InTerminal {
 		a.Console = console{in: in, out: int(os.Stdout.Fd())}

@@ -2,11 +2,11 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
-	"os/exec"
-	"runtime"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -14,6 +14,9 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
 )
+
+// looksForBrowser is how often it is seen whether the browser has come in.
+const looksForBrowser = 200 * time.Millisecond
 
 func (r *run) dashboardCommand() *cobra.Command {
 	var print bool
@@ -47,8 +50,7 @@ func (r *run) dashboard(ctx context.Context, c *client.Client, page string, prin
 		return text.JSON(r.Out, secret)
 	}
 	if !print {
-		if err := r.browse(ctx, secret.URL); err == nil {
-			_, err = fmt.Fprintln(r.Out, "The dashboard is open in the browser.")
+		if isIn, err := r.browse(ctx, c, secret.URL); isIn || err != nil {
 			return err
 		}
 		fmt.Fprintln(r.Err, "There is no browser here that could be opened. Open this address within half a minute:")
@@ -57,14 +59,49 @@ func (r *run) dashboard(ctx context.Context, c *client.Client, page string, prin
 	return err
 }
 
-// browse has the desktop open an address in the person's browser.
-func (r *run) browse(ctx context.Context, address string) error {
-	if r.Browse != nil {
-		return r.Browse(ctx, address)
+// browse has the desktop open the dashboard in the person's browser and waits until
+// the page is in; false where there is no browser.
+func (r *run) browse(ctx context.Context, c *client.Client, address string) (bool, error) {
+	before, err := newestToken(ctx, c)
+	if err != nil {
+		return false, err
 	}
-	opener := "xdg-open"
-	if runtime.GOOS == "darwin" {
-		opener = "/usr/bin/open"
+	done, err := r.Browse(ctx, address)
+	if err != nil {
+		return false, nil
 	}
-	return exec.CommandContext(ctx, opener, address).Run()
+	defer done()
+	over := time.NewTimer(api.BrowserSecretTTL)
+	defer over.Stop()
+	// No method tells when a link is used. The token that comes of it is seen.
+	again := time.NewTicker(looksForBrowser)
+	defer again.Stop()
+	for {
+		now, err := newestToken(ctx, c)
+		if err != nil {
+			return false, err
+		}
+		if now.After(before.Time) {
+			_, err := fmt.Fprintln(r.Out, "The dashboard is open in the browser.")
+			return true, err
+		}
+		select {
+		case <-again.C:
+		case <-over.C:
+			return false, errors.New("the browser did not open the dashboard within half a minute; open the address yourself: fulmen dashboard --print")
+		case <-ctx.Done():
+			return false, ctx.Err()
+		}
+	}
+}
+
+// newestToken is when the newest token of this account was made.
+func newestToken(ctx context.Context, c *client.Client) (newest api.Time, err error) {
+	held, err := client.Call[api.DaemonTokensResult](ctx, c, "daemon.tokens", nil)
+	for _, t := range held.Tokens {
+		if t.CreatedAt.After(newest.Time) {
+			newest = t.CreatedAt
+		}
+	}
+	return newest, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/matryer/is"
 
@@ -29,14 +30,19 @@ func TestDashboard(t *testing.T) {
 			r := newRig(t, "")
 			r.daemon.Always("daemon.browser_secret", api.DaemonBrowserSecretResult{URL: address})
 			opened := ""
-			r.app.Browse = func(_ context.Context, address string) error {
+			isKept := false
+			r.daemon.Always("daemon.tokens", api.DaemonTokensResult{Tokens: []api.TokenInfo{{Name: "own", CreatedAt: before(time.Hour)}}})
+			r.app.Browse = func(_ context.Context, address string) (func(), error) {
 				opened = address
 				if c.noBrowser {
-					return errors.New("no browser")
+					return nil, errors.New("no browser")
 				}
-				return nil
+				isKept = true
+				r.daemon.Always("daemon.tokens", api.DaemonTokensResult{Tokens: []api.TokenInfo{{Name: "own", CreatedAt: before(time.Hour)}, {Name: "dashboard", CreatedAt: before(0)}}})
+				return func() { isKept = false }, nil
 			}
 			is.Equal(r.run(c.args...), c.status)
+			is.True(!isKept)
 			is.Equal(opened, c.opened)
 			is.Equal(r.out.String(), c.out)
 			is.Equal(r.err.String(), c.err)
