@@ -122,6 +122,44 @@ func TestJobLogs(t *testing.T) {
 	is.Equal(r.run("job", "logs", "j4k", "--tail", "lots"), 2)
 }
 
+// What a terminal would obey reaches none, unless the job was given a terminal and
+// this one is it; a file gets every byte.
+func TestOutputOnATerminal(t *testing.T) {
+	const printed, harmless = "\x1b]52;c;x\x07\n", "\\x1b]52;c;x\\x07\n"
+	for name, c := range map[string]struct {
+		args        []string
+		screen, tty bool
+		out         string
+	}{
+		"logs on a terminal":              {[]string{"job", "logs", "j4k"}, true, false, harmless},
+		"logs of a job with a terminal":   {[]string{"job", "logs", "j4k"}, true, true, harmless},
+		"logs in a file":                  {[]string{"job", "logs", "j4k"}, false, false, printed},
+		"attached on a terminal":          {[]string{"job", "attach", "j4k", "--quiet"}, true, false, harmless},
+		"attached to look on":             {[]string{"job", "attach", "j4k", "--quiet"}, true, true, harmless},
+		"attached with input":             {[]string{"job", "attach", "j4k", "--quiet", "--input"}, true, true, printed},
+		"attached with input, no job tty": {[]string{"job", "attach", "j4k", "--quiet", "--input"}, true, false, harmless},
+		"attached in a file":              {[]string{"job", "attach", "j4k", "--quiet"}, false, true, printed},
+		"run on a terminal":               {[]string{"run", "--quiet", "--tty=false", "--", "x"}, true, false, harmless},
+		"run with a terminal":             {[]string{"run", "--quiet", "--tty", "--", "x"}, true, true, printed},
+		"run in a file":                   {[]string{"run", "--quiet", "--", "x"}, false, false, printed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			r := newRig(t, "")
+			r.listed()
+			r.app.Screen = c.screen
+			f := r.fake()
+			request := api.JobRequest{Placement: api.Placement{Ranks: 1}, Program: api.Program{Terminal: c.tty}}
+			f.job.Spec, _ = json.Marshal(request.Spec(jobA, f.job.Principal, before(0)))
+			f.runs()
+			f.prints(0, api.StreamOut, printed)
+			f.ends(api.JobSucceeded, 0, nil)
+			is.Equal(r.run(c.args...), 0)
+			is.Equal(r.out.String(), c.out)
+		})
+	}
+}
+
 func TestJobAttach(t *testing.T) {
 	attached := func(t *testing.T, detached bool) (*rig, *fakeJob, <-chan int) {
 		r := newRig(t, "no input of the job's")

@@ -47,5 +47,5 @@ func (r *run) attachTo(ctx context.Context, c *client.Client, id api.JobID, f fo
 	spec := s.spec()
 	a := &attachment{job: id, leave: spec.Detached, quiet: f.quiet, input: input, giver: rand.Text()}
 	return r.attach(context.WithoutCancel(ctx), c, a, f,
-		api.JobRequest{Placement: spec.Placement}, list.Nodes, signals)
+		api.JobRequest{Placement: spec.Placement, Program: spec.Program}, list.Nodes, signals)
 }

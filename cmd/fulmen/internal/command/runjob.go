@@ -147,7 +147,7 @@ func (r *run) attach(ctx context.Context, c *client.Client, a *attachment, f fol
 	alone := request.Placement.Ranks == 1
 	a.lines = output.New(output.Options{
 		Out: r.Out, Err: r.Err, Prefix: !alone && !f.noPrefix, Through: alone, Together: r.Screen && r.Terminal,
-		OutTerminal: r.Screen, ErrTerminal: r.Terminal,
+		OutTerminal: r.Screen, ErrTerminal: r.Terminal, Verbatim: a.input && request.Program.Terminal,
 	})
 	a.event(jobEvent{Submitted: &api.JobSubmitResult{Job: a.job}})
 	return endedAs(a.follow(ctx, signals))

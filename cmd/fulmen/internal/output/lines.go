@@ -32,8 +32,11 @@ type Options struct {
 	// end up in the middle of a line of the other.
 	Together bool
 	// OutTerminal and ErrTerminal say that these are terminals: prefixes are
-	// coloured, and a line that is drawn over keeps its prefix.
+	// coloured, a line that is drawn over keeps its prefix, and what a terminal
+	// would obey is made harmless.
 	OutTerminal, ErrTerminal bool
+	// Verbatim leaves what rank 0 prints as it is: it was given a terminal.
+	Verbatim bool
 	// Pause is how long an unfinished line is kept back; 0 = DefaultPause.
 	Pause time.Duration
 }
@@ -46,6 +49,7 @@ type Lines struct {
 	out     *screen
 	err     *screen
 	sources map[source]*partial
+	clean   map[source]*cleaner
 	rawRank int // whose pieces go through to a terminal in raw mode; -1 = none
 	failed  error
 }
@@ -72,10 +76,11 @@ type screen struct {
 // cursor is the unfinished line at the end of a screen, or of two screens that
 // are one terminal.
 type cursor struct {
-	open   bool
-	by     source
-	drawn  bool // its last byte takes the cursor back to its beginning
-	screen *screen
+	open    bool
+	by      source
+	drawn   bool // its last byte takes the cursor back to its beginning
+	painted bool // a colour is on
+	screen  *screen
 }
 
 // New makes an empty Lines.
@@ -83,7 +88,7 @@ func New(o Options) *Lines {
 	if o.Pause <= 0 {
 		o.Pause = DefaultPause
 	}
-	l := &Lines{options: o, sources: map[source]*partial{}, rawRank: -1}
+	l := &Lines{options: o, sources: map[source]*partial{}, clean: map[source]*cleaner{}, rawRank: -1}
 	l.out = &screen{w: o.Out, terminal: o.OutTerminal, line: &cursor{}}
 	l.err = &screen{w: o.Err, terminal: o.ErrTerminal, line: &cursor{}}
 	if o.Together {
@@ -109,6 +114,7 @@ func (l *Lines) Write(p api.OutputPiece) error {
 	s := source{p.Attempt, p.Rank, p.Stream}
 	if p.SkippedBytes > 0 {
 		l.flush(s)
+		l.finish(s)
 		if to := l.screenOf(s); to.line.open {
 			to.end(l) // what follows is another line
 		}
@@ -170,6 +176,13 @@ func (l *Lines) flush(s source) {
 	}
 }
 
+// finish shows what a source has begun of a character or sequence that does not go on.
+func (l *Lines) finish(s source) {
+	if c := l.clean[s]; c != nil && len(c.tail) > 0 {
+		l.put(s, c.rest(), l.options.Through)
+	}
+}
+
 func (p *partial) stop() {
 	if p.timer != nil {
 		p.timer.Stop()
@@ -181,8 +194,19 @@ func (p *partial) stop() {
 // another source a new line is begun, its own is continued.
 func (l *Lines) put(s source, data []byte, through bool) {
 	to := l.screenOf(s)
-	var b bytes.Buffer
 	begun := to.line.open && to.line.by == s
+	painted := begun && to.line.painted
+	if to.terminal && s.rank != l.rawRank && !(l.options.Verbatim && s.rank == 0) {
+		c := l.clean[s]
+		if c == nil {
+			c = &cleaner{}
+			l.clean[s] = c
+		}
+		if data, painted = c.clean(data, painted); len(data) == 0 {
+			return
+		}
+	}
+	var b bytes.Buffer
 	if to.line.open && !begun {
 		to.end(l)
 	}
@@ -194,6 +218,7 @@ func (l *Lines) put(s source, data []byte, through bool) {
 	}
 	last := data[len(data)-1]
 	to.line.open, to.line.by, to.line.screen, to.line.drawn = last != '\n', s, to, last == '\r'
+	to.line.painted = painted
 	l.write(to.w, b.Bytes())
 }
 
@@ -234,8 +259,11 @@ func (to *screen) end(l *Lines) {
 	if l.rawRank >= 0 {
 		ending = "\r\n"
 	}
+	if to.line.painted {
+		ending = reset + ending
+	}
 	l.write(to.line.screen.w, []byte(ending))
-	to.line.open, to.line.drawn = false, false
+	to.line.open, to.line.drawn, to.line.painted = false, false, false
 }
 
 // Note writes a line about the job itself to Err, on a line of its own.
@@ -263,6 +291,9 @@ func (l *Lines) Close() error {
 	defer l.mu.Unlock()
 	for s := range l.sources {
 		l.flush(s)
+	}
+	for s := range l.clean {
+		l.finish(s)
 	}
 	for _, to := range []*screen{l.out, l.err} {
 		if to.line.open && to.line.screen.terminal {

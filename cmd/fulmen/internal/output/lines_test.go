@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/matryer/is"
 
@@ -50,6 +52,26 @@ func TestLines(t *testing.T) {
 			[]api.OutputPiece{{Attempt: 1, Rank: 1, Notice: &api.Cause{Message: "Its node does not answer.\x1b[2J"}}, out(1, "b\n")},
 			"\x1b[32m[1]\x1b[0m b\n", "fulmen: rank 1: Its node does not answer.\\x1b[2J\n"},
 		{"raw", Options{Prefix: true, Together: true}, 0, []api.OutputPiece{out(0, ">>> "), out(1, "b\n"), out(0, "x\r\n")}, ">>> \r\n[1] b\r\nx\r\n", ""},
+		{"what a terminal would obey", Options{Through: true, OutTerminal: true}, -1,
+			[]api.OutputPiece{out(0, "a\x1b]52;c;ZXZpbA==\x07b\x1b[2J\x9b2J\u009d\u202e\x7fé\t\r\n")},
+			"a\\x1b]52;c;ZXZpbA==\\x07b\\x1b[2J\\x9b2J\\x9d\\u202e\\x7fé\t\r\n", ""},
+		{"in pieces", Options{Through: true, OutTerminal: true}, -1,
+			[]api.OutputPiece{out(0, "\x1b"), out(0, "]0;t\xc2"), out(0, "\x9c\xc3"), out(0, "\xa9\x1b["), out(0, "31"), out(0, "mred\n"), out(0, "\x1b[3")},
+			"\\x1b]0;t\\x9cé\x1b[31mred\x1b[0m\n\\x1b[3\n", ""},
+		{"colours end with their line", Options{Prefix: true, OutTerminal: true}, -1,
+			[]api.OutputPiece{out(1, "\x1b[1;38:5:9mb\nc\x1b[8m\rd \x1b[7me\x1b[0m\n"), out(1, "\x1b[8mx")},
+			"\x1b[32m[1]\x1b[0m \x1b[1;38:5:9mb\x1b[0m\n\x1b[32m[1]\x1b[0m c\x1b[8m\x1b[0m\r\x1b[32m[1]\x1b[0m d \x1b[7me\x1b[0m\n" +
+				"\x1b[32m[1]\x1b[0m \x1b[8mx\x1b[0m\n", ""},
+		{"a colour does not reach what others say", Options{Through: true, Together: true, OutTerminal: true, ErrTerminal: true}, -1,
+			[]api.OutputPiece{out(0, "\x1b[8mx"), note}, "\x1b[8mx\x1b[0m\n", "note\n"},
+		{"no colour without an end", Options{Through: true, OutTerminal: true}, -1,
+			[]api.OutputPiece{out(0, "\x1b["+strings.Repeat("1;", 40)+"m\n")}, "\\x1b[" + strings.Repeat("1;", 40) + "m\n", ""},
+		{"standard error too", Options{Through: true, ErrTerminal: true}, -1, []api.OutputPiece{errs(0, "\x1bc\n"), out(0, "\x1bc\n")}, "\x1bc\n", "\\x1bc\n"},
+		{"a file gets every byte", Options{Through: true}, -1, []api.OutputPiece{out(0, "\x1b]52;c;x\x07\x9b\xc2")}, "\x1b]52;c;x\x07\x9b\xc2", ""},
+		{"a terminal of its own", Options{Verbatim: true, Prefix: true, OutTerminal: true}, -1,
+			[]api.OutputPiece{out(0, "\x1b[2J\n"), out(1, "\x1b[2J\n")}, "\x1b[31m[0]\x1b[0m \x1b[2J\n\x1b[32m[1]\x1b[0m \\x1b[2J\n", ""},
+		{"in raw mode", Options{Prefix: true, Together: true, OutTerminal: true}, 0,
+			[]api.OutputPiece{out(0, "\x1b[2J"), out(1, "\x1b[2J\n")}, "\x1b[2J\r\n\x1b[32m[1]\x1b[0m \\x1b[2J\r\n", ""},
 		{"a note", Options{Through: true, Together: true, OutTerminal: true}, -1, []api.OutputPiece{out(0, "a"), note}, "a\n", "note\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -205,6 +227,44 @@ func FuzzLines(f *testing.F) {
 			if a, b := strings.ReplaceAll(got[r].String(), "\n", ""), strings.ReplaceAll(want[r].String(), "\n", ""); a != b {
 				t.Fatalf("rank %d: %q became %q", r, b, a)
 			}
+		}
+	})
+}
+
+// However it comes in pieces, nothing is left that a terminal would obey but
+// colours, and the same is shown.
+func FuzzClean(f *testing.F) {
+	f.Add([]byte("a\x1b]52;c;x\x07\u009b2J\x9d\x1b[31mr\x1b[0m\r\n\xc3"), uint64(1))
+	f.Add([]byte("\x1b[\x1b[1;1m\x1b[8m\u202e"), uint64(7))
+	colours := regexp.MustCompile("\x1b\\[[0-9;:]*m")
+	f.Fuzz(func(t *testing.T, data []byte, seed uint64) {
+		show := func(cut func(left int) int) string {
+			var b bytes.Buffer
+			l := New(Options{Out: &b, Err: &b, Through: true, OutTerminal: true})
+			for at := 0; at < len(data); {
+				n := cut(len(data) - at)
+				if l.Write(out(0, string(data[at:at+n]))) != nil {
+					t.Fatal("not written")
+				}
+				at += n
+			}
+			if l.Close() != nil {
+				t.Fatal("not written")
+			}
+			return b.String()
+		}
+		whole := show(func(left int) int { return left })
+		chance := rand.New(rand.NewPCG(seed, 0))
+		if pieces := show(func(left int) int { return 1 + chance.IntN(left) }); pieces != whole {
+			t.Fatalf("%q in pieces, %q as a whole", pieces, whole)
+		}
+		for _, r := range colours.ReplaceAllString(whole, "") {
+			if r != '\n' && r != '\r' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) {
+				t.Fatalf("%q holds %U", whole, r)
+			}
+		}
+		if !utf8.ValidString(whole) {
+			t.Fatalf("%q is no UTF-8", whole)
 		}
 	})
 }
