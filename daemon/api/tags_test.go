@@ -101,6 +101,8 @@ func TestTags(t *testing.T) {
 				used[name] = true
 			} else if !units.MatchString(name) {
 				t.Errorf("%s.%s: %q is a number without a unit in its name", typ.Name(), f.Name, name)
+			} else if checkNumbers(name, []byte("-1e9")) == "" {
+				t.Errorf("%s.%s: %q may be -1e9: its unit has no range", typ.Name(), f.Name, name)
 			}
 		}
 	}

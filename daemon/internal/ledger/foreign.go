@@ -28,7 +28,8 @@ const (
 
 // PutForeign takes over a document that was replicated, from whomever it came:
 // what counts is its writer's signature and version. The ledger keeps d; the
-// caller must not change what it points to.
+// caller must not change what it points to. A document with a number that cannot be
+// is refused whole: part of a signed value cannot be left out.
 //
 // An error goes with Refused, except for one of the Store: a document of
 // another node that could not be saved is held and shown all the same, because
@@ -43,6 +44,9 @@ func (l *Ledger) PutForeign(d api.Document) (Outcome, error) {
 	}
 	if d.Node == l.author.node {
 		return l.meetOwn(&d)
+	}
+	if err := d.CheckNumbers(); err != nil {
+		return Refused, err
 	}
 	if isPersisted(d.Kind) {
 		l.saving.Lock()

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"encoding/json"
 	"errors"
 	"testing"
 
@@ -37,6 +38,7 @@ func TestPutForeign(t *testing.T) {
 		{name: "in this node's name", by: 3, doc: at(2, 6, 6), ruin: func(d *api.Document) { d.Node = testNode(1) }, want: Refused, err: api.ReasonBadSignature},
 		{name: "no member", by: 9, doc: at(2, 6, 6), want: Refused, err: api.ReasonNotAMember},
 		{name: "never replicated", by: 2, doc: api.Document{Kind: api.KindPending, Name: string(testNode(3)), Inc: 2, Seq: 6}, want: Refused, err: api.ReasonBadValue},
+		{name: "a number that cannot be", by: 2, doc: api.Document{Kind: api.KindMemory, Inc: 2, Seq: 6, Value: json.RawMessage(`{"used_bytes":-9223372036854775808}`)}, want: Refused, err: api.ReasonMalformedDocument},
 		{name: "malformed", by: 2, doc: at(2, 6, 6), ruin: func(d *api.Document) { d.Seq = 0; d.Inc = 9 }, want: Refused, err: api.ReasonMalformedDocument},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -23,7 +23,11 @@ func (l *Ledger) load() error {
 	resign := false
 	for i := range docs {
 		d := &docs[i]
-		if err := d.Check(); err != nil {
+		err := d.Check()
+		if err == nil && d.Node != l.author.node {
+			err = d.CheckNumbers()
+		}
+		if err != nil {
 			l.skipped = append(l.skipped, err)
 			continue
 		}
