@@ -24,10 +24,10 @@ func (d *daemon) jobHandlers() server.Handlers {
 		"job.resize": server.Handle(func(ctx context.Context, c *server.Caller, p api.JobResizeParams) (api.Empty, error) {
 			return api.Empty{}, d.attach.Resize(ctx, d.jobCaller(c).Principal, p)
 		}),
-		"job.stop":      handleWish(d, "stop", d.jobs.Stop),
+		"job.stop":      handleWish(d, "job.stop", d.jobs.Stop),
 		"job.retry":     handleJob(d, d.jobs.Retry),
-		"job.take_over": handleWish(d, "take over", d.jobs.TakeOver),
-		"job.delete":    handleWish(d, "delete", d.jobs.Delete),
+		"job.take_over": handleWish(d, "job.take_over", d.jobs.TakeOver),
+		"job.delete":    handleWish(d, "job.delete", d.jobs.Delete),
 	}
 }
 
@@ -37,9 +37,9 @@ func handleJob[P, R any](d *daemon, f func(context.Context, job.Caller, P) (R, e
 }
 
 // handleWish is the same of one that changes something and answers nothing.
-func handleWish[P any](d *daemon, what string, f func(context.Context, job.Caller, P) error) server.Handler {
+func handleWish[P any](d *daemon, method string, f func(context.Context, job.Caller, P) error) server.Handler {
 	return server.Handle(func(ctx context.Context, c *server.Caller, p P) (api.Empty, error) {
-		d.logs.part("job").Info("asked to "+what, "uid", c.UID)
+		d.logs.part("job").Info("asked to change a job", "method", method, "uid", c.UID)
 		return api.Empty{}, f(ctx, d.jobCaller(c), p)
 	})
 }

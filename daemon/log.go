@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"sync"
 
+	"fulmen/daemon/api"
 	"fulmen/daemon/internal/config"
 )
 
@@ -68,10 +70,33 @@ type leveled struct {
 	with []slog.Attr
 }
 
-// Handle writes a record.
+// Handle writes a record, with the reason of the error that it has.
 func (h *leveled) Handle(ctx context.Context, record slog.Record) error {
+	if reason := reasonIn(record); reason != "" {
+		record = record.Clone()
+		record.AddAttrs(slog.String("reason", string(reason)))
+	}
 	h.logs.journal.add(h.part, record, h.with)
 	return h.Handler.Handle(ctx, record)
+}
+
+// reasonIn is the reason of the error among the values of a record, which in a report
+// is left of it; empty where there is none, or the record says one itself.
+func reasonIn(record slog.Record) api.Reason {
+	var found api.Reason
+	record.Attrs(func(a slog.Attr) bool {
+		if a.Key == "reason" {
+			found = ""
+			return false
+		}
+		if err, ok := a.Value.Any().(error); ok {
+			if e, ok := errors.AsType[*api.Error](err); ok && e != nil {
+				found = e.Data.Reason
+			}
+		}
+		return true
+	})
+	return found
 }
 
 // Enabled reports whether the part's level lets a line through.

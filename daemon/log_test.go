@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"bytes"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -57,6 +58,22 @@ func TestLevelsOfParts(t *testing.T) {
 	l.set(config.Log{Level: slog.LevelDebug})
 	l.part("server").Info("now")
 	is.True(strings.Contains(out.String(), "now"))
+}
+
+// A line says the reason of its error, in the log and in the journal, unless it does so
+// itself.
+func TestLogSaysReasons(t *testing.T) {
+	is := is.New(t)
+	var out bytes.Buffer
+	l := &logs{out: &out, levels: config.Log{Level: slog.LevelInfo}}
+	err := fmt.Errorf("while starting: %w", api.NewError(api.ReasonDiskFull, "x"))
+	l.part("daemon").Error("failed", "error", err)
+	l.part("daemon").Error("failed", "reason", "other", "error", err)
+	l.part("daemon").Error("failed", "error", os.ErrNotExist)
+	is.Equal(strings.Count(out.String(), "reason=disk_full"), 1)
+	is.Equal(l.journal.lines[0].Fields["reason"], "disk_full")
+	is.Equal(l.journal.lines[1].Fields["reason"], "other")
+	is.Equal(l.journal.lines[2].Fields["reason"], "")
 }
 
 func TestJournalIsBounded(t *testing.T) {

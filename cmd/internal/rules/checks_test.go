@@ -57,6 +57,9 @@ func runCases(t *testing.T, cases []checkCase) {
 
 func TestSourceRulesFindViolations(t *testing.T) {
 	runCases(t, []checkCase{
+		{"messages of the log", checkLogs, map[string]string{
+			"a/a.go": "package a\n\nfunc f() {\n\tlog.Info(\"constant\", \"name\", name)\n\tc.Log.Warn(text)\n\tpart(\"x\").Error(\"a \"+name)\n\tlog.With(name).Debug(string(line))\n\tview.Error(text)\n}\n",
+		}, []string{"a/a.go:5", "a/a.go:6", "a/a.go:7"}},
 		{"package comment in any file", checkComments, map[string]string{
 			"a/a.go": "package a\n", "a/b.go": "// Package a is.\npackage a\n",
 			"b/b.go": "\npackage b\n", "c/c_test.go": "package c\n", "d/testdata/d.go": "package d\n",

@@ -372,6 +372,6 @@ type writer struct{ log *slog.Logger }
 var _ io.Writer = writer{}
 
 func (w writer) Write(line []byte) (int, error) {
-	w.log.Debug(strings.TrimSpace(string(line)))
+	w.log.Debug("memberlist", "line", strings.TrimSpace(string(line)))
 	return len(line), nil
 }

@@ -37,7 +37,7 @@ func (r *Replica) runComparison(p *peer) {
 	if err != nil {
 		r.fallBehind(p)
 		r.mu.Unlock()
-		r.complain(p.node, "a neighbour could not be compared with", err)
+		r.complaints(p.node).Warn("a neighbour could not be compared with", "error", err)
 		return
 	}
 	p.failures = 0

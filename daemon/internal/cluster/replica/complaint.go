@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"log/slog"
 	"time"
 
 	"fulmen/daemon/api"
@@ -16,20 +17,21 @@ type complaint struct {
 // complaintPeriod is how often one member fills the log at most.
 const complaintPeriod = time.Minute
 
-// complain logs what is wrong with a member, once a minute.
-func (r *Replica) complain(node api.NodeID, what string, err error) {
+// complaints is where to log what is wrong with a member: the log, once a minute, else
+// nowhere.
+func (r *Replica) complaints(node api.NodeID) *slog.Logger {
 	now := r.clock.Boot()
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	last, wasSaid := r.said[node]
 	if wasSaid && now-last.at < complaintPeriod {
 		last.skipped++
 		r.said[node] = last
-		r.mu.Unlock()
-		return
+		return slog.New(slog.DiscardHandler)
 	}
 	r.said[node] = complaint{at: now}
-	r.mu.Unlock()
-	if r.ctx.Err() == nil {
-		r.log.Warn(what, "node", node.Display(), "error", err, "more", last.skipped)
+	if r.ctx.Err() != nil {
+		return slog.New(slog.DiscardHandler)
 	}
+	return r.log.With("node", node.Display(), "more", last.skipped)
 }

@@ -31,7 +31,7 @@ func (r *Replica) confront(from api.NodeID, key api.Key, raw json.RawMessage) {
 	for _, p := range whom {
 		r.spawn(func() {
 			if err := r.call(p, methodPut, putParams{Docs: []json.RawMessage{raw}}, &api.PeerPutResult{}); err != nil {
-				r.complain(p.node, "a neighbour could not be told of a version that was used twice", err)
+				r.complaints(p.node).Warn("a neighbour could not be told of a version that was used twice", "error", err)
 			}
 		})
 	}

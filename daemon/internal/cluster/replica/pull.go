@@ -88,7 +88,7 @@ func (r *Replica) workOff(p *peer) {
 		}
 		r.mu.Unlock()
 		if err != nil {
-			r.complain(p.node, "documents could not be pulled", err)
+			r.complaints(p.node).Warn("documents could not be pulled", "error", err)
 		}
 	}
 }

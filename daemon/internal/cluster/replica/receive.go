@@ -25,7 +25,7 @@ func (r *Replica) admitted(h CallHandler) CallHandler {
 		r.meet()
 		result, err := h(ctx, from, params)
 		if err != nil {
-			r.complain(from, "a member's call was refused", err)
+			r.complaints(from).Warn("a member's call was refused", "error", err)
 		}
 		return result, err
 	}
@@ -96,7 +96,7 @@ func (r *Replica) take(from api.NodeID, raws []json.RawMessage) news {
 		r.takeOne(from, raw, d, &n)
 	}
 	if len(n.refused) > 0 {
-		r.complain(from, "documents were refused", &api.Error{Message: n.refused[0].Message, Data: api.ErrorData{Causes: n.refused}})
+		r.complaints(from).Warn("documents were refused", "error", &api.Error{Message: n.refused[0].Message, Data: api.ErrorData{Causes: n.refused}})
 	}
 	return n
 }

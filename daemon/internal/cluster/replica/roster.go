@@ -118,7 +118,7 @@ func (r *Replica) exchangeRoster(p *peer, entries []cluster.SignedEntry) error {
 		}
 		fresh, err := r.mergeRoster(p.node, result.Entries)
 		if err != nil {
-			r.complain(p.node, "entries of the roster were refused", err)
+			r.complaints(p.node).Warn("entries of the roster were refused", "error", err)
 		}
 		isMore = len(entries) > 0 || result.More && fresh > 0
 	}
@@ -132,7 +132,7 @@ func (r *Replica) handleRoster(_ context.Context, from api.NodeID, params json.R
 		return nil, err
 	}
 	if _, err := r.mergeRoster(from, in.Entries); err != nil && !errors.Is(err, cluster.ErrGap) {
-		r.complain(from, "entries of the roster were refused", err)
+		r.complaints(from).Warn("entries of the roster were refused", "error", err)
 	}
 	roster := r.roster()
 	log := roster.Log()

@@ -193,7 +193,7 @@ func (r *Replica) send(p *peer) {
 			p.isSending = false
 			r.fallBehind(p)
 			r.mu.Unlock()
-			r.complain(p.node, "a neighbour could not be told", err)
+			r.complaints(p.node).Warn("a neighbour could not be told", "error", err)
 			return
 		}
 		p.failures = 0
@@ -215,7 +215,7 @@ func (r *Replica) put(p *peer, docs []*ledger.Record, missed []api.NodeID, isRep
 	p.isWatched = result.Watched
 	r.mu.Unlock()
 	for _, cause := range result.Refused {
-		r.complain(p.node, "a neighbour refused a document", errors.New(cause.Message))
+		r.complaints(p.node).Warn("a neighbour refused a document", "error", errors.New(cause.Message))
 	}
 	return nil
 }

@@ -177,7 +177,7 @@ type stateChanged struct {
 func (r *Replica) handleChanged(from api.NodeID, params json.RawMessage) {
 	var in stateChanged
 	if err := decode(params, &in); err != nil {
-		r.complain(from, "a notification cannot be read", err)
+		r.complaints(from).Warn("a notification cannot be read", "error", err)
 		return
 	}
 	if !r.roster().IsMember(from) {
