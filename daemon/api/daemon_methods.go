@@ -15,7 +15,7 @@ func daemonMethods() []MethodInfo {
 		method[Empty, DaemonDoctorResult]("daemon.doctor", ClassRead, "",
 			"Checks the installation and this node, each check with what to do."),
 		method[Empty, DaemonReportResult]("daemon.report", ClassUser, "",
-			"What helps to find a fault, without serials, addresses of hardware, network names and user names. It is shown and saved, never sent."),
+			"What helps to find a fault; texts that are not known to be harmless are replaced. It is shown and saved, never sent."),
 		method[DaemonLogsParams, DaemonLogsResult]("daemon.logs", ClassAdmin, "daemon.logged",
 			"The daemon's log, and with follow what is added from now on."),
 		method[Empty, DaemonTokensResult]("daemon.tokens", ClassUser, "",

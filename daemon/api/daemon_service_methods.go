@@ -60,7 +60,7 @@ type DoctorCheck struct {
 type DaemonReportResult struct {
 	// Files are its files.
 	Files []ReportFile `json:"files"`
-	// Redacted counts what was taken out, by what it was.
+	// Redacted counts what was replaced, by what it was.
 	Redacted map[string]int `json:"redacted"`
 }
 

@@ -1133,7 +1133,7 @@ export interface DaemonRedeemSecretParams {
 export interface DaemonReportResult {
   /** Its files. */
   files: ReportFile[];
-  /** Counts what was taken out, by what it was. */
+  /** Counts what was replaced, by what it was. */
   redacted: Record<string, number>;
 }
 
@@ -3795,7 +3795,7 @@ export interface Methods {
   "daemon.set_config": { params: DaemonSetConfigParams; result: Empty; class: "admin"; notifies: never };
   /** Checks the installation and this node, each check with what to do. */
   "daemon.doctor": { params: EmptyParams; result: DaemonDoctorResult; class: "read"; notifies: never };
-  /** What helps to find a fault, without serials, addresses of hardware, network names and user names. It is shown and saved, never sent. */
+  /** What helps to find a fault; texts that are not known to be harmless are replaced. It is shown and saved, never sent. */
   "daemon.report": { params: EmptyParams; result: DaemonReportResult; class: "user"; notifies: never };
   /** The daemon's log, and with follow what is added from now on. */
   "daemon.logs": { params: DaemonLogsParams; result: DaemonLogsResult; class: "admin"; notifies: "daemon.logged" };

@@ -5,10 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
-	"net/netip"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"strings"
 
@@ -29,8 +28,10 @@ func (r *run) reportCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "report", Short: "Save what helps to find a fault", Args: cobra.NoArgs,
 		Long: "Collects versions, checks, configuration, documents, measurements and the end of the log into one text file.\n" +
-			"Serial numbers, addresses of network hardware, names of networks, users and hosts are taken out. The report is\n" +
-			"saved and never sent. With --json it is printed in the shape of daemon.report and not saved.",
+			"It shows only what is known to be harmless: numbers, times, ids of nodes and jobs, versions, models, and Fulmen's\n" +
+			"own words. Every other text, such as names, folders, commands, labels and addresses, is replaced by a word like\n" +
+			"path-3, always the same for the same text. The report is saved and never sent. With --json it is printed in the\n" +
+			"shape of daemon.report and not saved.",
 		Example: "  fulmen report --preview | less\n  fulmen report\n  fulmen report --out /tmp/report.txt",
 		RunE: func(c *cobra.Command, _ []string) error {
 			result := r.report(c.Context())
@@ -52,131 +53,67 @@ func (r *run) reportCommand() *cobra.Command {
 	return c
 }
 
-// collected are the parts of a report before anything is taken out.
+// collected are the parts of a report, redacted.
 type collected struct {
-	files []api.ReportFile
-	names *redact.Redactor
+	files    []api.ReportFile
+	redactor *redact.Redactor
 }
 
-func (c *collected) add(name string, v any) {
+// add adds a value, which is judged as one of the type T.
+func add[T any](c *collected, name string, v any) {
 	raw, err := json.Marshal(v)
 	if err != nil {
 		raw = []byte(err.Error())
 	}
-	c.names.Learn(raw)
-	c.files = append(c.files, api.ReportFile{Name: name, Text: string(raw)})
+	c.files = append(c.files, api.ReportFile{Name: name, Text: c.redactor.JSON(reflect.TypeFor[T](), raw) + "\n"})
 }
 
 // report collects what can be had, with a daemon or without one.
 func (r *run) report(ctx context.Context) api.DaemonReportResult {
-	c := &collected{names: redact.New()}
-	r.ownNames(c.names)
-	c.add("versions.json", versions{Version: r.Version, GoVersion: runtime.Version()})
-	c.add("doctor.json", r.doctor(ctx))
+	c := &collected{redactor: redact.New()}
+	add[api.DaemonInfoResult](c, "versions.json", versions{Version: r.Version, GoVersion: runtime.Version()})
+	add[api.DaemonDoctorResult](c, "doctor.json", r.doctor(ctx))
 	folder := ""
 	err := r.with(ctx, func(cl *client.Client) error {
 		folder = logFolder(ctx, cl)
-		return r.ask(ctx, cl, c)
+		return errors.Join(
+			addAnswer[api.DaemonInfoResult](ctx, cl, c, "info.json", "daemon.info"),
+			addAnswer[api.DaemonConfigResult](ctx, cl, c, "config.json", "daemon.config"),
+			addAnswer[api.NodeListResult](ctx, cl, c, "nodes.json", "node.list"),
+			addAnswer[api.NodeConditionsResult](ctx, cl, c, "conditions.json", "node.conditions"),
+			addAnswer[api.MeasureListResult](ctx, cl, c, "measurements.json", "measure.list"),
+			addAnswer[api.StateGetResult](ctx, cl, c, "state.json", "state.get"))
 	})
 	if err != nil {
-		c.add("error.json", api.AsError(err))
+		add[api.Error](c, "error.json", api.AsError(err))
 	}
 	if folder == "" {
 		folder = usualLogFolder(r.Environment)
 	}
-	lines, err := tail(filepath.Join(folder, logFile), reportLines)
-	if err != nil {
-		lines = []string{"the log cannot be read: " + err.Error()}
-	}
-	c.files = append(c.files, api.ReportFile{Name: "fulmend.log", Text: strings.Join(lines, "\n") + "\n"})
-	return c.redacted()
+	c.addLog(filepath.Join(folder, logFile))
+	return api.DaemonReportResult{Files: c.files, Redacted: c.redactor.Counts()}
 }
 
-// redacted takes out of all parts what names somebody. It comes last, when the
-// names in every part are known.
-func (c *collected) redacted() api.DaemonReportResult {
-	var result api.DaemonReportResult
-	for _, f := range c.files {
-		out := api.ReportFile{Name: f.Name}
-		if strings.HasSuffix(f.Name, ".json") {
-			out.Text = c.names.JSON([]byte(f.Text))
-		} else {
-			out.Text = c.names.Text(f.Text)
-		}
-		result.Files = append(result.Files, out)
-	}
-	result.Redacted = c.names.Counts()
-	return result
-}
-
-// ownNames are the names of this computer and of who uses it.
-func (r *run) ownNames(names *redact.Redactor) {
-	names.Add(redact.User, r.User)
-	names.Add(redact.User, filepath.Base(r.Environment.Home))
-	names.Add(redact.Host, r.Host)
-	first, _, _ := strings.Cut(r.Host, ".")
-	names.Add(redact.Host, first)
-}
-
-// ask adds what the daemon says: its own report where it has one.
-func (r *run) ask(ctx context.Context, cl *client.Client, c *collected) error {
-	own, err := client.Call[api.DaemonReportResult](ctx, cl, "daemon.report", nil)
+// addAnswer adds what the daemon answers to a method without parameters.
+func addAnswer[T any](ctx context.Context, cl *client.Client, c *collected, file, method string) error {
+	answer, err := client.Call[json.RawMessage](ctx, cl, method, nil)
 	if err == nil {
-		for _, f := range own.Files {
-			c.files = append(c.files, api.ReportFile{Name: "daemon/" + f.Name, Text: f.Text})
-		}
-	} else if !notBuilt(err) {
-		return err
+		add[T](c, file, answer)
 	}
-	var problems []error
-	for _, part := range []struct{ file, method string }{
-		{"info.json", "daemon.info"}, {"config.json", "daemon.config"}, {"nodes.json", "node.list"}, {"conditions.json", "node.conditions"},
-		{"measurements.json", "measure.list"}, {"state.json", "state.get"},
-	} {
-		answer, err := client.Call[json.RawMessage](ctx, cl, part.method, nil)
-		if err != nil {
-			problems = append(problems, err)
-			continue
-		}
-		c.add(part.file, answer)
-		c.learn(part.method, answer)
-	}
-	return errors.Join(problems...)
+	return err
 }
 
-// learn takes from an answer the names that its fields do not give away.
-func (c *collected) learn(method string, answer json.RawMessage) {
-	switch method {
-	case "state.get":
-		var state api.StateGetResult
-		if json.Unmarshal(answer, &state) != nil {
-			return
-		}
-		for _, d := range state.Docs {
-			var identity api.Identity
-			if d.Kind == api.KindIdentity && d.Decode(&identity) == nil {
-				c.names.Add(redact.Host, identity.Name)
-			}
-		}
-	case "daemon.config":
-		var listing api.DaemonConfigResult
-		var peers []string
-		if json.Unmarshal(answer, &listing) != nil {
-			return
-		}
-		if key, err := keyOf(listing, "peers.addresses"); err != nil || json.Unmarshal(key.Value, &peers) != nil {
-			return
-		}
-		for _, peer := range peers {
-			host, _, err := net.SplitHostPort(peer)
-			if err != nil {
-				host = peer
-			}
-			if _, err := netip.ParseAddr(host); err != nil {
-				c.names.Add(redact.Host, host)
-			}
+// addLog adds the end of the daemon's log.
+func (c *collected) addLog(path string) {
+	lines, err := tail(path, reportLines)
+	if err != nil {
+		lines = []string{"The log cannot be read: " + c.redactor.Text(cause(err).Error())}
+	} else {
+		for i, line := range lines {
+			lines[i] = c.redactor.Line(line)
 		}
 	}
+	c.files = append(c.files, api.ReportFile{Name: logFile, Text: strings.Join(lines, "\n") + "\n"})
 }
 
 // whole is a report as one text.

@@ -1,5 +1,4 @@
-// Package redact takes out of a text what names a person, a machine or a place:
-// addresses of hardware, serial numbers, names of networks, of accounts and of
-// hosts. What is the same stays the same: each value is replaced by a numbered
-// word, so that a report can still be followed.
+// Package redact makes a text fit to be shown to strangers: what [api.Harmless] does
+// not list is replaced. The same value becomes the same word, such as path-3, so that a
+// report can still be followed.
 package redact

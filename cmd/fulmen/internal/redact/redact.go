@@ -1,168 +1,87 @@
 package redact
 
 import (
-	"cmp"
 	"fmt"
+	"net"
 	"net/netip"
-	"regexp"
-	"slices"
 	"strings"
+
+	"fulmen/daemon/api"
 )
 
-// The sorts of what is taken out, as they are counted and replaced.
-const (
-	// MAC is an address of network hardware.
-	MAC = "mac"
-	// Serial is a serial number or another id of hardware.
-	Serial = "serial"
-	// Network is the name of a network.
-	Network = "network"
-	// User is the name of an account.
-	User = "user"
-	// Host is the name of a computer.
-	Host = "host"
-)
-
-// shortest is the length from which on a name is looked for in texts. A shorter
-// one would be found inside words everywhere; in the fields that hold it, it is
-// taken out all the same.
-const shortest = 2
-
-// Redactor takes things out of texts and counts what it took.
+// Redactor replaces what is not harmless, and counts it.
 type Redactor struct {
-	names map[string]string // sort by what to take out, in lower case
-	given map[string]string // replacement by sort and what was there
+	given map[string]string // the word for a value
+	last  map[string]int    // the number of the newest word of a sort
 	count map[string]int
-	order []string // names, the longest first
 }
 
-// New makes a redactor that knows nothing yet but what addresses and home
-// folders look like.
+// New makes a redactor that has replaced nothing yet.
 func New() *Redactor {
-	return &Redactor{names: map[string]string{}, given: map[string]string{}, count: map[string]int{}}
+	return &Redactor{given: map[string]string{}, last: map[string]int{}, count: map[string]int{}}
 }
 
-// Add names something that is taken out wherever it stands as a word, in
-// capitals or not.
-func (r *Redactor) Add(sort, name string) {
-	name = strings.ToLower(strings.TrimSpace(name))
-	if len(name) < shortest || ordinary[name] || r.names[name] != "" {
-		return
-	}
-	r.names[name] = sort
-	r.order = append(r.order, name)
-	slices.SortFunc(r.order, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
-}
-
-// ordinary are names that say nothing about anybody, and that texts are full of.
-var ordinary = map[string]bool{"root": true, "localhost": true, "fulmen": true, "unknown": true, "none": true}
-
-// Counts says how many things of each sort were taken out.
+// Counts says how often something of each sort was replaced.
 func (r *Redactor) Counts() map[string]int { return r.count }
 
-// hardware finds addresses of network hardware, with colons or dashes.
-var hardware = regexp.MustCompile(`(?i)\b[0-9a-f]{2}([:-])[0-9a-f]{2}(?:[:-][0-9a-f]{2}){4}(?:[:-][0-9a-f]{2}){0,2}\b`)
+// Text replaces a text of which nothing is known but what it looks like.
+func (r *Redactor) Text(s string) string { return r.replace("text", s) }
 
-// address finds what may be an IPv6 address.
-var address = regexp.MustCompile(`(?i)[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){2,7}`)
-
-// folder finds home folders.
-var folder = regexp.MustCompile(`(/(?:home|Users)/)([^/\s"':,\\]+)`)
-
-// principal finds user@node.
-var principal = regexp.MustCompile(`([^\s"'@<>/:,=]+)(@[0-9a-hjkmnp-tv-z]{16}\b)`)
-
-// Text takes out of a text what is known and what looks like it.
-func (r *Redactor) Text(s string) string {
-	s = folder.ReplaceAllStringFunc(s, func(m string) string {
-		parts := folder.FindStringSubmatch(m)
-		if ordinary[parts[2]] || strings.HasPrefix(parts[2], "<") {
-			return m
+// replace gives what stands for a value. Of a text in parts, as errors are, the
+// sentences of Fulmen and of the system stay; of what is made of several values, the
+// structure. The sort is the word for what looks like nothing in particular.
+func (r *Redactor) replace(sort, s string) string {
+	if s == "" || isSentence(s) {
+		return s
+	}
+	if parts := strings.Split(s, ": "); anySentence(parts) {
+		for i, part := range parts {
+			parts[i] = r.replace(sort, part)
 		}
-		return parts[1] + r.replace(User, parts[2])
-	})
-	s = principal.ReplaceAllStringFunc(s, func(m string) string {
-		user, node, _ := strings.Cut(m, "@")
-		return r.replace(User, user) + "@" + node
-	})
-	s = hardware.ReplaceAllStringFunc(s, func(m string) string { return r.replace(MAC, m) })
-	s = address.ReplaceAllStringFunc(s, r.eui64)
-	for _, name := range r.order {
-		s = r.word(s, name)
+		return strings.Join(parts, ": ")
 	}
-	return s
+	if p, err := api.ParsePrincipal(s); err == nil {
+		return r.give("user", p.User) + "@" + string(p.Node)
+	}
+	if p, err := api.ParsePeerAddress(s); err == nil {
+		return string(p.Peer) + "/" + r.address(p.Address)
+	}
+	if a, err := netip.ParseAddr(s); err == nil {
+		return r.address(a)
+	}
+	if p, err := netip.ParsePrefix(s); err == nil {
+		return fmt.Sprintf("%s/%d", r.address(p.Addr()), p.Bits())
+	}
+	if a, err := netip.ParseAddrPort(s); err == nil {
+		return fmt.Sprintf("%s:%d", r.address(a.Addr()), a.Port())
+	}
+	if _, err := net.ParseMAC(s); err == nil {
+		return r.give("mac", s)
+	}
+	if strings.HasPrefix(s, "/") || strings.HasPrefix(s, "~/") {
+		return r.give("path", s)
+	}
+	return r.give(sort, s)
 }
 
-// eui64 takes out the half of an IPv6 address that was made from the address of
-// its network hardware (RFC 4291, appendix A: ff:fe in its middle).
-func (r *Redactor) eui64(m string) string {
-	a, err := netip.ParseAddr(m)
-	if err != nil || !a.Is6() {
-		return m
+// address replaces an address without its zone. Those that every machine has stay.
+func (r *Redactor) address(a netip.Addr) string {
+	a = a.Unmap().WithZone("")
+	switch {
+	case a.IsUnspecified(), a == netip.IPv6Loopback(), a == netip.AddrFrom4([4]byte{127, 0, 0, 1}):
+		return a.String()
+	case a.IsLinkLocalUnicast():
+		return r.give("link-local", a.String())
 	}
-	b := a.As16()
-	if b[11] != 0xff || b[12] != 0xfe {
-		return m
-	}
-	prefix, err := a.Prefix(64)
-	if err != nil {
-		return m
-	}
-	return strings.TrimSuffix(prefix.Masked().Addr().String(), "::") + "::" + r.replace(MAC, m)
+	return r.give("ip", a.String())
 }
 
-// word replaces a name where it stands as a word.
-func (r *Redactor) word(s, name string) string {
-	lower := strings.ToLower(s)
-	if len(lower) != len(s) { // a letter whose small form is longer: exact matches only
-		lower = s
-	}
-	var b strings.Builder
-	for {
-		i := find(lower, name)
-		if i < 0 {
-			b.WriteString(s)
-			return b.String()
-		}
-		b.WriteString(s[:i])
-		b.WriteString(r.replace(r.names[name], name))
-		s, lower = s[i+len(name):], lower[i+len(name):]
-	}
-}
-
-// find is where a name stands in a text with no letter or digit at its sides.
-// What stands in <> was replaced already.
-func find(s, name string) int {
-	for from := 0; ; {
-		i := strings.Index(s[from:], name)
-		if i < 0 {
-			return -1
-		}
-		i += from
-		end := i + len(name)
-		if !(i > 0 && inWord(s[i-1])) && !(end < len(s) && inWord(s[end])) && !(i > 0 && s[i-1] == '<') {
-			return i
-		}
-		from = i + 1
-	}
-}
-
-func inWord(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c >= 0x80
-}
-
-// replace gives the word that stands for something, and counts it.
-func (r *Redactor) replace(sort, what string) string {
+// give is the word that stands for a value, whatever sort it was first taken for.
+func (r *Redactor) give(sort, value string) string {
 	r.count[sort]++
-	key := sort + "\x00" + strings.ToLower(what)
-	if r.given[key] == "" {
-		n := 1
-		for k := range r.given {
-			if strings.HasPrefix(k, sort+"\x00") {
-				n++
-			}
-		}
-		r.given[key] = fmt.Sprintf("<%s-%d>", sort, n)
+	if r.given[value] == "" {
+		r.last[sort]++
+		r.given[value] = fmt.Sprintf("%s-%d", sort, r.last[sort])
 	}
-	return r.given[key]
+	return r.given[value]
 }

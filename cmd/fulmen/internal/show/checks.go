@@ -55,7 +55,7 @@ func (v View) said(sentence string, reason api.Reason) string {
 	return sentence
 }
 
-// Report writes what a report has, and how much was taken out of it.
+// Report writes what a report has, and how much of it was replaced.
 func (v View) Report(w io.Writer, r api.DaemonReportResult) error {
 	table := text.NewTable("PART", "LINES", "SIZE")
 	for _, f := range r.Files {
@@ -71,6 +71,6 @@ func (v View) Report(w io.Writer, r api.DaemonReportResult) error {
 	if len(out) == 0 {
 		out = []string{"nothing"}
 	}
-	_, err := fmt.Fprintf(w, "\nTaken out: %s.\n", strings.Join(out, ", "))
+	_, err := fmt.Fprintf(w, "\nReplaced: %s.\n", strings.Join(out, ", "))
 	return err
 }

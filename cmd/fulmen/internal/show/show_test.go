@@ -59,7 +59,7 @@ func screens(t *testing.T) map[string]func(io.Writer) error {
 		"report": func(w io.Writer) error {
 			return view.Report(w, api.DaemonReportResult{
 				Files:    []api.ReportFile{{Name: "state.json", Text: strings.Repeat("x\n", 700)}, {Name: "fulmend.log", Text: "one\ntwo\n"}},
-				Redacted: map[string]int{"mac": 3, "host": 12},
+				Redacted: map[string]int{"ip": 3, "text": 12},
 			})
 		},
 		"nodes_states":   func(w io.Writer) error { return view.Nodes(w, fiveList(), both) },
