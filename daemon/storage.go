@@ -21,6 +21,7 @@ const (
 	bucketTokens    = "tokens"    // records of tokens by hash
 	bucketJobs      = "jobs"      // what is remembered of jobs, by id
 	bucketCluster   = "cluster"   // what is lent, where members were met, when one was heard last
+	bucketAudit     = "audit"     // what others did here, by number
 
 	keyVersion = "version"
 	keyCurrent = "current"
@@ -39,7 +40,7 @@ const (
 func buckets() []store.Bucket {
 	return []store.Bucket{
 		{Name: bucketNode, Version: 1}, {Name: bucketDocuments, Version: 1}, {Name: bucketRoster, Version: 1}, {Name: bucketTokens, Version: 1},
-		{Name: bucketCluster, Version: 1}, {Name: bucketJobs, Version: 1}, {Name: bucketRDMA, Version: 1},
+		{Name: bucketCluster, Version: 1}, {Name: bucketJobs, Version: 1}, {Name: bucketRDMA, Version: 1}, {Name: bucketAudit, Version: 1},
 	}
 }
 
@@ -262,6 +263,31 @@ func (s storage) DropJobs(ids []api.JobID) error {
 	return s.db.Update(func(w store.Writer) error {
 		for _, id := range ids {
 			if err := w.Delete(bucketJobs, string(id)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// LoadAudit is the audit's.
+func (s storage) LoadAudit(f func(key string, raw []byte)) error {
+	return s.db.ForEach(bucketAudit, "", func(key string, raw []byte) error {
+		f(key, raw)
+		return nil
+	})
+}
+
+// SaveAudit is the audit's.
+func (s storage) SaveAudit(put map[string][]byte, forget []string) error {
+	return s.db.Update(func(w store.Writer) error {
+		for _, key := range forget {
+			if err := w.Delete(bucketAudit, key); err != nil {
+				return err
+			}
+		}
+		for key, raw := range put {
+			if err := w.Put(bucketAudit, key, raw); err != nil {
 				return err
 			}
 		}

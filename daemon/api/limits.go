@@ -30,6 +30,12 @@ const (
 	MaxFreeRestarts = 8
 	// MinRDMABitsPerS is what a cable must exceed for RDMA.
 	MinRDMABitsPerS = 40_000_000_000
+	// AuditPage is the most entries of the audit in one answer.
+	AuditPage = 500
+	// AuditKept is the most entries of the audit that a node keeps.
+	AuditKept = 10_000
+	// AuditKeptPerCaller is the most of them for calls of one node, or of one account of this Mac.
+	AuditKeptPerCaller = 1000
 	// HistoryLength is how many earlier results a profile keeps.
 	HistoryLength = 32
 	// GPUBusyRatio is the use of the GPU by others above which jobs and measurements wait: what a program that computes takes, and a screen does not.

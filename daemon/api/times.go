@@ -64,6 +64,10 @@ const (
 	SafetyNetPeriod = 60 * time.Second
 	// HintSettle is the quiet after the last hint at which facts are read once more.
 	HintSettle = 150 * time.Millisecond
+	// AuditTTL is how long an entry of the audit is kept after its last call.
+	AuditTTL = 30 * 24 * time.Hour
+	// AuditRepeat is how soon after an entry's last call the same call is one more of it.
+	AuditRepeat = time.Minute
 	// FreeRestartWindow is the time in which MaxFreeRestarts may happen.
 	FreeRestartWindow = 30 * time.Second
 )
