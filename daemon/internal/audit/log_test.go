@@ -314,4 +314,5 @@ func TestHostileText(t *testing.T) {
 	is.True(!strings.ContainsAny(string(raw), "\x1b\u202e<"))
 	r.open()
 	is.Equal(r.entries(), []api.AuditEntry{e})
+	is.Equal(len(plain(strings.Repeat("x", 2*maxText))), maxText)
 }
