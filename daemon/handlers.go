@@ -41,6 +41,7 @@ func (d *daemon) handlers(stop context.CancelCauseFunc) server.Handlers {
 		"link.export":       server.Handle(d.linkExport),
 		"event.list":        server.Handle(d.eventList),
 		"event.watch":       server.Handle(d.eventWatch),
+		"event.audit":       server.Handle(d.eventAudit),
 	}
 	maps.Copy(all, d.measureHandlers())
 	maps.Copy(all, d.clusterHandlers())

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/audit"
 	"fulmen/daemon/internal/cluster"
 	"fulmen/daemon/internal/cluster/node"
 	"fulmen/daemon/internal/cluster/policy"
@@ -54,7 +55,7 @@ func Run(ctx context.Context, options Options) error {
 
 func (d *daemon) run(ctx context.Context) error {
 	defer d.close()
-	for _, step := range []func(context.Context) error{d.findFolders, d.awaitStart, d.openFolders, d.openPlatform, d.openState, d.openLedger, d.openParts} {
+	for _, step := range []func(context.Context) error{d.findFolders, d.awaitStart, d.openFolders, d.openPlatform, d.openState, d.openAudit, d.openLedger, d.openParts} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -110,6 +111,7 @@ type daemon struct {
 	graph     *graph
 	continued *continued
 	events    *events
+	audit     *audit.Log
 	tokens    *token.Book
 	worker    string
 	program   string  // this one; it is every rank's shim too

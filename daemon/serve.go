@@ -28,6 +28,7 @@ func (d *daemon) serve(ctx context.Context) error {
 		Limits: server.Limits{Clients: d.live.Current().Limits.Clients, FeedBytes: d.live.Current().Limits.OutboxBytes},
 	}
 	config.Metrics = d.metrics()
+	config.Audit = d.auditCall
 	config.InAdminGroup = adminGroup()
 	var running sync.WaitGroup
 	if a, ok := d.authorizer(config.Log); ok {

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -159,6 +160,21 @@ func (j *jobs) testStranger(t *testing.T) {
 		}
 	}
 	j.hidesJobs(t, other)
+	// What was refused is known to whose job it is, and of all others to the one who tried.
+	for who, audit := range map[string]string{"the owner": j.does(t, j.Nodes[0], "events", "--audit", "--json"), "the stranger": ask("events", "--audit", "--json").out} {
+		tried := false
+		for line := range strings.Lines(audit) {
+			var e api.AuditEntry
+			is.NoErr(json.Unmarshal([]byte(line), &e))
+			if who == "the stranger" && e.By.User != other.Name && e.Account != other.Name {
+				t.Errorf("%s reads %s", who, line)
+			}
+			tried = tried || e.What == "job.stop" && e.Subject == string(running) && e.Why == api.AuditRefused && e.Reason == api.ReasonNotYourJob
+		}
+		if !tried || strings.Contains(audit, "secret") {
+			t.Errorf("%s reads %s", who, audit)
+		}
+	}
 	job, _, err := jobOf(context.Background(), j.Nodes[0].Client, running)
 	is.NoErr(err)
 	is.Equal(job.Phase, api.JobRunning)

@@ -1,6 +1,8 @@
 package server
 
 import (
+	"context"
+	"encoding/json"
 	"io/fs"
 	"log/slog"
 	"net/http"
@@ -57,6 +59,9 @@ type Config struct {
 	// nothing. Where it is set, nothing but the WebSocket on the Unix socket is served,
 	// so that Tokens and Facts are not needed.
 	Refuse func(method string) error
+	// Audit, if set, hears of each call to a method of the table before it is made. What
+	// it returns, if anything, hears the error with which the call ended, or nil.
+	Audit func(ctx context.Context, c *Caller, method api.MethodInfo, params json.RawMessage) func(error)
 	// Limits may be zero, for the defaults.
 	Limits Limits
 }

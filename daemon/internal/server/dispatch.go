@@ -54,7 +54,14 @@ func (c *conn) handle(ctx context.Context, req *jrpc2.Request) (json.RawMessage,
 	}
 	ctx, stop := context.WithTimeout(ctx, c.server.config.Limits.CallDeadline)
 	defer stop()
+	var ended func(error)
+	if audit := c.server.config.Audit; audit != nil {
+		ended = audit(ctx, caller, m.info, params)
+	}
 	out, err := call(ctx, m, caller, params)
+	if ended != nil {
+		ended(err)
+	}
 	if err != nil {
 		if cause := context.Cause(ctx); ctx.Err() != nil && err == ctx.Err() {
 			err = cause

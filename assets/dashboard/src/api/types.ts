@@ -204,6 +204,22 @@ export type AddressOrigin = "manual" | "dhcp" | "automatic" | "link_local";
 export type Answer = "yes" | "no" | "unknown";
 
 /**
+ * AuditWhy is why a call was allowed, or that it was refused.
+ *
+ * - submitter: The person who submitted the job, or their node.
+ * - home: The node that keeps the job.
+ * - rank_node: A node on which a rank of the job runs.
+ * - cable_end: The node at the other end of the cable.
+ * - mapped_account: Whoever has the account as which the job runs.
+ * - sharing: Somebody to whom this Mac lends what was asked for.
+ * - measurement: Who holds the leave for the measurement.
+ * - member: Any member of the cluster.
+ * - admin: An administrator of this Mac.
+ * - refused: A call that was refused; the reason says why.
+ */
+export type AuditWhy = "submitter" | "home" | "rank_node" | "cable_end" | "mapped_account" | "sharing" | "measurement" | "member" | "admin" | "refused";
+
+/**
  * Backend is how the ranks of a job talk.
  *
  * - auto: Jaccl where a mesh or ring is ready, else ring over Thunderbolt, else a refusal.
@@ -767,6 +783,62 @@ export interface Attempt {
   uncounted?: boolean;
 }
 
+/**
+ * AuditCall is what somebody asked of this node for another node or for another
+ * account, and what came of it.
+ */
+export interface AuditCall {
+  /** The node that called; absent where a client on this Mac did. */
+  node?: NodeID;
+  /** The person who asked, as the calling node says; absent where the node asked for itself. */
+  by?: Principal;
+  /** The person whose job, grant or measurement it is; absent where it is nobody's. */
+  of?: Principal;
+  /** The account of this Mac as which it was done, or that was mapped. */
+  account?: string;
+  /** The method, the kind of connection (PeerConnKind), or AuditUnknown. */
+  what: string;
+  /** What it is about: a job, a rank, a cable, a node, a person; or the names of the parameters that were given. Never a value that may be secret. */
+  subject?: string;
+  /** Why it was allowed, or that it was refused. */
+  why: AuditWhy;
+  /** Why it was refused, or why what was allowed failed. */
+  reason?: Reason;
+}
+
+/**
+ * AuditEntry is one call, or several that are the same but for their times and
+ * followed each other within AuditRepeat.
+ */
+export interface AuditEntry {
+  /** Numbers this node's entries, in the order of First; a gap is what was dropped. */
+  seq: number;
+  /** The node that called; absent where a client on this Mac did. */
+  node?: NodeID;
+  /** The person who asked, as the calling node says; absent where the node asked for itself. */
+  by?: Principal;
+  /** The person whose job, grant or measurement it is; absent where it is nobody's. */
+  of?: Principal;
+  /** The account of this Mac as which it was done, or that was mapped. */
+  account?: string;
+  /** The method, the kind of connection (PeerConnKind), or AuditUnknown. */
+  what: string;
+  /** What it is about: a job, a rank, a cable, a node, a person; or the names of the parameters that were given. Never a value that may be secret. */
+  subject?: string;
+  /** Why it was allowed, or that it was refused. */
+  why: AuditWhy;
+  /** Why it was refused, or why what was allowed failed. */
+  reason?: Reason;
+  /** When the first of the calls was made. */
+  first: Time;
+  /** When the last was. */
+  last: Time;
+  /** How many calls it stands for. */
+  count: number;
+  /** How many older calls by the same node or account were dropped to make room, and are listed nowhere. */
+  dropped?: number;
+}
+
 /** Cable is a Thunderbolt cable as both ends tell of it, or the one that does. */
 export interface Cable {
   /** Its id; absent where the other end does not run Fulmen. */
@@ -1322,6 +1394,22 @@ export interface Event {
   phase?: JobPhase;
   /** The stable key of why: a condition's code, or why a node or a cable is as it is. */
   reason?: Reason;
+}
+
+/** EventAuditParams says which entries of the audit. */
+export interface EventAuditParams {
+  /** Leaves out what was last repeated before; absent = all that are kept. */
+  since?: Time;
+  /** Leaves out entries from this seq on, for the page before another; 0 = the newest page. */
+  before?: number;
+}
+
+/** EventAuditResult is one page of the audit. */
+export interface EventAuditResult {
+  /** At most AuditPage, the oldest first. */
+  entries: AuditEntry[];
+  /** Says that there are older ones: ask with Before as the seq of the first. */
+  more?: boolean;
 }
 
 /** EventHappened is what happened since. */
@@ -3763,6 +3851,8 @@ export interface Methods {
   "event.list": { params: EventSelect; result: EventListResult; class: "read"; notifies: never };
   /** event.list, and every event after. */
   "event.watch": { params: EventSelect; result: EventWatchResult; class: "read"; notifies: "event.happened" };
+  /** What others did on this Mac, or were refused, in the last 30 days: other nodes, and people of this Mac who acted as administrators or on the jobs of others. People see what concerns their own account and jobs, administrators all. */
+  "event.audit": { params: EventAuditParams; result: EventAuditResult; class: "user"; notifies: never };
   /** The roster: who is a member, who added whom, who was removed. */
   "cluster.peers": { params: EmptyParams; result: ClusterPeersResult; class: "read"; notifies: never };
   /** Opens Add a Mac for five minutes and gives the code to type on the other one; or closes it. The asking Macs are pending documents. */
@@ -3872,6 +3962,7 @@ export const methodClasses: { readonly [M in MethodName]: Methods[M]["class"] } 
   "job.delete": "user",
   "event.list": "read",
   "event.watch": "read",
+  "event.audit": "user",
   "cluster.peers": "read",
   "cluster.pair": "admin",
   "cluster.join": "admin",

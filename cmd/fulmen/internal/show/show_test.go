@@ -128,6 +128,7 @@ func screens(t *testing.T) map[string]func(io.Writer) error {
 	maps.Copy(all, jobScreens(t))
 	maps.Copy(all, leavingScreens(view, wide))
 	maps.Copy(all, changeScreens(view))
+	maps.Copy(all, auditScreens(view, wide))
 	return all
 }
 
