@@ -23,6 +23,9 @@ func (r *run) eventsCommand() *cobra.Command {
 			"as administrators or on the jobs of others. You see what concerns your own account; with sudo, all.",
 		Example: "  fulmen events\n  fulmen events --since 1h\n  fulmen events --follow --json\n  sudo fulmen events --audit --since 24h",
 		RunE: func(c *cobra.Command, _ []string) error {
+			if audit && follow {
+				return api.Errorf(api.ReasonBadValue, "follow", "--follow does not go with --audit, which has an end.")
+			}
 			var params api.EventSelect
 			if since > 0 {
 				params.Since = api.TimeOf(r.Now().Add(-since))
@@ -38,7 +41,6 @@ func (r *run) eventsCommand() *cobra.Command {
 	c.Flags().DurationVar(&since, "since", 0, "only those of so long ago at most, such as 1h; 0: all that are kept")
 	c.Flags().BoolVarP(&follow, "follow", "f", false, "go on with what happens, until Ctrl-C")
 	c.Flags().BoolVar(&audit, "audit", false, "what other Macs and people did here, or were refused")
-	c.MarkFlagsMutuallyExclusive("audit", "follow")
 	return c
 }
 

@@ -24,15 +24,15 @@ func audited() []api.AuditEntry {
 	add(1, 0, api.AuditCall{Node: second, By: ada, What: "peer.rdma", Subject: link(end(studio, 1), end(second, 1)).String(), Why: api.AuditCableEnd})
 	add(1, 0, api.AuditCall{By: api.Principal{User: "guest", Node: studio}, Of: ada, What: "job.stop", Subject: job, Account: "guest", Why: api.AuditMappedAccount})
 	add(1, 0, api.AuditCall{By: bob, Of: ada, What: "job.delete", Subject: job, Why: api.AuditAdmin, Reason: api.ReasonJobRunning})
-	add(1, 0, api.AuditCall{Node: mini, What: api.AuditUnknown, Subject: "\x1b[2J", Why: api.AuditRefused, Reason: api.ReasonUnknownMethod})
 	all[len(all)-1].Dropped = 40_213
+	add(1, 0, api.AuditCall{Node: mini, What: api.AuditUnknown, Subject: "\x1b[2J", Why: api.AuditRefused, Reason: api.ReasonUnknownMethod})
 	return all
 }
 
 // auditScreens are what fulmen events --audit shows.
 func auditScreens(view, wide View) map[string]func(io.Writer) error {
 	return map[string]func(io.Writer) error{
-		"audit":      func(w io.Writer) error { return view.Audit(w, audited(), clusterNodes()) },
+		"audit":      func(w io.Writer) error { return view.Audit(w, audited()[:8], clusterNodes()) },
 		"audit_wide": func(w io.Writer) error { return wide.Audit(w, audited(), clusterNodes()) },
 		"audit_none": func(w io.Writer) error { return view.Audit(w, nil, clusterNodes()) },
 	}
