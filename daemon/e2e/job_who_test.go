@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"os"
 	"os/exec"
+	"os/user"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -160,18 +162,24 @@ func (j *jobs) testStranger(t *testing.T) {
 		}
 	}
 	j.hidesJobs(t, other)
-	// What was refused is known to whose job it is, and of all others to the one who tried.
+	// What was refused is known to administrators, and of all others to the one who tried.
+	name := other.Name
+	if account, err := user.LookupId(strconv.Itoa(int(other.UID))); err != nil || account.Username != name {
+		name = strconv.Itoa(int(other.UID)) // as which the daemon knows it
+	}
+	is.True(ask("sharing", "set", "jobs=nobody").status != 0)
 	for who, audit := range map[string]string{"the owner": j.does(t, j.Nodes[0], "events", "--audit", "--json"), "the stranger": ask("events", "--audit", "--json").out} {
-		tried := false
+		tried, changed := false, false
 		for line := range strings.Lines(audit) {
 			var e api.AuditEntry
 			is.NoErr(json.Unmarshal([]byte(line), &e))
-			if who == "the stranger" && e.By.User != other.Name && e.Account != other.Name {
+			if who == "the stranger" && e.By.User != name && e.Account != name {
 				t.Errorf("%s reads %s", who, line)
 			}
 			tried = tried || e.What == "job.stop" && e.Subject == string(running) && e.Why == api.AuditRefused && e.Reason == api.ReasonNotYourJob
+			changed = changed || e.What == "cluster.set_sharing" && e.By.User == name && e.Reason == api.ReasonAdminRequired
 		}
-		if !tried || strings.Contains(audit, "secret") {
+		if !tried || !changed || strings.Contains(audit, "secret") {
 			t.Errorf("%s reads %s", who, audit)
 		}
 	}
