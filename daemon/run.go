@@ -101,6 +101,7 @@ type daemon struct {
 	ledger    *ledger.Ledger
 	writer    *ledger.Writer
 	behind    *behind
+	over      *overQuota
 	health    *health.Health
 	facts     *facts.Owner
 	profiler  *profile.Profiler
@@ -272,8 +273,13 @@ func (d *daemon) openLedger(context.Context) error {
 	var err error
 	d.behind = newBehind(storage{d.database}, d.identity.Node, d.platform.Clock, d.logs.part("ledger"))
 	d.onClose(d.behind.Close)
+	d.over = &overQuota{
+		list: func() []ledger.Over { return d.ledger.OverQuota() }, name: func(n api.NodeID) string { return d.graph.name(n) }, clock: d.platform.Clock, log: d.logs.part("ledger"),
+		raise: func(detail string) { d.raise(api.ReasonTooManyDocuments, detail) }, clear: func() { d.clear(api.ReasonTooManyDocuments) },
+	}
+	d.onClose(d.over.close)
 	d.ledger, d.writer, err = ledger.Open(ledger.Options{
-		Key: d.identity.Key(), Cluster: d.roster.Cluster(), Counter: d.behind, Store: d.behind, Members: d.roster,
+		Key: d.identity.Key(), Cluster: d.roster.Cluster(), Counter: d.behind, Store: d.behind, Members: d.roster, OnOver: d.over.changed,
 	})
 	if err != nil {
 		return err

@@ -66,6 +66,12 @@ const (
 	ReasonRosterConflict Reason = "roster_conflict"
 	// ReasonNameTaken: another node has this name.
 	ReasonNameTaken Reason = "name_taken"
+	// ReasonTooManyDocuments: a member has more documents than are kept of one.
+	ReasonTooManyDocuments Reason = "too_many_documents"
+	// ReasonTooManyConnections: a member has as many connections as one can have.
+	ReasonTooManyConnections Reason = "too_many_connections"
+	// ReasonTooManyCalls: a member makes more calls than one member's are answered.
+	ReasonTooManyCalls Reason = "too_many_calls"
 )
 
 // clusterReasons are the rows about membership, pairing and the paths between nodes.
@@ -160,5 +166,14 @@ func clusterReasons() []ReasonInfo {
 			Remedy: "Remove and pair again the Mac that is named."},
 		{Reason: ReasonNameTaken, Code: CodeConflict,
 			Text: "Another node has this name."},
+		{Reason: ReasonTooManyDocuments, Code: CodeExhausted, Severity: SeverityWarning,
+			Text:   "A Mac has more documents than are kept of one.",
+			Remedy: "Restart Fulmen on that Mac; if you do not trust it, `fulmen remove` it."},
+		{Reason: ReasonTooManyConnections, Code: CodeExhausted,
+			Text:   "The Mac has as many connections open as one can have.",
+			Remedy: "Close some, or wait until they end."},
+		{Reason: ReasonTooManyCalls, Code: CodeExhausted,
+			Text:   "The Mac makes more calls than are answered for one.",
+			Remedy: "Wait a moment and try again."},
 	}
 }

@@ -52,6 +52,7 @@ func daemonConditions() []Info {
 		{Code: api.ReasonKeyOnOtherHardware},
 		{Code: api.ReasonRemoved},
 		{Code: api.ReasonDuplicateIdentity},
+		{Code: api.ReasonTooManyDocuments, Action: command("Show the Macs", "fulmen peers")},
 		{Code: api.ReasonStateCorrupt, Remedy: "Keep the file that was set aside if you need old measurements or jobs; nothing was deleted."},
 		{Code: api.ReasonStateReadOnly, DependsOn: []api.Reason{api.ReasonDiskFull},
 			Remedy: "Give the daemon's account the right to write there, then restart the daemon."},

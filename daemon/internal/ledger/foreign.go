@@ -33,7 +33,8 @@ const (
 //
 // An error goes with Refused, except for one of the Store: a document of
 // another node that could not be saved is held and shown all the same, because
-// what is true now is worth more than what will be there after a restart.
+// what is true now is worth more than what will be there after a restart. What goes
+// beyond the quota of its writer and kind is refused: api.ReasonTooManyDocuments.
 func (l *Ledger) PutForeign(d api.Document) (Outcome, error) {
 	l.sweep()
 	if info, ok := api.LookupKind(d.Kind); ok && !info.Replicated {
@@ -61,9 +62,14 @@ func (l *Ledger) PutForeign(d api.Document) (Outcome, error) {
 	} else if isKnown {
 		return Known, nil
 	}
+	l.mu.Lock()
+	err := l.admit(&d)
+	l.mu.Unlock()
+	if err != nil {
+		return Refused, err
+	}
 	failed := l.save([]api.Document{d}, nil)
-	l.commit([]api.Document{d}, "replication")
-	return Taken, failed
+	return Taken, errors.Join(failed, l.save(nil, l.commit([]api.Document{d}, "replication")))
 }
 
 // repeats reports whether a document is older than what is held, or the same.

@@ -67,7 +67,7 @@ func (l *Ledger) drop(isGone func(api.Key, *entry) bool) error {
 		if !isGone(k, e) {
 			continue
 		}
-		delete(l.entries, k)
+		l.unset(k)
 		if isPersisted(k.Kind) {
 			persisted = append(persisted, k)
 		}

@@ -30,6 +30,8 @@ type Ledger struct {
 	watchers []*Watcher
 	interest interestSet
 	taps     tapSet
+	quotas   quotas
+	onOver   func()
 	lagged   laggedList
 	sweptAt  time.Time
 	skipped  []error
@@ -40,13 +42,15 @@ type entry struct {
 	rec *Record
 	// heldSince is when a deletion arrived, zero where it was loaded.
 	heldSince time.Time
+	weight    int // as it is counted; 0 of a deletion
 }
 
 // Open loads the persisted documents and gives the ledger and the one handle
 // that writes the node's own. Errors are those of Counter and Store; documents
 // that were loaded and break a rule are left out, and Skipped tells them.
 func Open(o Options) (*Ledger, *Writer, error) {
-	l := &Ledger{store: o.Store, members: o.Members, now: o.Now, queue: o.Queue, entries: map[api.Key]*entry{}, nodes: map[api.NodeID]struct{}{}}
+	l := &Ledger{store: o.Store, members: o.Members, now: o.Now, queue: o.Queue, onOver: o.OnOver, entries: map[api.Key]*entry{}, nodes: map[api.NodeID]struct{}{},
+		quotas: quotas{writers: map[api.NodeID]*writerShare{}, over: map[quotaKey]*Over{}}}
 	if l.now == nil {
 		l.now = time.Now
 	}
@@ -138,8 +142,10 @@ func (l *Ledger) version(k api.Key) api.Version {
 }
 
 // commit takes documents over where they are newer than what is held, and
-// hands them to the watchers, all in one step. What was overtaken is dropped.
-func (l *Ledger) commit(docs []api.Document, by string) {
+// hands them to the watchers, all in one step. What was overtaken is dropped. It
+// returns the deletions that are kept no longer and that the store still has; the
+// caller then holds saving.
+func (l *Ledger) commit(docs []api.Document, by string) (evicted []api.Key) {
 	now := l.now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -153,10 +159,14 @@ func (l *Ledger) commit(docs []api.Document, by string) {
 		if docs[i].Deleted {
 			e.heldSince = now
 		}
-		l.entries[k], l.nodes[k.Node] = e, struct{}{}
+		l.set(k, e)
 		items = append(items, item{key: k, rec: e.rec, isLive: isLive(k.Kind), since: now})
+		if docs[i].Deleted {
+			evicted = append(evicted, l.evict(k)...)
+		}
 	}
 	l.publish(items, by, now)
+	return evicted
 }
 
 // publish hands items to every watcher; the caller holds mu.

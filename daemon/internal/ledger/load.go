@@ -21,6 +21,7 @@ func (l *Ledger) load() error {
 	var own []api.Document
 	var newest api.Version
 	resign := false
+	var gone []api.Key // beyond the quotas
 	for i := range docs {
 		d := &docs[i]
 		err := d.Check()
@@ -39,7 +40,16 @@ func (l *Ledger) load() error {
 		if d.Deleted && d.At.After(now) {
 			e.heldSince = now // its writer's clock is ahead
 		}
-		l.entries[d.Key()], l.nodes[d.Node] = e, struct{}{}
+		if d.Node != l.author.node {
+			if bound := l.bound(d.Key(), d.Weight()); bound != "" && !d.Deleted {
+				l.skipped, gone = append(l.skipped, overQuota(d.Key(), bound)), append(gone, d.Key())
+				continue
+			}
+		}
+		l.set(d.Key(), e)
+		if d.Deleted {
+			gone = append(gone, l.evict(d.Key())...)
+		}
 		if d.Node != l.author.node {
 			continue
 		}
@@ -48,6 +58,9 @@ func (l *Ledger) load() error {
 			newest = d.Version()
 		}
 		resign = resign || d.Verify(l.author.cluster, l.author.public()) != nil
+	}
+	if err := l.save(nil, gone); err != nil {
+		l.skipped = append(l.skipped, err)
 	}
 	if !resign && newest.Compare(l.author.given()) <= 0 {
 		return nil

@@ -26,6 +26,9 @@ type Options struct {
 	// Now is the wall clock; nil = time.Now. It dates documents and ages
 	// deletions, which are dates over weeks; no lease or deadline hangs on it.
 	Now func() time.Time
+	// OnOver hears that OverQuota has one more; nil = nobody does. It must return at
+	// once, and not call the ledger.
+	OnOver func()
 	// Queue is how many keys a watcher may be behind by; 0 = DefaultQueue.
 	Queue int
 }

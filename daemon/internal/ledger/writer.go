@@ -24,8 +24,8 @@ func (w *Writer) Owner(name string, kinds ...api.Kind) *Writer {
 // Put publishes drafts, of different keys, in one step, and for persisted kinds
 // after one save. When it returns without an error, every reader will get them
 // or something newer. An error means that none was published: a kind that is
-// not the writer's (not_the_writer), a draft that breaks a rule, or what the
-// Store or the Counter said.
+// not the writer's (not_the_writer), a draft that breaks a rule, a new document beyond
+// the quota of its kind (too_many_documents), or what the Store or the Counter said.
 //
 // A draft that says nothing new, byte by byte and reason by reason, is not
 // published: readers are not woken, nothing is signed or saved, and At stays
@@ -47,13 +47,17 @@ func (w *Writer) Put(drafts ...Draft) error {
 	if docs = l.news(docs, drafts); len(docs) == 0 {
 		return nil
 	}
+	if err := l.admitOwn(docs); err != nil {
+		return err
+	}
 	if docs, err = l.author.stamp(docs); err != nil {
 		return err
 	}
 	if err := l.save(docs, nil); err != nil {
 		return err
 	}
-	l.commit(docs, w.name)
+	// What the store cannot forget comes back at the next start and is evicted again.
+	_ = l.save(nil, l.commit(docs, w.name))
 	return nil
 }
 

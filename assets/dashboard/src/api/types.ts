@@ -4254,6 +4254,8 @@ export type KnownReason =
   | "thermal_pressure"
   | "too_many_calls"
   | "too_many_clients"
+  | "too_many_connections"
+  | "too_many_documents"
   | "too_many_files"
   | "too_many_processes"
   | "too_many_ranks"

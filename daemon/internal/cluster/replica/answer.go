@@ -18,7 +18,7 @@ func (r *Replica) handleDigest(_ context.Context, from api.NodeID, params json.R
 	if in.SHA256 != "" {
 		return r.answerFirst(from, &in, &mine), nil
 	}
-	return r.answerKeys(&in, &mine), nil
+	return r.answerKeys(from, &in, &mine), nil
 }
 
 // answerFirst answers the question whether all is the same.
@@ -43,7 +43,7 @@ func (r *Replica) answerFirst(from api.NodeID, in *api.PeerDigestParams, mine *i
 }
 
 // answerKeys answers the question which documents are newer where.
-func (r *Replica) answerKeys(in *api.PeerDigestParams, mine *inventory) digestResult {
+func (r *Replica) answerKeys(from api.NodeID, in *api.PeerDigestParams, mine *inventory) digestResult {
 	theirs := make(map[api.Key]api.HeldVersion, len(in.Versions))
 	for _, v := range in.Versions {
 		theirs[v.Key] = v
@@ -67,6 +67,7 @@ func (r *Replica) answerKeys(in *api.PeerDigestParams, mine *inventory) digestRe
 		}
 		rec, isHeld := r.ledger.Latest(v.Key)
 		switch {
+		case !isHeld && !r.fits(v.Key, from):
 		case !isHeld || rec.Version().Compare(v.Version) < 0 || rec.Version() == v.Version && held(rec) != v:
 			a.want(v.Key)
 		case rec.Deleted() && rec.Version().Compare(v.Version) > 0:

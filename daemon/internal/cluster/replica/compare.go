@@ -155,8 +155,8 @@ func (r *Replica) compareKeys(p *peer, mine *inventory, nodes []api.NodeID) (isM
 		if err := r.call(p, methodDigest, params, &answer); err != nil {
 			return false, err
 		}
-		isMore = isMore || answer.More
 		news := r.take(p.node, answer.Docs)
+		isMore = isMore || answer.More && !news.isFull // what there is no room for would be given again
 		r.passOn(p.node, news.taken, nil, true)
 		r.pullOffered(p.node, answer.Offer, nil, true)
 		r.give(p, answer.Want)

@@ -6,6 +6,10 @@ import (
 	"fulmen/daemon/api"
 )
 
+// maxConfronts is how many documents of one writer are told about in that time: it
+// says all of them again after the first.
+const maxConfronts = 8
+
 // confront brings a document to its writer that has used its version twice: a
 // node that was set back to an older disk, and wrote before it met anybody who knew
 // better. It answers with an incarnation above both. Nobody else can say which
@@ -15,12 +19,15 @@ func (r *Replica) confront(from api.NodeID, key api.Key, raw json.RawMessage) {
 	now := r.clock.Boot()
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	recent := 0 // of this writer
 	for k, at := range r.confronted {
 		if now-at > r.timing.Period {
 			delete(r.confronted, k)
+		} else if k.Node == key.Node {
+			recent++
 		}
 	}
-	if _, isDone := r.confronted[key]; isDone || len(r.confronted) >= outboxKeys {
+	if _, isDone := r.confronted[key]; isDone || recent >= maxConfronts {
 		return
 	}
 	r.confronted[key] = now

@@ -29,6 +29,7 @@ type peer struct {
 
 	compare comparison
 	pulls   []pull
+	pending int // keys in pulls, and those that are being fetched
 	// isPulling says that a goroutine works on pulls.
 	isPulling bool
 	live      subscription

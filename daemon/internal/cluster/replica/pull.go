@@ -30,11 +30,14 @@ func (r *Replica) pullOffered(from api.NodeID, offer []api.KeyVersion, missed []
 	var keys []api.Key
 	for _, o := range offer {
 		rec, isHeld := r.ledger.Latest(o.Key)
-		if !o.Version.Valid() || isHeld && rec.Version().Compare(o.Version) >= 0 {
+		if !o.Version.Valid() || !r.mayPull(o.Key) || isHeld && rec.Version().Compare(o.Version) >= 0 {
+			continue
+		}
+		if !isHeld && !r.fits(o.Key, from) {
 			continue
 		}
 		r.mu.Lock()
-		if r.pulling[o.Key].Compare(o.Version) < 0 && r.peers[from] != nil {
+		if r.pulling[o.Key].Compare(o.Version) < 0 && r.peers[from] != nil && len(keys) < outboxKeys {
 			r.pulling[o.Key] = o.Version
 			keys = append(keys, o.Key)
 		}
@@ -46,16 +49,24 @@ func (r *Replica) pullOffered(from api.NodeID, offer []api.KeyVersion, missed []
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	p := r.peers[from]
-	if p == nil || len(p.pulls) >= outboxKeys {
+	if p == nil || p.pending+len(keys) > outboxKeys { // the next comparison finds the rest
 		r.forgetPulls(keys)
 		return
 	}
+	p.pending += len(keys)
 	p.pulls = append(p.pulls, pull{keys: keys, missed: missed, isRepair: isRepair})
 	if !p.isPulling {
 		p.isPulling = true
 		r.spawn(func() { r.workOff(p) })
 	}
 }
+
+// mayPull reports whether a document is one that other members have: what is asked
+// for takes room here until it comes.
+func (r *Replica) mayPull(key api.Key) bool { return moves(key.Kind) && r.roster().IsMember(key.Node) }
+
+// fits reports whether a document that is not held would be kept.
+func (r *Replica) fits(key api.Key, from api.NodeID) bool { return r.ledger.Fits(key, from) == nil }
 
 // forgetPulls lets others be asked for keys; the caller holds mu.
 func (r *Replica) forgetPulls(keys []api.Key) {
@@ -79,6 +90,7 @@ func (r *Replica) workOff(p *peer) {
 		err := r.fetch(p, next)
 		r.mu.Lock()
 		r.forgetPulls(next.keys)
+		p.pending -= len(next.keys)
 		if err != nil {
 			// Others who offered the same were not listened to.
 			for _, q := range r.peers {
@@ -96,6 +108,13 @@ func (r *Replica) workOff(p *peer) {
 // fetch asks until all that is there has come.
 func (r *Replica) fetch(p *peer, what pull) error {
 	for part := range slices.Chunk(what.keys, pullKeys) {
+		part = slices.DeleteFunc(slices.Clone(part), func(k api.Key) bool { // it was filled up meanwhile
+			_, isHeld := r.ledger.Latest(k)
+			return !isHeld && !r.fits(k, p.node)
+		})
+		if len(part) == 0 {
+			continue
+		}
 		for isMore := true; isMore; {
 			var result pullResult
 			if err := r.call(p, methodPull, api.PeerPullParams{Keys: part}, &result); err != nil {

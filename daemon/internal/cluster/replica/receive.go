@@ -62,9 +62,12 @@ func decodePut(params json.RawMessage) (in putParams, err error) {
 type news struct {
 	taken   []*ledger.Record
 	refused []api.Cause
+	// isFull says that some of it was beyond a quota.
+	isFull bool
 }
 
 func (n *news) refuse(err error) {
+	n.isFull = n.isFull || errors.Is(err, api.ReasonTooManyDocuments)
 	if len(n.refused) < maxCauses {
 		n.refused = append(n.refused, api.AsError(err).Cause())
 	}

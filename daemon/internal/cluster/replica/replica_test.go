@@ -116,7 +116,7 @@ func TestLargeDocumentsArePulled(t *testing.T) {
 		d.wait(3 * time.Second)
 		d.net.total()
 		for i, name := range []string{"a", "b", "c", "d", "e", "f"} {
-			is.NoErr(d.nodes[0].writer.Put(ledger.Draft{Kind: "from-the-future", Name: name, Value: big(200<<10 + i)}))
+			is.NoErr(d.nodes[0].writer.Put(ledger.Draft{Kind: api.KindJob, Name: "j0000000" + name, Value: big(200<<10 + i)}))
 		}
 		d.agreedWithin(time.Second)
 		d.wait(2 * time.Minute)
@@ -135,11 +135,11 @@ func TestManyDocumentsCatchUp(t *testing.T) {
 	onDesk(t, 2, func(is *is.I, d *desk) {
 		var drafts []ledger.Draft
 		for i := range 2 * each {
-			drafts = append(drafts, ledger.Draft{Kind: "from-the-future", Name: fmt.Sprintf("%s%d", strings.Repeat("n", 50), i), Value: big(100)})
+			drafts = append(drafts, ledger.Draft{Kind: api.KindRank, Name: fmt.Sprintf("j%08d/1/0", i), Value: big(100)})
 		}
 		is.NoErr(d.nodes[0].writer.Put(drafts[:each]...))
 		is.NoErr(d.nodes[1].writer.Put(drafts[each:]...))
-		is.NoErr(d.nodes[1].writer.Put(ledger.Draft{Kind: "from-the-future", Name: "big", Value: big(200 << 10)}))
+		is.NoErr(d.nodes[1].writer.Put(ledger.Draft{Kind: api.KindJob, Name: "j00000000", Value: big(200 << 10)}))
 		d.join(0, 1)
 		d.wait(10 * time.Second) // not asked in between: there is much to compare
 		is.Equal(d.disagreement(), "")

@@ -80,7 +80,7 @@ func TestSilentNodeCatchesUp(t *testing.T) {
 			d.silence(i, 3)
 		}
 		for i := range 5 * outboxKeys / 4 {
-			d.nodes[0].put("from-the-future", fmt.Sprint(i), i)
+			d.nodes[0].put(api.KindRank, fmt.Sprintf("j%08d/1/0", i), i)
 		}
 		d.wait(3 * time.Second)
 		is.Equal(d.disagreement(0, 1, 2), "") // an overflow of outboxes
