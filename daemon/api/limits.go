@@ -12,8 +12,11 @@ const (
 	MaxSpecBytes = 64 << 10
 	// MaxPairingBytes is the most that an unpaired peer may send in all.
 	MaxPairingBytes = 64 << 10
-	// MaxHalfOpen is the most connections of unpaired peers at once.
-	MaxHalfOpen = 16
+	// MaxHalfOpen is the most connections at once whose other side has not proved that
+	// it is a member, and the most that pair. At 20 new ones a second that stay silent
+	// the oldest is ended after 3 s: a handshake over the slowest network is done by
+	// then, and each takes some 50 kB.
+	MaxHalfOpen = 64
 	// MaxCodeTries is how many wrong codes end a pairing code, from all addresses together.
 	MaxCodeTries = 3
 	// MaxPaths is the most verified paths used to one peer.

@@ -103,15 +103,29 @@ const (
 	MaxMemberConns = 256
 	// MaxMemberCalls bounds the calls of one member that are worked on at once, over
 	// all its connections.
-	MaxMemberCalls = 24
+	MaxMemberCalls = 48
 	// MaxMemberCallBytes bounds the parameters of those calls together.
 	MaxMemberCallBytes = 4 << 20
 	// MemberCallRate is how much a second one member's calls may cost in the long run,
-	// and MemberCallBurst how much at once. A call costs 1, and 1 more for each
-	// CallCostBytes of its parameters.
+	// and MemberCallBurst how much at once. A call costs its CallCost, and 1 more for
+	// each CallCostBytes of it.
 	MemberCallRate = 500
 	// MemberCallBurst is what one member may spend after a silence.
 	MemberCallBurst = 4000
-	// CallCostBytes is how many bytes of parameters cost as much as a call.
+	// CallCostBytes is how many bytes of a message cost as much as a call.
 	CallCostBytes = 4 << 10
 )
+
+// CallCost is what a member's call costs of MemberCallRate: 1 where it is answered
+// from memory.
+func CallCost(method string) int {
+	switch method {
+	case "peer.preflight", "peer.measure", "peer.profile", "peer.probe", "peer.rdma": // a process is started
+		return 25
+	case "peer.digest": // all documents are looked through
+		return 20
+	case "peer.pull", "peer.roster", "peer.watch", "peer.start", "peer.spawn":
+		return 5
+	}
+	return 1
+}

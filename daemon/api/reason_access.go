@@ -28,8 +28,6 @@ const (
 	ReasonSocketOnly Reason = "unix_socket_only"
 	// ReasonNoSuchToken: there is no token of that name.
 	ReasonNoSuchToken Reason = "no_such_token"
-	// ReasonTooManyCalls: a peer has as many calls or connections of a kind under way as one can have.
-	ReasonTooManyCalls Reason = "too_many_calls"
 	// ReasonTooManyTokens: the user has as many tokens as one can have.
 	ReasonTooManyTokens Reason = "too_many_tokens"
 	// ReasonTooManySubscriptions: the connection has as many subscriptions as one can have.
@@ -79,9 +77,6 @@ func accessReasons() []ReasonInfo {
 		{Reason: ReasonNoSuchToken, Code: CodeNotFound,
 			Text:   "There is no token of that name.",
 			Remedy: "`fulmen token list` shows them."},
-		{Reason: ReasonTooManyCalls, Code: CodeExhausted,
-			Text:   "The Mac has as many calls or connections of that kind under way as one can have.",
-			Remedy: "Try again in a moment."},
 		{Reason: ReasonTooManyTokens, Code: CodeExhausted,
 			Text:   "There are as many tokens as one user can have.",
 			Remedy: "Revoke some with `fulmen token revoke`."},

@@ -171,6 +171,7 @@ func TestJobRequestDefaults(t *testing.T) {
 	full := sample[JobRequest]().Spec("j4k2m9xq7", by, sampleTime())
 	want := sample[JobSpec]()
 	want.Job, want.Principal, want.SubmittedAt = full.Job, full.Principal, full.SubmittedAt
-	want.Home, want.Roster, want.ExpiresAt, want.Look = "", nil, Time{}, false // the daemon says those
+	// The daemon says these.
+	want.Home, want.Roster, want.ExpiresAt, want.Look = "", nil, Time{}, false
 	is.Equal(full, want) // nothing of a request is dropped
 }

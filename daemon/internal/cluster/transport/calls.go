@@ -216,6 +216,7 @@ func (t *Transport) acceptCalls(node api.NodeID, conn net.Conn) {
 	s := newCallServer(&records{conn: conn}, func(ctx context.Context, method string, params json.RawMessage) (any, error) {
 		return t.answer(ctx, node, method, params)
 	})
+	s.begin, s.pause = func(method string, size int) (func(), error) { return t.begin(node, method, size) }, t.pause
 	t.mu.Lock()
 	p := t.peer(node)
 	p.servers = append(p.servers, s)

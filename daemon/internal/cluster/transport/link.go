@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
-	"fulmen/native/frame"
 )
 
 // place is which interfaces a path joins.
@@ -336,7 +335,7 @@ func (l *link) ping() {
 
 func (l *link) read() error {
 	for {
-		message, err := frame.Read(l.conn, maxPacket+9)
+		message, err := readFrame(l.conn, maxPacket+9)
 		if err != nil {
 			return err
 		}

@@ -142,12 +142,7 @@ func (t *Transport) accept(iface string, l net.Listener) {
 			}
 			continue
 		}
-		select {
-		case t.handshakes <- struct{}{}:
-		default: // somebody opens connections and says nothing
-			conn.Close()
-			continue
-		}
+		t.greeting.enter(conn)
 		t.run(func() { t.greet(iface, conn) })
 	}
 }
@@ -157,9 +152,7 @@ func (t *Transport) pause(d time.Duration) bool { return native.Pause(t.ctx, t.o
 
 // greet finds out who has connected and for what.
 func (t *Transport) greet(iface string, raw net.Conn) {
-	var free func()
-	free = func() { <-t.handshakes; free = func() {} }
-	defer func() { free() }()
+	defer t.greeting.leave(raw)
 	conn := tls.Server(raw, t.accepting())
 	deadline := t.options.Clock.AfterFunc(handshakeWithin, func() { raw.Close() })
 	defer deadline.Stop()
@@ -173,7 +166,7 @@ func (t *Transport) greet(iface string, raw net.Conn) {
 		raw.Close()
 		return
 	}
-	free()
+	t.greeting.leave(raw)
 	state := conn.ConnectionState()
 	key, err := peerKey(state)
 	if err != nil {
@@ -198,6 +191,12 @@ func (t *Transport) greet(iface string, raw net.Conn) {
 
 // serve hands a member's connection to what it carries.
 func (t *Transport) serve(iface string, node api.NodeID, first api.PeerConn, conn net.Conn) {
+	leave, ok := t.enter(node, first.Carries)
+	if !ok {
+		turnAway(conn, first.Carries)
+		return
+	}
+	defer leave()
 	switch first.Carries {
 	case api.ConnPackets:
 		t.acceptLink(iface, node, conn)

@@ -108,8 +108,6 @@ type PathEvent struct {
 const (
 	// handshakeWithin bounds the handshake and the first frame.
 	handshakeWithin = 5 * time.Second
-	// maxHandshakes is how many connections may be in their handshake.
-	maxHandshakes = 64
 	// maxPacket is the largest packet; memberlist's are cut to fit one frame of
 	// Ethernet with all headers.
 	maxPacket = 1400

@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 
 	"fulmen/daemon/api"
-	"fulmen/native/frame"
 )
 
 // rpcMessage is a message of JSON-RPC 2.0 as it comes: a request, a notification,
@@ -96,7 +95,7 @@ func (r *records) send(message []byte) error {
 
 // receive reads one.
 func (r *records) receive() ([]byte, error) {
-	message, err := frame.Read(r.conn, api.MaxMessageBytes)
+	message, err := readFrame(r.conn, api.MaxMessageBytes)
 	if r.isOver.Load() || errors.Is(err, net.ErrClosed) { // what TLS has read before counts no more
 		return nil, io.EOF
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"sync"
+	"time"
 )
 
 // callsAtOnce bounds the calls of one member that are worked on.
@@ -15,6 +16,11 @@ type callServer struct {
 	conn    *records
 	handle  func(ctx context.Context, method string, params json.RawMessage) (any, error)
 	writing chan struct{} // as a callClient's
+	// begin says whether a call of so many bytes may be worked on, and what to do when
+	// it is over; nil = any may.
+	begin func(method string, size int) (end func(), err error)
+	// pause waits while a connection is not read; false = it is over.
+	pause func(time.Duration) bool
 }
 
 func newCallServer(conn *records, handle func(ctx context.Context, method string, params json.RawMessage) (any, error)) *callServer {
@@ -42,13 +48,27 @@ func (s *callServer) serve(ctx context.Context) {
 		if err != nil || m.Method == "" {
 			return // no member sends that
 		}
+		end := func() {}
+		if s.begin != nil {
+			if end, err = s.begin(m.Method, len(text)); err != nil {
+				if m.ID != nil {
+					_ = s.send(answerRPC(m.ID, nil, err))
+				}
+				if !s.pause(deafFor) {
+					return
+				}
+				continue
+			}
+		}
 		select {
 		case slots <- struct{}{}:
 		case <-ctx.Done():
+			end()
 			return
 		}
 		running.Go(func() {
 			defer func() { <-slots }()
+			defer end()
 			result, err := s.handle(ctx, m.Method, m.Params)
 			if m.ID != nil {
 				_ = s.send(answerRPC(m.ID, result, err)) // who does not hear it has gone

@@ -80,13 +80,13 @@ func TestSilentCallersEnd(t *testing.T) {
 		d.net.Attach("stranger", "en0", "office", netip.MustParseAddr("10.0.0.99"))
 		d.open()
 		var conns []net.Conn
-		for range maxHandshakes + 10 {
+		for range api.MaxHalfOpen + 10 {
 			c, err := d.net.Host("stranger").Dial(d.t.Context(), "en0", netip.Addr{}, netip.MustParseAddrPort("10.0.0.1:7732"))
 			is.NoErr(err)
 			conns = append(conns, c)
 		}
 		d.pass(handshakeWithin + time.Second)
-		is.Equal(len(d.nodes[0].handshakes), 0) // all given up
+		is.Equal(len(d.nodes[0].greeting.conns), 0) // all given up
 		for _, c := range conns {
 			c.SetReadDeadline(time.Now())
 			_, err := c.Read(make([]byte, 1))

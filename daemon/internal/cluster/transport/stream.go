@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"net"
@@ -177,7 +178,10 @@ func (t *Transport) answered(ctx context.Context, node api.NodeID, path Path, fi
 	}
 	timer := t.options.Clock.AfterFunc(handshakeWithin, func() { abort(conn) })
 	stop := context.AfterFunc(ctx, func() { abort(conn) })
-	_, err = frame.Read(conn, len(accepted))
+	said, err := frame.Read(conn, len(accepted))
+	if err == nil && bytes.Equal(said, refused) {
+		err = api.NewError(api.ReasonTooManyConnections, node.Display())
+	}
 	if !timer.Stop() || !stop() || err != nil {
 		abort(conn)
 		if err == nil {

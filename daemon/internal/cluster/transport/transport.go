@@ -25,7 +25,7 @@ type Transport struct {
 	ctx         context.Context
 	cancel      context.CancelFunc
 	running     sync.WaitGroup
-	handshakes  chan struct{} // slots
+	greeting    halfOpen
 	strangers   chan struct{} // slots
 	handlers    handlers
 	dials       atomic.Uint64 // made for paths
@@ -41,6 +41,7 @@ type Transport struct {
 	silent    map[door]bool // where peers cannot be listened for, as was said
 	again     native.Timer  // when listening is tried again; nil: never
 	peers     map[api.NodeID]*peer
+	usages    map[api.NodeID]*usage
 	pairing   map[net.Conn]struct{}
 }
 
@@ -75,9 +76,9 @@ func New(o Options) (*Transport, error) {
 	rand.Read(random[:]) // never fails
 	t := &Transport{
 		options: o, certificate: cert, session: binary.BigEndian.Uint64(random[:]),
-		handshakes: make(chan struct{}, maxHandshakes), strangers: make(chan struct{}, api.MaxHalfOpen),
-		wake: make(chan struct{}, 1), listeners: map[door]net.Listener{},
-		peers: map[api.NodeID]*peer{}, pairing: map[net.Conn]struct{}{},
+		strangers: make(chan struct{}, api.MaxHalfOpen),
+		wake:      make(chan struct{}, 1), listeners: map[door]net.Listener{},
+		peers: map[api.NodeID]*peer{}, usages: map[api.NodeID]*usage{}, pairing: map[net.Conn]struct{}{},
 	}
 	t.ctx, t.cancel = context.WithCancel(context.Background())
 	t.events.init()
