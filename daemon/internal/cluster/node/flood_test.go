@@ -28,6 +28,15 @@ type flooder struct {
 	run sync.WaitGroup
 }
 
+// held is a connection that the end of the flood ends, and that is forgotten before
+// when it is closed.
+type held struct {
+	net.Conn
+	stop func() bool
+}
+
+func (h held) Close() error { h.stop(); return h.Conn.Close() }
+
 // opens connects to a Mac as a member, for a kind of connection.
 func (f *flooder) opens(to *mac, carries api.PeerConnKind) net.Conn {
 	raw, err := f.sockets.Dial(f.on, "en0", netip.Addr{}, netip.AddrPortFrom(to.office().Addr(), api.PeerPort))
@@ -37,15 +46,16 @@ func (f *flooder) opens(to *mac, carries api.PeerConnKind) net.Conn {
 	name := cluster.DailyID(to.holder.Cluster(), to.identity.Node, cluster.UseDial, time.Now()) + ".fulmen"
 	conn := tls.Client(raw, &tls.Config{NextProtos: []string{api.ALPN}, ServerName: name, InsecureSkipVerify: true,
 		Certificates: []tls.Certificate{certificateOf(f.desk, f.identity)}, SessionTicketsDisabled: true})
-	context.AfterFunc(f.on, func() { raw.Close() })
+	stop := context.AfterFunc(f.on, func() { raw.Close() })
 	if conn.HandshakeContext(f.on) == nil {
 		_, err = conn.Write(frame.Encode(fmt.Appendf(nil, `{"carries":%q,"protocol":1}`, carries)))
 	}
 	if err != nil {
+		stop()
 		raw.Close()
 		return nil
 	}
-	return conn
+	return held{conn, stop}
 }
 
 // again does something over and over, with a pause, until the flood is over.
@@ -150,7 +160,11 @@ func TestFlood(t *testing.T) {
 			f.calls(to, time.Millisecond, func(int) []byte { return hello })
 			f.again(50*time.Millisecond, func(int) { // says nothing
 				if raw, err := f.sockets.Dial(ctx, "en0", netip.Addr{}, netip.AddrPortFrom(to.office().Addr(), api.PeerPort)); err == nil {
-					context.AfterFunc(ctx, func() { raw.Close() })
+					f.run.Go(func() {
+						defer context.AfterFunc(ctx, func() { raw.Close() })()
+						_, _ = raw.Read(make([]byte, 1)) // until it is ended
+						raw.Close()
+					})
 				}
 			})
 			f.again(50*time.Millisecond, func(int) { // half of a frame
