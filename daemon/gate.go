@@ -1,7 +1,10 @@
 package daemon
 
 import (
+	"strings"
+
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/audit"
 	"fulmen/daemon/internal/cluster/node"
 	"fulmen/daemon/internal/gate"
 )
@@ -13,8 +16,27 @@ func (d *daemon) openGate() {
 		Self: d.identity.Node, Electors: node.Electors{Holder: d.roster},
 		Known: func(id api.JobID) (gate.Known, bool) { return d.jobs.Known(id) },
 		Bound: func(s api.Step, a api.Act) bool { return d.jobs.Bound(s, a) },
-		Maps:  d.maps, Cable: d.leadsTo, Clock: d.platform.Clock, Log: d.logs.part("gate"),
+		Maps:  d.maps, Cable: d.leadsTo, Record: d.auditPeer, Clock: d.platform.Clock, Log: d.logs.part("gate"),
 	})
+}
+
+// auditPeer records what another node had this one do, or was refused.
+func (d *daemon) auditPeer(e gate.Entry) {
+	what, _, _ := strings.Cut(e.Door, "/")
+	entry := audit.Entry{Node: e.From, By: e.By, Of: e.Of, What: what, Subject: e.Subject, Reason: e.Refused, Why: auditWhy[e.Why]}
+	if e.Refused != "" {
+		entry.Why = api.AuditRefused
+	}
+	if account, reason := (lendingNow{d}).Allows(e.Of); reason == "" {
+		entry.Account = account
+	}
+	d.audit.Record(entry)
+}
+
+// auditWhy is the audit's word for what the gate found proven.
+var auditWhy = map[gate.Who]api.AuditWhy{
+	gate.WhoMember: api.AuditMember, gate.WhoHome: api.AuditHome, gate.WhoFormer: api.AuditHome, gate.WhoPerson: api.AuditSubmitter,
+	gate.WhoRank: api.AuditRankNode, gate.WhoCable: api.AuditCableEnd,
 }
 
 // leadsTo reports whether a cable leads from this node to another: the picture of the

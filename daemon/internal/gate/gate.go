@@ -65,6 +65,8 @@ type Entry struct {
 	// From is the calling node, By the person for whom it speaks, where it says so.
 	From api.NodeID
 	By   api.Principal
+	// Of is whose job it is.
+	Of api.Principal
 	// Subject is the job, rank or cable.
 	Subject string
 	// Why is the class that was proven; empty where it was refused.
@@ -175,8 +177,8 @@ func (g *Gate) refuse(r *Row, from api.NodeID, by api.Principal, subject string,
 	return api.NewError(known.Data.Reason, subject)
 }
 
-func (g *Gate) admit(r *Row, from api.NodeID, by api.Principal, subject string, why Who) {
-	g.record(Entry{Door: r.Name, From: from, By: by, Subject: subject, Why: why})
+func (g *Gate) admit(r *Row, from api.NodeID, by, of api.Principal, subject string, why Who) {
+	g.record(Entry{Door: r.Name, From: from, By: by, Of: of, Subject: subject, Why: why})
 }
 
 func (g *Gate) record(e Entry) {

@@ -48,7 +48,7 @@ func HandleHome[P Claimer](d HomeDoor, h func(context.Context, Home, P) (any, er
 		if err != nil {
 			return nil, g.refuse(d.row, from, home.spec.Principal, string(claim.Job), err)
 		}
-		g.admit(d.row, from, home.spec.Principal, string(claim.Job), WhoHome)
+		g.admit(d.row, from, home.spec.Principal, home.spec.Principal, string(claim.Job), WhoHome)
 		return h(ctx, home, p)
 	}}
 }
@@ -126,7 +126,7 @@ func HandleOffer(d OfferDoor, h func(context.Context, Offered, api.PeerJobParams
 		if err != nil {
 			return nil, g.refuse(d.row, from, p.By, string(p.Job), err)
 		}
-		g.admit(d.row, from, p.By, string(p.Job), WhoFormer)
+		g.admit(d.row, from, p.By, o.spec.Principal, string(p.Job), WhoFormer)
 		return h(ctx, o, p)
 	}}
 }
@@ -177,7 +177,7 @@ func HandleValues(d ValuesDoor, h func(context.Context, Home, api.PeerJobParams)
 		if err != nil {
 			return nil, g.refuse(d.row, from, p.By, string(p.Job), err)
 		}
-		g.admit(d.row, from, p.By, string(p.Job), WhoHome)
+		g.admit(d.row, from, p.By, home.spec.Principal, string(p.Job), WhoHome)
 		return h(ctx, home, p)
 	}}
 }
@@ -236,7 +236,7 @@ func HandleVote(d VoteDoor, h func(context.Context, Candidate, api.PeerVoteParam
 		if err != nil {
 			return nil, g.refuse(d.row, from, c.spec.Principal, string(p.Job), err)
 		}
-		g.admit(d.row, from, c.spec.Principal, string(p.Job), WhoMember)
+		g.admit(d.row, from, api.Principal{}, c.spec.Principal, string(p.Job), WhoMember)
 		return h(ctx, c, p)
 	}}
 }

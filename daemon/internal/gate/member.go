@@ -99,7 +99,7 @@ func ServeRank(d RankStream, h func(ctx context.Context, r RankNode, refused err
 			h(ctx, RankNode{}, g.refuse(d.row, from, api.Principal{}, string(first.Job), err), first, conn)
 			return
 		}
-		g.admit(d.row, from, r.job.Spec.Principal, string(first.Job), WhoRank)
+		g.admit(d.row, from, r.job.Spec.Principal, r.job.Spec.Principal, string(first.Job), WhoRank)
 		h(ctx, r, nil, first, conn)
 	}}
 }
@@ -154,7 +154,7 @@ func HandleCable[P any](d CableDoor, link func(P) api.LinkID, h func(context.Con
 		if err != nil {
 			return nil, g.refuse(d.row, from, api.Principal{}, at.String(), err)
 		}
-		g.admit(d.row, from, api.Principal{}, at.String(), WhoCable)
+		g.admit(d.row, from, api.Principal{}, api.Principal{}, at.String(), WhoCable)
 		return h(ctx, CableNode{from, at}, p)
 	}}
 }

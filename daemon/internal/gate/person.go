@@ -50,7 +50,7 @@ func HandlePerson[P wanter](d PersonDoor, h func(context.Context, Acting, P) (an
 		if err != nil {
 			return nil, g.refuse(d.row, from, by, string(job), err)
 		}
-		g.admit(d.row, from, by, string(job), a.why)
+		g.admit(d.row, from, by, a.job.Spec.Principal, string(job), a.why)
 		return h(ctx, a, p)
 	}}
 }
@@ -79,7 +79,7 @@ func ServePerson(d PersonStream, h func(ctx context.Context, a Acting, refused e
 			h(ctx, Acting{}, g.refuse(d.row, from, by, first.Rank.String(), err), first, conn)
 			return
 		}
-		g.admit(d.row, from, by, first.Rank.String(), a.why)
+		g.admit(d.row, from, by, a.job.Spec.Principal, first.Rank.String(), a.why)
 		h(ctx, a, nil, first, conn)
 	}}
 }

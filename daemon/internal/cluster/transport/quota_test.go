@@ -14,6 +14,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
 	"fulmen/native/frame"
 )
 
@@ -44,7 +45,7 @@ func TestSilentCallersKeepNobodyOut(t *testing.T) {
 			defer c.Close()
 			if d.pass(50 * time.Millisecond); i%10 == 0 {
 				tried++
-				conn, err := a.Stream(d.t.Context(), b.id.Node, api.PeerConn{Carries: api.ConnProbe})
+				conn, err := a.Stream(d.t.Context(), b.id.Node, api.PeerConn{Carries: api.ConnStream})
 				if err != nil {
 					failed++
 					continue
@@ -60,6 +61,28 @@ func TestSilentCallersKeepNobodyOut(t *testing.T) {
 	})
 }
 
+// doorOf serves the connections of a kind, and throws away what they carry; false where
+// nothing serves them.
+func doorOf(k api.PeerConnKind) (gate.StreamHandler, bool) {
+	discard := func(c net.Conn) { io.Copy(io.Discard, c) }
+	person := func(_ context.Context, _ gate.Acting, _ error, _ api.PeerConn, c net.Conn) { discard(c) }
+	switch k {
+	case api.ConnStream:
+		return gate.ServeMember(gate.Stream, func(_ context.Context, _ gate.Member, _ api.PeerConn, c net.Conn) { discard(c) }), true
+	case api.ConnSideChannel:
+		return gate.ServeMember(gate.SideChannel, func(_ context.Context, _ gate.Member, _ api.PeerConn, c net.Conn) { discard(c) }), true
+	case api.ConnFiles:
+		return gate.ServeRank(gate.Files, func(_ context.Context, _ gate.RankNode, _ error, _ api.PeerConn, c net.Conn) { discard(c) }), true
+	case api.ConnOutput:
+		return gate.ServePerson(gate.Output, person), true
+	case api.ConnInput:
+		return gate.ServePerson(gate.Input, person), true
+	case api.ConnPublish:
+		return gate.ServePerson(gate.Publish, person), true
+	}
+	return gate.StreamHandler{}, false
+}
+
 // One member has so many connections of each kind and in all; those of others, and of
 // other kinds, are taken.
 func TestConnectionsOfOneMemberAreBounded(t *testing.T) {
@@ -68,8 +91,8 @@ func TestConnectionsOfOneMemberAreBounded(t *testing.T) {
 		hostile, victim, other := d.nodes[0], d.nodes[1], d.nodes[2]
 		echo(victim)
 		for _, kind := range api.PeerConnKind("").Values() {
-			if k := api.PeerConnKind(kind); k != api.ConnPackets && k != api.ConnCalls && k != api.ConnPair {
-				victim.HandleStream(k, func(ctx context.Context, _ api.NodeID, _ api.PeerConn, c net.Conn) { io.Copy(io.Discard, c) })
+			if door, is := doorOf(api.PeerConnKind(kind)); is {
+				victim.HandleStream(victim.gate().BindStream(door))
 			}
 		}
 		d.open()
@@ -83,7 +106,7 @@ func TestConnectionsOfOneMemberAreBounded(t *testing.T) {
 		for range 2 {
 			for _, kind := range api.PeerConnKind("").Values() {
 				k := api.PeerConnKind(kind)
-				if k == api.ConnPair {
+				if _, isDoor := doorOf(k); !isDoor && k != api.ConnPackets && k != api.ConnCalls {
 					continue
 				}
 				for range k.ConnQuota() {
@@ -103,16 +126,16 @@ func TestConnectionsOfOneMemberAreBounded(t *testing.T) {
 		for kind, n := range conns {
 			is.True(n <= kind.ConnQuota()) // of a kind
 		}
-		_, err := hostile.Stream(d.t.Context(), victim.id.Node, api.PeerConn{Carries: api.ConnProbe})
+		_, err := hostile.Stream(d.t.Context(), victim.id.Node, api.PeerConn{Carries: api.ConnStream})
 		is.True(errors.Is(err, api.ReasonTooManyConnections))
-		conn, err := other.Stream(d.t.Context(), victim.id.Node, api.PeerConn{Carries: api.ConnProbe})
+		conn, err := other.Stream(d.t.Context(), victim.id.Node, api.PeerConn{Carries: api.ConnStream})
 		is.NoErr(err)
 		conn.Close()
 		for _, c := range open {
 			abort(c)
 		}
 		d.pass(time.Minute)
-		conn, err = hostile.Stream(d.t.Context(), victim.id.Node, api.PeerConn{Carries: api.ConnProbe})
+		conn, err = hostile.Stream(d.t.Context(), victim.id.Node, api.PeerConn{Carries: api.ConnStream})
 		is.NoErr(err)
 		conn.Close()
 	})
@@ -198,7 +221,7 @@ func TestCallsOfOneMemberAreBounded(t *testing.T) {
 				is := is.New(d.t)
 				hostile, victim, other := d.nodes[0], d.nodes[1], d.nodes[2]
 				echo(victim)
-				victim.HandleCall("peer.digest", func(context.Context, api.NodeID, json.RawMessage) (any, error) { return said{}, nil })
+				victim.handle(gate.Digest, func(context.Context, api.NodeID, json.RawMessage) (any, error) { return said{}, nil })
 				d.open()
 				conn := d.opens(hostile, victim, api.ConnCalls)
 				_, err := frame.Read(conn, 1)
