@@ -42,10 +42,10 @@ var auditWhy = map[gate.Who]api.AuditWhy{
 // leadsTo reports whether a cable leads from this node to another: the picture of the
 // cables has it, or a change of it that was begun here while it did.
 func (d *daemon) leadsTo(link api.LinkID, to api.NodeID) bool {
-	here, isHere := link.End(d.identity.Node)
-	there, isThere := link.End(to)
-	if !isHere || !isThere || here == there {
-		return false
+	_, isHere := link.End(d.identity.Node)
+	_, isThere := link.End(to)
+	if !isHere || !isThere || to == d.identity.Node { // what this node asks of itself it has looked at
+		return isHere && isThere
 	}
 	for _, cable := range d.graph.cablesNow() {
 		if cable.Link == link {

@@ -40,7 +40,7 @@ type actor struct {
 	acked    map[nodeAttempt]bool  // whose node has taken the order to start
 	printed  map[nodeAttempt]int64 // bytes, as the last renewal told
 	missed   map[int]int           // renewals that did not list a rank
-	lapsed   bool                  // leases ran out that this home was to renew
+	resumed  int                   // the attempt that went on while this home was away
 	planning bool
 	again    bool          // plan once more
 	settling bool          // a hint makes a plan soon
@@ -67,8 +67,7 @@ type shown struct {
 	home  api.NodeID
 	epoch uint64
 	beat  []api.NodeID
-	try   int  // the current attempt
-	live  bool // ranks of it may live, as their home knows, and no lease has run out before
+	try   int // the current attempt
 }
 
 // What comes into the queue beside events of package phase, and rankDoc.
@@ -230,6 +229,9 @@ func (a *actor) begin(b begin) {
 		return
 	}
 	var out []phase.Effect
+	if at := open(b.job); at != nil {
+		a.resumed = at.Attempt
+	}
 	a.state, out = phase.Resume(a.j.cfg.Node, b.job, a.rules(), a.j.now())
 	a.carry(out)
 	a.see(a.j.sight())

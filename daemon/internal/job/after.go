@@ -26,13 +26,12 @@ func (a *actor) after() {
 // show publishes what everybody may read, and tells the beater whom to beat.
 func (a *actor) show() {
 	s := &shown{role: a.state.Role, phase: a.state.Phase(), since: a.state.HomeLostSince, home: a.state.Job.Home,
-		epoch: a.state.Job.Epoch, beat: a.beat(), try: a.state.Job.Attempt, live: a.state.Role == phase.RoleHome && a.state.Live() && !a.lapsed}
+		epoch: a.state.Job.Epoch, beat: a.beat(), try: a.state.Job.Attempt}
 	old := a.shown.Swap(s)
-	if old.phase != s.phase || old.role != s.role || old.live != s.live {
+	if old.phase != s.phase || old.role != s.role {
 		a.j.mu.Lock()
 		if k := a.j.jobs[a.id]; k != nil {
 			k.changed()
-			a.j.lookAgain(a.id, k)
 		}
 		a.j.mu.Unlock()
 	}

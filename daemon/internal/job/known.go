@@ -15,6 +15,7 @@ type known struct {
 	*body
 	gone    bool // deleted; body is read only
 	over    bool // a home has said that it ended
+	lapsed  bool // leases ran out that this node was to renew as the home
 	told    bool // it is being forgotten, with what becomes of its output
 	actor   *actor
 	watches map[*Watch]struct{} // nil for none
@@ -140,7 +141,9 @@ func (j *Jobs) take1(id api.JobID, k *known, node api.NodeID, h held) {
 // before. isAct says that only a person's take-over elsewhere does not bind this node.
 // The caller holds mu.
 func (j *Jobs) verify(k *known, id api.JobID, job api.Job) (isAct bool, err error) {
-	if was, isThere := k.docs[job.Home]; !sane(job) || isThere && was.job.Phase.Ended() && !job.Phase.Ended() {
+	was, isThere := k.docs[job.Home]
+	again := !job.Phase.Ended() && (isThere && was.job.Phase.Ended() || !k.over && j.memory[id].Ended) // it had ended
+	if !sane(job) || again {
 		return false, api.NewError(api.ReasonMalformedDocument, id.String())
 	}
 	spec := k.spec

@@ -17,10 +17,13 @@ func (j *Jobs) Known(id api.JobID) (gate.Known, bool) {
 	defer j.mu.Unlock()
 	k := j.jobs[id]
 	if k == nil || k.gone {
-		gone := k != nil || j.memory[id].Gone
+		gone := k != nil || j.memory[id].Gone || j.memory[id].Ended
 		return gate.Known{Gone: gone}, gone
 	}
 	best, ok := k.best()
+	if !ok && j.memory[id].Ended {
+		return gate.Known{Gone: true}, true
+	}
 	return gate.Known{Job: best.job, Spec: k.spec, Ended: k.over || j.memory[id].Ended}, ok
 }
 
@@ -77,9 +80,9 @@ func (j *Jobs) checkSpec(id api.JobID, job api.Job) (api.JobSpec, error) {
 	return spec, err
 }
 
-// bound reports whether a person's take-over, at a node other than the submitter's,
+// boundLocked reports whether a person's take-over, at a node other than the submitter's,
 // binds this node: the person is its own, or one of its people said so too, or this
-// node was the home and none of its ranks can live any more. The caller holds mu.
+// node was the home, and the leases ran out that it was to renew. The caller holds mu.
 func (j *Jobs) boundLocked(step api.Step, act api.Act) bool {
 	if act.By.Node == j.cfg.Node {
 		return true
@@ -88,10 +91,7 @@ func (j *Jobs) boundLocked(step api.Step, act api.Act) bool {
 		return true
 	}
 	k := j.jobs[step.Job]
-	if step.From != j.cfg.Node || k == nil || !j.loaded {
-		return false
-	}
-	return k.actor == nil || !k.actor.shown.Load().live
+	return step.From == j.cfg.Node && k != nil && k.lapsed
 }
 
 // Bound reports whether a person's take-over at another node binds this one.

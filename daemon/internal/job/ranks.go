@@ -164,7 +164,9 @@ func (a *actor) rankSaid(d rankDoc) {
 	if r.Reason == api.ReasonNodeAsleep || r.Reason == api.ReasonRestarting || r.Reason == api.ReasonShuttingDown {
 		a.inspect() // its node ended it before it goes, and has said so
 	}
-	a.lapsed = a.lapsed || r.Reason == api.ReasonLeaseExpired
+	if r.Reason == api.ReasonLeaseExpired || r.Phase.Ended() && r.Attempt == a.resumed {
+		a.lapse()
+	}
 	message, state, severed := a.sentence(d), api.HandshakeState(""), false
 	if r.Handshake != nil {
 		state, severed = r.Handshake.State, r.Handshake.Severed
@@ -190,6 +192,17 @@ func (a *actor) rankSaid(d rankDoc) {
 			return
 		}
 		a.event(phase.RankAt{Attempt: r.Attempt, Rank: r.Rank, Phase: r.Phase, Handshake: state, Prepared: !r.PreparedAt.IsZero()})
+	}
+}
+
+// lapse notes that leases ran out, or may have, that this home was to renew: then what a
+// person elsewhere did binds it.
+func (a *actor) lapse() {
+	a.j.mu.Lock()
+	defer a.j.mu.Unlock()
+	if k := a.j.jobs[a.id]; k != nil && !k.lapsed {
+		k.lapsed = true
+		a.j.lookAgain(a.id, k)
 	}
 }
 

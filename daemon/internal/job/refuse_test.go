@@ -284,3 +284,92 @@ func TestVersionsAfterThePreparation(t *testing.T) {
 		})
 	}
 }
+
+// A member publishes documents of a job of others: as its home at a higher epoch, as
+// its owner, as its deletion. Nothing of it counts, and the true home goes on.
+func TestDocumentsOfNoHomeCountNothing(t *testing.T) {
+	in(t, 3, func(t *testing.T, w *world) {
+		is := is.New(t)
+		a, b, m := w.nodes[0], w.nodes[1], w.nodes[2]
+		id := a.submits(program(words("sleep", "60s"), b))
+		job := a.until(id, api.JobRunning, time.Second)
+		is.Equal(job.Home, b.id)
+		forge := func(change func(*api.Job)) {
+			forged := job
+			forged.Home, forged.Epoch, forged.Phase = m.id, 100, api.JobRunning
+			change(&forged)
+			is.NoErr(docs{m}.Put(api.KindJob, id.String(), forged, nil))
+			pass(time.Second)
+			for _, n := range []*machine{a, b} {
+				got, found := n.Known(id)
+				is.True(found && !got.Gone && !got.Ended)
+				is.Equal(got.Job.Home, b.id)
+				is.Equal(got.Job.Principal, a.person().Principal)
+				is.True(!n.Counts(id, forged))
+			}
+		}
+		last := func(j *api.Job, s api.Succession) { j.Homes = append(slices.Clone(j.Homes), s) }
+		step := job.StepTo(cluster, id, m.id, 100)
+		forge(func(*api.Job) {})
+		forge(func(j *api.Job) { last(j, step.Offer(m.key)) })
+		forge(func(j *api.Job) {
+			last(j, api.Succession{Epoch: 100, Home: m.id, Votes: []api.Vote{step.Vote(m.id, m.key)}})
+		})
+		forge(func(j *api.Job) {
+			last(j, api.Succession{Epoch: 100, Home: m.id, Votes: []api.Vote{step.Vote(m.id, m.key), step.Vote(a.id, m.key), step.Vote(b.id, m.key)}})
+		})
+		forge(func(j *api.Job) { last(j, step.Act(m.person().Principal, m.key)) })
+		forge(func(j *api.Job) { last(j, step.Act(a.person().Principal, m.key)) })
+		forge(func(j *api.Job) { // another's spec under this job's id
+			spec := m.vouched(program(words("hang")).Spec(id, m.person().Principal, m.now()))
+			raw, sig, err := m.sign(spec)
+			is.NoErr(err)
+			j.Spec, j.SpecSig, j.SpecSHA256, j.Principal, j.Epoch = raw, sig, api.SpecSHA256(raw), spec.Principal, 1
+		})
+		is.NoErr(docs{m}.DeleteJob(id, []api.Succession{step.Offer(m.key)}))
+		pass(time.Second)
+		is.Equal(a.sees(id).Phase, api.JobRunning)
+		is.Equal(a.until(id, api.JobSucceeded, 2*time.Minute).Home, b.id)
+	})
+}
+
+// What has ended is not begun again by its own home either, nor is a deleted job, also
+// after everybody was restarted.
+func TestAnEndIsTheEnd(t *testing.T) {
+	in(t, 2, func(t *testing.T, w *world) {
+		is := is.New(t)
+		a, b := w.nodes[0], w.nodes[1]
+		id := a.submits(program(words("sleep", "1s"), b))
+		running := a.until(id, api.JobRunning, time.Second)
+		a.until(id, api.JobSucceeded, 10*time.Second)
+		again := func() error {
+			ref := api.RankRef{Job: id, Attempt: 9}
+			warrant := running.Warrant()
+			return b.cfg.Peers.Call(t.Context(), a.id, "peer.grant", api.PeerGrantParams{
+				PeerHolderParams: api.PeerHolderParams{Holder: ref.String(), Epoch: running.Epoch, Warrant: &warrant}, GPU: api.GPUShared}, nil)
+		}
+		is.True(errors.Is(again(), api.ReasonJobEnded))
+		is.NoErr(docs{b}.Put(api.KindJob, id.String(), running, nil)) // it runs, its home says
+		pass(time.Second)
+		is.Equal(a.sees(id).Phase, api.JobSucceeded)
+		is.True(errors.Is(again(), api.ReasonJobEnded))
+		a.kill()
+		a.start()
+		pass(2 * time.Second)
+		is.True(errors.Is(again(), api.ReasonJobDeleted)) // it is remembered; there is no document that counts
+
+		id = a.submits(program(words("sleep", "1s"), b))
+		running = a.until(id, api.JobRunning, time.Second)
+		a.until(id, api.JobSucceeded, 10*time.Second)
+		pass(time.Second)
+		is.NoErr(a.Delete(t.Context(), a.person(), api.JobDeleteParams{Job: id}))
+		pass(time.Second)
+		is.NoErr(docs{b}.Put(api.KindJob, id.String(), running, nil))
+		pass(time.Second)
+		for _, m := range w.nodes {
+			got, found := m.Known(id)
+			is.True(found && got.Gone)
+		}
+		is.True(errors.Is(again(), api.ReasonJobDeleted))
+	})
+}
