@@ -14,12 +14,12 @@ type JobSpec struct {
 	// SubmittedAt is when.
 	SubmittedAt Time `json:"submitted_at"`
 	// Home is the job's first home.
-	Home NodeID `json:"home"`
+	Home NodeID `json:"home,omitempty"`
 	// Roster are the heads of the roster as the submitter's node knew them, in ascending order: who was a member by them
 	// votes for another home.
-	Roster []string `json:"roster"`
+	Roster []string `json:"roster,omitempty"`
 	// ExpiresAt is until when something may be started by it, SpecLifetime after SubmittedAt at most. What runs then runs on.
-	ExpiresAt Time `json:"expires_at"`
+	ExpiresAt Time `json:"expires_at,omitzero"`
 	// Look says that nodes are only asked what they have: nothing is started by it.
 	Look bool `json:"look,omitempty"`
 	// Name is what screens show; by default the program's file name.

@@ -1944,11 +1944,11 @@ export interface JobSpec {
   /** When. */
   submitted_at: Time;
   /** The job's first home. */
-  home: NodeID;
+  home?: NodeID;
   /** The heads of the roster as the submitter's node knew them, in ascending order: who was a member by them votes for another home. */
-  roster: string[];
+  roster?: string[];
   /** Until when something may be started by it, SpecLifetime after SubmittedAt at most. What runs then runs on. */
-  expires_at: Time;
+  expires_at?: Time;
   /** Says that nodes are only asked what they have: nothing is started by it. */
   look?: boolean;
   /** What screens show; by default the program's file name. */
