@@ -34,7 +34,10 @@ type HomeDoor struct{ row *Row }
 func (d HomeDoor) Name() string { return d.row.Name }
 
 // Claimer is the parameters of a call that the home of a job makes.
-type Claimer interface{ Claim() api.Claim }
+type Claimer interface {
+	// Claim is what the caller says that it is, with its proof.
+	Claim() api.Claim
+}
 
 // HandleHome makes the handler of a door of a job's home.
 func HandleHome[P Claimer](d HomeDoor, h func(context.Context, Home, P) (any, error)) Handler {

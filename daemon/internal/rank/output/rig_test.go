@@ -24,10 +24,9 @@ const (
 )
 
 var (
-	rank  = api.RankRef{Job: "j4k2m9xq7", Attempt: 1, Rank: 1}
-	ada   = api.Principal{User: "ada", Node: there}
-	eve   = api.Principal{User: "eve", Node: there}
-	named = api.NewError(api.ReasonNotYourJob, "j4k2m9xq7")
+	rank = api.RankRef{Job: "j4k2m9xq7", Attempt: 1, Rank: 1}
+	ada  = api.Principal{User: "ada", Node: there}
+	eve  = api.Principal{User: "eve", Node: there}
 )
 
 func TestMain(m *testing.M) { shimtest.Main(m) }
