@@ -78,6 +78,51 @@ func TestResolve(t *testing.T) {
 	is.Equal(builtin.Dir, r.ada.Home)
 }
 
+// A spec that names another program as its interpreter has it run by no preflight,
+// whether a variable or a file of the folder tells that program what to do.
+func TestAPreflightRunsNoOtherProgram(t *testing.T) {
+	is := is.New(t)
+	r := newRig(t, preparetest.Shell(t, "sh"), map[string]string{"work/train.py": "", "work/Makefile": "$(shell touch HOME_/made)\n"})
+	program := train("train.py")
+	program.Interpreter = preparetest.Shell(t, "make")
+	got := r.Preflight(t.Context(), r.ada, program, map[string]string{"MAKEFLAGS": "--eval=$(shell touch " + r.ada.Home + "/made)"})
+	_, err := os.Stat(r.ada.Home + "/made")
+	is.True(os.IsNotExist(err))
+	is.Equal(len(got.Problems), 1)
+	is.Equal(got.Problems[0].Reason, api.ReasonInterpreterMissing)
+	is.True(strings.HasPrefix(got.Problems[0].Message, program.Interpreter+" is not a Python interpreter"))
+}
+
+// An interpreter is asked in the account's own environment; the variables of a spec
+// count for what is read alone.
+func TestAnInterpreterIsAskedWithoutTheVariablesOfASpec(t *testing.T) {
+	is := is.New(t)
+	r := newRig(t, preparetest.Shell(t, "sh"), map[string]string{
+		"bin/python3":                  strings.Replace(python("3.12.1"), "\n", "\nenv >HOME_/asked\n", 1),
+		"src/mlx-9.dist-info/METADATA": "Version: 9\n",
+		"work/train.py":                "",
+	})
+	r.write(t, map[string]string{".profile": "export PATH=$HOME/bin:$PATH GREETING=hello\n"})
+	variables := map[string]string{"PYTHONPATH": r.ada.Home + "/src"}
+	for _, name := range []string{
+		"LD_PRELOAD", "LD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES", "PYTHONSTARTUP", "PYTHONINSPECT", "BASH_ENV", "ENV", "MAKEFLAGS",
+		"SHELLOPTS", "DEVELOPER_DIR", "PYENV_HOOK_PATH", "ANYTHING",
+	} {
+		variables[name] = "passed"
+	}
+	got := r.Preflight(t.Context(), r.ada, train("python3", "train.py"), variables)
+	is.Equal(len(got.Problems), 0)
+	is.Equal(got.Versions, map[string]string{"python": "3.12.1", "mlx": "9"})
+	asked, err := os.ReadFile(r.ada.Home + "/asked")
+	is.NoErr(err)
+	env := values(strings.Split(string(asked), "\n"))
+	is.Equal(env["GREETING"], "hello")
+	for name := range variables {
+		_, has := env[name]
+		is.True(!has) // name
+	}
+}
+
 // The shell is run once, whoever asks, and again when its files change.
 func TestTheShellIsReadOnce(t *testing.T) {
 	is := is.New(t)

@@ -116,7 +116,7 @@ func (p *Preparer) find(ctx context.Context, a Account, program api.Program, val
 		}
 		env := nodelocal.Merge(l.env, values, place.Value)
 		request := look.Request{
-			Op: look.OpFind, DeadlineS: findTime.Seconds(), Stamp: l.stamp, Env: nodelocal.List(env),
+			Op: look.OpFind, DeadlineS: findTime.Seconds(), Stamp: l.stamp, Env: nodelocal.List(env), AccountEnv: l.env,
 			Directory: program.Directory, Command: program.Command, Interpreter: program.Interpreter,
 			Environment: program.Environment, Packages: []string{"mlx", "mlx_lm"}, Pythons: p.known(a),
 			Prepare: program.Prepare, PrepareInputs: program.PrepareInputs,

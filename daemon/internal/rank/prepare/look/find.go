@@ -50,14 +50,7 @@ func (f *finder) findEnvironment() {
 	}
 	path := f.at(f.Environment)
 	f.a.Environment, f.bin = path, filepath.Join(path, "bin")
-	switch {
-	case isFile(filepath.Join(path, "pyvenv.cfg")):
-		f.a.Kind = KindVenv
-	case isFolder(filepath.Join(path, "conda-meta")):
-		f.a.Kind = KindConda
-	default:
-		f.a.Kind = KindPrefix
-	}
+	f.a.Kind = kindOf(path)
 	err := executable(filepath.Join(f.bin, "python"))
 	if missing(err) && executable(filepath.Join(f.bin, "python3")) == nil {
 		err = nil
@@ -70,6 +63,17 @@ func (f *finder) findEnvironment() {
 	default:
 		f.cannot(path, err, api.ReasonInterpreterMissing)
 	}
+}
+
+// kindOf tells what a folder with a Python environment is.
+func kindOf(path string) Kind {
+	switch {
+	case isFile(filepath.Join(path, "pyvenv.cfg")):
+		return KindVenv
+	case isFolder(filepath.Join(path, "conda-meta")):
+		return KindConda
+	}
+	return KindPrefix
 }
 
 // findVersions asks the interpreter and reads the packages' metadata.
@@ -85,12 +89,14 @@ func (f *finder) findVersions() {
 	if f.Interpreter == "" && !isPython(path) {
 		return
 	}
+	if err := f.checkPython(path); err != nil {
+		f.a.problem(api.ReasonInterpreterMissing, path, "Name a python3 with --python.", err.Error()+".")
+		return
+	}
 	python, asked, err := askPython(f.Request, path)
 	f.a.Started = asked
 	if err != nil {
-		if isPython(path) {
-			f.a.problem(api.ReasonInterpreterMissing, path, "Name another with --python.", sentence(err.Error())+".")
-		}
+		f.a.problem(api.ReasonInterpreterMissing, path, "Name another with --python.", sentence(err.Error())+".")
 		return
 	}
 	f.a.Python = &python

@@ -116,6 +116,81 @@ func trailing(args []string) string {
 	return ""
 }
 
+// A spec may name any file; a look executes what leads to a Python, and nothing else.
+func TestOnlyAPythonIsAsked(t *testing.T) {
+	python := fakePython("3.12.1", "1")
+	root := tree(t, map[string]string{
+		"opt/python3.12":      python,
+		"opt/python3.13t":     python,
+		"opt/make":            python,
+		"opt/python3-config":  python,
+		"opt/other":           "-> ROOT/opt/python3.12",
+		"opt/python3":         "-> ROOT/opt/other",
+		"opt/python":          "-> ROOT/opt/make",
+		"venv/pyvenv.cfg":     "",
+		"venv/bin/python":     "-> ROOT/opt/make",
+		"venv/bin/pip":        "-> ROOT/opt/make",
+		"conda/conda-meta/":   "",
+		"conda/bin/python3":   "-> ROOT/opt/make",
+		"prefix/bin/python":   "-> ROOT/opt/make",
+		"prefix/bin/generate": "#!ROOT/prefix/bin/python\n",
+		"shims/python":        "-> ROOT/opt/make",
+		"shims/make":          "-> ROOT/opt/make",
+		"work/train.py":       "",
+		"work/train.sh":       "#!/bin/sh\n",
+	})
+	at := func(s string) string { return strings.ReplaceAll(s, "ROOT", root) }
+	for _, test := range []struct {
+		name, command, interpreter, environment string
+		refused                                 string // what the problem says
+	}{
+		{name: "a Python", interpreter: "ROOT/opt/python3.12"},
+		{name: "without the global lock", interpreter: "ROOT/opt/python3.13t"},
+		{name: "a link to a link to one", interpreter: "ROOT/opt/python3"},
+		{name: "one under another name", interpreter: "ROOT/opt/other"},
+		{name: "a venv's", interpreter: "ROOT/venv/bin/python"},
+		{name: "a venv", environment: "ROOT/venv"},
+		{name: "a conda environment", environment: "ROOT/conda"},
+		{name: "a version manager's in PATH", command: "python train.py"},
+		{name: "its path", interpreter: "ROOT/shims/python"},
+
+		{name: "another program", interpreter: "ROOT/opt/make", refused: "ROOT/opt/make is not a Python interpreter."},
+		{name: "before a program", command: "./train.sh", interpreter: "ROOT/opt/make", refused: "ROOT/opt/make is not a Python interpreter."},
+		{name: "almost its name", interpreter: "ROOT/opt/python3-config", refused: "ROOT/opt/python3-config is not a Python interpreter."},
+		{name: "a link", interpreter: "ROOT/opt/python", refused: "ROOT/opt/python is not a Python interpreter: it leads to ROOT/opt/make."},
+		{name: "a link as the command", command: "../opt/python train.py", refused: "ROOT/opt/python is not a Python interpreter: it leads to ROOT/opt/make."},
+		{name: "another program of a venv", interpreter: "ROOT/venv/bin/pip", refused: "ROOT/venv/bin/pip is not a Python interpreter: it leads to ROOT/opt/make."},
+		{name: "a folder that is no environment", environment: "ROOT/prefix", refused: "ROOT/prefix/bin/python is not a Python interpreter: it leads to ROOT/opt/make."},
+		{name: "for a shell script", command: "./train.sh", environment: "ROOT/prefix", refused: "ROOT/prefix/bin/python is not a Python interpreter: it leads to ROOT/opt/make."},
+		{name: "by a first line", command: "../prefix/bin/generate", refused: "ROOT/prefix/bin/python is not a Python interpreter: it leads to ROOT/opt/make."},
+		{name: "another program in PATH", interpreter: "make", refused: "ROOT/shims/make is not a Python interpreter: it leads to ROOT/opt/make."},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			is := is.New(t)
+			must(t, os.RemoveAll(root+"/asked"))
+			command := test.command
+			if command == "" {
+				command = "train.py"
+			}
+			a := find(Request{
+				Op: OpFind, DeadlineS: 5, Account: "ada", Home: root, Directory: root + "/work", Env: []string{"PATH=" + root + "/shims"},
+				Command: strings.Fields(command), Interpreter: at(test.interpreter), Environment: at(test.environment),
+			})
+			is.Equal(isFile(root+"/asked"), test.refused == "")
+			is.Equal(a.Started, test.refused == "")
+			if test.refused == "" {
+				is.Equal(len(a.Problems), 0)
+				is.Equal(a.Versions["python"], "3.12.1")
+				return
+			}
+			is.Equal(len(a.Problems), 1)
+			is.Equal(a.Problems[0].Reason, api.ReasonInterpreterMissing)
+			is.Equal(a.Problems[0].Message, at(test.refused))
+			is.Equal(a.Problems[0].Remedy, "Name a python3 with --python.")
+		})
+	}
+}
+
 func TestFindBuiltin(t *testing.T) {
 	is := is.New(t)
 	root := tree(t, map[string]string{"rank": "binary"})

@@ -75,7 +75,7 @@ func TestPythonAnswers(t *testing.T) {
 	}
 	want, err := exec.Command(path, "-c", "import platform; print(platform.python_version())").Output()
 	is.NoErr(err)
-	p, asked, err := askPython(Request{Home: "/", Env: os.Environ()}, path)
+	p, asked, err := askPython(Request{Home: "/", AccountEnv: os.Environ()}, path)
 	is.NoErr(err)
 	is.True(asked)
 	is.Equal(p.Version, strings.TrimSpace(string(want)))

@@ -23,6 +23,28 @@ func isPython(path string) bool {
 	return isOne && strings.Trim(strings.TrimSuffix(version, "t"), "0123456789.") == ""
 }
 
+// checkPython refuses a path that does not lead to a Python: a spec may name any
+// file, and a look must not execute it. The name of the file behind all links
+// counts. Where that is another, the path may be the python of a venv or conda
+// environment, or one in the account's PATH, where version managers link python to
+// their own program.
+func (f *finder) checkPython(path string) error {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return err
+	}
+	bin := filepath.Dir(path)
+	switch {
+	case isPython(real),
+		isPython(path) && kindOf(filepath.Dir(bin)) != KindPrefix,
+		isPython(path) && slices.Contains(filepath.SplitList(f.variable("PATH")), bin):
+		return nil
+	case real != path:
+		return fmt.Errorf("%s is not a Python interpreter: it leads to %s", path, real)
+	}
+	return fmt.Errorf("%s is not a Python interpreter", path)
+}
+
 // ask has an interpreter say its version and where it looks for packages.
 // Isolated (-I) it runs nothing of the directory and ignores PYTHONPATH, which is
 // added by [folders]; the user's own packages it leaves out as well, so it is
@@ -54,7 +76,7 @@ func askPython(r Request, path string) (python Python, asked bool, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), askTime)
 	defer cancel()
 	command := exec.CommandContext(ctx, path, "-I", "-c", ask, askMark)
-	command.Env, command.WaitDelay = r.Env, time.Second
+	command.Env, command.WaitDelay = r.AccountEnv, time.Second
 	if readable(r.directory()) == nil {
 		command.Dir = r.directory()
 	}

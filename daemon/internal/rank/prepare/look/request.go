@@ -37,6 +37,10 @@ type Request struct {
 	Stamp string `json:"stamp,omitempty"`
 	// Env is the environment to search and to run in, "NAME=value".
 	Env []string `json:"env,omitempty"`
+	// AccountEnv is the account's own environment, without variables of a spec. An
+	// interpreter that is asked gets this one alone: any variable may decide what
+	// is executed there; for [OpFind].
+	AccountEnv []string `json:"account_env,omitempty"`
 
 	// Directory is where the program starts; empty = Home.
 	Directory string `json:"directory,omitempty"`
@@ -70,7 +74,7 @@ func (r Request) Check() error {
 			return wrong(field, "is no absolute path")
 		}
 	}
-	for _, list := range [][]string{r.Env, r.Command, r.Prepare, r.PrepareInputs, {r.Interpreter, r.Environment}} {
+	for _, list := range [][]string{r.Env, r.AccountEnv, r.Command, r.Prepare, r.PrepareInputs, {r.Interpreter, r.Environment}} {
 		for _, word := range list {
 			if strings.ContainsRune(word, 0) {
 				return wrong("request", "has a word with a zero byte")

@@ -45,9 +45,9 @@ func must(t *testing.T, err error) {
 // fakePython answers as Python does, with a version and folders below the tree,
 // and counts how often it was asked.
 func fakePython(version string, own string, folders ...string) string {
-	answer := version + `\0` + own + `\0ROOT/user`
+	answer := version + `\000` + own + `\000ROOT/user`
 	for _, f := range folders {
-		answer += `\0ROOT/` + f
+		answer += `\000ROOT/` + f
 	}
 	return "#!/bin/sh\necho x >>ROOT/asked\necho noise\nprintf '%s" + answer + "%s' \"$4\" \"$4\"\n"
 }
