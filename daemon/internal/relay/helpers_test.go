@@ -7,6 +7,8 @@ import (
 	"net/netip"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/gate/gatetest"
@@ -39,7 +41,10 @@ var (
 	lan       = netip.MustParseAddr("127.0.0.3")
 )
 
-func newPair(t testing.TB) *pair {
+func newPair(t testing.TB) *pair { return newPairWith(t, procsockets.Processes{}) }
+
+// newPairWith has who listens at a port told by processes.
+func newPairWith(t testing.TB, processes native.Processes) *pair {
 	t.Helper()
 	clock, err := native.SystemClock()
 	if err != nil {
@@ -51,7 +56,7 @@ func newPair(t testing.TB) *pair {
 	}
 	p.port = p.program.Addr().(*net.TCPAddr).Port
 	config := relay.Config{
-		Clock: clock, Processes: procsockets.Processes{}, Log: slog.New(slog.DiscardHandler), Loopback: []netip.Addr{published},
+		Clock: clock, Processes: processes, Log: slog.New(slog.DiscardHandler), Loopback: []netip.Addr{published},
 		LAN:    func() []netip.Addr { return []netip.Addr{lan} },
 		Secret: []byte("a secret of the node"),
 		Target: func(_ gate.Known, rank api.RankRef, port int) bool { return rank == rank0 },
@@ -77,7 +82,7 @@ func (p *pair) spec(onLAN bool) api.JobSpec {
 // start has both nodes know of the job.
 func (p *pair) start(t testing.TB, onLAN bool) {
 	t.Helper()
-	p.studio.Serve(rank0, 1, []int{p.port}, func([]int) {})
+	p.studio.Serve(rank0, unix.Getpgrp(), []int{p.port}, func([]int) {})
 	if err := p.laptop.Open(p.spec(onLAN), rank0, studio); err != nil {
 		t.Skipf("this machine has no second loopback address: %v", err)
 	}

@@ -13,9 +13,12 @@ import (
 	"testing"
 
 	"github.com/matryer/is"
+	"golang.org/x/sys/unix"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/relay"
+	"fulmen/native"
+	"fulmen/native/procsockets"
 )
 
 func TestAPortOfRank0IsReachedFromTheSubmitter(t *testing.T) {
@@ -84,7 +87,7 @@ func TestNothingOutlivesTheJob(t *testing.T) {
 			t.Parallel()
 			is := is.New(t)
 			p := newPair(t)
-			stop := p.studio.Serve(rank0, 1, []int{p.port}, func([]int) {})
+			stop := p.studio.Serve(rank0, unix.Getpgrp(), []int{p.port}, func([]int) {})
 			is.NoErr(p.laptop.Open(p.spec(false), rank0, studio))
 			conn := p.dial(t, published)
 			program, err := p.program.Accept()
@@ -125,7 +128,7 @@ func TestOnlyPublishedPortsAreReached(t *testing.T) {
 			t.Parallel()
 			is := is.New(t)
 			p := newPair(t)
-			p.studio.Serve(rank0, 1, []int{p.port}, func([]int) {})
+			p.studio.Serve(rank0, unix.Getpgrp(), []int{p.port}, func([]int) {})
 			conn, err := p.desk.Add(test.from).Stream(context.Background(), studio, api.PeerConn{Carries: api.ConnPublish, Rank: test.rank, Port: p.port + test.port})
 			is.NoErr(err)
 			defer conn.Close()
@@ -144,6 +147,35 @@ func TestAPortWhereNobodyListensRefuses(t *testing.T) {
 	p.start(t, false)
 	is.NoErr(p.program.Close())
 	is.True(p.broken(published))
+}
+
+// What another program of the machine listens at is not the rank's to publish.
+func TestAnotherProgramsPortRefuses(t *testing.T) {
+	const nobodys = 1 << 30 // above all numbers of processes
+	for _, test := range []struct {
+		name      string
+		processes native.Processes
+		group     int
+		want      string
+	}{
+		{"the rank's", procsockets.Processes{}, unix.Getpgrp(), "o"},
+		{"another's", procsockets.Processes{}, nobodys, "r"},
+		{"the system does not tell", native.NoProcesses{}, unix.Getpgrp(), "r"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			is := is.New(t)
+			p := newPairWith(t, test.processes)
+			p.studio.Serve(rank0, test.group, []int{p.port}, func([]int) {})
+			conn, err := p.desk.Add(laptop).Stream(context.Background(), studio, api.PeerConn{Carries: api.ConnPublish, Rank: rank0, Port: p.port})
+			is.NoErr(err)
+			defer conn.Close()
+			said := make([]byte, 1)
+			_, err = io.ReadFull(conn, said)
+			is.NoErr(err)
+			is.Equal(string(said), test.want)
+		})
+	}
 }
 
 func TestALaterAttemptIsReached(t *testing.T) {

@@ -2,6 +2,7 @@ package relay
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/netip"
 	"slices"
@@ -23,7 +24,8 @@ type served struct {
 	conns conns
 
 	mu    sync.Mutex
-	open  []int // in ascending order
+	open  []int                    // in ascending order
+	seen  map[int]native.Listening // who listened last, by port
 	timer native.Timer
 	over  bool
 
@@ -38,7 +40,7 @@ const checkEvery = time.Second
 // of its group (a process group or session of that number) listen, in ascending
 // order, each time that changes; calls come one at a time.
 func (r *Relay) Serve(rank api.RankRef, group int, ports []int, tell func(open []int)) (stop func()) {
-	s := &served{relay: r, group: group, ports: slices.Sorted(slices.Values(ports)), tell: tell}
+	s := &served{relay: r, group: group, ports: slices.Sorted(slices.Values(ports)), tell: tell, seen: map[int]native.Listening{}}
 	r.mu.Lock()
 	if r.closed {
 		r.mu.Unlock()
@@ -82,11 +84,23 @@ func (s *served) check() {
 // listening gives those of the ports on which a process of the group listens.
 func (s *served) listening(ports []int) (open []int) {
 	for _, port := range ports {
-		if l, err := s.relay.cfg.Processes.Listens(s.group, port, native.Listening{}); err == nil && l.Group {
+		if isOurs, err := s.listensAt(port); err == nil && isOurs {
 			open = append(open, port)
 		}
 	}
 	return open
+}
+
+// listensAt reports whether a process of the group listens at a port.
+func (s *served) listensAt(port int) (bool, error) {
+	s.mu.Lock()
+	before := s.seen[port]
+	s.mu.Unlock()
+	l, err := s.relay.cfg.Processes.Listens(s.group, port, before)
+	s.mu.Lock()
+	s.seen[port] = l
+	s.mu.Unlock()
+	return l.Group, err
 }
 
 // settle notes what is open and tells it. The caller holds telling.
@@ -161,7 +175,7 @@ func (r *Relay) accept(ctx context.Context, who gate.Acting, refused error, firs
 	defer s.conns.remove(conn)
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	defer stop()
-	program, err := r.connect(ctx, first.Port)
+	program, err := s.connect(ctx, first.Port)
 	s.tried(first.Port, err == nil)
 	if err != nil {
 		say(conn, sayRefused)
@@ -179,9 +193,21 @@ func say(conn net.Conn, what byte) bool {
 	return err == nil
 }
 
-// connect connects to a port of the loopback of this machine.
-func (r *Relay) connect(ctx context.Context, port int) (net.Conn, error) {
-	ctx, cancel := native.WithTimeout(ctx, r.cfg.Clock, connectWithin, "the program to take a connection to port "+strconv.Itoa(port))
+// errOthers is a port at which the rank's program does not listen.
+var errOthers = errors.New("no process of the rank listens at the port")
+
+// connect connects to a port of the loopback of this machine where the rank's
+// program listens: what else may be there was not published by anybody.
+func (s *served) connect(ctx context.Context, port int) (net.Conn, error) {
+	isOurs, err := s.listensAt(port)
+	if err != nil {
+		s.relay.cfg.Log.Warn("a connection to a published port is refused: the system does not tell who listens there", "port", port, "err", err)
+		return nil, err
+	}
+	if !isOurs {
+		return nil, errOthers
+	}
+	ctx, cancel := native.WithTimeout(ctx, s.relay.cfg.Clock, connectWithin, "the program to take a connection to port "+strconv.Itoa(port))
 	defer cancel()
 	var d net.Dialer
 	var problem error
