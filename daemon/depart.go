@@ -27,7 +27,7 @@ func (d *daemon) depart(ctx context.Context, state api.SelfState, reason api.Rea
 	var all sync.WaitGroup
 	for _, live := range d.ranks.Live() {
 		all.Go(func() {
-			if err := d.endRank(ctx, live, why); err != nil {
+			if err := d.endRank(live, why); err != nil {
 				d.logs.part("rank").Warn("a rank could not be ended before this node goes", "rank", live.Rank, "error", err)
 				return
 			}
@@ -80,12 +80,8 @@ func (d *daemon) endJobs(ctx context.Context) {
 
 // endRank has a rank of this node end, as a home would, with the grace of a group
 // that failed.
-func (d *daemon) endRank(ctx context.Context, live rank.Live, why api.Reason) error {
-	params := api.PeerEndParams{Job: live.Rank.Job, Attempt: live.Rank.Attempt, Ranks: []int{live.Rank.Rank}, Epoch: live.Epoch,
-		Reason: why, GraceS: d.live.Current().Times.FailedGrace.Seconds()}
-	ctx, cancel := native.WithTimeout(ctx, d.platform.Clock, endWithin, "this node's rank "+live.Rank.String())
-	defer cancel()
-	return d.peers.Call(ctx, d.identity.Node, "peer.end", params, nil)
+func (d *daemon) endRank(live rank.Live, why api.Reason) error {
+	return d.ranks.EndHere(live.Rank, why, d.live.Current().Times.FailedGrace)
 }
 
 // endWithin bounds the taking of such an order.

@@ -137,7 +137,7 @@ func (d *daemon) membersChanged(before, after *cluster.Roster) {
 			continue
 		}
 		go func() {
-			if err := d.endRank(context.Background(), live, api.ReasonRemoved); err != nil {
+			if err := d.endRank(live, api.ReasonRemoved); err != nil {
 				d.logs.part("rank").Warn("a rank of a removed node could not be ended", "rank", live.Rank, "error", err)
 			}
 		}()

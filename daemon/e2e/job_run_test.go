@@ -240,7 +240,7 @@ func (j *jobs) testInputElsewhere(t *testing.T) {
 	hear("one\n")
 	named := regexp.MustCompile(`fulmen: (j[0-9a-z]{8}): running`)
 	id := named.FindStringSubmatch(here.until(t, "its id", named.MatchString))[1]
-	there := begin(t, j.fulmen(t.Context(), j.Nodes[2], "job", "attach", "--input", id))
+	there := begin(t, j.fulmen(t.Context(), j.Nodes[0], "job", "attach", "--input", id)) // another client
 	for turn := range 3 {
 		for from, at := range map[string]*live{"there": there, "here": here} {
 			line := fmt.Sprintf("%s %d\n", from, turn)

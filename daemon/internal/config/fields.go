@@ -8,7 +8,7 @@ import (
 
 // Packages are the parts of the daemon whose log can have a level of its own.
 func Packages() []string {
-	return []string{"audit", "cluster", "config", "daemon", "event", "facts", "grant", "health", "home", "job", "ledger", "life", "metrics", "native",
+	return []string{"audit", "cluster", "config", "daemon", "event", "facts", "gate", "grant", "health", "home", "job", "ledger", "life", "metrics", "native",
 		"peer", "placement", "proc", "profile", "rank", "rdma", "relay", "server", "store", "topology", "uninstall"}
 }
 

@@ -51,7 +51,7 @@ func (Who) Values() []Who { return []Who{WhoMember, WhoHome, WhoFormer, WhoPerso
 const (
 	small      = 64 << 10
 	message    = api.MaxMessageBytes
-	manyAtOnce = 64
+	manyAtOnce = api.MaxMemberCalls
 	answered   = 30 * time.Second
 )
 

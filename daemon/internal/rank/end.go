@@ -42,7 +42,21 @@ func (r *Ranks) takeEnd(home gate.Home, p api.PeerEndParams) error {
 	if _, err := r.cfg.Grants.Renew(p.Job, p.Attempt, p.Epoch, 0); err != nil {
 		return err
 	}
-	if r.fence(p.Job).end(p.Attempt, p.Ranks) || p.Epoch > before {
+	return r.endLocked(p, p.Epoch > before)
+}
+
+// EndHere ends a rank for a reason of this node's own, as its home would.
+func (r *Ranks) EndHere(rank api.RankRef, reason api.Reason, grace time.Duration) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	defer r.changed()
+	return r.endLocked(api.PeerEndParams{Job: rank.Job, Attempt: rank.Attempt, Ranks: []int{rank.Rank}, Reason: reason, GraceS: grace.Seconds()}, false)
+}
+
+// endLocked takes the order to end ranks of an attempt. isNews says that the job's
+// epoch has to be kept whatever else is to be.
+func (r *Ranks) endLocked(p api.PeerEndParams, isNews bool) error {
+	if r.fence(p.Job).end(p.Attempt, p.Ranks) || isNews {
 		if err := r.saveFence(p.Job); err != nil {
 			return err
 		}

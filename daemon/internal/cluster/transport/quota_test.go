@@ -213,7 +213,7 @@ func TestCallsOfOneMemberAreBounded(t *testing.T) {
 		answered             int // at most, at once
 	}{
 		{"small ones", "peer.hello", `{"text":""}`, api.MemberCallBurst},
-		{"large ones", "peer.hello", `{"text":"` + strings.Repeat("x", 512<<10) + `"}`, api.MemberCallBurst / 128},
+		{"large ones", "peer.hold", `{"text":"` + strings.Repeat("x", 512<<10) + `"}`, api.MemberCallBurst / 128},
 		{"dear ones", "peer.digest", `{"text":""}`, api.MemberCallBurst / 20},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -221,6 +221,7 @@ func TestCallsOfOneMemberAreBounded(t *testing.T) {
 				is := is.New(d.t)
 				hostile, victim, other := d.nodes[0], d.nodes[1], d.nodes[2]
 				echo(victim)
+				victim.handle(gate.Hold, func(context.Context, api.NodeID, json.RawMessage) (any, error) { return said{}, nil })
 				victim.handle(gate.Digest, func(context.Context, api.NodeID, json.RawMessage) (any, error) { return said{}, nil })
 				d.open()
 				conn := d.opens(hostile, victim, api.ConnCalls)
