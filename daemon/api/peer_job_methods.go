@@ -367,7 +367,7 @@ func (p PeerStartParams) Claim() Claim {
 
 // Claim is the caller's, as the job's home.
 func (p PeerSpawnParams) Claim() Claim {
-	return Claim{Job: p.Rank.Job, Epoch: p.Epoch, Warrant: p.Warrant}
+	return Claim{Job: p.Rank.Job, Epoch: p.Epoch, Warrant: p.Warrant, Starts: true}
 }
 
 // Claim is the caller's, as the job's home.

@@ -92,22 +92,29 @@ type use struct {
 // not before.
 func New(cfg Config) *Gate { return &Gate{cfg: cfg, now: map[use]int{}} }
 
-// enter counts a use of a door; leave is nil where it is one too many.
-func (g *Gate) enter(r *Row, from api.NodeID) (leave func()) {
+// enter counts a use of a door. It refuses whoever is no member, whatever else a node
+// could prove, and one use too many.
+func (g *Gate) enter(r *Row, from api.NodeID) (leave func(), err error) {
+	if _, isMember := g.cfg.Electors.PublicKey(from); !isMember && from != g.cfg.Self {
+		return nil, g.refuse(r, from, api.Principal{}, "", api.NewError(api.ReasonNotAMember, string(from)))
+	}
 	u := use{r, from}
 	g.mu.Lock()
-	defer g.mu.Unlock()
-	if from != g.cfg.Self && g.now[u] >= r.AtOnce {
-		return nil
+	mayEnter := from == g.cfg.Self || g.now[u] < r.AtOnce
+	if mayEnter {
+		g.now[u]++
 	}
-	g.now[u]++
+	g.mu.Unlock()
+	if !mayEnter {
+		return nil, g.refuse(r, from, api.Principal{}, "", api.NewError(api.ReasonTooManyCalls, r.Name))
+	}
 	return func() {
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		if g.now[u]--; g.now[u] == 0 {
 			delete(g.now, u)
 		}
-	}
+	}, nil
 }
 
 // Call is a handler behind a gate: the only thing that answers other nodes.
@@ -126,14 +133,14 @@ func (c Call) Name() string { return c.handler.row.Name }
 // *api.Error, or the handler's.
 func (c Call) Answer(ctx context.Context, from api.NodeID, raw json.RawMessage) (any, error) {
 	g, row := c.gate, c.handler.row
+	leave, err := g.enter(row, from)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	if len(raw) > row.Bytes {
 		return nil, g.refuse(row, from, api.Principal{}, "", api.NewError(api.ReasonMessageTooLarge, row.Name))
 	}
-	leave := g.enter(row, from)
-	if leave == nil {
-		return nil, g.refuse(row, from, api.Principal{}, "", api.NewError(api.ReasonTooManyCalls, row.Name))
-	}
-	defer leave()
 	if row.Within > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = native.WithTimeout(ctx, g.cfg.Clock, row.Within, "this node to answer "+row.Name)
@@ -159,9 +166,8 @@ func (c Conn) Kind() api.PeerConnKind { return api.PeerConnKind(c.handler.row.Na
 // afterwards.
 func (c Conn) Serve(ctx context.Context, from api.NodeID, first api.PeerConn, conn net.Conn) {
 	g, row := c.gate, c.handler.row
-	leave := g.enter(row, from)
-	if leave == nil {
-		_ = g.refuse(row, from, api.Principal{}, "", api.NewError(api.ReasonTooManyCalls, row.Name))
+	leave, err := g.enter(row, from)
+	if err != nil {
 		return
 	}
 	defer leave()

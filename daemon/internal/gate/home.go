@@ -71,12 +71,12 @@ func (g *Gate) home(from api.NodeID, c api.Claim, looks bool) (Home, error) {
 	if err := claimed.VerifyHomes(spec, g.cfg.Electors, g.cfg.Bound); err != nil {
 		return h, err
 	}
+	if spec.Look && !looks {
+		return h, api.Errorf(api.ReasonHomeNotProven, string(c.Job), "By this spec nothing is started.")
+	}
 	if c.Starts {
 		if err := spec.MayStart(api.TimeOf(g.cfg.Clock.Now())); err != nil {
 			return h, err
-		}
-		if spec.Look && !looks {
-			return h, api.Errorf(api.ReasonHomeNotProven, string(c.Job), "By this spec nothing is started.")
 		}
 	}
 	return h, g.counts(claimed, spec.Job, c.Starts)
@@ -162,7 +162,11 @@ func (g *Gate) offered(from api.NodeID, p api.PeerJobParams) (Offered, error) {
 	if err := spec.MayStart(api.TimeOf(g.cfg.Clock.Now())); err != nil {
 		return Offered{}, err
 	}
-	return Offered{job, spec}, nil
+	k, found := g.cfg.Known(p.Job)
+	if found && k.Job.Home == g.cfg.Self && k.Job.SpecSHA256 == job.SpecSHA256 && k.Job.Epoch >= job.Epoch {
+		return Offered{job, spec}, nil // it is asked again, whatever became of the job since
+	}
+	return Offered{job, spec}, g.counts(job, p.Job, true)
 }
 
 // ValuesDoor is the door by which a home gets the values of a job's variables.
@@ -207,6 +211,9 @@ func (g *Gate) valued(from api.NodeID, p api.PeerJobParams) (Home, error) {
 	// A take-over that binds this node alone is no proof that another may have secrets.
 	if err := last.VerifyHomes(k.Spec, g.cfg.Electors, nil); err != nil {
 		return Home{}, err
+	}
+	if err := k.Spec.MayStart(api.TimeOf(g.cfg.Clock.Now())); err != nil {
+		return Home{}, err // they are for what is started
 	}
 	return Home{node: from, epoch: last.Epoch, spec: k.Spec, sha256: k.Job.SpecSHA256}, g.counts(last, p.Job, true)
 }

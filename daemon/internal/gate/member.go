@@ -41,9 +41,6 @@ type MemberDoor struct{ row *Row }
 // HandleMember makes the handler of a door of any member.
 func HandleMember[P any](d MemberDoor, h func(context.Context, Member, P) (any, error)) Handler {
 	return Handler{d.row, func(ctx context.Context, g *Gate, from api.NodeID, raw json.RawMessage) (any, error) {
-		if _, isMember := g.cfg.Electors.PublicKey(from); !isMember {
-			return nil, g.refuse(d.row, from, api.Principal{}, "", api.NewError(api.ReasonNotAMember, string(from)))
-		}
 		var p P
 		if into, isRaw := any(&p).(*json.RawMessage); isRaw {
 			*into = raw // the handler reads it by itself
@@ -66,11 +63,7 @@ type MemberStream struct{ row *Row }
 
 // ServeMember makes the handler of a connection that any member may open.
 func ServeMember(d MemberStream, h func(ctx context.Context, m Member, first api.PeerConn, conn net.Conn)) StreamHandler {
-	return StreamHandler{d.row, func(ctx context.Context, g *Gate, from api.NodeID, first api.PeerConn, conn net.Conn) {
-		if _, isMember := g.cfg.Electors.PublicKey(from); !isMember {
-			_ = g.refuse(d.row, from, api.Principal{}, first.Rank.String(), api.NewError(api.ReasonNotAMember, string(from)))
-			return
-		}
+	return StreamHandler{d.row, func(ctx context.Context, _ *Gate, from api.NodeID, first api.PeerConn, conn net.Conn) {
 		h(ctx, Member{from}, first, conn)
 	}}
 }
