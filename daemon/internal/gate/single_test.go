@@ -1,0 +1,262 @@
+package gate_test
+
+import (
+	"context"
+	"encoding/json"
+	"net"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
+)
+
+// TestSingle has one thing of a proof changed that every case of the matrix has right,
+// or the other way round.
+func TestSingle(t *testing.T) {
+	c := newCast()
+	handed := func(change func(*api.PeerJobParams)) func(*world) any {
+		return func(w *world) any {
+			p := w.handOver().(api.PeerJobParams)
+			change(&p)
+			return p
+		}
+	}
+	wish := func(wish api.JobWish, user, node string) func(*world) any {
+		return func(w *world) any {
+			p := w.wish(wish)
+			p.By = c.person(user, node)
+			return p
+		}
+	}
+	output := func(by api.Principal) func(*world) api.PeerConn {
+		return func(w *world) api.PeerConn {
+			return api.PeerConn{Rank: w.rank(), Output: &api.PeerOutput{By: by}}
+		}
+	}
+	setKnown := func(change func(*gate.Known)) func(*world) { return func(w *world) { change(&w.known) } }
+	taken := func(w *world) { // this node has the job from the offer, and it is over
+		w.known.Job.Home, w.known.Job.Epoch, w.known.Ended = c.node("self"), 2, true
+	}
+	tests := []struct {
+		name, door, caller string
+		world              func(*world)
+		send               func(*world) any
+		first              func(*world) api.PeerConn
+		want               string
+	}{
+		{name: "malformed parameters", door: "peer.start", caller: "first", send: func(*world) any { return []int{1} }, want: "malformed_message"},
+		{name: "a grant without a warrant", door: "peer.grant", caller: "first", want: "home_not_proven",
+			send: func(w *world) any {
+				return api.PeerGrantParams{PeerHolderParams: api.PeerHolderParams{Holder: w.rank().String(), Epoch: 1}, GPU: api.GPUNone}
+			}},
+		{name: "a measurement's grant", door: "peer.release", caller: "first", want: "home_not_proven",
+			send: func(w *world) any {
+				return api.PeerHolderParams{Holder: "m4k2m9xq7", Epoch: 1, Warrant: &api.Warrant{Spec: w.raw, SpecSig: w.sig}}
+			}},
+		{name: "a warrant of another job", door: "peer.renew", caller: "first", want: "spec_altered",
+			send: func(w *world) any {
+				return api.PeerRenewParams{Warrant: api.Warrant{Spec: w.raw, SpecSig: w.sig}, Job: othersJob, Attempt: 1, Epoch: 1}
+			}},
+		{name: "no signature", door: "peer.start", caller: "first", world: func(w *world) { w.sig = nil }, want: "spec_altered"},
+		{name: "a lower epoch than proven", door: "peer.start", caller: "offered", world: func(w *world) { w.epoch = 1 }, want: "home_not_proven"},
+		{name: "another home of the same epoch that comes first", door: "peer.start", caller: "offered", want: "stale_epoch",
+			world: setKnown(func(k *gate.Known) { k.Job.Home = "0" })},
+		{name: "another home of the same epoch that comes after", door: "peer.start", caller: "offered", want: "yes",
+			world: setKnown(func(k *gate.Known) { k.Job.Home = "zzzz" })},
+		{name: "a spec from the future", door: "peer.start", caller: "first", want: "spec_expired", world: func(w *world) {
+			w.spec.SubmittedAt = api.TimeOf(wall.Add(time.Hour))
+			w.spec.ExpiresAt = api.TimeOf(wall.Add(2 * time.Hour))
+			w.sign(ownCluster, "submitter")
+		}},
+		{name: "a spec that lasts too long", door: "peer.start", caller: "first", want: "spec_expired", world: func(w *world) {
+			w.spec.ExpiresAt = api.TimeOf(w.spec.SubmittedAt.Add(api.SpecLifetime + time.Second))
+			w.sign(ownCluster, "submitter")
+		}},
+
+		{name: "an offer to another node", door: "peer.job/submit", caller: "first", want: "home_not_proven",
+			send: handed(func(p *api.PeerJobParams) {
+				o := p.Handed.StepTo(ownCluster, ownJob, c.node("rank"), 2).Offer(c.keys["first"])
+				p.Offer = &o
+			})},
+		{name: "an offer signed by the node that hands it on", door: "peer.job/submit", caller: "member", want: "home_not_proven",
+			send: handed(func(p *api.PeerJobParams) {
+				o := p.Handed.StepTo(ownCluster, ownJob, c.node("self"), 2).Offer(c.keys["first"])
+				p.Offer, p.Handed.Home = &o, c.node("first")
+			})},
+		{name: "no offer", door: "peer.job/submit", caller: "first", send: handed(func(p *api.PeerJobParams) { p.Offer = nil }), want: "missing_field"},
+		{name: "nothing handed", door: "peer.job/submit", caller: "first", send: handed(func(p *api.PeerJobParams) { p.Handed = nil }), want: "missing_field"},
+		{name: "another hash", door: "peer.job/submit", caller: "first", want: "spec_altered",
+			send: handed(func(p *api.PeerJobParams) { p.Handed.SpecSHA256 = api.SpecSHA256(json.RawMessage("1")) })},
+		{name: "another principal", door: "peer.job/submit", caller: "first", want: "spec_altered",
+			send: handed(func(p *api.PeerJobParams) { p.Handed.Principal.User = "eve" })},
+		{name: "on behalf of another", door: "peer.job/submit", caller: "first", want: "spec_altered",
+			send: handed(func(p *api.PeerJobParams) { p.By.User = "eve" })},
+		{name: "asked again for a job that is over", door: "peer.job/submit", caller: "first", world: taken, want: "yes"},
+		{name: "asked again with another spec", door: "peer.job/submit", caller: "first", want: "spec_altered", world: func(w *world) {
+			taken(w)
+			w.spec.MaxAttempts = 3
+			w.sign(ownCluster, "submitter")
+		}},
+
+		{name: "a candidate of a lower epoch", door: "peer.vote", caller: "member", want: "home_not_proven", send: func(w *world) any {
+			p := w.askVote().(api.PeerVoteParams)
+			p.Epoch = p.FromEpoch
+			return p
+		}},
+
+		{name: "the submitter by another node", door: "peer.job/stop", caller: "member", send: wish(api.WishStop, "ada", "submitter"), want: "peer_not_allowed"},
+		{name: "the submitter by the rank's node", door: "peer.job/stop", caller: "rank", send: wish(api.WishStop, "ada", "submitter"), want: "peer_not_allowed"},
+		{name: "the submitter by the former home", door: "peer.job/stop", caller: "former", send: wish(api.WishStop, "ada", "submitter"), want: "yes"},
+		{name: "the submitter by the former home, to delete", door: "peer.job/delete", caller: "former", send: wish(api.WishDelete, "ada", "submitter"), want: "peer_not_allowed"},
+		{name: "a person whom this node does not map", door: "peer.job/stop", caller: "self", send: wish(api.WishStop, "eve", "self"), want: "not_your_job"},
+		{name: "a person whom the rank's node does not map", door: "peer.job/stop", caller: "rank", send: wish(api.WishStop, "eve", "rank"), want: "not_your_job"},
+		{name: "another person of the submitter's node", door: "peer.job/stop", caller: "submitter", send: wish(api.WishStop, "eve", "submitter"), want: "not_your_job"},
+		{name: "nobody", door: "peer.job/delete", caller: "self", want: "peer_not_allowed", send: func(w *world) any {
+			return map[string]any{"wish": api.WishDelete, "job": ownJob}
+		}},
+		{name: "somebody else's output by this node", door: "output", caller: "self", first: output(c.person("ada", "submitter")), want: "refused"},
+		{name: "the submitter's output by another node", door: "output", caller: "member", first: output(c.person("ada", "submitter")), want: "peer_not_allowed"},
+		{name: "what is for the input, to the output", door: "output", caller: "submitter", want: "peer_not_allowed", first: func(w *world) api.PeerConn {
+			return api.PeerConn{Rank: w.rank(), Input: &api.PeerInput{By: w.by()}}
+		}},
+		{name: "what is for the output, to the input", door: "input", caller: "submitter", first: output(c.person("ada", "submitter")), want: "peer_not_allowed"},
+
+		{name: "a rank of an attempt before", door: "files", caller: "rank", want: "not_your_job",
+			world: setKnown(func(k *gate.Known) { k.Job.Attempt++ })},
+		{name: "another cable", door: "peer.rdma", caller: "cable", want: "no_such_link", send: func(w *world) any {
+			return api.PeerRDMAParams{Step: api.RDMAPlan, Link: c.link("member", "cable"), By: w.by()}
+		}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			w := newWorld(c, "self", test.caller, "own")
+			if test.world != nil {
+				test.world(w)
+			}
+			d := doors()[test.door]
+			if test.send != nil {
+				d.send = test.send
+			}
+			if test.first != nil {
+				d.first = test.first
+			}
+			if got := try(t, w, d); got != test.want {
+				t.Errorf("%s, not %s", got, test.want)
+			}
+		})
+	}
+}
+
+// TestValuesOfOthers: steps to another home do not do for the caller.
+func TestValuesOfOthers(t *testing.T) {
+	c := newCast()
+	w := newWorld(c, "submitter", "member", "own")
+	d := doors()["peer.job/values"]
+	d.send = func(*world) any {
+		p := w.wish(api.WishValues)
+		p.Homes = newWorld(c, "submitter", "offered", "own").homes
+		return p
+	}
+	is.New(t).Equal(try(t, w, d), "home_not_proven")
+}
+
+// TestBounds holds the doors to their bounds: of bytes, and of how many calls and
+// connections of one caller are under way. This node itself is not counted.
+func TestBounds(t *testing.T) {
+	c := newCast()
+	w := newWorld(c, "self", "member", "own")
+	for _, row := range gate.Table() {
+		d := doors()[row.Name]
+		t.Run(row.Name, func(t *testing.T) {
+			is := is.New(t)
+			g := w.gate(nil)
+			reached := false
+			if d.stream != nil {
+				return
+			}
+			long := append(append([]byte(`"`), slices.Repeat([]byte("x"), row.Bytes)...), '"')
+			_, err := g.Bind(d.call(&reached)).Answer(t.Context(), c.node("member"), long)
+			is.Equal(api.AsError(err).Data.Reason, api.ReasonMessageTooLarge)
+			is.True(!reached)
+		})
+	}
+	t.Run("time", func(t *testing.T) {
+		is := is.New(t)
+		within := 0
+		for _, row := range gate.Table() {
+			if row.Who != gate.WhoMember || row.Within == 0 || row.Name == "peer.vote" {
+				continue
+			}
+			within++
+			w := newWorld(c, "self", "member", "own")
+			d := gate.HandleMember(memberDoors[row.Name], func(ctx context.Context, _ gate.Member, _ json.RawMessage) (any, error) {
+				w.clock.Advance(row.Within - 1)
+				is.NoErr(ctx.Err())
+				w.clock.Advance(1)
+				<-ctx.Done()
+				return nil, context.Cause(ctx)
+			})
+			_, err := w.gate(nil).Bind(d).Answer(t.Context(), c.node("member"), nil)
+			is.True(err != nil)
+		}
+		is.True(within > 0)
+	})
+	t.Run("calls at once", func(t *testing.T) {
+		is := is.New(t)
+		g := w.gate(nil)
+		var call gate.Call
+		depth, deepest := 0, 0
+		enter := func(from api.NodeID) error {
+			_, err := call.Answer(t.Context(), from, json.RawMessage(`{}`))
+			return err
+		}
+		var refused error
+		caller := c.node("member")
+		call = g.Bind(gate.HandleMember(gate.Hello, func(_ context.Context, m gate.Member, _ json.RawMessage) (any, error) {
+			depth++
+			deepest = max(deepest, depth)
+			if depth < 200 && refused == nil {
+				if err := enter(m.Node()); err != nil && refused == nil {
+					refused = err
+					is.NoErr(enter(c.node("rank"))) // another caller has its own bound
+				}
+			}
+			depth--
+			return api.Empty{}, nil
+		}))
+		is.NoErr(enter(caller))
+		is.Equal(api.AsError(refused).Data.Reason, api.ReasonTooManyCalls)
+		is.Equal(deepest, 64+1) // and the other caller's
+		refused, deepest = nil, 0
+		is.NoErr(enter(c.node("self")))
+		is.NoErr(refused)
+		is.Equal(deepest, 200)
+	})
+	t.Run("connections at once", func(t *testing.T) {
+		is := is.New(t)
+		g := w.gate(nil)
+		var stream gate.Conn
+		deepest := 0
+		stream = g.BindStream(gate.ServeMember(gate.Stream, func(ctx context.Context, m gate.Member, first api.PeerConn, conn net.Conn) {
+			if deepest++; deepest < 200 {
+				stream.Serve(ctx, m.Node(), first, conn)
+			}
+		}))
+		stream.Serve(t.Context(), c.node("member"), api.PeerConn{}, nil)
+		is.Equal(deepest, 64)
+	})
+}
+
+// TestNameOf: a wish that is none leads to no door.
+func TestNameOf(t *testing.T) {
+	is := is.New(t)
+	is.Equal(gate.NameOf("peer.put", json.RawMessage(`{"wish":"stop"}`)), "peer.put")
+	is.Equal(gate.NameOf("peer.job", json.RawMessage(`{"wish":"stop"}`)), "peer.job/stop")
+	for _, raw := range []string{`{"wish":"steal"}`, `{"wish":""}`, `{}`, `[]`, `{`, `{"wish":"../peer.put"}`} {
+		is.Equal(gate.NameOf("peer.job", json.RawMessage(raw)), "peer.job")
+	}
+}
