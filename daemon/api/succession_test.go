@@ -86,6 +86,7 @@ func TestVerifyHomes(t *testing.T) {
 	other.sha = SpecSHA256([]byte(`{"job":"other"}`))
 	foreign := newChain()
 	foreign.cluster = "fedcba9876543210fedcba9876543210"
+	nowhere := newChain()
 	many := func(n int) *homeChain {
 		c := newChain()
 		for range n {
@@ -117,7 +118,9 @@ func TestVerifyHomes(t *testing.T) {
 		{name: "an offer by the new home", chain: newChain().offered(3, 3, 2)},
 		{name: "an offer by the submitter's node", chain: newChain().offered(1, 3, 2)},
 		{name: "an offer by no member", chain: newChain().offer(9, 2).offer(3, 3)},
-		{name: "an offer to no node", chain: newChain().offer(3, 2).change(func(s *Succession) { s.Home = "" })},
+		{name: "an offer to no node", chain: nowhere.add(3, Step{
+			Job: homesJob, Cluster: homesCluster, SpecSHA256: nowhere.sha, From: testNode(2), Before: 1, Epoch: 2,
+		}.Offer(testKey(2)))},
 		{name: "an offer to another node", chain: newChain().offer(3, 2).change(func(s *Succession) { s.Home = testNode(4) })},
 		{name: "an offer of another epoch", chain: newChain().offer(3, 2).change(func(s *Succession) { s.Epoch = 3 })},
 		{name: "an empty offer", chain: newChain().offer(3, 2).change(func(s *Succession) { s.Offer = []byte{} })},
@@ -170,6 +173,12 @@ func TestVerifyHomes(t *testing.T) {
 		{name: "votes after votes", chain: newChain().vote(3, 2, 1, 3, 4).vote(5, 3, 1, 2, 4), ok: true},
 		{name: "votes in place of another home", chain: newChain().vote(5, 3, 1, 3, 4), change: func(j *Job, _ *JobSpec) {
 			j.Homes = append(newChain().offer(4, 2).steps, j.Homes...)
+		}},
+		{name: "votes in place of another home of the same epoch", chain: newChain().offer(3, 2).vote(5, 3, 1, 3, 4), change: func(j *Job, _ *JobSpec) {
+			j.Homes[0] = newChain().offer(4, 2).steps[0]
+		}},
+		{name: "votes in place of the same home of another epoch", chain: newChain().offer(2, 2).vote(5, 3, 1, 3, 4), change: func(j *Job, _ *JobSpec) {
+			j.Homes = j.Homes[1:]
 		}},
 		{name: "votes at a roster that is not known", chain: newChain().vote(5, 2, 1, 3, 4), change: func(_ *Job, s *JobSpec) {
 			s.Roster = []string{"unknown"}
