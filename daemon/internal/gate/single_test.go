@@ -3,6 +3,7 @@ package gate_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net"
 	"slices"
 	"testing"
@@ -12,6 +13,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/gate"
+	"fulmen/daemon/internal/gate/gatetest"
 )
 
 // TestSingle has one thing of a proof changed that every case of the matrix has right,
@@ -82,10 +84,11 @@ func TestSingle(t *testing.T) {
 				o := p.Handed.StepTo(ownCluster, ownJob, c.node("rank"), 2).Offer(c.keys["first"])
 				p.Offer = &o
 			})},
-		{name: "an offer signed by the node that hands it on", door: "peer.job/submit", caller: "member", want: "home_not_proven",
+		{name: "an offer to this node that another one brings", door: "peer.job/submit", caller: "member", want: "home_not_proven",
 			send: handed(func(p *api.PeerJobParams) {
+				p.Handed.Home = c.node("first")
 				o := p.Handed.StepTo(ownCluster, ownJob, c.node("self"), 2).Offer(c.keys["first"])
-				p.Offer, p.Handed.Home = &o, c.node("first")
+				p.Offer = &o
 			})},
 		{name: "no offer", door: "peer.job/submit", caller: "first", send: handed(func(p *api.PeerJobParams) { p.Offer = nil }), want: "missing_field"},
 		{name: "nothing handed", door: "peer.job/submit", caller: "first", send: handed(func(p *api.PeerJobParams) { p.Handed = nil }), want: "missing_field"},
@@ -96,6 +99,11 @@ func TestSingle(t *testing.T) {
 		{name: "on behalf of another", door: "peer.job/submit", caller: "first", want: "spec_altered",
 			send: handed(func(p *api.PeerJobParams) { p.By.User = "eve" })},
 		{name: "asked again for a job that is over", door: "peer.job/submit", caller: "first", world: taken, want: "yes"},
+		{name: "a newer offer of a job that is over", door: "peer.job/submit", caller: "first", world: taken, want: "job_ended",
+			send: handed(func(p *api.PeerJobParams) {
+				o := p.Handed.StepTo(ownCluster, ownJob, c.node("self"), 3).Offer(c.keys["first"])
+				p.Offer = &o
+			})},
 		{name: "asked again with another spec", door: "peer.job/submit", caller: "first", want: "spec_altered", world: func(w *world) {
 			taken(w)
 			w.spec.MaxAttempts = 3
@@ -113,6 +121,8 @@ func TestSingle(t *testing.T) {
 		{name: "the submitter by the former home", door: "peer.job/stop", caller: "former", send: wish(api.WishStop, "ada", "submitter"), want: "yes"},
 		{name: "the submitter by the former home, to delete", door: "peer.job/delete", caller: "former", send: wish(api.WishDelete, "ada", "submitter"), want: "peer_not_allowed"},
 		{name: "a person whom this node does not map", door: "peer.job/stop", caller: "self", send: wish(api.WishStop, "eve", "self"), want: "not_your_job"},
+		{name: "a person whom this home does not map", door: "peer.job/delete", caller: "self", send: wish(api.WishDelete, "eve", "self"), want: "not_your_job",
+			world: setKnown(func(k *gate.Known) { k.Job.Home = c.node("self") })},
 		{name: "a person whom the rank's node does not map", door: "peer.job/stop", caller: "rank", send: wish(api.WishStop, "eve", "rank"), want: "not_your_job"},
 		{name: "another person of the submitter's node", door: "peer.job/stop", caller: "submitter", send: wish(api.WishStop, "eve", "submitter"), want: "not_your_job"},
 		{name: "nobody", door: "peer.job/delete", caller: "self", want: "peer_not_allowed", send: func(w *world) any {
@@ -164,6 +174,27 @@ func TestValuesOfOthers(t *testing.T) {
 	is.New(t).Equal(try(t, w, d), "home_not_proven")
 }
 
+// TestNoCable: parameters without a cable are refused before anybody looks for it.
+func TestNoCable(t *testing.T) {
+	reached := false
+	g := gatetest.For("self", nil, nil)
+	_, err := g.Bind(doors()["peer.rdma"].call(&reached)).Answer(t.Context(), "cable", json.RawMessage(`{}`))
+	is.New(t).True(!reached && errors.Is(err, api.ReasonNoSuchLink))
+}
+
+// TestRecordsNoStrangersName: who opens a published port without being let in is not
+// recorded as the person who could.
+func TestRecordsNoStrangersName(t *testing.T) {
+	is := is.New(t)
+	w := newWorld(newCast(), "self", "member", "own")
+	var entries []gate.Entry
+	g := w.gate(func(e gate.Entry) { entries = append(entries, e) })
+	reached, d := false, doors()["publish"]
+	g.BindStream(d.stream(&reached)).Serve(t.Context(), w.from(), d.first(w), nil)
+	is.Equal(len(entries), 1)
+	is.Equal(entries[0].By, api.Principal{})
+}
+
 // TestBounds holds the doors to their bounds: of bytes, and of how many calls and
 // connections of one caller are under way. This node itself is not counted.
 func TestBounds(t *testing.T) {
@@ -180,7 +211,7 @@ func TestBounds(t *testing.T) {
 			}
 			long := append(append([]byte(`"`), slices.Repeat([]byte("x"), row.Bytes)...), '"')
 			_, err := g.Bind(d.call(&reached)).Answer(t.Context(), c.node("member"), long)
-			is.Equal(api.AsError(err).Data.Reason, api.ReasonMessageTooLarge)
+			is.True(errors.Is(err, api.ReasonMessageTooLarge))
 			is.True(!reached)
 		})
 	}
@@ -229,7 +260,7 @@ func TestBounds(t *testing.T) {
 			return api.Empty{}, nil
 		}))
 		is.NoErr(enter(caller))
-		is.Equal(api.AsError(refused).Data.Reason, api.ReasonTooManyCalls)
+		is.True(errors.Is(refused, api.ReasonTooManyCalls))
 		is.Equal(deepest, 64+1) // and the other caller's
 		refused, deepest = nil, 0
 		is.NoErr(enter(c.node("self")))
