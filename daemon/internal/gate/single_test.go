@@ -261,7 +261,7 @@ func TestBounds(t *testing.T) {
 		}))
 		is.NoErr(enter(caller))
 		is.True(errors.Is(refused, api.ReasonTooManyCalls))
-		is.Equal(deepest, 64+1) // and the other caller's
+		is.Equal(deepest, api.MaxMemberCalls+1) // and the other caller's
 		refused, deepest = nil, 0
 		is.NoErr(enter(c.node("self")))
 		is.NoErr(refused)
@@ -278,7 +278,7 @@ func TestBounds(t *testing.T) {
 			}
 		}))
 		stream.Serve(t.Context(), c.node("member"), api.PeerConn{}, nil)
-		is.Equal(deepest, 64)
+		is.Equal(deepest, api.MaxMemberCalls)
 	})
 }
 
