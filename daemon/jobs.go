@@ -97,7 +97,7 @@ func (d *daemon) openJobs() error {
 		Unfit: func(plan api.Plan, mlx map[api.NodeID]string) []api.Cause {
 			return placement.Unfit(plan, mlx, d.shortNameOf)
 		},
-		Compare: d.compare, Name: d.shortNameOf, Find: d.find, Forget: d.forgetJob, Times: times,
+		Compare: d.compare, Name: d.shortNameOf, Find: d.find, Forget: d.forgetJob, Bind: d.ranks.Bind, Times: times,
 		BeatTimes: func() beat.Times {
 			current := d.live.Current().Times
 			return beat.Times{Every: current.Beat, Lost: current.BeatLost}
@@ -124,8 +124,12 @@ func (d *daemon) spawned(ref api.RankRef) {
 }
 
 // membersChanged ends what nodes have here that are no members any more: the jobs
-// of their people, and ranks that they asked for.
+// of their people, and ranks that they asked for. Jobs of this node's people go on in
+// another cluster.
 func (d *daemon) membersChanged(before, after *cluster.Roster) {
+	if before.Cluster() != after.Cluster() {
+		d.jobs.ClusterChanged()
+	}
 	removed := slices.DeleteFunc(before.Current(), after.IsMember)
 	if len(removed) == 0 {
 		return

@@ -28,6 +28,7 @@ type actor struct {
 	// What follows is for the goroutine that works the queue off.
 	state    phase.State
 	spec     api.JobSpec
+	cluster  api.ClusterID // for which spec is signed; empty where that is not known
 	begun    bool
 	failure  error     // the document could not be written: nothing was begun
 	trial    bool      // it need not be written: the wish is refused then
@@ -74,8 +75,9 @@ type shown struct {
 type (
 	// begin makes the state of an actor that has none.
 	begin struct {
-		job  api.Job
-		spec api.JobSpec
+		job     api.Job
+		spec    api.JobSpec
+		cluster api.ClusterID
 	}
 	// wish is something that a caller waits for; its effects are carried out.
 	wish struct {
@@ -145,6 +147,7 @@ func (a *actor) work() {
 		item := a.queue[0]
 		a.queue = a.queue[1:]
 		a.mu.Unlock()
+		a.follow()
 		a.take(item)
 		a.after()
 	}
@@ -177,14 +180,7 @@ func (a *actor) take(item any) {
 		a.inspect()
 	case came:
 		a.pending--
-		if it.after != nil {
-			it.after()
-		}
-		for _, e := range it.items {
-			if e != nil {
-				a.take(e)
-			}
-		}
+		it.finish(a)
 	case phase.Event:
 		a.event(it)
 	case func():
@@ -212,8 +208,12 @@ func (a *actor) see(s phase.Sight) { a.event(s) }
 func (a *actor) rules() phase.Rules {
 	r := phase.RulesOf(a.spec, a.j.cfg.Times())
 	r.Name = a.j.name
-	r.Steps = steps{a.id, a.j.cfg.Key, a.j.cfg.Electors.Cluster()}
+	r.Steps = a.steps()
 	return r
+}
+
+func (a *actor) steps() phase.Steps {
+	return steps{a.id, a.j.cfg.Key, a.j.cfg.Electors.Cluster()}
 }
 
 // begin makes the state: of the home that this node was before, or of a follower.
@@ -222,20 +222,24 @@ func (a *actor) begin(b begin) {
 		a.event(phase.Seen{Job: b.job})
 		return
 	}
-	a.spec, a.begun = b.spec, true
+	a.spec, a.cluster, a.begun = b.spec, b.cluster, true
 	if b.job.Home != a.j.cfg.Node {
 		a.state = phase.Follow(a.j.cfg.Node, b.job, a.rules())
 		a.see(a.j.sight())
 		return
 	}
+	job, isOwn := a.sign(b.job)
 	var out []phase.Effect
 	if at := open(b.job); at != nil {
 		a.resumed = at.Attempt
 	}
-	a.state, out = phase.Resume(a.j.cfg.Node, b.job, a.rules(), a.j.now())
+	a.state, out = phase.Resume(a.j.cfg.Node, job, a.rules(), a.j.now())
 	a.carry(out)
 	a.see(a.j.sight())
 	a.recallOthers()
+	if !isOwn {
+		a.event(phase.StopAsked{By: a.spec.Principal, Reason: api.ReasonRemoved})
+	}
 }
 
 // recallOthers tells a home what other homes wrote of the job.
@@ -280,6 +284,18 @@ func (a *actor) async(f func() came) {
 	a.pending++
 	if !a.j.spawn(func() { a.post(f()) }) {
 		a.pending--
+	}
+}
+
+// finish takes what calls came to.
+func (c came) finish(a *actor) {
+	if c.after != nil {
+		c.after()
+	}
+	for _, e := range c.items {
+		if e != nil {
+			a.take(e)
+		}
 	}
 }
 

@@ -131,6 +131,9 @@ type Config struct {
 	// their documents and files. Output is the policy; empty = the spec's. It may be
 	// called again for the same job, also after a restart, and may wait.
 	Forget func(ctx context.Context, job api.JobID, output api.OutputPolicy)
+	// Bind has the ranks of this node follow a job's spec that was signed anew, by its
+	// hash; nil = there are none.
+	Bind func(job api.JobID, sha256 string)
 	// Times and BeatTimes are read when used.
 	Times     func() phase.Times
 	BeatTimes func() beat.Times

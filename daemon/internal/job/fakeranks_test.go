@@ -101,7 +101,7 @@ func (m *machine) serve(p *peer.Peers) {
 	})
 	handle(m, p, gate.Spawn, m.spawnPrepared)
 	handle(m, p, gate.Renew, func(in api.PeerRenewParams) (any, error) {
-		if err := m.fenced(in.Job, in.Epoch); err != nil {
+		if err := m.fencedBy(in.Job, in.Epoch, in.Warrant); err != nil {
 			return nil, err
 		}
 		out := api.PeerRenewResult{Ranks: []int{}}
@@ -125,7 +125,7 @@ func (m *machine) serve(p *peer.Peers) {
 		return out, nil
 	})
 	handle(m, p, gate.End, func(in api.PeerEndParams) (any, error) {
-		if err := m.fenced(in.Job, in.Epoch); err != nil {
+		if err := m.fencedBy(in.Job, in.Epoch, in.Warrant); err != nil {
 			return nil, err
 		}
 		m.mu.Lock()
@@ -169,11 +169,38 @@ func (m *machine) fenced(job api.JobID, epoch uint64) error {
 	return nil
 }
 
+// fencedBy is fenced that also refuses a spec to which a rank is not bound.
+func (m *machine) fencedBy(job api.JobID, epoch uint64, w api.Warrant) error {
+	m.mu.Lock()
+	for ref, p := range m.procs {
+		if ref.Job == job && p.doc.SpecSHA256 != "" && p.doc.SpecSHA256 != api.SpecSHA256(w.Spec) {
+			m.mu.Unlock()
+			return api.NewError(api.ReasonSpecAltered, "")
+		}
+	}
+	m.mu.Unlock()
+	return m.fenced(job, epoch)
+}
+
+// bindRanks has the ranks of a job follow another spec.
+func (m *machine) bindRanks(job api.JobID, sha256 string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for ref, p := range m.procs {
+		if ref.Job == job && p.doc.SpecSHA256 != "" {
+			p.doc.SpecSHA256 = sha256
+		}
+	}
+}
+
 // spawn1 starts a rank. Its program is words: sleep D; exit CODE RANK D (the others
 // hang); hang; env NAME VALUE (exits 1 where it has another).
 func (m *machine) spawn1(in api.PeerStartParams) error {
-	if err := m.fenced(in.Rank.Job, in.Epoch); err != nil {
+	if err := m.fencedBy(in.Rank.Job, in.Epoch, in.Warrant); err != nil {
 		return err
+	}
+	if in.Plan.SpecSHA256 != api.SpecSHA256(in.Spec) {
+		m.w.breaks("%s was started by the plan of another spec", in.Rank)
 	}
 	spec := specOf(in.Spec)
 	if in.Plan.Backend == api.BackendRing && (in.Plan.Hosts[in.Rank.Rank][0] == "" || len(in.Plan.Ranks) > 1 && !strings.HasSuffix(in.Plan.Hosts[in.Rank.Rank][0], ":4242")) {
@@ -190,7 +217,7 @@ func (m *machine) spawn1(in api.PeerStartParams) error {
 	if m.grants[in.Rank.String()].Before(time.Now()) {
 		m.w.breaks("%s was started without a grant", in.Rank)
 	}
-	p := &process{at: m, doc: api.Rank{Job: in.Rank.Job, Attempt: in.Rank.Attempt, Rank: in.Rank.Rank, Epoch: in.Epoch, Phase: api.RankRunning}}
+	p := &process{at: m, doc: api.Rank{Job: in.Rank.Job, Attempt: in.Rank.Attempt, Rank: in.Rank.Rank, Epoch: in.Epoch, SpecSHA256: api.SpecSHA256(in.Spec), Phase: api.RankRunning}}
 	if m.prepared != "" {
 		p.doc.Versions = map[string]string{"python": m.prepared}
 	}

@@ -34,9 +34,13 @@ func (a *actor) inLane(ref api.RankRef, waits bool, f func(ctx context.Context) 
 			<-before.done // it has a deadline of its own
 		}
 		c := f(ctx)
+		after := c.after
 		c.after = func() {
 			if a.lanes[ref] == l {
 				delete(a.lanes, ref)
+			}
+			if after != nil {
+				after()
 			}
 		}
 		return c
@@ -51,6 +55,7 @@ func (a *actor) askGrant(e phase.AskGrant) {
 		PeerHolderParams: a.holder(ref, e.Epoch), Principal: a.spec.Principal,
 		GPU: e.Rank.GPU, MemoryBytes: e.Rank.MemoryBytes, Receptacles: e.Rank.Receptacles, WaitS: seconds(e.Wait),
 	}
+	anew := a.anew(e)
 	a.inLane(ref, e.Wait > 0, func(ctx context.Context) came {
 		var g api.Grant
 		err := a.j.call(ctx, node, "peer.grant", params, &g, a.j.within(e.Wait+callWithin, node, "to grant what rank "+ref.String()+" needs"))
@@ -66,7 +71,7 @@ func (a *actor) askGrant(e phase.AskGrant) {
 			if !definite(err) { // it may be lent all the same
 				a.giveBack(ctx, node, ref, params.PeerHolderParams)
 			}
-			return events(refused)
+			return anew(err, events(refused))
 		case g.State == api.GrantHeld:
 			granted := phase.Granted{Attempt: e.Attempt, Rank: e.Rank.Rank, Node: node}
 			if g.Reason != api.ReasonGPUUsedByOtherProgram {
@@ -124,11 +129,12 @@ func (a *actor) renew(e phase.Renew) {
 	params := api.PeerRenewParams{Warrant: a.state.Job.Warrant(), Job: a.id, Attempt: e.Attempt, Epoch: e.Epoch, LeaseS: seconds(e.Lease)}
 	period := max(a.state.Rules.Renewal, time.Millisecond)
 	acked := a.acked[nodeAttempt{e.Node, e.Attempt}]
+	anew := a.anew(e)
 	a.async(func() came {
 		var result api.PeerRenewResult
 		err := a.j.callUntilThere(a.j.ctx, e.Node, "peer.renew", params, &result, a.j.within(period, e.Node, "to renew the leases of "+a.id.String()))
 		if err != nil {
-			return events(stale(err, e.Epoch))
+			return anew(err, events(stale(err, e.Epoch)))
 		}
 		c := events(phase.Renewed{Attempt: e.Attempt, Node: e.Node})
 		c.after = func() {

@@ -43,17 +43,17 @@ func (j *Jobs) handed(ctx context.Context, o gate.Offered, p api.PeerJobParams) 
 		}
 	}
 	j.mu.Unlock()
-	return api.Empty{}, j.accept(ctx, p.Job, spec, job)
+	return api.Empty{}, j.accept(ctx, p.Job, spec, j.cfg.Electors.Cluster(), job)
 }
 
 // accept makes this node the home of a job that is new to it, and whose spec was signed
-// or checked just now, once its document is on disk. Otherwise the error says why, and
+// or checked just now for a cluster, once its document is on disk. Otherwise the error says why, and
 // the job is not here.
-func (j *Jobs) accept(ctx context.Context, id api.JobID, spec api.JobSpec, job api.Job) error {
+func (j *Jobs) accept(ctx context.Context, id api.JobID, spec api.JobSpec, cluster api.ClusterID, job api.Job) error {
 	j.mu.Lock()
 	k := j.know(id)
 	if k.raw == nil && !k.gone {
-		k.spec, k.raw, k.sig = spec, job.Spec, job.SpecSig
+		k.spec, k.raw, k.sig, k.cluster = spec, job.Spec, job.SpecSig, cluster
 	}
 	a := k.actor
 	if a == nil {
@@ -70,9 +70,9 @@ func (j *Jobs) accept(ctx context.Context, id api.JobID, spec api.JobSpec, job a
 			}
 			return nil
 		}
-		before, begun := a.state, a.begun
+		before, begun, signedFor := a.state, a.begun, a.cluster
 		a.stopTimers()
-		a.spec, a.begun, a.trial = spec, true, true
+		a.spec, a.cluster, a.begun, a.trial = spec, cluster, true, true
 		var out []phase.Effect
 		a.state, out = phase.Accept(j.cfg.Node, job, a.rules(), j.now())
 		a.carry(out)
@@ -88,7 +88,7 @@ func (j *Jobs) accept(ctx context.Context, id api.JobID, spec api.JobSpec, job a
 			if begun {
 				a.failure, a.trial = nil, false
 				a.begun = false
-				a.begin(begin{job: before.Job, spec: spec})
+				a.begin(begin{job: before.Job, spec: spec, cluster: signedFor})
 			}
 		}
 		return nil

@@ -23,14 +23,15 @@ type known struct {
 
 // body is what a job consists of.
 type body struct {
-	docs  map[api.NodeID]held             // by writer; whose home is proven
-	acts  map[api.NodeID]held             // of homes by a person's word that does not bind this node
-	ends  map[api.NodeID][]api.Succession // deletions by who is not proven to have been the home
-	ranks map[api.Key]rankDoc
-	spec  api.JobSpec // verified
-	raw   []byte      // the bytes of spec
-	sig   []byte      // by which it was verified
-	shown summed      // of a job that nothing happens to any more
+	docs    map[api.NodeID]held             // by writer; whose home is proven
+	acts    map[api.NodeID]held             // of homes by a person's word that does not bind this node
+	ends    map[api.NodeID][]api.Succession // deletions by who is not proven to have been the home
+	ranks   map[api.Key]rankDoc
+	spec    api.JobSpec   // verified
+	raw     []byte        // the bytes of spec
+	sig     []byte        // by which it was verified
+	cluster api.ClusterID // for which it is signed; empty where that is not known
+	shown   summed        // of a job that nothing happens to any more
 }
 
 // summed is what a list shows of a job by a document.
@@ -146,13 +147,15 @@ func (j *Jobs) verify(k *known, id api.JobID, job api.Job) (isAct bool, err erro
 	if !sane(job) || again {
 		return false, api.NewError(api.ReasonMalformedDocument, id.String())
 	}
-	spec := k.spec
+	spec, cluster := k.spec, k.cluster
 	switch {
-	case k.checked(job):
-	case k.raw != nil: // there is one spec of a job
+	case k.checked(job) && !k.anew(job, j.cfg.Node):
+	case k.raw != nil && !k.anew(job, j.cfg.Node): // there is one spec of a job, which its home alone signs anew
 		return false, api.NewError(api.ReasonSpecAltered, id.String())
 	default:
+		cluster = j.cfg.Electors.Cluster()
 		if spec, err = j.checkSpec(id, job); err != nil && job.Home == j.cfg.Node {
+			cluster = ""
 			spec, err = decodeSpec(job.Spec)
 		}
 		if err == nil && spec.Look {
@@ -165,8 +168,8 @@ func (j *Jobs) verify(k *known, id api.JobID, job api.Job) (isAct bool, err erro
 	if job.Home != j.cfg.Node {
 		isAct, err = j.proven(spec, job)
 	}
-	if k.raw == nil && (err == nil || isAct) {
-		k.spec, k.raw, k.sig, k.shown = spec, job.Spec, job.SpecSig, summed{}
+	if (k.raw == nil || k.anew(job, j.cfg.Node)) && (err == nil || isAct) {
+		k.spec, k.raw, k.sig, k.cluster, k.shown = spec, job.Spec, job.SpecSig, cluster, summed{}
 	}
 	return isAct, err
 }
@@ -201,6 +204,11 @@ func (k *known) checked(job api.Job) bool {
 	return k.raw != nil && bytes.Equal(k.raw, job.Spec) && job.Principal == k.spec.Principal
 }
 
+// anew reports whether a job of this node was signed by it since its spec was verified.
+func (k *known) anew(job api.Job, self api.NodeID) bool {
+	return k.raw != nil && job.Home == self && !bytes.Equal(k.sig, job.SpecSig)
+}
+
 // revive makes an actor for a job that has not ended and has none.
 func (j *Jobs) revive(id api.JobID, k *known) {
 	best, ok := k.best()
@@ -209,7 +217,7 @@ func (j *Jobs) revive(id api.JobID, k *known) {
 	}
 	a := newActor(j, id)
 	k.actor = a
-	a.post(begin{job: best.job, spec: k.spec})
+	a.post(begin{job: best.job, spec: k.spec, cluster: k.cluster})
 	for _, n := range writers(k) {
 		if n != j.cfg.Node && n != best.job.Home {
 			a.post(phase.Seen{Job: k.docs[n].job})

@@ -41,6 +41,7 @@ func (j *Jobs) load(records []*ledger.Record) {
 			}
 		}
 	})
+	j.spawn(j.signEnded)
 	j.spawn(j.purge)
 	j.spawn(j.forgetOld)
 }

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"bytes"
 	"net/netip"
 	"slices"
 	"sync"
@@ -35,7 +36,13 @@ func (a *actor) toPlan() func() came {
 	job, spec, mlx, before := a.state.Job, a.spec, a.mlx, a.j.changes.Load()
 	return func() came {
 		event, spoiled := a.j.place(a.id, job, spec, mlx)
-		return came{after: func() { a.planned(event, spoiled, before) }}
+		return came{after: func() {
+			if !bytes.Equal(a.state.Job.SpecSig, job.SpecSig) { // it was signed anew meanwhile
+				event, spoiled = nil, false
+				a.again = true
+			}
+			a.planned(event, spoiled, before)
+		}}
 	}
 }
 
@@ -92,7 +99,9 @@ func (a *actor) comes(first <-chan came) {
 func (a *actor) planned(event phase.Event, spoiled bool, before uint64) {
 	a.planning = false
 	why, missing := event.(phase.Unplaceable)
-	a.event(event)
+	if event != nil {
+		a.event(event)
+	}
 	if missing && !why.Cause.Final && a.state.Waits() {
 		a.unplaced.Store(true)
 		if a.j.changes.Load() != before { // while it was planned: nobody will say so again

@@ -21,6 +21,7 @@ func (a *actor) preflight(e phase.Preflight) {
 		}
 	}
 	warrant, epoch := a.state.Job.Warrant(), a.state.Job.Epoch
+	anew := a.anew(e)
 	a.async(func() came {
 		values := a.j.recallValues(a.j.ctx, a.id, spec, warrant.Homes)
 		if missing(spec.Program, values) {
@@ -33,7 +34,7 @@ func (a *actor) preflight(e phase.Preflight) {
 		var first phase.Cause
 		for i, err := range errs {
 			if err != nil && definite(err) {
-				return events(phase.PreflightFailed{Attempt: e.Attempt, Cause: a.j.causeOf(err, nodes[i])})
+				return anew(err, events(phase.PreflightFailed{Attempt: e.Attempt, Cause: a.j.causeOf(err, nodes[i])}))
 			}
 			if err != nil {
 				if silent = append(silent, a.j.name(nodes[i])); len(silent) == 1 {

@@ -31,13 +31,19 @@ func (a *actor) startRank(e phase.StartRank) {
 	done := make(chan struct{})
 	a.starts[key] = append(a.starts[key], done)
 	delete(a.missed, e.Rank)
+	anew := a.anew(e)
 	a.async(func() came {
 		defer close(done)
 		err := a.order(e.Node, "peer.start", params, "to start rank "+ref.String())
 		if err == nil {
-			return came{after: func() { a.acked[key] = true }}
+			return came{after: func() {
+				a.acked[key] = true
+				if a.state.Job.SpecSHA256 != params.Plan.SpecSHA256 { // it came before the new spec, and was taken after
+					a.j.bind(a.id, a.state.Job)
+				}
+			}}
 		}
-		return a.notStarted(err, e.Node, ref, e.Epoch)
+		return anew(err, a.notStarted(err, e.Node, ref, e.Epoch))
 	})
 }
 
@@ -92,7 +98,7 @@ func (a *actor) endRanks(e phase.EndRanks) {
 			}
 		}
 	}
-	period := max(a.state.Rules.Renewal, time.Second)
+	period, anew := max(a.state.Rules.Renewal, time.Second), a.anew(e)
 	a.async(func() came {
 		a.settled(starts)
 		// The way by which it is called may go with the cable for which the group is ended.
@@ -101,7 +107,7 @@ func (a *actor) endRanks(e phase.EndRanks) {
 			return events(phase.EndAccepted{Attempt: e.Attempt, Node: e.Node})
 		}
 		a.j.cfg.Log.Info("an order to end was not taken; it is repeated", "job", a.id, "node", e.Node, "error", err)
-		return events(stale(err, e.Epoch))
+		return anew(err, events(stale(err, e.Epoch)))
 	})
 }
 

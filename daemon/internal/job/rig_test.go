@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"crypto/sha256"
@@ -68,6 +69,7 @@ type machine struct {
 	mu         sync.Mutex
 	hear       func(api.NodeID)
 	sight      []func()
+	in         atomic.Value // the cluster; nil = the world's
 	memory     memory
 	deaf       bool // sends and hears no beats
 	forgot     []string
@@ -130,27 +132,50 @@ func (w *world) node(id api.NodeID) *machine {
 	return w.nodes[i]
 }
 
-// Cluster is the world's.
-func (w *world) Cluster() api.ClusterID { return cluster }
+// Cluster is the one that the machine is in.
+func (m *machine) Cluster() api.ClusterID {
+	in, _ := m.in.Load().(api.ClusterID)
+	return cmp.Or(in, cluster)
+}
 
-// PublicKey makes the world the ledgers' members.
-func (w *world) PublicKey(id api.NodeID) ([]byte, bool) {
-	for _, m := range w.nodes {
-		if m.id == id {
-			return m.key.Public().(ed25519.PublicKey), true
+// PublicKey makes the machines of one cluster its members.
+func (m *machine) PublicKey(id api.NodeID) ([]byte, bool) {
+	for _, o := range m.w.nodes {
+		if o.id == id && o.Cluster() == m.Cluster() {
+			return o.key.Public().(ed25519.PublicKey), true
 		}
 	}
 	return nil, false
 }
 
+// adopts has the machine hold the roster of another cluster.
+func (m *machine) adopts(to api.ClusterID) { m.in.Store(to) }
+
+// rejoins signs again what the machine has written.
+func (m *machine) rejoins() {
+	m.w.t.Helper()
+	if err := m.writer.Rejoin(m.Cluster()); err != nil {
+		m.w.t.Fatal(err)
+	}
+	m.w.changed()
+}
+
+// moves brings the machine into another cluster, in the order of a join.
+func (m *machine) moves(to api.ClusterID) {
+	m.w.t.Helper()
+	m.adopts(to)
+	m.ClusterChanged()
+	m.rejoins()
+}
+
 // start begins the machine's daemon.
 func (m *machine) start() {
-	l, writer, err := ledger.Open(ledger.Options{Key: m.key, Cluster: cluster, Counter: m.disk, Store: m.disk, Members: m.w})
+	l, writer, err := ledger.Open(ledger.Options{Key: m.key, Cluster: m.Cluster(), Counter: m.disk, Store: m.disk, Members: m})
 	if err != nil {
 		m.w.t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	electors := gatetest.Electors(m.w, m.Members)
+	electors := gatetest.Electors(m, m.Members)
 	var jobs *Jobs
 	peers := peer.New(m.id, m.w.desk.Add(m.id), gatetest.New(gate.Config{
 		Self: m.id, Electors: electors, Clock: m.clock(),
@@ -163,7 +188,7 @@ func (m *machine) start() {
 	m.mu.Unlock()
 	m.serve(peers)
 	jobs, err = New(Config{
-		Node: m.id, Key: m.key, Electors: electors, Roster: func() []string { return []string{"head"} }, Memory: &m.memory,
+		Node: m.id, Key: m.key, Electors: electors, Roster: func() []string { return []string{"head of " + string(m.Cluster())} }, Memory: &m.memory,
 		Clock: m.clock(), Peers: peers, Ledger: l, Documents: docs{m}, Sight: eyes{m}, Access: m, Beats: air{m}, Planner: planner{m},
 		Keep:   m.w.keep,
 		Cables: m.w.cablesNow, Name: m.w.nameOf, Unfit: unfit,
@@ -177,7 +202,7 @@ func (m *machine) start() {
 			return out
 		},
 		Find:   func(ref api.NodeRef) (api.NodeID, error) { return api.NodeID(ref), nil },
-		Forget: m.forgetRanks, Times: func() phase.Times { return m.w.times }, BeatTimes: beat.DefaultTimes,
+		Forget: m.forgetRanks, Bind: m.bindRanks, Times: func() phase.Times { return m.w.times }, BeatTimes: beat.DefaultTimes,
 		PreflightWithin: func() time.Duration { return api.DefaultPreflight }, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
@@ -304,7 +329,9 @@ func (e eyes) Watch(f func()) (stop func()) {
 func (m *machine) Members() []api.NodeID {
 	var all []api.NodeID
 	for _, n := range m.w.nodes {
-		all = append(all, n.id)
+		if n.Cluster() == m.Cluster() {
+			all = append(all, n.id)
+		}
 	}
 	return all
 }
@@ -312,7 +339,7 @@ func (m *machine) Members() []api.NodeID {
 func (m *machine) Reached() []api.NodeID {
 	var all []api.NodeID
 	for _, n := range m.w.nodes {
-		if m.w.desk.Joined(m.id, n.id) {
+		if n.Cluster() == m.Cluster() && m.w.desk.Joined(m.id, n.id) {
 			all = append(all, n.id)
 		}
 	}

@@ -9,11 +9,12 @@ import (
 // again meanwhile has given the rank up, and says so.
 func (a *actor) spawnRank(e phase.SpawnRank) {
 	ref := api.RankRef{Job: a.id, Attempt: e.Attempt, Rank: e.Rank}
+	params, anew := api.PeerSpawnParams{Warrant: a.state.Job.Warrant(), Rank: ref, Epoch: e.Epoch}, a.anew(e)
 	a.async(func() came {
-		err := a.order(e.Node, "peer.spawn", api.PeerSpawnParams{Warrant: a.state.Job.Warrant(), Rank: ref, Epoch: e.Epoch}, "to run rank "+ref.String())
+		err := a.order(e.Node, "peer.spawn", params, "to run rank "+ref.String())
 		if err == nil {
 			return came{}
 		}
-		return a.notStarted(err, e.Node, ref, e.Epoch)
+		return anew(err, a.notStarted(err, e.Node, ref, e.Epoch))
 	})
 }

@@ -29,7 +29,7 @@ func (j *Jobs) Submit(ctx context.Context, c Caller, p api.JobSubmitParams) (api
 	if id, err := j.submitted(c.Principal, p); id != "" || err != nil {
 		return api.JobSubmitResult{Job: id, Existing: err == nil}, err
 	}
-	id := api.NewJobID()
+	id, cluster := api.NewJobID(), j.cfg.Electors.Cluster()
 	spec := j.vouched(p.Request.Spec(id, c.Principal, j.now()))
 	raw, sig, err := j.sign(spec)
 	if err != nil {
@@ -46,7 +46,7 @@ func (j *Jobs) Submit(ctx context.Context, c Caller, p api.JobSubmitParams) (api
 		j.mu.Unlock()
 	}
 	job := api.Job{Spec: raw, SpecSig: sig, SpecSHA256: api.SpecSHA256(raw), Principal: c.Principal, Home: j.cfg.Node}
-	if err := j.accept(ctx, id, spec, job); err != nil {
+	if err := j.accept(ctx, id, spec, cluster, job); err != nil {
 		if definite(err) {
 			j.mu.Lock()
 			delete(j.values, id)

@@ -1,7 +1,9 @@
 package rank
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 
@@ -40,6 +42,27 @@ func (r *Ranks) admit(job api.JobID, home gate.Home) error {
 		return nil // there is nothing here that a former home could touch
 	}
 	return r.saveFence(job)
+}
+
+// Bind has the ranks of a job follow its spec as its home, this node, has signed it
+// anew, by its hash: they take orders by that one and no other. Their records say so
+// when it returns.
+func (r *Ranks) Bind(job api.JobID, sha256 string) {
+	r.mu.Lock()
+	var changed []*held
+	for _, h := range r.ofJob(job) {
+		if h.Doc.SpecSHA256 != sha256 {
+			h.Doc.SpecSHA256 = sha256
+			r.say(h.ref())
+			changed = append(changed, h)
+		}
+	}
+	r.mu.Unlock()
+	for _, h := range changed {
+		if err := r.save(h); err != nil && !errors.Is(err, fs.ErrNotExist) { // it is forgotten just now
+			r.cfg.Log.Error("that a job's spec was signed anew is not on disk", "rank", h.ref().String(), "err", err)
+		}
+	}
 }
 
 // ended reports whether the order to end a rank was taken, which may come before

@@ -31,12 +31,12 @@ type Ranks struct {
 	ports  ports
 }
 
-// held is one rank. What it holds is guarded by Ranks.mu; the record is written
-// by the goroutine of its life alone.
+// held is one rank. What it holds is guarded by Ranks.mu.
 type held struct {
 	record
 	folder string
-	hidden bool // an attempt after it has started here: its document is gone
+	saving sync.Mutex // orders what is written of the record
+	hidden bool       // an attempt after it has started here: its document is gone
 
 	lease   time.Duration      // until when it lives unrenewed, on Boot; 0 = as its shim says
 	moved   chan struct{}      // lease has changed; nil where nobody watches it: its shim does
@@ -195,6 +195,8 @@ func (r *Ranks) enter(h *held, phase api.RankPhase, reason api.Reason, message s
 
 // save writes the rank's record.
 func (r *Ranks) save(h *held) error {
+	h.saving.Lock()
+	defer h.saving.Unlock()
 	r.mu.Lock()
 	rec := h.record
 	r.mu.Unlock()

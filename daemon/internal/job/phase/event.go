@@ -18,6 +18,14 @@ type Cause struct {
 	Final bool
 }
 
+// Signed says that the home has signed the job again, for another cluster, and has
+// published it. It changes neither what the job does nor who its home is. Steps replaces
+// that of the rules.
+type Signed struct {
+	Job   api.Job
+	Steps Steps
+}
+
 // Planned answers [AskPlan]: this is where the job is to run.
 type Planned struct{ Plan api.Plan }
 
@@ -193,6 +201,7 @@ type VoteRefused struct{ Epoch uint64 }
 // the home nor any node of its attempt is in sight.
 type TakeOver struct{ By api.Principal }
 
+func (Signed) event()           {}
 func (Planned) event()          {}
 func (Unplaceable) event()      {}
 func (HandOverAccepted) event() {}

@@ -17,7 +17,8 @@ type step struct {
 
 // Next is what becomes of a job when something happened at a moment of the wall
 // clock, and what is to be done about it. The state it is given stays as it is.
-// A job that has ended changes no more: only a grant that comes late is given back.
+// A job that has ended changes no more: only a grant that comes late is given back,
+// and its spec may be signed anew.
 func Next(s State, at api.Time, e Event) (State, []Effect) {
 	m := &step{State: s.clone(), at: at}
 	m.take(e)
@@ -39,6 +40,10 @@ func (m *step) take(e Event) {
 	}
 	if sight, ok := e.(Sight); ok {
 		m.sight(sight)
+		return
+	}
+	if signed, ok := e.(Signed); ok {
+		m.Job, m.Rules.Steps = signed.Job, signed.Steps
 		return
 	}
 	if t, ok := e.(TimerFired); ok && !m.fired(t.Timer) {

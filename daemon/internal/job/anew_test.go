@@ -1,0 +1,106 @@
+package job
+
+import (
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+)
+
+// alone is the cluster of a Mac that has not joined any other one.
+const alone = api.ClusterID("ffffffffffffffffffffffffffffffff")
+
+// A job that runs goes on while its Mac joins another cluster, where the other members
+// take its document, and that of one that ended before, and later their deletions.
+func TestJobGoesOnInAnotherCluster(t *testing.T) {
+	for name, restarts := range map[string]bool{"at once": false, "after a restart": true} {
+		t.Run(name, func(t *testing.T) {
+			in(t, 2, func(t *testing.T, w *world) {
+				is := is.New(t)
+				a, b := w.nodes[0], w.nodes[1]
+				a.moves(alone)
+				before := a.submits(program(words("sleep", "1s"), a))
+				a.until(before, api.JobSucceeded, 10*time.Second)
+				id := a.submits(program(words("sleep", "3m"), a))
+				ran := a.until(id, api.JobRunning, 5*time.Second)
+				next := a.submits(program(words("sleep", "1m"), a, b)) // waits for the other Mac
+				if _, known := b.Known(id); known {
+					t.Fatal("a stranger's job is known")
+				}
+				if restarts {
+					a.kill()
+					a.adopts(cluster)
+					a.start()
+					a.rejoins()
+				} else {
+					a.moves(cluster)
+				}
+				pass(time.Minute) // twice a lease
+				signed := a.sees(id)
+				if signed.Phase != api.JobRunning {
+					t.Fatalf("the job is %s: %s, %s", signed.Phase, signed.Reason, signed.Message)
+				}
+				is.Equal(signed.Attempt, ran.Attempt)
+				is.True(signed.SpecSHA256 != ran.SpecSHA256)
+				is.Equal(signed.Attempts[0].Plan.SpecSHA256, signed.SpecSHA256)
+				for _, job := range []api.JobID{before, id, next} {
+					known, found := b.Known(job)
+					is.True(found)
+					is.Equal(known.Job.SpecSHA256, a.sees(job).SpecSHA256)
+					is.Equal(known.Spec.Principal, a.person().Principal)
+				}
+				a.until(id, api.JobSucceeded, 3*time.Minute)
+				a.until(next, api.JobSucceeded, 2*time.Minute)
+				is.Equal(a.sees(id).Attempt, ran.Attempt)
+				for _, job := range []api.JobID{before, id, next} {
+					is.NoErr(a.Delete(t.Context(), a.person(), api.JobDeleteParams{Job: job}))
+					pass(time.Second)
+					known, found := b.Known(job)
+					is.True(found && known.Gone)
+				}
+			})
+		})
+	}
+}
+
+// What is under way when the cluster changes is done again by the new spec.
+func TestClusterChangesAtAnyMoment(t *testing.T) {
+	in(t, 1, func(t *testing.T, w *world) {
+		a := w.nodes[0]
+		w.slow = 7 * time.Millisecond
+		clusters := []api.ClusterID{alone, cluster}
+		for i := range 60 {
+			id := a.submits(program(words("sleep", "10s"), a))
+			pass(time.Duration(i) * time.Millisecond / 2)
+			a.moves(clusters[i%2])
+			job := a.until(id, api.JobSucceeded, time.Minute)
+			if job.Attempt != 1 {
+				t.Errorf("a change after %d/2 ms cost %d attempts", i, job.Attempt)
+			}
+			if _, err := a.checkSpec(id, job); err != nil {
+				t.Errorf("a change after %d/2 ms left %v", i, err)
+			}
+		}
+	})
+}
+
+// A home above the first epoch proves by the new spec that it is the home.
+func TestLaterEpochInAnotherCluster(t *testing.T) {
+	in(t, 2, func(t *testing.T, w *world) {
+		is := is.New(t)
+		a, b := w.nodes[0], w.nodes[1]
+		a.moves(alone)
+		id := a.submits(program(words("sleep", "3m"), a))
+		a.until(id, api.JobRunning, 5*time.Second)
+		a.moves(cluster)
+		job := a.sees(id)
+		job.Epoch = 7
+		signed, spec, isOwn := a.signedAnew(job, a.jobs[id].spec)
+		is.True(isOwn)
+		is.NoErr(signed.VerifyHomes(spec, b.cfg.Electors, nil))
+		_, _, isOwn = b.signedAnew(job, spec)
+		is.True(!isOwn) // neither its person nor its home
+	})
+}
