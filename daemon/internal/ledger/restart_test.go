@@ -2,6 +2,8 @@ package ledger
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/matryer/is"
@@ -146,5 +148,22 @@ func TestRejoinSignsEverythingAgain(t *testing.T) {
 		d := rec.Document()
 		is.NoErr(d.Verify(testCluster, r.author.public()))
 		is.Equal(d.Inc, uint64(3))
+	}
+}
+
+// Documents keep their order: the oldest jobs are deleted first.
+func TestRejoinKeepsTheOrder(t *testing.T) {
+	is := is.New(t)
+	r := newRig(t)
+	var want []string
+	for i := range 20 {
+		want = append(want, fmt.Sprintf("j%08d", 20-i))
+		is.NoErr(r.w.Put(Draft{Kind: api.KindJob, Name: want[i], Value: value(i)}))
+	}
+	is.NoErr(r.w.Rejoin(otherCluster))
+	records := r.List(Filter{Kinds: []api.Kind{api.KindJob}})
+	slices.SortFunc(records, func(a, b *Record) int { return a.Version().Compare(b.Version()) })
+	for i, record := range records {
+		is.Equal(record.Key().Name, want[i])
 	}
 }

@@ -145,6 +145,8 @@ func (l *Ledger) restate(above uint64, only *api.Key) error {
 		}
 	}
 	l.mu.RUnlock()
+	// What was written first stays first: jobs are deleted in that order.
+	slices.SortFunc(docs, func(a, b api.Document) int { return a.Version().Compare(b.Version()) })
 	if only == nil {
 		if err := l.author.raise(above); err != nil {
 			return err
