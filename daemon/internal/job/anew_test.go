@@ -65,25 +65,46 @@ func TestJobGoesOnInAnotherCluster(t *testing.T) {
 	}
 }
 
-// What is under way when the cluster changes is done again by the new spec.
+// What is under way when the cluster changes is done again by the new spec, or taken
+// over into it.
 func TestClusterChangesAtAnyMoment(t *testing.T) {
 	in(t, 1, func(t *testing.T, w *world) {
 		a := w.nodes[0]
-		w.slow = 7 * time.Millisecond
+		w.slow, w.slowStart = 30*time.Millisecond, 10*time.Millisecond
 		clusters := []api.ClusterID{alone, cluster}
 		for i := range 60 {
-			id := a.submits(program(words("sleep", "10s"), a))
-			pass(time.Duration(i) * time.Millisecond / 2)
+			id := a.submits(program(words("sleep", "40s"), a))
+			pass(time.Duration(i) * time.Millisecond)
 			a.moves(clusters[i%2])
-			job := a.until(id, api.JobSucceeded, time.Minute)
-			if job.Attempt != 1 {
-				t.Errorf("a change after %d/2 ms cost %d attempts", i, job.Attempt)
-			}
-			if _, err := a.checkSpec(id, job); err != nil {
-				t.Errorf("a change after %d/2 ms left %v", i, err)
+			a.succeedsAnew(id)
+		}
+	})
+}
+
+// A call is refused that is made just before the home signs its job again.
+func TestClusterChangesBetweenTwoSteps(t *testing.T) {
+	in(t, 1, func(t *testing.T, w *world) {
+		a := w.nodes[0]
+		clusters := []api.ClusterID{alone, cluster}
+		for i := range 60 {
+			a.next = clusters[i%2]
+			a.reads.Store(int64(i) + 1)
+			a.succeedsAnew(a.submits(program(words("sleep", "12s"), a)))
+			a.reads.Store(0)
+			if a.isIn() != a.next {
+				a.moves(a.next)
 			}
 		}
 	})
+}
+
+// succeedsAnew lets a job succeed at its first attempt, and be one of the cluster of now.
+func (m *machine) succeedsAnew(id api.JobID) {
+	m.w.t.Helper()
+	job := m.until(id, api.JobSucceeded, 2*time.Minute)
+	if _, err := m.checkSpec(id, job); err != nil || job.Attempt != 1 || m.w.broken != "" {
+		m.w.t.Fatalf("at attempt %d: %v; broken: %s", job.Attempt, err, m.w.broken)
+	}
 }
 
 // A home above the first epoch proves by the new spec that it is the home.

@@ -97,6 +97,9 @@ func (m *machine) serve(p *peer.Peers) {
 		if m.unanswered.Add(-1) >= 0 {
 			<-time.After(30 * time.Second) // the caller gives up before
 		}
+		if m.w.slowStart > 0 {
+			<-time.After(m.w.slowStart)
+		}
 		return api.Empty{}, m.spawn1(in)
 	})
 	handle(m, p, gate.Spawn, m.spawnPrepared)

@@ -41,6 +41,7 @@ type world struct {
 	mu              sync.Mutex
 	broken          string               // the first broken law
 	slow            time.Duration        // how long a plan takes
+	slowStart       time.Duration        // how long an order to start is on its way behind the gate
 	lack            map[string]api.Cause // what a preflight finds missing, by program
 	friend          api.Principal        // may act for everybody
 	calls           map[string]int       // answered, by method
@@ -79,6 +80,8 @@ type machine struct {
 	preparing  preparing    // how that goes
 	prepared   string       // the version of Python that its ranks find once they are prepared
 	step       atomic.Int64 // by how much the wall clock was set
+	reads      atomic.Int64 // of its cluster, after which it is next
+	next       api.ClusterID
 	unanswered atomic.Int64 // orders to start that it does not answer
 	ranks
 }
@@ -132,8 +135,18 @@ func (w *world) node(id api.NodeID) *machine {
 	return w.nodes[i]
 }
 
-// Cluster is the one that the machine is in.
+// Cluster is the one that the machine is in. Where so is asked, that changes when it is
+// read so often.
 func (m *machine) Cluster() api.ClusterID {
+	if m.reads.Add(-1) == 0 {
+		m.adopts(m.next)
+		go m.moves(m.next)
+	}
+	return m.isIn()
+}
+
+// isIn is Cluster where that is not counted.
+func (m *machine) isIn() api.ClusterID {
 	in, _ := m.in.Load().(api.ClusterID)
 	return cmp.Or(in, cluster)
 }
@@ -141,7 +154,7 @@ func (m *machine) Cluster() api.ClusterID {
 // PublicKey makes the machines of one cluster its members.
 func (m *machine) PublicKey(id api.NodeID) ([]byte, bool) {
 	for _, o := range m.w.nodes {
-		if o.id == id && o.Cluster() == m.Cluster() {
+		if o.id == id && o.isIn() == m.isIn() {
 			return o.key.Public().(ed25519.PublicKey), true
 		}
 	}
@@ -153,16 +166,14 @@ func (m *machine) adopts(to api.ClusterID) { m.in.Store(to) }
 
 // rejoins signs again what the machine has written.
 func (m *machine) rejoins() {
-	m.w.t.Helper()
-	if err := m.writer.Rejoin(m.Cluster()); err != nil {
-		m.w.t.Fatal(err)
+	if err := m.writer.Rejoin(m.isIn()); err != nil {
+		m.w.breaks("%v", err)
 	}
 	m.w.changed()
 }
 
 // moves brings the machine into another cluster, in the order of a join.
 func (m *machine) moves(to api.ClusterID) {
-	m.w.t.Helper()
 	m.adopts(to)
 	m.ClusterChanged()
 	m.rejoins()
@@ -188,7 +199,7 @@ func (m *machine) start() {
 	m.mu.Unlock()
 	m.serve(peers)
 	jobs, err = New(Config{
-		Node: m.id, Key: m.key, Electors: electors, Roster: func() []string { return []string{"head of " + string(m.Cluster())} }, Memory: &m.memory,
+		Node: m.id, Key: m.key, Electors: electors, Roster: func() []string { return []string{"head of " + string(m.isIn())} }, Memory: &m.memory,
 		Clock: m.clock(), Peers: peers, Ledger: l, Documents: docs{m}, Sight: eyes{m}, Access: m, Beats: air{m}, Planner: planner{m},
 		Keep:   m.w.keep,
 		Cables: m.w.cablesNow, Name: m.w.nameOf, Unfit: unfit,
@@ -329,7 +340,7 @@ func (e eyes) Watch(f func()) (stop func()) {
 func (m *machine) Members() []api.NodeID {
 	var all []api.NodeID
 	for _, n := range m.w.nodes {
-		if n.Cluster() == m.Cluster() {
+		if n.isIn() == m.isIn() {
 			all = append(all, n.id)
 		}
 	}
@@ -339,7 +350,7 @@ func (m *machine) Members() []api.NodeID {
 func (m *machine) Reached() []api.NodeID {
 	var all []api.NodeID
 	for _, n := range m.w.nodes {
-		if n.Cluster() == m.Cluster() && m.w.desk.Joined(m.id, n.id) {
+		if n.isIn() == m.isIn() && m.w.desk.Joined(m.id, n.id) {
 			all = append(all, n.id)
 		}
 	}
