@@ -1,6 +1,7 @@
 package api
 
-// JobSpec is what a person asked for. It never changes after it was signed;
+// JobSpec is what a person asked for. It never changes after it was signed, but for
+// Home and Roster when its node joins another cluster and signs it again;
 // nodes check the exact bytes before they start anything. Values of
 // environment variables are not in it: they go to the nodes that run ranks and
 // are never stored.
