@@ -1,10 +1,9 @@
 package api
 
-// JobSpec is what a person asked for. It never changes after it was signed, but for
-// Home and Roster when its node joins another cluster and signs it again;
-// nodes check the exact bytes before they start anything. Values of
-// environment variables are not in it: they go to the nodes that run ranks and
-// are never stored.
+// JobSpec is what a person asked for. It never changes after it was signed, except that a
+// node that joins another cluster signs its people's again, with Home and Roster of now.
+// Nodes check the exact bytes before they start anything. Values of environment variables
+// are not in it: they go to the nodes that run ranks and are never stored.
 type JobSpec struct {
 	// Job is the id that the submitter's node drew.
 	Job JobID `json:"job"`

@@ -125,3 +125,18 @@ func TestLaterEpochInAnotherCluster(t *testing.T) {
 		is.True(!isOwn) // neither its person nor its home
 	})
 }
+
+// A job of another node's person, which only that node can sign, ends with the cluster.
+func TestJobsOfOthersEndWithTheCluster(t *testing.T) {
+	in(t, 2, func(t *testing.T, w *world) {
+		is := is.New(t)
+		a, b := w.nodes[0], w.nodes[1]
+		theirs := b.submits(program(words("sleep", "1h"), a))
+		a.until(theirs, api.JobRunning, 10*time.Second)
+		is.Equal(a.sees(theirs).Home, a.id)
+		a.moves(alone)
+		a.until(theirs, api.JobStopped, time.Minute)
+		is.Equal(a.sees(theirs).Reason, api.ReasonRemoved)
+		is.Equal(w.living(theirs), 0)
+	})
+}

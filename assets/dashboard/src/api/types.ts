@@ -1929,10 +1929,10 @@ export interface JobSelect {
 }
 
 /**
- * JobSpec is what a person asked for. It never changes after it was signed;
- * nodes check the exact bytes before they start anything. Values of
- * environment variables are not in it: they go to the nodes that run ranks and
- * are never stored.
+ * JobSpec is what a person asked for. It never changes after it was signed, except that a
+ * node that joins another cluster signs its people's again, with Home and Roster of now.
+ * Nodes check the exact bytes before they start anything. Values of environment variables
+ * are not in it: they go to the nodes that run ranks and are never stored.
  */
 export interface JobSpec {
   /** The id that the submitter's node drew. */
