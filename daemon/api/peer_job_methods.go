@@ -320,8 +320,9 @@ type PeerVoteParams struct {
 	Warrant
 	// Job is the job.
 	Job JobID `json:"job"`
-	// From is the home that is gone, and FromEpoch its epoch; Warrant proves them.
-	From      NodeID `json:"from"`
+	// From is the home that is gone; Warrant proves that it was one.
+	From NodeID `json:"from"`
+	// FromEpoch is its epoch.
 	FromEpoch uint64 `json:"from_epoch"`
 	// Epoch is the epoch that the caller would have.
 	Epoch uint64 `json:"epoch"`

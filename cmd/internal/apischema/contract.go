@@ -127,5 +127,5 @@ func defaults() map[string]string {
 // the fields' keys, with the struct that this version writes there.
 func holds() map[string]reflect.Type {
 	spec := reflect.TypeFor[api.JobSpec]()
-	return map[string]reflect.Type{"Job.Spec": spec, "PeerJobParams.Spec": spec, "PeerStartParams.Spec": spec}
+	return map[string]reflect.Type{"Job.Spec": spec, "PeerJobParams.Spec": spec, "Warrant.Spec": spec}
 }
