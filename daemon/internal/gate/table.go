@@ -107,12 +107,12 @@ var (
 // The doors that are connections. Packets, calls, large documents and pairing are
 // carried by the transport itself, which proves the caller's key first.
 var (
-	Stream      = MemberStream{add(Row{Name: string(api.ConnStream), Who: WhoMember, Proof: byTLS})}
-	SideChannel = MemberStream{add(Row{Name: string(api.ConnSideChannel), Who: WhoRank, AtOnce: 256, Proof: "the plan of the rank 0 that was started here"})}
-	Files       = RankStream{add(Row{Name: string(api.ConnFiles), Who: WhoRank, Proof: byJob})}
-	Output      = PersonStream{add(Row{Name: string(api.ConnOutput), Who: WhoPerson, AtOnce: 256, Proof: byJob})}
-	Input       = PersonStream{add(Row{Name: string(api.ConnInput), Who: WhoPerson, Proof: byJob})}
-	Publish     = PersonStream{add(Row{Name: string(api.ConnPublish), Who: WhoPerson, AtOnce: 1024, Proof: byJob})}
+	Stream      = MemberStream{conn(api.ConnStream, WhoMember, byTLS)}
+	SideChannel = MemberStream{conn(api.ConnSideChannel, WhoRank, "the plan of the rank 0 that was started here")}
+	Files       = RankStream{conn(api.ConnFiles, WhoRank, byJob)}
+	Output      = PersonStream{conn(api.ConnOutput, WhoPerson, byJob)}
+	Input       = PersonStream{conn(api.ConnInput, WhoPerson, byJob)}
+	Publish     = PersonStream{conn(api.ConnPublish, WhoPerson, byJob)}
 )
 
 var table []*Row
@@ -133,6 +133,11 @@ func add(r Row) *Row {
 	}
 	table = append(table, &r)
 	return &r
+}
+
+// conn is a door that is a connection. How many there may be the transport bounds first.
+func conn(kind api.PeerConnKind, who Who, proof string) *Row {
+	return add(Row{Name: string(kind), Who: who, Proof: proof, AtOnce: kind.ConnQuota()})
 }
 
 func member(name, proof string, bytes int, within time.Duration) MemberDoor {

@@ -45,8 +45,9 @@ type Peers interface {
 	HandleStream(h gate.StreamHandler)
 }
 
-// MaxConnections is how many connections one job may have at once.
-const MaxConnections = 256
+// MaxConnections is how many connections one job may have at once: as many as a member
+// may have open to published ports of another.
+const MaxConnections = 128
 
 // Relay publishes ports, from this node and on it.
 type Relay struct {

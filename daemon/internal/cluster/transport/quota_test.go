@@ -266,6 +266,10 @@ func TestCallsAtOnceOfOneMemberAreBounded(t *testing.T) {
 				is := is.New(d.t)
 				hostile, victim, other := d.nodes[0], d.nodes[1], d.nodes[2]
 				echo(victim)
+				victim.handle(gate.Measure, func(ctx context.Context, _ api.NodeID, _ json.RawMessage) (any, error) {
+					<-ctx.Done()
+					return nil, ctx.Err()
+				})
 				d.open()
 				params := `"` + strings.Repeat("x", size) + `"`
 				refused := 0
@@ -283,7 +287,7 @@ func TestCallsAtOnceOfOneMemberAreBounded(t *testing.T) {
 					}()
 					go func() {
 						for range callsAtOnce { // none of them ends
-							if writeFrame(conn, requestRPC([]byte("1"), "peer.put", json.RawMessage(params))) != nil {
+							if writeFrame(conn, requestRPC([]byte("1"), "peer.measure", json.RawMessage(params))) != nil {
 								return
 							}
 						}
