@@ -2,7 +2,6 @@ package gate
 
 import (
 	"context"
-	"encoding/json"
 
 	"fulmen/daemon/api"
 )
@@ -41,19 +40,12 @@ type Claimer interface {
 
 // HandleHome makes the handler of a door of a job's home.
 func HandleHome[P Claimer](d HomeDoor, h func(context.Context, Home, P) (any, error)) Handler {
-	return Handler{d.row, func(ctx context.Context, g *Gate, from api.NodeID, raw json.RawMessage) (any, error) {
-		var p P
-		if err := params(raw, &p); err != nil {
-			return nil, g.refuse(d.row, from, api.Principal{}, "", err)
-		}
+	return proven(d.row, func(g *Gate, from api.NodeID, p P) (proof[Home], error) {
 		claim := p.Claim()
 		home, err := g.home(from, claim, d == Preflight)
-		if err != nil {
-			return nil, g.refuse(d.row, from, home.spec.Principal, string(claim.Job), err)
-		}
-		g.admit(d.row, from, home.spec.Principal, home.spec.Principal, string(claim.Job), WhoHome)
-		return h(ctx, home, p)
-	}}
+		owner := home.spec.Principal
+		return proof[Home]{home, owner, owner, string(claim.Job), WhoHome}, err
+	}, h)
 }
 
 // home checks that a node is the home of a job that it says it is. looks permits a
@@ -119,19 +111,10 @@ type OfferDoor struct{ row *Row }
 
 // HandleOffer makes the handler of the door by which a job is handed over.
 func HandleOffer(d OfferDoor, h func(context.Context, Offered, api.PeerJobParams) (any, error)) Handler {
-	return Handler{d.row, func(ctx context.Context, g *Gate, from api.NodeID, raw json.RawMessage) (any, error) {
-		var p api.PeerJobParams
-		err := params(raw, &p)
-		var o Offered
-		if err == nil {
-			o, err = g.offered(from, p)
-		}
-		if err != nil {
-			return nil, g.refuse(d.row, from, p.By, string(p.Job), err)
-		}
-		g.admit(d.row, from, p.By, o.spec.Principal, string(p.Job), WhoFormer)
-		return h(ctx, o, p)
-	}}
+	return proven(d.row, func(g *Gate, from api.NodeID, p api.PeerJobParams) (proof[Offered], error) {
+		o, err := g.offered(from, p)
+		return proof[Offered]{o, p.By, o.spec.Principal, string(p.Job), WhoFormer}, err
+	}, h)
 }
 
 func (g *Gate) offered(from api.NodeID, p api.PeerJobParams) (Offered, error) {
@@ -174,19 +157,10 @@ type ValuesDoor struct{ row *Row }
 
 // HandleValues makes the handler of the door by which a home gets the values.
 func HandleValues(d ValuesDoor, h func(context.Context, Home, api.PeerJobParams) (any, error)) Handler {
-	return Handler{d.row, func(ctx context.Context, g *Gate, from api.NodeID, raw json.RawMessage) (any, error) {
-		var p api.PeerJobParams
-		err := params(raw, &p)
-		var home Home
-		if err == nil {
-			home, err = g.valued(from, p)
-		}
-		if err != nil {
-			return nil, g.refuse(d.row, from, p.By, string(p.Job), err)
-		}
-		g.admit(d.row, from, p.By, home.spec.Principal, string(p.Job), WhoHome)
-		return h(ctx, home, p)
-	}}
+	return proven(d.row, func(g *Gate, from api.NodeID, p api.PeerJobParams) (proof[Home], error) {
+		home, err := g.valued(from, p)
+		return proof[Home]{home, p.By, home.spec.Principal, string(p.Job), WhoHome}, err
+	}, h)
 }
 
 // valued checks that a node is the home of a job of this node's people, which goes on.
@@ -236,19 +210,10 @@ type VoteDoor struct{ row *Row }
 
 // HandleVote makes the handler of the door by which votes are asked for.
 func HandleVote(d VoteDoor, h func(context.Context, Candidate, api.PeerVoteParams) (any, error)) Handler {
-	return Handler{d.row, func(ctx context.Context, g *Gate, from api.NodeID, raw json.RawMessage) (any, error) {
-		var p api.PeerVoteParams
-		err := params(raw, &p)
-		var c Candidate
-		if err == nil {
-			c, err = g.candidate(from, p)
-		}
-		if err != nil {
-			return nil, g.refuse(d.row, from, c.spec.Principal, string(p.Job), err)
-		}
-		g.admit(d.row, from, api.Principal{}, c.spec.Principal, string(p.Job), WhoMember)
-		return h(ctx, c, p)
-	}}
+	return proven(d.row, func(g *Gate, from api.NodeID, p api.PeerVoteParams) (proof[Candidate], error) {
+		c, err := g.candidate(from, p)
+		return proof[Candidate]{c, api.Principal{}, c.spec.Principal, string(p.Job), WhoMember}, err
+	}, h)
 }
 
 func (g *Gate) candidate(from api.NodeID, p api.PeerVoteParams) (Candidate, error) {

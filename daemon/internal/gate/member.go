@@ -14,6 +14,31 @@ type Handler struct {
 	call func(ctx context.Context, g *Gate, from api.NodeID, raw json.RawMessage) (any, error)
 }
 
+// proof is what a door's check has found: the value that the handler gets, and what is
+// recorded of it.
+type proof[A any] struct {
+	value   A
+	by, of  api.Principal
+	subject string
+	why     Who
+}
+
+// proven makes a handler that gets what was proven to it.
+func proven[P, A any](row *Row, check func(g *Gate, from api.NodeID, p P) (proof[A], error), h func(context.Context, A, P) (any, error)) Handler {
+	return Handler{row, func(ctx context.Context, g *Gate, from api.NodeID, raw json.RawMessage) (any, error) {
+		var p P
+		if err := params(raw, &p); err != nil {
+			return nil, g.refuse(row, from, api.Principal{}, "", err)
+		}
+		found, err := check(g, from, p)
+		if err != nil {
+			return nil, g.refuse(row, from, found.by, found.subject, err)
+		}
+		g.admit(row, from, found.by, found.of, found.subject, found.why)
+		return h(ctx, found.value, p)
+	}}
+}
+
 // NameOf is the name of the door that a call is for: the method, and of peer.job the
 // wish with it.
 func NameOf(method string, raw json.RawMessage) string {
@@ -137,17 +162,12 @@ func (c CableNode) Link() api.LinkID { return c.link }
 // HandleCable makes the handler of a door of the node at a cable's other end; link is
 // the cable that the parameters name.
 func HandleCable[P any](d CableDoor, link func(P) api.LinkID, h func(context.Context, CableNode, P) (any, error)) Handler {
-	return Handler{d.row, func(ctx context.Context, g *Gate, from api.NodeID, raw json.RawMessage) (any, error) {
-		var p P
-		err := params(raw, &p)
+	return proven(d.row, func(g *Gate, from api.NodeID, p P) (proof[CableNode], error) {
 		at := link(p)
-		if err == nil && (!at.Valid() || !g.cfg.Cable(at, from)) {
-			err = api.Errorf(api.ReasonNoSuchLink, at.String(), "No cable %s leads from here to %s.", at, from.Display())
+		found := proof[CableNode]{value: CableNode{from, at}, subject: at.String(), why: WhoCable}
+		if !at.Valid() || !g.cfg.Cable(at, from) {
+			return found, api.Errorf(api.ReasonNoSuchLink, at.String(), "No cable %s leads from here to %s.", at, from.Display())
 		}
-		if err != nil {
-			return nil, g.refuse(d.row, from, api.Principal{}, at.String(), err)
-		}
-		g.admit(d.row, from, api.Principal{}, api.Principal{}, at.String(), WhoCable)
-		return h(ctx, CableNode{from, at}, p)
-	}}
+		return found, nil
+	}, h)
 }

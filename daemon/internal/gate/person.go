@@ -2,7 +2,6 @@ package gate
 
 import (
 	"context"
-	"encoding/json"
 	"net"
 	"slices"
 
@@ -40,19 +39,11 @@ type wanter interface {
 
 // HandlePerson makes the handler of a door of people.
 func HandlePerson[P wanter](d PersonDoor, h func(context.Context, Acting, P) (any, error)) Handler {
-	return Handler{d.row, func(ctx context.Context, g *Gate, from api.NodeID, raw json.RawMessage) (any, error) {
-		var p P
-		if err := params(raw, &p); err != nil {
-			return nil, g.refuse(d.row, from, api.Principal{}, "", err)
-		}
+	return proven(d.row, func(g *Gate, from api.NodeID, p P) (proof[Acting], error) {
 		by, job := p.Wanted()
 		a, err := g.acting(from, by, job, d)
-		if err != nil {
-			return nil, g.refuse(d.row, from, by, string(job), err)
-		}
-		g.admit(d.row, from, by, a.job.Spec.Principal, string(job), a.why)
-		return h(ctx, a, p)
-	}}
+		return proof[Acting]{a, by, a.job.Spec.Principal, string(job), a.why}, err
+	}, h)
 }
 
 // PersonStream is a connection of people, through their node.

@@ -278,7 +278,7 @@ func TestBounds(t *testing.T) {
 			}
 		}))
 		stream.Serve(t.Context(), c.node("member"), api.PeerConn{}, nil)
-		is.Equal(deepest, api.MaxMemberCalls)
+		is.Equal(deepest, api.ConnStream.ConnQuota())
 	})
 }
 
