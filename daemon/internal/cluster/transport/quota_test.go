@@ -260,7 +260,10 @@ func TestCallsOfOneMemberAreBounded(t *testing.T) {
 
 // What a member's calls hold at once is bounded over all its connections.
 func TestCallsAtOnceOfOneMemberAreBounded(t *testing.T) {
-	for name, size := range map[string]int{"by number": 10, "by bytes": 900 << 10} {
+	for name, test := range map[string]struct {
+		method string
+		size   int
+	}{"by number": {"peer.measure", 10}, "by bytes": {"peer.put", 900 << 10}} {
 		t.Run(name, func(t *testing.T) {
 			within(t, 3, func(d *desk) {
 				is := is.New(d.t)
@@ -271,7 +274,7 @@ func TestCallsAtOnceOfOneMemberAreBounded(t *testing.T) {
 					return nil, ctx.Err()
 				})
 				d.open()
-				params := `"` + strings.Repeat("x", size) + `"`
+				params := `"` + strings.Repeat("x", test.size) + `"`
 				refused := 0
 				for range api.ConnCalls.ConnQuota() {
 					conn := d.opens(hostile, victim, api.ConnCalls)
@@ -287,7 +290,7 @@ func TestCallsAtOnceOfOneMemberAreBounded(t *testing.T) {
 					}()
 					go func() {
 						for range callsAtOnce { // none of them ends
-							if writeFrame(conn, requestRPC([]byte("1"), "peer.measure", json.RawMessage(params))) != nil {
+							if writeFrame(conn, requestRPC([]byte("1"), test.method, json.RawMessage(params))) != nil {
 								return
 							}
 						}
