@@ -78,7 +78,8 @@ func newRig(t *testing.T) *rig {
 		began := time.Now()
 		clock := native.ClockFrom(time.Now, func() time.Duration { return time.Since(began) })
 		known := func(id api.JobID) (gate.Known, bool) {
-			return gate.Known{Job: r.job, Spec: api.JobSpec{Job: jobID, Principal: r.job.Principal, Home: r.nodes[0]}}, id == jobID
+			job := api.Job{Principal: r.ada, Home: r.nodes[0], Epoch: 1, Phase: api.JobRunning}
+			return gate.Known{Job: job, Spec: api.JobSpec{Job: jobID, Principal: r.ada, Home: r.nodes[0]}}, id == jobID
 		}
 		peers := peer.New(held.Node(), r.desk.Add(held.Node()), gatetest.New(gate.Config{Self: held.Node(), Clock: clock, Known: known,
 			Maps: func(by, _ api.Principal) bool { return by.User == "root" }}))
