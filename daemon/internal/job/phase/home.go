@@ -111,6 +111,11 @@ func (m *step) recall() {
 		})
 	}
 	m.failedRuns = 0
+	for _, p := range m.Job.Phases { // also of attempts that were given up for a former home's
+		if m.Job.Home == m.Self {
+			m.begun = max(m.begun, p.Attempt)
+		}
+	}
 	for _, a := range m.Job.Attempts {
 		if !a.EndedAt.IsZero() {
 			m.failedRuns++

@@ -187,7 +187,7 @@ func TestRandomSchedules(t *testing.T) {
 		home := w.nodes[w.rng.IntN(len(w.nodes))]
 		home.has = true
 		var out []Effect
-		home.s, out = Accept(home.id, api.Job{}, r, at(0))
+		home.s, out = Accept(home.id, api.Job{Principal: api.Principal{User: "u", Node: home.id}}, r, at(0))
 		home.carry(out)
 		home.look()
 		for i := range w.rng.IntN(6) {
