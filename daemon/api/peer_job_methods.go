@@ -19,6 +19,16 @@ type Warrant struct {
 // Warrant is that of the job's home.
 func (j *Job) Warrant() Warrant { return Warrant{Spec: j.Spec, SpecSig: j.SpecSig, Homes: j.Homes} }
 
+// OpenAttempt is the job's attempt that goes on; nil where none does.
+func (j *Job) OpenAttempt() *Attempt {
+	for i := range j.Attempts {
+		if a := &j.Attempts[i]; a.Attempt == j.Attempt && a.EndedAt.IsZero() {
+			return a
+		}
+	}
+	return nil
+}
+
 // Claim is what a caller says that it is, with its proof: the home of a job.
 type Claim struct {
 	// Job is the job, and Epoch the caller's epoch as its home.

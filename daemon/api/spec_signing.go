@@ -72,6 +72,16 @@ func (w Warrant) OpenSpec(job JobID, e Electors) (JobSpec, error) {
 	return spec, err
 }
 
+// OpenSpec verifies the job's spec as [Warrant.OpenSpec] does, and that the document
+// says of it what is so.
+func (j *Job) OpenSpec(id JobID, e Electors) (JobSpec, error) {
+	spec, err := j.Warrant().OpenSpec(id, e)
+	if err == nil && (j.SpecSHA256 != SpecSHA256(j.Spec) || j.Principal != spec.Principal) {
+		err = NewError(ReasonSpecAltered, string(id))
+	}
+	return spec, err
+}
+
 // MayStart refuses a spec by which nothing is started any more, or not yet.
 func (s JobSpec) MayStart(now Time) error {
 	lifetime := s.ExpiresAt.Sub(s.SubmittedAt.Time)

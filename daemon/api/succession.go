@@ -4,6 +4,7 @@ import (
 	"crypto/ed25519"
 	"encoding/binary"
 	"encoding/json"
+	"slices"
 )
 
 // Succession is the step by which a node became the home of a job, with the proof
@@ -102,6 +103,23 @@ func (s Step) actSigning(by Principal) []byte {
 // StepTo is the step from the job's home of now to another one.
 func (j *Job) StepTo(cluster ClusterID, id JobID, home NodeID, epoch uint64) Step {
 	return Step{Job: id, Cluster: cluster, SpecSHA256: j.SpecSHA256, From: j.Home, Before: j.Epoch, Home: home, Epoch: epoch}
+}
+
+// Succeed takes the step to another home. Steps that another copy holds stay as they are.
+func (j *Job) Succeed(s Succession) {
+	j.Homes = append(slices.Clip(j.Homes), s)
+	j.Home, j.Epoch = s.Home, s.Epoch
+}
+
+// WasHome reports whether a node is or was a home of the job, as its proven steps say.
+func (j *Job) WasHome(spec JobSpec, node NodeID) bool {
+	return node == spec.Home || slices.ContainsFunc(j.Homes, func(s Succession) bool { return s.Home == node })
+}
+
+// Outranks reports whether the job's document counts before another one's: the higher
+// epoch, and of one epoch, which two persons can have made at once, the lower home.
+func (j *Job) Outranks(other Job) bool {
+	return j.Epoch > other.Epoch || j.Epoch == other.Epoch && j.Home < other.Home
 }
 
 // Electors tells whose signatures count.

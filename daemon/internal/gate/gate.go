@@ -26,10 +26,8 @@ type Known struct {
 
 // Plan is that of the attempt that goes on; nil where none does.
 func (k Known) Plan() *api.Plan {
-	for _, a := range k.Job.Attempts {
-		if a.Attempt == k.Job.Attempt && a.EndedAt.IsZero() {
-			return a.Plan
-		}
+	if a := k.Job.OpenAttempt(); a != nil {
+		return a.Plan
 	}
 	return nil
 }

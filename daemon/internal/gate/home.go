@@ -14,7 +14,7 @@ type Home struct {
 	sha256 string
 }
 
-// Node is the home, Epoch its epoch.
+// Node is the home.
 func (h Home) Node() api.NodeID { return h.node }
 
 // Epoch is the home's epoch.
@@ -88,7 +88,7 @@ func (g *Gate) counts(claimed api.Job, id api.JobID, starts bool) error {
 		return api.NewError(api.ReasonSpecAltered, string(id))
 	case k.Ended && starts:
 		return api.NewError(api.ReasonJobEnded, string(id))
-	case k.Job.Epoch > claimed.Epoch, k.Job.Epoch == claimed.Epoch && k.Job.Home < claimed.Home:
+	case k.Job.Outranks(claimed):
 		return api.Errorf(api.ReasonStaleEpoch, string(id), "The job has a newer home: epoch %d, not %d.", k.Job.Epoch, claimed.Epoch)
 	}
 	return nil
@@ -125,15 +125,14 @@ func (g *Gate) offered(from api.NodeID, p api.PeerJobParams) (Offered, error) {
 	if job.Home != from {
 		return Offered{}, api.Errorf(api.ReasonHomeNotProven, string(p.Job), "The job is handed over by its home alone.")
 	}
-	spec, err := job.Warrant().OpenSpec(p.Job, g.cfg.Electors)
+	spec, err := job.OpenSpec(p.Job, g.cfg.Electors)
 	if err != nil {
 		return Offered{}, err
 	}
-	if job.SpecSHA256 != api.SpecSHA256(job.Spec) || job.Principal != spec.Principal || p.By != spec.Principal {
+	if p.By != spec.Principal {
 		return Offered{}, api.NewError(api.ReasonSpecAltered, string(p.Job))
 	}
-	job.Homes = append(job.Homes[:len(job.Homes):len(job.Homes)], *p.Offer)
-	job.Home, job.Epoch = p.Offer.Home, p.Offer.Epoch
+	job.Succeed(*p.Offer)
 	switch err := job.VerifyHomes(spec, g.cfg.Electors, g.cfg.Bound); {
 	case err != nil:
 		return Offered{}, err

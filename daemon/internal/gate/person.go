@@ -90,12 +90,11 @@ func (g *Gate) acting(from api.NodeID, by api.Principal, job api.JobID, d Person
 		return Acting{}, api.NewError(api.ReasonJobDeleted, string(job))
 	}
 	a := Acting{node: from, by: by, job: k, why: WhoPerson}
-	wasHome := from == k.Spec.Home || slices.ContainsFunc(k.Job.Homes, func(s api.Succession) bool { return s.Home == from })
 	switch {
 	case d == DeleteJob && from == k.Job.Home && from != g.cfg.Self:
 		a.why = WhoHome
 		return a, nil
-	case d == StopJob && wasHome && from != k.Job.Home:
+	case d == StopJob && from != k.Job.Home && k.Job.WasHome(k.Spec, from):
 		a.why = WhoFormer
 		return a, nil
 	case by.Node != from:

@@ -230,7 +230,7 @@ func (a *actor) begin(b begin) {
 	}
 	job, isOwn := a.sign(b.job)
 	var out []phase.Effect
-	if at := open(b.job); at != nil {
+	if at := b.job.OpenAttempt(); at != nil {
 		a.resumed = at.Attempt
 	}
 	a.state, out = phase.Resume(a.j.cfg.Node, job, a.rules(), a.j.now())

@@ -52,7 +52,7 @@ func (a *actor) show() {
 // attempt, while its ranks may live. Of a home that is gone nobody is beaten by a
 // node whose own ranks have ended.
 func (a *actor) beat() []api.NodeID {
-	attempt := open(a.state.Job)
+	attempt := a.state.Job.OpenAttempt()
 	if attempt == nil || attempt.Plan == nil {
 		return nil
 	}
@@ -144,16 +144,6 @@ func (a *actor) stopTimers() {
 		t.Stop()
 		delete(a.timers, id)
 	}
-}
-
-// open is the attempt that is not closed; nil where there is none.
-func open(job api.Job) *api.Attempt {
-	for i := range job.Attempts {
-		if at := &job.Attempts[i]; at.Attempt == job.Attempt && at.EndedAt.IsZero() {
-			return at
-		}
-	}
-	return nil
 }
 
 // live reports whether ranks may live in a phase.

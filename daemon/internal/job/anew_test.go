@@ -102,7 +102,7 @@ func TestClusterChangesBetweenTwoSteps(t *testing.T) {
 func (m *machine) succeedsAnew(id api.JobID) {
 	m.w.t.Helper()
 	job := m.until(id, api.JobSucceeded, 2*time.Minute)
-	if _, err := m.checkSpec(id, job); err != nil || job.Attempt != 1 || m.w.broken != "" {
+	if _, err := job.OpenSpec(id, m.cfg.Electors); err != nil || job.Attempt != 1 || m.w.broken != "" {
 		m.w.t.Fatalf("at attempt %d: %v; broken: %s", job.Attempt, err, m.w.broken)
 	}
 }

@@ -19,7 +19,7 @@ type holding struct {
 // hold asks every member in sight to hold the document, once it has an attempt
 // that is about to start: whoever takes the job over must learn of it.
 func (a *actor) hold() {
-	at := open(a.state.Job)
+	at := a.state.Job.OpenAttempt()
 	if a.failure != nil || a.state.Role != phase.RoleHome || a.state.Job.Phase != api.JobPlacing || at == nil {
 		return
 	}

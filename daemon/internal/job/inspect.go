@@ -62,7 +62,7 @@ func says[T any](j *Jobs, key api.Key) (value T, ok bool) {
 // noteLinks notes what the ranks of a new attempt talk over, and looks at once
 // whether it is still what was planned with.
 func (a *actor) noteLinks() {
-	at := open(a.state.Job)
+	at := a.state.Job.OpenAttempt()
 	if a.state.Role != phase.RoleHome || at == nil || at.Plan == nil {
 		a.noted = nil
 		return
@@ -92,7 +92,7 @@ func lost(attempt int, c *api.Cause) phase.LinkLost {
 
 // inspect tells the phase machine what is not as it was.
 func (a *actor) inspect() {
-	at := open(a.state.Job)
+	at := a.state.Job.OpenAttempt()
 	if a.noted == nil || at == nil || at.Plan == nil || at.Attempt != a.noted.attempt {
 		return
 	}

@@ -66,7 +66,7 @@ func (k *known) best() (held, bool) {
 	var best held
 	found := false
 	for _, h := range k.docs {
-		if !found || phase.Outranks(h.job, best.job) {
+		if !found || h.job.Outranks(best.job) {
 			best, found = h, true
 		}
 	}
@@ -154,7 +154,7 @@ func (j *Jobs) verify(k *known, id api.JobID, job api.Job) (isAct bool, err erro
 		return false, api.NewError(api.ReasonSpecAltered, id.String())
 	default:
 		cluster = j.cfg.Electors.Cluster()
-		if spec, err = j.checkSpec(id, job); err != nil && job.Home == j.cfg.Node {
+		if spec, err = job.OpenSpec(id, j.cfg.Electors); err != nil && job.Home == j.cfg.Node {
 			cluster = ""
 			spec, err = decodeSpec(job.Spec)
 		}
@@ -195,7 +195,7 @@ func (j *Jobs) stillSigned(id api.JobID, job api.Job) error {
 		_, err := j.signer(job)
 		return err
 	}
-	_, err := j.checkSpec(id, job)
+	_, err := job.OpenSpec(id, j.cfg.Electors)
 	return err
 }
 

@@ -3,7 +3,6 @@ package job
 import (
 	"crypto/ed25519"
 	"encoding/json"
-	"slices"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/gate"
@@ -43,7 +42,7 @@ func (j *Jobs) Counts(id api.JobID, job api.Job) bool {
 	spec := k.spec
 	if !k.checked(job) {
 		var err error
-		if spec, err = j.checkSpec(id, job); err != nil {
+		if spec, err = job.OpenSpec(id, j.cfg.Electors); err != nil {
 			return own
 		}
 	}
@@ -69,16 +68,6 @@ func (s steps) Act(job api.Job, by api.Principal, to api.NodeID, epoch uint64) a
 }
 
 var _ phase.Steps = steps{}
-
-// checkSpec verifies a job's spec: its bytes, its signature by a member, and that
-// it is this job's.
-func (j *Jobs) checkSpec(id api.JobID, job api.Job) (api.JobSpec, error) {
-	spec, err := job.Warrant().OpenSpec(id, j.cfg.Electors)
-	if err == nil && (job.SpecSHA256 != api.SpecSHA256(job.Spec) || job.Principal != spec.Principal) {
-		err = api.NewError(api.ReasonSpecAltered, id.String())
-	}
-	return spec, err
-}
 
 // boundLocked reports whether a person's take-over, at a node other than the submitter's,
 // binds this node: the person is its own, or one of its people said so too, or this
@@ -137,8 +126,7 @@ func (j *Jobs) mayEnd(k *known, node api.NodeID, homes []api.Succession) bool {
 	if !ok {
 		return false
 	}
-	isHome := func(s api.Succession) bool { return s.Home == node }
-	if node == k.spec.Home || slices.ContainsFunc(best.job.Homes, isHome) {
+	if best.job.WasHome(k.spec, node) {
 		return true
 	}
 	if len(homes) == 0 {
@@ -194,9 +182,7 @@ func (j *Jobs) forgetOld() {
 		if now.After(m.Until.Time) && (j.jobs[id] == nil || j.jobs[id].gone) {
 			old = append(old, id)
 			delete(j.memory, id)
-			if k := j.jobs[id]; k != nil {
-				delete(j.jobs, id)
-			}
+			delete(j.jobs, id)
 		}
 	}
 	j.mu.Unlock()
@@ -207,8 +193,7 @@ func (j *Jobs) forgetOld() {
 	}
 }
 
-// spec completes what a person asked for with what this node vouches for, and signs
-// it.
+// sign signs a spec for the cluster of now.
 func (j *Jobs) sign(spec api.JobSpec) (json.RawMessage, []byte, error) {
 	return api.SignSpec(j.cfg.Electors.Cluster(), j.cfg.Key, spec)
 }

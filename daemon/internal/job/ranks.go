@@ -21,7 +21,7 @@ const (
 // startRank orders a node to start a rank.
 func (a *actor) startRank(e phase.StartRank) {
 	key := nodeAttempt{e.Node, e.Attempt}
-	at := open(a.state.Job)
+	at := a.state.Job.OpenAttempt()
 	if at == nil || at.Plan == nil {
 		return
 	}
@@ -91,7 +91,7 @@ func (a *actor) endRanks(e phase.EndRanks) {
 	starts := a.starts[key]
 	delete(a.starts, key)
 	params := api.PeerEndParams{Warrant: a.state.Job.Warrant(), Job: a.id, Attempt: e.Attempt, Epoch: e.Epoch, Reason: e.Reason, GraceS: seconds(e.Grace)}
-	if at := open(a.state.Job); at != nil && at.Plan != nil {
+	if at := a.state.Job.OpenAttempt(); at != nil && at.Plan != nil {
 		for _, r := range at.Plan.Ranks {
 			if r.Node == e.Node {
 				params.Ranks = append(params.Ranks, r.Rank)
@@ -134,7 +134,7 @@ func (a *actor) settled(calls []chan struct{}) {
 // start. One that it does not list twice in a row has ended, whatever became of
 // its document.
 func (a *actor) compare(e phase.Renew, listed []int) {
-	at := open(a.state.Job)
+	at := a.state.Job.OpenAttempt()
 	if at == nil || at.Attempt != e.Attempt || a.state.Role != phase.RoleHome {
 		return
 	}
@@ -228,7 +228,7 @@ func (a *actor) unlike(attempt int) bool {
 	a.j.mu.Unlock()
 	slices.SortFunc(answers, func(x, y api.Preflight) int { return cmp.Compare(x.Node, y.Node) })
 	faults := a.j.cfg.Compare(answers, a.spec.AllowMixed)
-	if at := open(a.state.Job); len(faults) == 0 && at != nil && at.Plan != nil {
+	if at := a.state.Job.OpenAttempt(); len(faults) == 0 && at != nil && at.Plan != nil {
 		faults = a.j.unfit(*at.Plan, mlxOf(answers))
 	}
 	if len(faults) == 0 {

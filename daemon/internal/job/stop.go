@@ -138,7 +138,7 @@ func (j *Jobs) agree(id api.JobID, now api.Job) (bool, error) {
 	var act api.Job
 	if k := j.jobs[id]; k != nil {
 		for _, h := range k.acts {
-			if phase.Outranks(h.job, now) && (act.Epoch == 0 || phase.Outranks(h.job, act)) {
+			if h.job.Outranks(now) && (act.Epoch == 0 || h.job.Outranks(act)) {
 				act = h.job
 			}
 		}

@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/job/phase"
 	"fulmen/daemon/internal/ledger"
 )
 
@@ -130,7 +129,7 @@ func (f *follower) view() view {
 		switch key.Kind {
 		case api.KindJob:
 			var job api.Job
-			if r.Decode(&job) == nil && job.Home == key.Node && (!v.found || phase.Outranks(job, v.job)) && (f.counts == nil || f.counts(f.id, job)) {
+			if r.Decode(&job) == nil && job.Home == key.Node && (!v.found || job.Outranks(v.job)) && (f.counts == nil || f.counts(f.id, job)) {
 				v.job, v.found = job, true
 			}
 		case api.KindRank:

@@ -44,7 +44,7 @@ func (m *step) documentHeld(e Held) {
 func (m *step) follow(e Event) {
 	switch e := e.(type) {
 	case Seen:
-		if !Outranks(e.Job, m.Job) && (e.Job.Epoch != m.Job.Epoch || e.Job.Home != m.Job.Home) {
+		if !e.Job.Outranks(m.Job) && (e.Job.Epoch != m.Job.Epoch || e.Job.Home != m.Job.Home) {
 			return
 		}
 		if e.Job.Epoch < m.maxEpoch && e.Job.Home == m.Self {

@@ -123,7 +123,7 @@ func (m *step) home(e Event) {
 	case Held:
 		m.documentHeld(e)
 	case Seen:
-		if Outranks(e.Job, m.Job) {
+		if e.Job.Outranks(m.Job) {
 			if m.handing == e.Job.Home {
 				m.handedOver(e.Job.Home)
 			}

@@ -99,8 +99,7 @@ func (m *step) handedOver(to api.NodeID) {
 
 // succeed takes a step to another home.
 func (m *step) succeed(s api.Succession) {
-	m.Job.Homes = append(m.Job.Homes[:len(m.Job.Homes):len(m.Job.Homes)], s)
-	m.Job.Home, m.Job.Epoch = s.Home, s.Epoch
+	m.Job.Succeed(s)
 	m.maxEpoch = max(m.maxEpoch, s.Epoch)
 }
 

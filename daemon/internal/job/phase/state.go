@@ -185,12 +185,6 @@ func (s *State) cleared() bool {
 // ranks were started under a lower epoch than the job's.
 func (s State) Inherited(attempt int) bool { return attempt <= s.inherited }
 
-// Outranks reports whether the document a counts before b: the higher epoch,
-// and of one epoch, which two persons can have made at once, the lower home.
-func Outranks(a, b api.Job) bool {
-	return a.Epoch > b.Epoch || a.Epoch == b.Epoch && a.Home < b.Home
-}
-
 // live reports whether a phase may have live ranks.
 func live(p api.JobPhase) bool {
 	switch p {

@@ -243,7 +243,7 @@ func TestRandomSchedules(t *testing.T) {
 func (w *world) mustBeOver() {
 	var best *machine
 	for _, m := range w.nodes {
-		if m.has && m.s.Role == RoleHome && (best == nil || Outranks(m.s.Job, best.s.Job)) {
+		if m.has && m.s.Role == RoleHome && (best == nil || m.s.Job.Outranks(best.s.Job)) {
 			best = m
 		}
 	}
