@@ -39,6 +39,7 @@ func TestJobs(t *testing.T) {
 		{"a client that goes", j.testGone},
 		{"from another node", j.testElsewhere},
 		{"retry and delete", j.testRetry},
+		{"silence", j.testSilence},
 		{"a model over two ranks", j.testGenerate},
 		{"a chat", j.testChat},
 	} {

@@ -50,7 +50,6 @@ type actor struct {
 	delay    time.Duration
 	holding  holding
 	beaten   []api.NodeID
-	told     atomic.Int64          // when Printed was passed on last, on Boot
 	noted    *noted                // what the attempt's ranks talk over
 	mlx      map[api.NodeID]string // versions that the last preflight found
 }

@@ -128,7 +128,8 @@ func (a *actor) holder(ref api.RankRef, epoch uint64) api.PeerHolderParams {
 func (a *actor) renew(e phase.Renew) {
 	params := api.PeerRenewParams{Warrant: a.state.Job.Warrant(), Job: a.id, Attempt: e.Attempt, Epoch: e.Epoch, LeaseS: seconds(e.Lease)}
 	period := max(a.state.Rules.Renewal, time.Millisecond)
-	acked := a.acked[nodeAttempt{e.Node, e.Attempt}]
+	// No order to start is on its way any more that the daemon before gave.
+	acked := a.acked[nodeAttempt{e.Node, e.Attempt}] || e.Attempt == a.resumed
 	anew := a.anew(e)
 	a.async(func() came {
 		var result api.PeerRenewResult

@@ -244,27 +244,31 @@ func TestFullDisk(t *testing.T) {
 	})
 }
 
-// A job of which no rank prints is ended after a while; printing is learnt of with
-// the renewals, and of this node's ranks at once.
+// A job of which no rank prints is ended after a while. Printing is learnt of with the
+// renewals, and asked for before the verdict where these come more seldom.
 func TestSilence(t *testing.T) {
-	in(t, 2, func(t *testing.T, w *world) {
-		is := is.New(t)
-		a, b := w.nodes[0], w.nodes[1]
-		r := program(words("hang"), a, b)
-		limit := 12.0
-		r.Deadlines.SilenceS = &limit
-		set := func(n int64) { w.mu.Lock(); w.prints = n; w.mu.Unlock() }
-		set(10)
-		id := a.submits(r)
-		a.until(id, api.JobRunning, time.Second)
-		pass(time.Minute)
-		is.Equal(a.sees(id).Phase, api.JobRunning)
-		set(0)
-		for range 60 {
-			a.Printed(api.RankRef{Job: id, Attempt: 1})
-			pass(time.Second)
+	for _, limit := range []float64{1, 5, 12} {
+		for ranks := 1; ranks <= 2; ranks++ {
+			for _, isDetached := range []bool{false, true} {
+				in(t, 2, func(t *testing.T, w *world) {
+					is := is.New(t)
+					a := w.nodes[0]
+					r := program(words("hang"), w.nodes[:ranks]...)
+					r.Deadlines.SilenceS, r.Detached = &limit, isDetached
+					set := func(n int64) { w.mu.Lock(); w.prints = n; w.mu.Unlock() }
+					set(10)
+					id := a.submits(r)
+					a.until(id, api.JobRunning, time.Second)
+					pass(time.Minute)
+					is.Equal(a.sees(id).Phase, api.JobRunning)
+					set(0)
+					from := time.Now()
+					job := a.until(id, api.JobFailed, 30*time.Second)
+					is.Equal(job.Reason, api.ReasonSilentTooLong)
+					took := time.Since(from).Seconds()
+					is.True(took >= limit && took < limit+2*api.DefaultLeaseRenewal.Seconds()+2)
+				})
+			}
 		}
-		is.Equal(a.sees(id).Phase, api.JobRunning)
-		is.Equal(a.until(id, api.JobFailed, 20*time.Second).Reason, api.ReasonSilentTooLong)
-	})
+	}
 }

@@ -259,25 +259,3 @@ func endedByItself(r api.Rank) api.Time {
 	}
 	return api.Time{}
 }
-
-// printedEvery is how often it is told that a job prints.
-const printedEvery = time.Second
-
-// Printed says that a rank printed something, of this node or one whose output
-// passes it; it may be called as often as that happens. Of ranks elsewhere the
-// home learns with each renewal.
-func (j *Jobs) Printed(ref api.RankRef) {
-	j.mu.Lock()
-	k := j.jobs[ref.Job]
-	var a *actor
-	if k != nil {
-		a = k.actor
-	}
-	j.mu.Unlock()
-	now := j.cfg.Clock.Boot()
-	if a == nil || a.told.Load() > int64(now-printedEvery) {
-		return
-	}
-	a.told.Store(int64(now))
-	a.post(phase.Printed{})
-}

@@ -115,6 +115,30 @@ func TestAProgramThatPrintsALot(t *testing.T) {
 	is.True(kept >= logHeadBytes+logTailBytes && kept <= logHeadBytes+logTailBytes+(4<<20))
 }
 
+// What ranks print reaches the job's home with each renewal, and what one has printed
+// that has ended counts on.
+func TestPrintedBytesComeWithRenewals(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	m := newMac(t).boot()
+	renewed := func() (answer api.PeerRenewResult) {
+		is.NoErr(m.call("peer.renew", api.PeerRenewParams{Job: m.job, Attempt: 1, Epoch: 1, LeaseS: 60}, &answer))
+		return answer
+	}
+	p := m.params(m.spec(`echo hello; cd ` + m.folder + `; until [ -e go ]; do sleep 0.02; done; echo more >&2; until [ -e end ]; do sleep 0.02; done`))
+	m.mustStart(p)
+	m.until(p.Rank, api.RankRunning)
+	eventually(t, "6 bytes", func() bool { return renewed().PrintedBytes == 6 })
+	is.Equal(renewed().PrintedBytes, int64(6)) // silence is silence
+	is.NoErr(os.WriteFile(filepath.Join(m.folder, "go"), nil, 0o644))
+	eventually(t, "11 bytes", func() bool { return renewed().PrintedBytes == 11 })
+	is.NoErr(os.WriteFile(filepath.Join(m.folder, "end"), nil, 0o644))
+	m.until(p.Rank, api.RankExited)
+	is.Equal(renewed().PrintedBytes, int64(11))
+	m.boot()
+	is.Equal(renewed().PrintedBytes, int64(11))
+}
+
 func TestAProgramThatIsNotThere(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

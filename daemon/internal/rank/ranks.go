@@ -48,6 +48,7 @@ type held struct {
 	isAired bool               // it takes so long to start that its phases before are published
 	unsaved bool               // the record on the disk is older than what a restarted daemon needs to know
 
+	printed  int64  // bytes, as its shim told last
 	logBytes *int64 // what its output took when it was looked at after its end; nil = it was not
 
 	over    chan struct{} // closed when it has ended

@@ -26,7 +26,11 @@ func (r *Ranks) renew(_ context.Context, home gate.Home, p api.PeerRenewParams) 
 	now := r.cfg.Clock.Boot()
 	result := api.PeerRenewResult{Ranks: []int{}}
 	for _, h := range r.ofJob(p.Job) {
-		if h.Doc.Attempt != p.Attempt || h.Doc.Phase.Ended() {
+		if h.Doc.Attempt != p.Attempt {
+			continue
+		}
+		result.PrintedBytes += h.bytesPrinted()
+		if h.Doc.Phase.Ended() {
 			continue
 		}
 		result.Ranks = append(result.Ranks, h.Doc.Rank)
@@ -36,6 +40,15 @@ func (r *Ranks) renew(_ context.Context, home gate.Home, p api.PeerRenewParams) 
 		}
 	}
 	return result, nil
+}
+
+// bytesPrinted is what the rank has printed, as its shim told last: that counts what a
+// full disk dropped, too. Every renewal has the shim tell it anew. The caller holds Ranks.mu.
+func (h *held) bytesPrinted() int64 {
+	if o := h.Doc.Output; o != nil {
+		return o.OutBytes + o.ErrBytes
+	}
+	return h.printed
 }
 
 // setLease has a rank live until then, and whoever watches its lease know. The

@@ -101,6 +101,10 @@ func (t *talk) status(m shimproto.Status) {
 	}
 	t.mu.Lock()
 	doc := &t.h.Doc
+	t.h.printed = 0
+	for _, l := range m.Logs {
+		t.h.printed += l.WrittenBytes
+	}
 	if t.h.lease == 0 {
 		t.h.lease = t.cfg.Clock.Boot() + secondsOf(m.LeaseLeftS)
 		t.lease = t.h.lease

@@ -157,8 +157,7 @@ type Unlike struct {
 // NodeBack says that it answers again.
 type NodeBack struct{ Node api.NodeID }
 
-// Printed says that a rank printed something. The caller may leave out those
-// that come within a second of the last.
+// Printed says that a rank printed something since the last renewal.
 type Printed struct{}
 
 // StopAsked is somebody's wish to end the job. Reason is empty for a person's.

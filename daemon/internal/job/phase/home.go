@@ -72,9 +72,7 @@ func Resume(self api.NodeID, job api.Job, rules Rules, at api.Time) (State, []Ef
 		case rules.Run > 0:
 			m.start(TimerRun, rules.Run-m.ranFor())
 		}
-		if p == api.JobRunning && rules.Silence > 0 {
-			m.start(TimerSilence, rules.Silence)
-		}
+		m.hear()
 		m.renew()
 	case p == api.JobStarting && rules.Prepares && m.open:
 		// Programs are started once all nodes say that they are prepared; one that was

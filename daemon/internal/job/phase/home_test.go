@@ -212,7 +212,9 @@ func TestResumeListensForSilence(t *testing.T) {
 	g := newRig(t, r).started(api.BackendRing, nodeIDs(0, 1)...).ranks(api.RankRunning)
 	s, _ := Resume(nodeID(0), g.s.Job, r, at(99))
 	g = &rig{t: t, s: s, clock: 99}
-	is.Equal(g.ranks(api.RankRunning).fire(TimerSilence).s.Job.Reason, api.ReasonSilentTooLong)
+	g.ranks(api.RankRunning)
+	g.next(Renewed{1, nodeID(0)}, Renewed{1, nodeID(1)})
+	is.Equal(g.silence().s.Job.Reason, api.ReasonSilentTooLong)
 }
 
 // A daemon that was started again gives a job that runs what is left of its time, and

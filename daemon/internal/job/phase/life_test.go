@@ -72,7 +72,7 @@ func TestWhatEndsAGroup(t *testing.T) {
 		}, api.ReasonNodeLost, 1, 125},
 		{"home slept", func(g *rig) { g.fire(TimerLease) }, api.ReasonLeaseExpired, -1, 125},
 		{"too long", func(g *rig) { g.fire(TimerRun).ended(0, exit(0)).ended(1, exit(0)) }, api.ReasonRunTooLong, -1, 125},
-		{"silent", func(g *rig) { g.next(Printed{}).fire(TimerSilence).ended(0, exit(0)).ended(1, exit(0)) }, api.ReasonSilentTooLong, -1, 125},
+		{"silent", func(g *rig) { g.next(Printed{}).silence().ended(0, exit(0)).ended(1, exit(0)) }, api.ReasonSilentTooLong, -1, 125},
 		{"failing before it has ended", func(g *rig) {
 			g.next(RankFailing{Attempt: 1, Rank: 1, Exit: &api.Exit{Signal: 9}})
 			if g.s.Job.Phase != api.JobEnding || !g.s.Ranks[1].MayLive() {

@@ -58,9 +58,7 @@ func (m *step) advance() {
 		if m.Rules.Run > 0 {
 			m.start(TimerRun, m.Rules.Run)
 		}
-		if m.Rules.Silence > 0 {
-			m.start(TimerSilence, m.Rules.Silence)
-		}
+		m.hear()
 	case p == api.JobStarting && spawned:
 		m.stop(TimerStarting)
 		m.enter(api.JobHandshake, Cause{})

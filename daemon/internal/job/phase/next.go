@@ -115,9 +115,7 @@ func (m *step) home(e Event) {
 	case NodeBack:
 		m.nodeBack(e.Node)
 	case Printed:
-		if m.Job.Phase == api.JobRunning && m.Rules.Silence > 0 {
-			m.start(TimerSilence, m.Rules.Silence)
-		}
+		m.hear()
 	case StopAsked:
 		m.stopAsked(e)
 	case Held:
@@ -164,7 +162,7 @@ func (m *step) due(k TimerKind) {
 	case TimerRun:
 		m.late(api.ReasonRunTooLong, "The job ran longer than "+seconds(m.Rules.Run), nil)
 	case TimerSilence:
-		m.late(api.ReasonSilentTooLong, "No rank printed anything for "+seconds(m.Rules.Silence), nil)
+		m.silent()
 	case TimerRenew:
 		m.renew()
 	case TimerLease:

@@ -117,6 +117,18 @@ func (g *rig) fire(k TimerKind) *rig {
 	return nil
 }
 
+// silence lets the time for silence pass, and the nodes answer that nothing was printed.
+func (g *rig) silence() *rig {
+	g.t.Helper()
+	for range listens {
+		g.fire(TimerSilence)
+		for _, n := range g.s.Nodes {
+			g.next(Renewed{g.s.Job.Attempt, n.ID})
+		}
+	}
+	return g.fire(TimerSilence)
+}
+
 // did gives the effects of the last event but timers and documents, in words.
 func (g *rig) did() string { return words(g.last) }
 

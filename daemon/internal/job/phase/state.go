@@ -62,6 +62,7 @@ type State struct {
 	voting     bool         // votes were asked for a moment ago
 	free       int          // repeated uncounted within the window
 	failedRuns int          // all of them, for the back-off
+	listened   int          // how often the nodes were asked since the time for silence was over
 	maxEpoch   uint64       // the highest epoch heard of
 	stopWhy    api.Reason   // why the job is stopped, where no person said so
 }

@@ -1,7 +1,9 @@
 package phase
 
 import (
+	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"testing"
 	"time"
@@ -33,6 +35,23 @@ func (m *machine) endRanks(from *machine, e EndRanks) {
 			if r.Node == m.id {
 				m.answer(from, RankEnded{Attempt: e.Attempt, Rank: i})
 			}
+		}
+	}
+}
+
+// unlisted tells the home of ranks that it has started here, as far as it knows, and that
+// this node did not have when it was asked twice.
+func (m *machine) unlisted(home *machine, attempt int) {
+	for i, r := range home.s.Ranks {
+		isHere := func(p *process) bool { return p.on == m && p.attempt == attempt && p.rank == i && !p.dead }
+		if r.Node != m.id || attempt != home.s.Job.Attempt || !r.MayLive() || slices.ContainsFunc(m.w.procs, isHere) {
+			continue
+		}
+		if name := fmt.Sprint(attempt, "/", i); m.missed[name] > 0 {
+			m.ended[attempt] = true
+			m.answer(home, RankEnded{Attempt: attempt, Rank: i, Reason: api.ReasonRankLost})
+		} else {
+			m.missed[name]++
 		}
 	}
 }
@@ -175,6 +194,9 @@ func (s State) handshakesNow() bool { return (&step{State: s}).handshakes() }
 // is checked at every step; at the end all is healed, and the job must end.
 func TestRandomSchedules(t *testing.T) {
 	rounds := 1500
+	if os.Getenv("FULMEN_SOAK") != "" {
+		rounds = 100_000
+	}
 	if testing.Short() {
 		rounds = 100
 	}

@@ -50,6 +50,7 @@ type machine struct {
 	ended   map[int]bool // attempts whose end it has acknowledged
 	grants  map[string]time.Duration
 	docs    map[api.NodeID]api.Job // as others wrote them
+	missed  map[string]int         // renewals that did not list a rank, of this attempt and number
 	masters api.NodeID             // who spoke last, to be told of ends
 }
 
@@ -68,7 +69,7 @@ type process struct {
 func newWorld(t testing.TB, seed uint64, n int, r Rules) *world {
 	w := &world{t: t, rng: rand.New(rand.NewPCG(seed, 7)), rules: r, starts: map[int]bool{}}
 	for i := range n {
-		w.nodes = append(w.nodes, &machine{w: w, id: nodeID(i), up: true, voted: map[uint64]api.NodeID{}, ended: map[int]bool{}, grants: map[string]time.Duration{}, docs: map[api.NodeID]api.Job{}})
+		w.nodes = append(w.nodes, &machine{w: w, id: nodeID(i), up: true, voted: map[uint64]api.NodeID{}, ended: map[int]bool{}, grants: map[string]time.Duration{}, docs: map[api.NodeID]api.Job{}, missed: map[string]int{}})
 	}
 	return w
 }
@@ -247,6 +248,7 @@ func (m *machine) carry(out []Effect) {
 					}
 				}
 				to.answer(m, Renewed{e.Attempt, to.id})
+				to.unlisted(m, e.Attempt)
 			})
 		case EndRanks:
 			to := w.node(e.Node)
