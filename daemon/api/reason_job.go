@@ -84,6 +84,8 @@ const (
 	ReasonHomeLost Reason = "home_lost"
 	// ReasonNoMajority: less than half of the cluster is in sight.
 	ReasonNoMajority Reason = "no_majority"
+	// ReasonHomeRestarted: the daemon of the node that keeps the job ended without a word while ranks were started.
+	ReasonHomeRestarted Reason = "home_restarted"
 	// ReasonTakenOver: another node took the job over.
 	ReasonTakenOver Reason = "taken_over"
 	// ReasonWaitingForRanks: the end of an earlier attempt's ranks is not known yet.
@@ -231,6 +233,8 @@ func jobReasons() []ReasonInfo {
 		{Reason: ReasonNoMajority, Code: CodePrecondition,
 			Text:   "Less than half of the cluster is in sight.",
 			Remedy: "Wait, or let a person take over."},
+		{Reason: ReasonHomeRestarted, Code: CodeUnreachable,
+			Text: "The daemon that keeps the job was started again while it started ranks."},
 		{Reason: ReasonTakenOver, Code: CodeConflict,
 			Text: "Another node took the job over."},
 		{Reason: ReasonWaitingForRanks, Code: CodeDeadline,

@@ -24,6 +24,10 @@ const (
 	ReasonRankOutOfMemory Reason = "rank_out_of_memory"
 	// ReasonRankLost: what became of the rank is not known.
 	ReasonRankLost Reason = "rank_lost"
+	// ReasonRankStopped: a signal stopped a rank, or what guards it; it goes on when another one continues it.
+	ReasonRankStopped Reason = "rank_stopped"
+	// ReasonShimSilent: the process that holds a rank does not answer.
+	ReasonShimSilent Reason = "shim_silent"
 	// ReasonLeaseExpired: the lease was not renewed in time.
 	ReasonLeaseExpired Reason = "lease_expired"
 	// ReasonNodeLost: a node of the job was lost.
@@ -81,6 +85,12 @@ func rankReasons() []ReasonInfo {
 			Remedy: "Ask for more memory a rank, or use more nodes."},
 		{Reason: ReasonRankLost, Code: CodeUnreachable,
 			Text: "What became of the rank is not known."},
+		{Reason: ReasonRankStopped,
+			Text:   "A signal stopped a rank.",
+			Remedy: "Continue it (kill -CONT PID), or stop the job."},
+		{Reason: ReasonShimSilent,
+			Text:   "The process that holds a rank does not answer.",
+			Remedy: "Continue it (kill -CONT PID) where a signal stopped it, or restart the Mac."},
 		{Reason: ReasonLeaseExpired, Code: CodeDeadline,
 			Text: "The lease was not renewed in time."},
 		{Reason: ReasonNodeLost, Code: CodeUnreachable,

@@ -172,11 +172,11 @@ func TestPreflightFails(t *testing.T) {
 	in(t, 2, func(t *testing.T, w *world) {
 		is := is.New(t)
 		a, b := w.nodes[0], w.nodes[1]
-		w.lack["nothing"] = api.Cause{Reason: api.ReasonProgramMissing, Message: "nothing is not there."}
+		w.lack["nothing"] = api.Cause{Reason: api.ReasonProgramMissing, Message: "nothing is not there on mac-0."}
 		id := a.submits(program(words("nothing"), a, b))
 		job := a.until(id, api.JobFailed, 5*time.Second)
 		is.Equal(job.Reason, api.ReasonProgramMissing)
-		is.Equal(job.Message, "nothing is not there.")
+		is.Equal(job.Message, "nothing is not there on mac-0.")
 		is.Equal(code(t, job), api.ExitProgramMissing)
 		is.Equal(w.starts, 0)
 	})

@@ -197,7 +197,11 @@ func (a *actor) rankSaid(d rankDoc) {
 				Final: final(r.Reason), Handshake: state, Severed: severed})
 			return
 		}
-		a.event(phase.RankAt{Attempt: r.Attempt, Rank: r.Rank, Phase: r.Phase, Handshake: state, Prepared: !r.PreparedAt.IsZero()})
+		e := phase.RankAt{Attempt: r.Attempt, Rank: r.Rank, Phase: r.Phase, Handshake: state, Prepared: !r.PreparedAt.IsZero()}
+		if r.Reason == api.ReasonRankStopped || r.Reason == api.ReasonShimSilent {
+			e.Trouble = phase.Cause{Reason: r.Reason, Message: message}
+		}
+		a.event(e)
 	}
 }
 
@@ -244,9 +248,14 @@ func (a *actor) sentence(d rankDoc) string {
 	if r.Message == "" && r.Reason == "" && r.Exit != nil && r.Exit.Code != nil {
 		return fmt.Sprintf("Rank %d on %s ended with exit code %d.", r.Rank, name, *r.Exit.Code)
 	}
-	alone := fmt.Sprintf("Rank %d ", r.Rank)
-	if rest, found := strings.CutPrefix(r.Message, alone); found && !strings.HasPrefix(rest, "on ") {
-		return alone + "on " + name + " " + rest
+	for _, word := range []string{"Rank", "rank"} {
+		alone := fmt.Sprintf("%s %d ", word, r.Rank)
+		if before, rest, found := strings.Cut(r.Message, alone); found {
+			if strings.HasPrefix(rest, "on ") {
+				break
+			}
+			return before + alone + "on " + name + " " + rest
+		}
 	}
 	return r.Message
 }

@@ -191,9 +191,16 @@ func (f *following) talk(conn *shimproto.DaemonConn) (shimproto.ExitRecord, erro
 	if err := t.hello(); err != nil {
 		return shimproto.ExitRecord{}, err
 	}
+	asks := f.cfg.Clock.Boot() + askEvery
 	for {
 		if err := t.tell(); err != nil {
 			return shimproto.ExitRecord{}, err
+		}
+		if now := f.cfg.Clock.Boot(); now >= asks {
+			asks = now + askEvery
+			if err := t.ask(); err != nil {
+				return shimproto.ExitRecord{}, err
+			}
 		}
 		again, over := f.overdue(f.cfg.Clock.Boot())
 		if over {
@@ -201,7 +208,7 @@ func (f *following) talk(conn *shimproto.DaemonConn) (shimproto.ExitRecord, erro
 			return shimproto.ExitRecord{}, errSilent // attach sees the same
 		}
 		rang := make(chan struct{})
-		timer := f.cfg.Clock.AfterFunc(again, func() { close(rang) })
+		timer := f.cfg.Clock.AfterFunc(min(again, max(0, asks-f.cfg.Clock.Boot())), func() { close(rang) })
 		select {
 		case reply, ok := <-replies:
 			timer.Stop()

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/matryer/is"
 
@@ -137,6 +138,39 @@ func TestPrintedBytesComeWithRenewals(t *testing.T) {
 	is.Equal(renewed().PrintedBytes, int64(11))
 	m.boot()
 	is.Equal(renewed().PrintedBytes, int64(11))
+}
+
+// A rank that a signal stops, and what holds one that does not answer, are told in the
+// rank's document, and that it is over.
+func TestARankThatIsStoppedIsTold(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	m := newMac(t).boot()
+	p := m.params(m.spec("sleep 1000"))
+	m.mustStart(p)
+	program := m.until(p.Rank, api.RankRunning).PID
+	told := func(within time.Duration, reason api.Reason, message string) {
+		t.Helper()
+		began := time.Now()
+		eventually(t, "message "+message, func() bool {
+			doc, _ := m.doc(p.Rank)
+			return doc.Phase == api.RankRunning && doc.Reason == reason && doc.Message == message
+		})
+		is.True(time.Since(began) < within)
+	}
+	for _, of := range []struct {
+		pid     int
+		reason  api.Reason
+		message string
+	}{
+		{program, api.ReasonRankStopped, "Rank 0 is stopped by SIGSTOP, and goes on at SIGCONT."},
+		{m.shimPID(), api.ReasonShimSilent, "The process that holds rank 0 does not answer: it may be stopped."},
+	} {
+		is.NoErr(syscall.Kill(of.pid, syscall.SIGSTOP))
+		told(10*time.Second, of.reason, of.message)
+		is.NoErr(syscall.Kill(of.pid, syscall.SIGCONT))
+		told(10*time.Second, "", "")
+	}
 }
 
 func TestAProgramThatIsNotThere(t *testing.T) {

@@ -21,6 +21,7 @@ type talk struct {
 	n     uint64
 	lease time.Duration // told to the shim, on Boot
 	order *order        // told to the shim
+	asked int           // questions since it said anything
 }
 
 // header numbers a request. It carries the highest epoch of the job that is
@@ -65,8 +66,42 @@ func (t *talk) tell() error {
 	return nil
 }
 
+// A shim is asked how its rank is every askEvery, whatever it says by itself, and one that
+// has left so many questions unanswered does not answer. They are counted rather than the
+// time, in which this daemon may not have run.
+const (
+	askEvery   = 3 * time.Second
+	unanswered = 2
+)
+
+// ask asks how the rank is, and notes when nobody answers.
+func (t *talk) ask() error {
+	if t.asked == unanswered {
+		t.note(api.ReasonShimSilent, "The process that holds rank %d does not answer: it may be stopped.")
+	}
+	t.asked++
+	return t.send(shimproto.Query{RequestHeader: t.header()})
+}
+
+// note says what is wrong with a rank that lives on, or, with "", that nothing is. Why it
+// is being ended counts more.
+func (t *talk) note(reason api.Reason, format string, more ...any) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	doc, message := &t.h.Doc, ""
+	if reason != "" {
+		message = fmt.Sprintf(format, append([]any{doc.Rank}, more...)...)
+	}
+	if doc.Phase.Ended() || doc.Exit != nil || doc.Phase == api.RankEnding && t.h.order != nil || doc.Message == message {
+		return
+	}
+	doc.Reason, doc.Message = reason, message
+	t.say(t.h.ref())
+}
+
 // hear takes in what the shim says.
 func (t *talk) hear(reply shimproto.Reply) error {
+	t.asked = 0
 	switch m := reply.(type) {
 	case shimproto.Greeting:
 		t.learn(uint64(m.Epoch))
@@ -135,8 +170,17 @@ func (t *talk) status(m shimproto.Status) {
 		}
 		t.enter(t.h, api.RankEnding, reason, message)
 	}
-	moved := doc.Phase != was
+	moved, isEnding := doc.Phase != was, doc.Phase == api.RankEnding
 	t.mu.Unlock()
+	switch {
+	case isEnding: // that has a reason of its own
+	case m.Stopped != "":
+		t.note(api.ReasonRankStopped, "Rank %d is stopped by %s, and goes on at SIGCONT.", m.Stopped)
+	case m.GuardStopped != "":
+		t.note(api.ReasonRankStopped, "The guard of rank %d is stopped by %s: nothing ends the rank should the process that holds it be killed.", m.GuardStopped)
+	default:
+		t.note("", "")
+	}
 	if spawned {
 		t.keep() // for a daemon that finds neither program nor record of its end
 		if t.cfg.Spawned != nil {

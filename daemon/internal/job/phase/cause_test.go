@@ -20,7 +20,7 @@ func TestTheFirstCause(t *testing.T) {
 	failing := func(rank, when int, e *api.Exit, severed bool) RankFailing {
 		return RankFailing{Attempt: 1, Rank: rank, Exit: e, At: ms(when), Handshake: api.HandshakeConnected, Severed: severed}
 	}
-	pulled := LinkLost{1, Cause{Reason: api.ReasonLinkGone, Message: "The cable is gone."}}
+	pulled := LinkLost{1, Cause{Reason: api.ReasonLinkGone, Message: "The cable of node0 is gone."}}
 	for _, c := range []struct {
 		name   string
 		events []Event
@@ -90,7 +90,7 @@ func TestALaterPullIsNotTheCause(t *testing.T) {
 
 func TestALostLinkEndsTheGroup(t *testing.T) {
 	is := is.New(t)
-	gone := Cause{Reason: api.ReasonLinkGone, Message: "The cable is gone."}
+	gone := Cause{Reason: api.ReasonLinkGone, Message: "The cable of node0 is gone."}
 	g := newRig(t, rules()).started(api.BackendJACCL, nodeIDs(0, 1)...).ranks(api.RankRunning)
 	g.next(LinkLost{2, gone})
 	is.Equal(g.s.Job.Phase, api.JobRunning) // of another attempt
@@ -98,7 +98,7 @@ func TestALostLinkEndsTheGroup(t *testing.T) {
 	is.Equal(g.did(), "end 1 on node0 link_gone 2s, end 1 on node1 link_gone 2s")
 	g.ended(0, &api.Exit{Signal: 15}).ended(1, &api.Exit{Signal: 15})
 	is.Equal(g.s.Job.Phase, api.JobFailed) // after the handshake nothing is retried unasked
-	is.Equal(g.s.Job.Message, "The cable is gone.")
+	is.Equal(g.s.Job.Message, "The cable of node0 is gone.")
 	is.Equal(*g.s.Job.ExitCode, api.ExitNotStarted)
 
 	g = newRig(t, rules()).next(Planned{planOn(api.BackendJACCL, nodeIDs(0, 1)...)}, LinkLost{1, gone})

@@ -135,7 +135,10 @@ func (m *step) giveUp() {
 // the job has ended or goes on.
 func (m *step) closeAttempt() {
 	m.releaseAll()
-	m.attempt().EndedAt = m.at
+	a := m.attempt()
+	if a.EndedAt = m.at; a.Reason == "" && m.Job.StopRequested != nil {
+		a.Reason = m.stopReason()
+	}
 	m.open, m.taken, m.preparing = false, false, false
 	m.dirty = true
 }

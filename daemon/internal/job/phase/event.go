@@ -79,6 +79,8 @@ type RankAt struct {
 	Handshake api.HandshakeState
 	// Prepared says that its node is ready to start it with the others.
 	Prepared bool
+	// Trouble is what its node says that keeps it from going on; empty while nothing does.
+	Trouble Cause
 }
 
 // RankEnded is a rank of which its node knows that it has ended, or that it was

@@ -87,7 +87,8 @@ func Resume(self api.NodeID, job api.Job, rules Rules, at api.Time) (State, []Ef
 		// Of a start that was under way nobody knows which calls arrived.
 		m.start(TimerLease, rules.Window())
 		if p == api.JobStarting {
-			m.fail(Failure{Cause: Cause{Reason: api.ReasonStopping}, Rank: -1})
+			m.fail(Failure{Rank: -1, Cause: Cause{Reason: api.ReasonHomeRestarted,
+				Message: "The daemon of " + rules.name(self) + ", which keeps the job, ended and was started again while it started the ranks."}})
 		} else {
 			m.endAll()
 		}

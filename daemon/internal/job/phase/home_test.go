@@ -185,7 +185,7 @@ func TestResume(t *testing.T) {
 		{"asking", newRig(t, rules()).next(Planned{planOn(api.BackendRing, nodeIDs(0, 1)...)}),
 			"release 1/0, release 1/1, AskPlan", api.JobPlacing},
 		{"starting", newRig(t, rules()).started(api.BackendRing, nodeIDs(0, 1)...),
-			"end 1 on node0 stopping 2s, end 1 on node1 stopping 2s", api.JobEnding},
+			"end 1 on node0 home_restarted 2s, end 1 on node1 home_restarted 2s", api.JobEnding},
 		{"running", running(), "renew 1 on node0, renew 1 on node1", api.JobRunning},
 		{"ending", running().ended(0, exit(3)), "end 1 on node0 peer_rank_failed 2s, end 1 on node1 peer_rank_failed 2s", api.JobEnding},
 		{"ended", running().ended(0, exit(3)).ended(1, nil), "", api.JobFailed},

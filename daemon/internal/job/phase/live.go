@@ -18,9 +18,31 @@ func (m *step) rankAt(e RankAt) {
 		r.Phase = e.Phase
 	}
 	r.Prepared = r.Prepared || e.Prepared
+	r.trouble = e.Trouble
 	m.spawnIfPrepared()
 	if moved {
 		m.advance()
+	}
+	m.sayTrouble()
+}
+
+// sayTrouble says which rank does not go on, and why, while the job is as it was. The
+// cause for which an attempt is ended stays its message.
+func (m *step) sayTrouble() {
+	of := m.ranksThat(func(_ int, r Rank) bool { return r.trouble.Reason != "" })
+	why := Cause{}
+	if len(of) > 0 {
+		why = m.Ranks[of[0]].trouble
+		why.WaitingFor = m.named(of)
+	}
+	switch p := m.Job.Phase; {
+	case p == api.JobEnding && (why.WaitingFor != "" || m.troubled):
+		why = Cause{Reason: m.Job.Reason, Message: m.Job.Message, WaitingFor: why.WaitingFor}
+	case p != api.JobHandshake && p != api.JobRunning || why.Reason == "" && !m.troubled:
+		return
+	}
+	if m.troubled = len(of) > 0; m.Job.Message != why.Message || m.Job.WaitingFor != why.WaitingFor {
+		m.enter(m.Job.Phase, why)
 	}
 }
 
@@ -73,7 +95,7 @@ func (m *step) rankEnded(e RankEnded) {
 		return
 	}
 	m.handshake(e.Rank, "", e.Handshake)
-	r.Phase, r.Exit = api.RankExited, e.Exit
+	r.Phase, r.Exit, r.trouble = api.RankExited, e.Exit, Cause{}
 	if e.Exit == nil {
 		r.Phase = api.RankLost
 	}
@@ -121,7 +143,8 @@ func (m *step) renew() {
 	}
 	for _, n := range m.Nodes {
 		if n.asked || n.Lost {
-			m.nodeLost(NodeLost{Node: n.ID, Cause: Cause{Reason: api.ReasonNodeLost}})
+			m.nodeLost(NodeLost{Node: n.ID, Cause: Cause{Reason: api.ReasonNodeLost,
+				Message: m.Rules.name(n.ID) + " did not answer for " + seconds(m.Rules.Renewal) + ", so that the leases of its ranks could not be renewed."}})
 			return
 		}
 	}
@@ -151,6 +174,9 @@ func (m *step) nodeLost(e NodeLost) {
 	}
 	if e.Cause.WaitingFor == "" {
 		e.Cause.WaitingFor = "node " + m.Rules.name(e.Node)
+	}
+	if e.Cause.Message == "" {
+		e.Cause.Message = m.Rules.name(e.Node) + " does not answer any more."
 	}
 	f := Failure{Cause: e.Cause, Rank: slices.IndexFunc(m.Ranks, func(r Rank) bool { return r.Node == e.Node })}
 	m.lay(f, e.Since)
@@ -183,13 +209,18 @@ func (m *step) leaseOver() {
 	if !m.open || !live(m.Job.Phase) {
 		return
 	}
-	for i := range m.Ranks {
-		if r := &m.Ranks[i]; r.MayLive() {
-			r.Phase = api.RankLost
-		}
+	silent := m.ranksThat(func(_ int, r Rank) bool { return r.MayLive() })
+	named := m.named(silent)
+	for _, i := range silent {
+		m.Ranks[i].Phase = api.RankLost
 	}
 	if m.Job.Phase != api.JobEnding {
-		m.fail(Failure{Cause: Cause{Reason: api.ReasonLeaseExpired}, Rank: -1})
+		f := Failure{Cause: Cause{Reason: api.ReasonLeaseExpired}, Rank: -1}
+		if len(silent) > 0 {
+			f.WaitingFor = named
+			f.Message = "Nothing was heard of " + named + " for so long that what is there has ended for want of a renewal."
+		}
+		m.fail(f)
 		return
 	}
 	m.finishIfEnded()

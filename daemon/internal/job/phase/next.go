@@ -27,6 +27,7 @@ func Next(s State, at api.Time, e Event) (State, []Effect) {
 
 func (m *step) done() (State, []Effect) {
 	if m.dirty {
+		m.complete()
 		m.out = slices.Insert(m.out, 0, Effect(PutDocument{m.Job}))
 		m.Job.Attempts, m.Job.Phases = slices.Clone(m.Job.Attempts), slices.Clone(m.Job.Phases)
 	}

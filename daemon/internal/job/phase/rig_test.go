@@ -164,6 +164,23 @@ func words(all []Effect) string {
 	return strings.Join(out, ", ")
 }
 
+// checkWords holds a document to what a person needs: whatever ended, and not well, says
+// on which Mac or with which rank.
+func checkWords(t testing.TB, job api.Job) {
+	t.Helper()
+	isNamed := func(text string) bool {
+		return strings.Contains(text, "ank 0") || strings.Contains(text, "ank 1") || strings.Contains(text, "node")
+	}
+	if job.Phase.Ended() && job.Phase != api.JobSucceeded && !isNamed(job.Message) {
+		t.Fatalf("%s for %s, and says %q", job.Phase, job.Reason, job.Message)
+	}
+	for _, a := range job.Attempts {
+		if !a.EndedAt.IsZero() && a.Reason != "" && !isNamed(a.Message) {
+			t.Fatalf("attempt %d ended for %s, and says %q", a.Attempt, a.Reason, a.Message)
+		}
+	}
+}
+
 // path gives the phases that the document records.
 func (g *rig) path() string {
 	var out []string
@@ -184,6 +201,7 @@ func checkStep(t testing.TB, before, after State, out []Effect) {
 			if i != 0 {
 				t.Fatal("something was done before the document said so")
 			}
+			checkWords(t, e.Job)
 		case TellTerminal:
 			terminals++
 		case StartRank:

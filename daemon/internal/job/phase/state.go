@@ -62,6 +62,7 @@ type State struct {
 	voting     bool         // votes were asked for a moment ago
 	free       int          // repeated uncounted within the window
 	failedRuns int          // all of them, for the back-off
+	troubled   bool         // the job says that a rank does not go on
 	listened   int          // how often the nodes were asked since the time for silence was over
 	maxEpoch   uint64       // the highest epoch heard of
 	stopWhy    api.Reason   // why the job is stopped, where no person said so
@@ -86,7 +87,8 @@ type Rank struct {
 	// Handshake is how far it has come in joining; empty where that is not told.
 	Handshake api.HandshakeState
 
-	busy bool // the first request found others in line
+	trouble Cause // that keeps it from going on
+	busy    bool  // the first request found others in line
 }
 
 // MayLive reports whether a process of this rank may exist.

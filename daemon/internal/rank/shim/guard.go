@@ -33,8 +33,9 @@ const markVariable = "FULMEN_SHIM"
 
 // guard is the process that kills the group of a shim that was killed.
 type guard struct {
-	pid  int
-	pipe *os.File
+	pid     int // 0 once it was reaped
+	pipe    *os.File
+	stopped string // the signal that stopped it; empty while it goes on
 }
 
 // startGuard starts the guard in a session of its own, where no signal to the
@@ -66,10 +67,15 @@ func (g *guard) watch(group int) {
 	fmt.Fprintln(g.pipe, group)
 }
 
-// dismiss ends the guard without harm.
+// dismiss ends the guard without harm: by a signal, since one that was stopped reads
+// nothing, and after the word, which is read should it come first.
 func (g *guard) dismiss() {
 	fmt.Fprintln(g.pipe, "over")
 	_ = g.pipe.Close()
+	if g.pid == 0 {
+		return
+	}
+	_ = syscall.Kill(g.pid, syscall.SIGKILL)
 	var status syscall.WaitStatus
 	for {
 		if _, err := syscall.Wait4(g.pid, &status, 0, nil); err != syscall.EINTR {

@@ -163,6 +163,7 @@ func (s *shim) status(re uint64) shimproto.Status {
 	status := shimproto.Status{
 		Re: re, Epoch: s.fence.Epoch(), Phase: s.phase, PID: s.record.PID,
 		LeaseLeftS: max(0, (s.leaseEnd - s.clock.Boot()).Seconds()), Logs: s.logEnds(),
+		Stopped: s.stopped, GuardStopped: s.guard.stopped,
 	}
 	if s.phase == shimproto.PhaseEnding || s.phase == shimproto.PhaseExited {
 		status.Cause, status.Code, status.Signal, status.OutOfMemory = s.record.Cause, s.record.Code, s.record.Signal, s.record.OutOfMemory

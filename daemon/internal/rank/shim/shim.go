@@ -49,6 +49,7 @@ type shim struct {
 	family   family
 	began    time.Duration // of the program, on Boot
 	record   shimproto.ExitRecord
+	stopped  string // the signal that stopped the program; empty while it goes on
 	leaseEnd time.Duration
 	lease    native.Timer
 
@@ -256,15 +257,20 @@ func (s *shim) reap() {
 	for {
 		var status syscall.WaitStatus
 		var usage syscall.Rusage
-		pid, err := syscall.Wait4(-1, &status, syscall.WNOHANG, &usage)
+		pid, err := syscall.Wait4(-1, &status, syscall.WNOHANG|syscall.WUNTRACED|syscall.WCONTINUED, &usage)
 		if err == syscall.EINTR {
 			continue
 		}
 		if err != nil || pid <= 0 {
 			break
 		}
-		if pid == s.family.program && !s.reaped {
+		switch by, isHalt := halt(status); {
+		case isHalt:
+			s.halted(pid, by)
+		case pid == s.family.program && !s.reaped:
 			s.ended(status, usage)
+		case pid == s.guard.pid:
+			s.replaceGuard()
 		}
 	}
 	switch {

@@ -90,8 +90,8 @@ func (r ExitRecord) Check() error {
 	}
 	if r.Signal != "" {
 		outcomes++
-		if !signalName().MatchString(r.Signal) {
-			return badField("signal", "%.40q is not a name such as SIGKILL", r.Signal)
+		if err := checkSignal("signal", r.Signal); err != nil {
+			return err
 		}
 	}
 	if r.NotStarted != nil {
@@ -117,6 +117,14 @@ func (r ExitRecord) Check() error {
 		return within("usage", err)
 	}
 	return checkLogs(r.Logs)
+}
+
+// checkSignal is nil for the name of a signal, or none.
+func checkSignal(field, name string) error {
+	if name != "" && !signalName().MatchString(name) {
+		return badField(field, "%.40q is not a name such as SIGKILL", name)
+	}
+	return nil
 }
 
 func (u *Usage) check() error {

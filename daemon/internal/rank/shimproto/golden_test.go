@@ -41,6 +41,7 @@ func replies() map[string]Reply {
 		"greeting":        Greeting{Re: 1, Epoch: 3, Ref: ref, Speaks: 1, Versions: OwnVersions(), PID: 400, Phase: PhaseRunning},
 		"status-answer":   Status{Re: 4, Epoch: 3, Phase: PhaseRunning, PID: 412, LeaseLeftS: 29.75, Logs: []LogEnd{{Stream: "stdout", File: "out.1", WrittenBytes: 5, KeptBytes: 5}}},
 		"status-starting": Status{Epoch: 3, Phase: PhaseStarting, LeaseLeftS: 30},
+		"status-stopped":  Status{Epoch: 3, Phase: PhaseRunning, PID: 412, LeaseLeftS: 30, Stopped: "SIGSTOP", GuardStopped: "SIGTTOU"},
 		"status-ending":   Status{Epoch: 3, Phase: PhaseEnding, PID: 412, Cause: &left},
 		"input-taken":     InputTaken{Bytes: 4096},
 		"exit-usage":      Exit{Record: records()["exit-code"]},

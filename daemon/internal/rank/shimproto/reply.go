@@ -48,8 +48,12 @@ type Status struct {
 	Code   *int   `json:"code,omitzero"`
 	Signal string `json:"signal,omitzero"`
 	// OutOfMemory is as in [ExitRecord].
-	OutOfMemory bool     `json:"out_of_memory,omitzero"`
-	Logs        []LogEnd `json:"logs,omitzero"`
+	OutOfMemory bool `json:"out_of_memory,omitzero"`
+	// Stopped is the signal that stopped the program, and GuardStopped that which stopped
+	// the process that ends the rank where the shim is killed, while they do nothing.
+	Stopped      string   `json:"stopped,omitzero"`
+	GuardStopped string   `json:"guard_stopped,omitzero"`
+	Logs         []LogEnd `json:"logs,omitzero"`
 }
 
 func (Status) messageType() string { return "status" }
@@ -66,7 +70,7 @@ func (m Status) check() error {
 			return within("cause", err)
 		}
 	}
-	return checkLogs(m.Logs)
+	return firstError(checkSignal("stopped", m.Stopped), checkSignal("guard_stopped", m.GuardStopped), checkLogs(m.Logs))
 }
 
 // Exit says how the rank ended. The same record is in exit.json.
