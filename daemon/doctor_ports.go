@@ -65,11 +65,11 @@ func (d *daemon) checkThunderbolt() api.DoctorCheck {
 	return answer(check, "", "This machine has no Thunderbolt port.")
 }
 
-// cableChecks examines the cables at a node: one check for each that is not as
-// it should be, and one for all where none is.
+// cableChecks examines the cables at a node, for what no condition says: one check
+// for each that is not as it should be, and one for all where none is.
 func cableChecks(node api.NodeID, graph api.LinkListResult, name func(api.NodeID) string) []api.DoctorCheck {
 	var checks []api.DoctorCheck
-	cables := 0
+	cables, slow := 0, 0
 	for _, cable := range graph.Cables {
 		here := slices.IndexFunc(cable.Ends, func(e api.CableEnd) bool { return e.End.Node == node })
 		if here < 0 {
@@ -79,25 +79,17 @@ func cableChecks(node api.NodeID, graph api.LinkListResult, name func(api.NodeID
 		at := cableName(cable, name)
 		for _, reason := range cable.Reasons {
 			switch info, _ := api.LookupReason(reason); reason {
-			case api.ReasonLinkBelowPorts, api.ReasonHubBetween, api.ReasonLinkDown:
+			case api.ReasonLinkBelowPorts, api.ReasonLinkDown:
+				slow++
+			case api.ReasonHubBetween:
 				checks = append(checks, answer("cable", reason, at+": "+info.Text))
 			case api.ReasonPeerUnknown: // may be meant so
 				checks = append(checks, api.DoctorCheck{Check: "cable", Answer: api.AnswerUnknown, Reason: reason, Text: at + ": " + info.Text, Remedy: info.Remedy})
 			}
 		}
 	}
-	if len(checks) == 0 && cables > 0 {
+	if len(checks)+slow == 0 && cables > 0 {
 		checks = append(checks, answer("cable", "", fmt.Sprintf("Every cable is as fast as its ports, as far as they tell (%d).", cables)))
-	}
-	for _, loop := range graph.Loops {
-		if slices.Contains(loop, node) {
-			names := make([]string, len(loop))
-			for i, one := range loop {
-				names[i] = name(one)
-			}
-			info, _ := api.LookupReason(api.ReasonBridgeLoop)
-			checks = append(checks, answer("bridge_loop", api.ReasonBridgeLoop, strings.Join(names, " - ")+": "+info.Text))
-		}
 	}
 	return checks
 }

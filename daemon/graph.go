@@ -21,7 +21,7 @@ const graphSettle = 20 * time.Millisecond
 func graphKinds() []api.Kind {
 	return []api.Kind{
 		api.KindIdentity, api.KindNetwork, api.KindThunderbolt, api.KindRDMA, api.KindReach, api.KindLinkProfile,
-		api.KindRDMAChange, api.KindNodeState,
+		api.KindRDMAChange, api.KindNodeState, api.KindCondition,
 	}
 }
 

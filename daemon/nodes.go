@@ -13,6 +13,7 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/cluster/liveness"
 	"fulmen/daemon/internal/cluster/node"
+	"fulmen/daemon/internal/health"
 	"fulmen/daemon/internal/ledger"
 	"fulmen/daemon/internal/server"
 )
@@ -246,8 +247,7 @@ func (d *daemon) nodeWatch(_ context.Context, c *server.Caller, _ api.Empty) (ap
 	return api.NodeWatchResult{Sub: sub, NodeListResult: view.List()}, nil
 }
 
-// nodeConditions is what is wrong: here what is derived, elsewhere what the nodes
-// say.
+// nodeConditions is what is wrong: what the nodes say, and what is derived of them.
 func (d *daemon) nodeConditions(_ context.Context, _ *server.Caller, p api.NodeConditionsParams) (api.NodeConditionsResult, error) {
 	var wanted []api.NodeID
 	for _, ref := range p.Nodes {
@@ -263,20 +263,19 @@ func (d *daemon) nodeConditions(_ context.Context, _ *server.Caller, p api.NodeC
 
 // conditionsOf are the conditions of some nodes.
 func (d *daemon) conditionsOf(isWanted func(api.NodeID) bool) []api.NodeCondition {
-	all, view := []api.NodeCondition{}, d.nodes.current()
-	if isWanted(d.identity.Node) {
-		for _, condition := range d.health.Shown() {
-			all = append(all, api.NodeCondition{Node: d.identity.Node, Condition: condition})
-		}
+	view := d.nodes.current()
+	seen := health.Seen{Nodes: view.Nodes, Cables: d.graph.cablesNow()}
+	for _, condition := range d.health.Shown() {
+		seen.Said = append(seen.Said, api.NodeCondition{Node: d.identity.Node, Condition: condition})
 	}
 	for _, record := range d.ledger.List(ledger.Filter{Kinds: []api.Kind{api.KindCondition}}) {
 		id := record.Key().Node
 		var condition api.Condition
-		if id != d.identity.Node && isWanted(id) && !view.Stale(id) && record.Decode(&condition) == nil {
-			all = append(all, api.NodeCondition{Node: id, Condition: condition})
+		if id != d.identity.Node && !view.Stale(id) && record.Decode(&condition) == nil {
+			seen.Said = append(seen.Said, api.NodeCondition{Node: id, Condition: condition})
 		}
 	}
-	return all
+	return slices.DeleteFunc(health.Derived(seen), func(c api.NodeCondition) bool { return !isWanted(c.Node) })
 }
 
 // maxFriendlyName is the longest friendly name, in characters.

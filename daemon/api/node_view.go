@@ -65,6 +65,10 @@ func (Liveness) Values() []string {
 // Valid reports whether the state belongs to this version.
 func (l Liveness) Valid() bool { return known(l) }
 
+// Reached reports whether a node counts: it answers, what it says is not old, and its
+// numbers are in the totals.
+func (l Liveness) Reached() bool { return l == LivenessAlive }
+
 // Totals are sums over the nodes that are reached. A sum leaves out the nodes
 // that do not know; its count says how many it covers.
 type Totals struct {

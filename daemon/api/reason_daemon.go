@@ -72,7 +72,7 @@ func daemonReasons() []ReasonInfo {
 			Remedy: "Start it with `fulmend`, or see `fulmen doctor`."},
 		{Reason: ReasonAlreadyRunning, Code: CodeConflict,
 			Text: "Another daemon holds the state folder."},
-		{Reason: ReasonAPIPortTaken, Severity: SeverityWarning,
+		{Reason: ReasonAPIPortTaken, Severity: SeverityInfo,
 			Text:   "Another program holds the API's port.",
 			Remedy: "Scripts find the port in use in api.json."},
 		{Reason: ReasonConfigInvalid, Code: CodeInvalid, Severity: SeverityWarning,

@@ -48,11 +48,11 @@ func nodes(before, after Moment) []Entry {
 			say(n, api.EventNodeJoined, api.SeverityInfo, "has joined the cluster.")
 		case known && isRemoved && old.Liveness != api.LivenessRemoved:
 			say(n, api.EventNodeLeft, api.SeverityWarning, "was removed from the cluster.")
-		case known && reached(n) && !reached(old):
+		case known && n.Liveness.Reached() && !old.Liveness.Reached():
 			say(n, api.EventNodeReached, api.SeverityInfo, "is connected.")
-		case known && !reached(n) && reached(old):
+		case known && !n.Liveness.Reached() && old.Liveness.Reached():
 			severity := api.SeverityError
-			if n.Liveness != api.LivenessUnreachable {
+			if n.Liveness != api.LivenessSuspect && n.Liveness != api.LivenessUnreachable {
 				severity = api.SeverityWarning // it said so
 			}
 			say(n, api.EventNodeLost, severity, lostWords(n.Liveness))

@@ -51,7 +51,8 @@ func TestBetween(t *testing.T) {
 	}{
 		{name: "nothing"},
 		{name: "lost", change: func(m *Moment) { m.Nodes[1].Liveness = api.LivenessUnreachable }, want: []string{"node_lost error mini does not answer any more."}},
-		{name: "only suspected", change: func(m *Moment) { m.Nodes[1].Liveness = api.LivenessSuspect }},
+		{name: "has just stopped answering", change: func(m *Moment) { m.Nodes[1].Liveness = api.LivenessSuspect }, want: []string{"node_lost error mini does not answer any more."}},
+		{name: "given up", before: func(m *Moment) { m.Nodes[1].Liveness = api.LivenessSuspect }, change: func(m *Moment) { m.Nodes[1].Liveness = api.LivenessUnreachable }},
 		{name: "asleep", change: func(m *Moment) { m.Nodes[1].Liveness = api.LivenessAsleep }, want: []string{"node_lost warning mini sleeps."}},
 		{
 			name: "back", before: func(m *Moment) { m.Nodes[1].Liveness = api.LivenessUnreachable },

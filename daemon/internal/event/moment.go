@@ -27,17 +27,11 @@ type Job struct {
 	PublicName string
 }
 
-// reached reports whether what a node says is not old. One that has just stopped
-// answering counts for the few seconds in which that is not decided.
-func reached(n api.NodeView) bool {
-	return n.Liveness == api.LivenessAlive || n.Liveness == api.LivenessSuspect
-}
-
 // silent are the nodes that are not reached.
 func (m Moment) silent() map[api.NodeID]bool {
 	silent := map[api.NodeID]bool{}
 	for _, n := range m.Nodes {
-		if !reached(n) {
+		if !n.Liveness.Reached() {
 			silent[n.Node] = true
 		}
 	}

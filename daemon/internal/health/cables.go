@@ -37,6 +37,8 @@ type Cables struct {
 	mu     sync.Mutex
 	closed bool
 	ports  map[api.Receptacle]*watchedPort
+	// joins are the two ports of the cable that was last at a receptacle, for people.
+	joins map[api.Receptacle]string
 	// raised are the conditions that hold, by what they are about.
 	raised map[key]bool
 	// suspects are the programs that may have left the device of a receptacle stuck.
@@ -60,7 +62,7 @@ type linkState struct {
 // NewCables makes the conditions of a node's cables. Intervals are measured on
 // the clock. failed hears of conditions that could not be published.
 func NewCables(h *Health, node api.NodeID, clock native.Clock, failed func(error)) *Cables {
-	return &Cables{health: h, clock: clock, node: node, failed: failed, ports: map[api.Receptacle]*watchedPort{}, raised: map[key]bool{}, suspects: map[api.Receptacle]string{}}
+	return &Cables{health: h, clock: clock, node: node, failed: failed, ports: map[api.Receptacle]*watchedPort{}, joins: map[api.Receptacle]string{}, raised: map[key]bool{}, suspects: map[api.Receptacle]string{}}
 }
 
 // Close stops its timers; conditions stay as they are.
@@ -124,6 +126,11 @@ func (c *Cables) Drawn(graph api.LinkListResult, name func(api.NodeID) string) {
 	}
 	slow := map[string]string{}
 	for _, cable := range graph.Cables {
+		for _, end := range cable.Ends {
+			if end.End.Node == c.node && len(cable.Ends) == 2 {
+				c.joins[end.End.Receptacle] = portsOf(cable, name)
+			}
+		}
 		if cable.Muted || !slices.Contains(cable.Reasons, api.ReasonLinkBelowPorts) {
 			continue
 		}
@@ -161,7 +168,7 @@ func (c *Cables) judge(receptacle api.Receptacle, one *watchedPort) {
 	now := c.clock.Boot()
 	one.changes = slices.DeleteFunc(one.changes, func(at time.Duration) bool { return now-at >= flapWindow })
 	flaps := len(one.changes) >= flapCount
-	c.hold(api.ReasonLinkFlapping, c.subject(receptacle), flaps, "")
+	c.hold(api.ReasonLinkFlapping, c.subject(receptacle), flaps, c.joins[receptacle])
 	if flaps {
 		one.timer = c.clock.AfterFunc(one.changes[0]+flapWindow-now, func() {
 			c.mu.Lock()
@@ -209,6 +216,15 @@ func speedDetail(cable api.Cable, name func(api.NodeID) string) string {
 	if cable.ForwardBitsPerS == nil || cable.BackwardBitsPerS == nil {
 		return ""
 	}
+	speed := portsOf(cable, name) + ", " + native.LinkSpeed{TxBitsPerS: *cable.ForwardBitsPerS, RxBitsPerS: *cable.BackwardBitsPerS}.String()
+	if len(cable.Hubs) > 0 {
+		speed += " through " + strings.Join(cable.Hubs, ", ")
+	}
+	return speed
+}
+
+// portsOf are the known ends of a cable for people, alike at both.
+func portsOf(cable api.Cable, name func(api.NodeID) string) string {
 	var ports []string
 	for _, end := range cable.Ends {
 		port := name(end.End.Node) + ":" + end.End.Receptacle.String()
@@ -217,9 +233,5 @@ func speedDetail(cable api.Cable, name func(api.NodeID) string) string {
 		}
 		ports = append(ports, port)
 	}
-	speed := strings.Join(ports, " to ") + ", " + native.LinkSpeed{TxBitsPerS: *cable.ForwardBitsPerS, RxBitsPerS: *cable.BackwardBitsPerS}.String()
-	if len(cable.Hubs) > 0 {
-		speed += " through " + strings.Join(cable.Hubs, ", ")
-	}
-	return speed
+	return strings.Join(ports, " to ")
 }

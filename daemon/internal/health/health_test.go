@@ -209,7 +209,7 @@ func TestRefusals(t *testing.T) {
 func TestShownInOrder(t *testing.T) {
 	is := is.New(t)
 	h, _, now := rig()
-	for _, c := range []api.Reason{api.ReasonClockStepped, api.ReasonBLASSlow, api.ReasonDiskFull, api.ReasonAPIPortTaken, api.ReasonStateReadOnly} {
+	for _, c := range []api.Reason{api.ReasonClockStepped, api.ReasonBLASSlow, api.ReasonDiskFull, api.ReasonNetworkIsolatesClients, api.ReasonStateReadOnly} {
 		*now = now.Add(time.Second)
 		is.NoErr(h.Raise(c, "", ""))
 	}
@@ -217,7 +217,7 @@ func TestShownInOrder(t *testing.T) {
 	for _, c := range h.Shown() {
 		got = append(got, c.Code)
 	}
-	is.Equal(got, []api.Reason{api.ReasonDiskFull, api.ReasonBLASSlow, api.ReasonAPIPortTaken, api.ReasonClockStepped})
+	is.Equal(got, []api.Reason{api.ReasonDiskFull, api.ReasonBLASSlow, api.ReasonNetworkIsolatesClients, api.ReasonClockStepped})
 }
 
 func TestManyAtOnce(t *testing.T) {

@@ -97,7 +97,7 @@ func (c *collector) nodes(put put) {
 	put(c.reached, float64(list.Totals.Nodes))
 	for _, n := range list.Nodes {
 		if n.Liveness != api.LivenessRemoved {
-			put(c.up, truth(n.Liveness == api.LivenessAlive || n.Liveness == api.LivenessSuspect), string(n.Node), strconv.FormatBool(n.Simulated))
+			put(c.up, truth(n.Liveness.Reached()), string(n.Node), strconv.FormatBool(n.Simulated))
 		}
 	}
 }

@@ -43,7 +43,7 @@ type Source struct {
 func Kinds() []api.Kind {
 	return []api.Kind{
 		api.KindIdentity, api.KindMemory, api.KindSystem, api.KindNetwork, api.KindThunderbolt, api.KindRDMA, api.KindReach,
-		api.KindSharing, api.KindGPUProfile, api.KindLinkProfile, api.KindGrant, api.KindNodeState,
+		api.KindSharing, api.KindGPUProfile, api.KindLinkProfile, api.KindGrant, api.KindNodeState, api.KindCondition,
 	}
 }
 
@@ -51,7 +51,7 @@ func Kinds() []api.Kind {
 // placed on has one of them.
 func GraphKinds() []api.Kind {
 	return []api.Kind{
-		api.KindIdentity, api.KindNetwork, api.KindThunderbolt, api.KindRDMA, api.KindReach, api.KindLinkProfile, api.KindNodeState,
+		api.KindIdentity, api.KindNetwork, api.KindThunderbolt, api.KindRDMA, api.KindReach, api.KindLinkProfile, api.KindNodeState, api.KindCondition,
 	}
 }
 

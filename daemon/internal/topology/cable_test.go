@@ -23,6 +23,10 @@ func TestCables(t *testing.T) {
 		return all
 	}
 	stale := func(n int, all []Node) []Node { all[n].Stale = true; return all }
+	faulty := func(n int, r api.Receptacle, all []Node) []Node {
+		all[n].Faults = map[api.Receptacle][]api.Reason{r: {api.ReasonLinkFlapping}}
+		return all
+	}
 	tests := map[string]struct {
 		nodes []Node
 		want  []string
@@ -61,7 +65,15 @@ func TestCables(t *testing.T) {
 		},
 		"both tell, one sleeps": {
 			stale(1, nodes([]Port{testPort(0, 1, both(80), testPeer(1, 3))}, []Port{testPort(1, 3, both(80), testPeer(0, 1))})),
-			[]string{"0:1~1:3 tb5 80/80 good stale"},
+			[]string{"0:1~1:3 tb5 80/80 unknown unreachable stale"},
+		},
+		"one end says that it flaps": {
+			faulty(1, 3, nodes([]Port{testPort(0, 1, both(80), testPeer(1, 3))}, []Port{testPort(1, 3, both(80), testPeer(0, 1))})),
+			[]string{"0:1~1:3 tb5 80/80 bad link_flapping"},
+		},
+		"another cable flaps": {
+			faulty(1, 2, nodes([]Port{testPort(0, 1, both(80), testPeer(1, 3))}, []Port{testPort(1, 3, both(80), testPeer(0, 1))})),
+			[]string{"0:1~1:3 tb5 80/80 good"},
 		},
 		"ends disagree on the speed: the slower counts": {
 			nodes([]Port{testPort(0, 1, both(80), testPeer(1, 3))}, []Port{testPort(1, 3, both(40), testPeer(0, 1))}),
@@ -134,7 +146,7 @@ func TestCables(t *testing.T) {
 		"a node that sleeps claims the domain of one that does not": {
 			stale(2, nodes([]Port{testPort(0, 1, both(80), testPeer(1, 1))}, []Port{testPort(1, 1, both(80), testPeer(0, 1))},
 				[]Port{with(testPort(2, 1, both(80), testPeer(0, 1)), func(p *Port) { p.DomainUUID = testUUID(1, 1) })})),
-			[]string{"0:1~1:1 tb5 80/80 good", "2:1~Mac 0 tb5 80/80 unknown sources_disagree one-sided stale"},
+			[]string{"0:1~1:1 tb5 80/80 good", "2:1~Mac 0 tb5 80/80 unknown unreachable sources_disagree one-sided stale"},
 		},
 		"one receptacle described twice": {
 			nodes([]Port{testPort(0, 1, both(80), testPeer(1, 1)), testPort(0, 1, both(40), testPeer(1, 1))}, []Port{testPort(1, 1, both(80), testPeer(0, 1))}),

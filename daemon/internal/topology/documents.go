@@ -78,6 +78,11 @@ func (n *Node) add(d *api.Document) error {
 		if v, err = decoded[api.RDMAChange](d); err == nil {
 			n.RDMAChanges = append(n.RDMAChanges, *v)
 		}
+	case api.KindCondition:
+		var v *api.Condition
+		if v, err = decoded[api.Condition](d); err == nil {
+			n.fault(v)
+		}
 	case api.KindNodeState:
 		n.State, err = decoded[api.NodeState](d)
 	case api.KindReach:
@@ -92,6 +97,18 @@ func (n *Node) add(d *api.Document) error {
 		}
 	}
 	return err
+}
+
+// fault takes a condition over that is about a receptacle of the node.
+func (n *Node) fault(c *api.Condition) {
+	end, err := api.ParseLinkEnd(c.Subject)
+	if err != nil || end.Node != n.ID {
+		return
+	}
+	if n.Faults == nil {
+		n.Faults = map[api.Receptacle][]api.Reason{}
+	}
+	n.Faults[end.Receptacle] = append(n.Faults[end.Receptacle], c.Code)
 }
 
 // decoded reads a document's value.

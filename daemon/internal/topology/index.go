@@ -41,6 +41,9 @@ func (p *port) end() api.LinkEnd { return api.LinkEnd{Node: p.node.ID, Receptacl
 // name is what people call the receptacle.
 func (p *port) name() string { return p.node.displayName() + ":" + p.Receptacle.String() }
 
+// has reports whether the node raised a condition on the receptacle.
+func (p *port) has(code api.Reason) bool { return slices.Contains(p.node.Faults[p.Receptacle], code) }
+
 // iface is the network interface of the receptacle.
 func (p *port) iface() string {
 	if p.Interface != "" || p.node.Network == nil {

@@ -41,6 +41,8 @@ type Node struct {
 	Reach []api.Reach
 	// Profiles are the link-profile documents.
 	Profiles []Profile
+	// Faults are the codes of the conditions that the node raised on a receptacle.
+	Faults map[api.Receptacle][]api.Reason
 	// State is the node-state document.
 	State *api.NodeState
 	// Stale says that the node cannot be reached now, so that its documents may be out of date.

@@ -63,6 +63,7 @@ func (c *cable) rdmaEnd(p *port, v *view) *readiness.End {
 		End: p.end(), Name: n.displayName(), Place: p.Place, BesideEthernet: p.BesideEthernet, Capability: p.Capability,
 		Interface: p.iface(), PortUnknown: p.Unknown, Identity: n.Identity, IdentityUnknown: n.IdentityUnknown, Network: n.Network,
 		RDMA: n.rdma[p.Receptacle], RDMAUnknown: n.RDMAUnknown[p.Receptacle], Stale: n.Stale, State: n.State,
+		IsSuspect: p.has(api.ReasonRDMAPortSuspect),
 	}
 	if v != nil && v.peer.Services != nil {
 		e.Sees = new(slices.Contains(v.peer.Services, api.ServiceRDMA))

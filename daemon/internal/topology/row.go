@@ -223,6 +223,11 @@ func (m *rowMaker) carried(row *api.LinkRow, path *Path) {
 	if path != nil && path.State == api.PathFailed {
 		worsen(row, api.VerdictDown, cmp.Or(path.Reason, api.ReasonLinkDown))
 	}
+	for _, id := range []api.NodeID{row.From, row.To} {
+		if n := m.index.byID[id]; n != nil && n.Stale {
+			worsen(row, api.VerdictUnknown, n.silence())
+		}
+	}
 	if row.Transport != api.TransportRDMA {
 		return
 	}

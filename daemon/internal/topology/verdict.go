@@ -35,12 +35,50 @@ func (c *cable) judge(reason api.Reason) {
 	if verdict == api.VerdictGood && (reason != "" || c.way.disagree) {
 		verdict = api.VerdictUnknown
 	}
+	if c.isFlapping() && verdict != api.VerdictDown {
+		verdict = api.VerdictBad
+		c.addReason(api.ReasonLinkFlapping)
+	}
+	if silent := c.silence(); silent != "" && verdict != api.VerdictDown {
+		verdict = api.VerdictUnknown
+		c.addReason(silent)
+	}
 	if c.way.disagree {
 		c.addReason(api.ReasonSourcesDisagree)
 	}
 	c.addReason(reason)
 	c.addReason(why)
 	c.Verdict = verdict
+}
+
+// isFlapping reports whether an end says that the cable keeps going up and down.
+func (c *cable) isFlapping() bool {
+	return c.low.has(api.ReasonLinkFlapping) || c.high != nil && c.high.has(api.ReasonLinkFlapping)
+}
+
+// silence is why an end tells nothing now; empty where all that are known do.
+func (c *cable) silence() api.Reason {
+	if c.low.node.Stale {
+		return c.low.node.silence()
+	}
+	if c.high != nil && c.high.node.Stale {
+		return c.high.node.silence()
+	}
+	return ""
+}
+
+// silence is why a node that cannot be reached does not answer, as far as it said.
+func (n *Node) silence() api.Reason {
+	if n.State != nil {
+		switch n.State.State {
+		case api.SelfAsleep:
+			return api.ReasonAsleep
+		case api.SelfRestarting:
+			return api.ReasonRestarting
+		case api.SelfStopping, api.SelfLeft, api.SelfAwake:
+		}
+	}
+	return api.ReasonUnreachable
 }
 
 // judgeSpeed compares the speed with what both ports can. Lanes can be shared

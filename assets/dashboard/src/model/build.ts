@@ -56,7 +56,7 @@ function nodeOf(view: api.NodeView, from: Sources): ModelNode {
   const memory = from.metrics.value(view.node, "memory");
   const system = from.metrics.value(view.node, "system");
   const name = view.short_name || view.node.slice(0, 4);
-  const reached = view.liveness === "alive" || view.liveness === "suspect";
+  const reached = view.liveness === "alive";
   const worst = worstOf(from.conditions, (c) => (c.subject ? c.subject === view.node : c.node === view.node));
   return known<ModelNode>({
     id: view.node,

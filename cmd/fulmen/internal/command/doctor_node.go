@@ -71,6 +71,8 @@ func blasCheck(i api.Identity, p api.GPUProfile) api.DoctorCheck {
 		return no("blas", slow, "%s", slow.Message)
 	case p.Conditions.BLAS != "":
 		return yes("blas", "MLX computes on the processor with %s.", p.Conditions.BLAS)
+	case !p.MeasuredAt.IsZero(): // to measure again would tell no more
+		return unclear("blas", api.ReasonNotMeasured, "", "The last measurement did not tell which BLAS MLX uses.")
 	}
 	return unclear("blas", api.ReasonNotMeasured, "Measure it with: fulmen measure gpu", "Which BLAS MLX uses is known after a measurement.")
 }

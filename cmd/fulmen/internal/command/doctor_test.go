@@ -2,6 +2,7 @@ package command
 
 import (
 	"testing"
+	"time"
 
 	"github.com/matryer/is"
 
@@ -22,7 +23,11 @@ func TestMLXAndBLASChecks(t *testing.T) {
 	is.Equal(blasCheck(metal, with("reference")).Answer, api.AnswerYes)
 	is.Equal(blasCheck(cpu, with("openblas")).Answer, api.AnswerYes)
 	is.Equal(blasCheck(cpu, with("reference")).Reason, api.ReasonBLASSlow)
-	is.Equal(blasCheck(cpu, with("")).Answer, api.AnswerUnknown)
+	is.Equal(blasCheck(cpu, with("")).Remedy, "Measure it with: fulmen measure gpu")
+	measured := with("")
+	measured.MeasuredAt = api.TimeOf(time.Unix(1, 0))
+	is.Equal(blasCheck(cpu, measured).Answer, api.AnswerUnknown)
+	is.Equal(blasCheck(cpu, measured).Remedy, "") // that was done already
 }
 
 func TestConditionChecks(t *testing.T) {

@@ -3,6 +3,7 @@ package show
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"fulmen/app/text"
 	"fulmen/daemon/api"
@@ -24,8 +25,8 @@ func (v View) Conditions(w io.Writer, all []api.NodeCondition, n names) error {
 	table := text.NewTable()
 	for _, c := range all {
 		where := ""
-		if len(n) > 1 {
-			where = n.of(c.Node) + ": "
+		if name := n.of(c.Node); len(n) > 1 && !strings.Contains(c.Text, name) {
+			where = name + ": "
 		}
 		table.Row("", string(c.Severity), where+c.Text)
 		if c.Remedy != "" {

@@ -50,15 +50,8 @@ func (v View) state(n api.NodeView) string {
 	return join(": ", join(" ", string(n.Liveness), since), strings.TrimSuffix(n.Message, "."))
 }
 
-// isCurrent reports whether what a node says of itself is still so: it is
-// reached, or was a moment ago.
-func isCurrent(n api.NodeView) bool {
-	switch n.Liveness {
-	case api.LivenessAlive, api.LivenessSuspect, "":
-		return true
-	}
-	return false
-}
+// isCurrent reports whether what a node says of itself is still so.
+func isCurrent(n api.NodeView) bool { return n.Liveness.Reached() || n.Liveness == "" }
 
 // stale marks what a node said last that is not reached now.
 func stale(n api.NodeView) string {

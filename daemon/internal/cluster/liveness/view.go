@@ -67,7 +67,7 @@ func Derive(in Input) View {
 			judge(&n, in.Seen[m.Node], in.Started, f, last)
 		}
 		v.Nodes = append(v.Nodes, n)
-		if Reached(n.Liveness) {
+		if n.Liveness.Reached() {
 			add(&v.Totals, f)
 		}
 	}
@@ -85,11 +85,6 @@ func compare(a, b api.NodeView) int {
 	}
 	return cmp.Or(cmp.Compare(a.ShortName, b.ShortName), cmp.Compare(a.Node, b.Node))
 }
-
-// Reached reports whether a node counts: what it says is not stale, and its
-// numbers are in the totals. One that has just stopped answering does, for the
-// few seconds in which that is not decided.
-func Reached(l api.Liveness) bool { return l == api.LivenessAlive || l == api.LivenessSuspect }
 
 // List is the view as node.list gives it.
 func (v View) List() api.NodeListResult {
@@ -109,7 +104,7 @@ func (v View) Node(node api.NodeID) (api.NodeView, bool) {
 // reached.
 func (v View) Stale(node api.NodeID) bool {
 	n, found := v.Node(node)
-	return !found || !Reached(n.Liveness)
+	return !found || !n.Liveness.Reached()
 }
 
 // Change is what makes one view of another, as node.changed tells it.

@@ -97,7 +97,7 @@ func TestWhatWasSaidExplainsWhatIsSeen(t *testing.T) {
 				is.True(found)
 				is.Equal(verdict{n.Liveness, n.Reason, n.Since.Sub(at(0).Time).Minutes()}, test.want[i])
 				is.Equal(n.Message == "", n.Liveness == api.LivenessAlive)
-				is.Equal(v.Stale(book), n.Liveness != api.LivenessAlive && n.Liveness != api.LivenessSuspect)
+				is.Equal(v.Stale(book), n.Liveness != api.LivenessAlive)
 				is.Equal(v.Totals.Nodes == 2, !v.Stale(book)) // this node always counts
 			})
 		}

@@ -59,6 +59,8 @@ type End struct {
 	// Stale says that the node cannot be reached now; State is what it said of itself.
 	Stale bool
 	State *api.NodeState
+	// IsSuspect says that a program was killed that had the device open.
+	IsSuspect bool
 	// Change is the rdma-change document of the cable at this end.
 	Change *api.RDMAChange
 	// Profile is the cable's link-profile document over RDMA at this end.

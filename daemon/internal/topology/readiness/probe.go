@@ -16,6 +16,10 @@ func checkProbe(c *Cable) finding {
 		if text == "" {
 			text = "the log of " + at.Name + " has the cause"
 		}
+		if suspect := c.suspect(); suspect != nil {
+			return no(api.RDMANeedsPerson, api.ReasonRDMAPortSuspect, "The last test of RDMA over this cable hung, and may have left the device of %s stuck: %s.", suspect.port(), text).
+				do("Replug the cable, or test it again with `fulmen rdma probe`; if that does not help, restart %s.", suspect.Name)
+		}
 		return no(api.RDMAReady, api.ReasonRDMAProbeFailed, "The last test of RDMA over this cable failed: %s.", text).
 			do("Replug the cable and test again; if that does not help, restart both Macs.").advised()
 	case api.AnswerYes:
@@ -28,6 +32,16 @@ func checkProbe(c *Cable) finding {
 		}
 	}
 	return unknown(api.ReasonNotMeasured, "RDMA over this cable has not been tested yet.").advised()
+}
+
+// suspect is the end whose device may be stuck; nil = none.
+func (c *Cable) suspect() *End {
+	for _, e := range c.ends() {
+		if e.IsSuspect {
+			return e
+		}
+	}
+	return nil
 }
 
 // tested is how the last test of the cable ended; unknown where there was none. A

@@ -1,0 +1,80 @@
+package e2e
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/client"
+)
+
+// toldWithin is by when the others tell that a daemon was killed.
+const toldWithin = 5 * time.Second
+
+// A Mac whose daemon is killed is wrong everywhere, within seconds and in the same
+// numbers, from the first moment until it is back.
+func TestADeadMacIsTold(t *testing.T) {
+	needJobs(t)
+	is := is.New(t)
+	j := newJobs(t, 3, "")
+	dead, others := j.Nodes[2], j.Nodes[:2]
+	ask := func(at int, args ...string) string {
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		out, _ := j.fulmen(ctx, others[at], args...).CombinedOutput() // doctor ends with 1
+		return string(out)
+	}
+	of := func(at int) (found []api.NodeCondition) {
+		result, err := client.Call[api.NodeConditionsResult](t.Context(), others[at].Client, "node.conditions", nil)
+		is.NoErr(err)
+		for _, c := range result.Conditions {
+			if c.Node == dead.ID {
+				found = append(found, c)
+			}
+		}
+		return found
+	}
+	is.Equal(len(of(0)), 0)
+	dead.End(os.Kill)
+	for at := range others {
+		eventually(t, "a condition of the dead Mac", toldWithin, func() bool { return len(of(at)) == 1 })
+		c := of(at)[0]
+		is.Equal(c.Severity, api.SeverityWarning)
+		is.True(strings.HasPrefix(c.Text, dead.Mac+" "))                          // by its name
+		is.True(strings.Contains(c.Remedy, "sees it over a cable, so it is not")) // its world goes on without its daemon
+	}
+	for at := range others {
+		for command, wants := range map[string][]string{
+			"status": {"2 of 3 nodes", dead.Mac + " ", "One thing to know:"}, "nodes": {"2 of 3 nodes", "stale"},
+			"doctor": {dead.Mac + " ", "fulmen start"}, "links": {"unknown: The node does not answer"},
+		} {
+			out := ask(at, command)
+			for _, want := range wants {
+				if !strings.Contains(out, want) {
+					t.Errorf("fulmen %s at %s does not say %q:\n%s", command, others[at].Mac, want, out)
+				}
+			}
+			if strings.Contains(out, "Nothing is wrong") || command == "links" && strings.Count(out, " good") > 1 {
+				t.Errorf("fulmen %s at %s says that all is well:\n%s", command, others[at].Mac, out)
+			}
+		}
+	}
+	events, err := client.Call[api.EventListResult](t.Context(), others[0].Client, "event.list", nil)
+	is.NoErr(err)
+	lost := slices.DeleteFunc(events.Events, func(e api.Event) bool {
+		return e.Node != dead.ID || e.Reason != api.ReasonSuspect && e.Reason != api.ReasonUnreachable
+	})
+	is.Equal(len(lost), 1) // once, and not as a condition again
+	is.Equal(lost[0].Kind, api.EventNodeLost)
+
+	must(t, "the Mac is back", dead.Boot(t.Context()))
+	for at := range others {
+		eventually(t, "nothing is wrong any more", patience, func() bool { return len(of(at)) == 0 })
+	}
+}

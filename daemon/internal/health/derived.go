@@ -1,0 +1,124 @@
+package health
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"fulmen/daemon/api"
+)
+
+// Seen is what one node knows of all, of which it derives what is wrong.
+type Seen struct {
+	// Nodes are all, this one too, and Cables those of the graph.
+	Nodes  []api.NodeView
+	Cables []api.Cable
+	// Said are the conditions of the nodes that are reached, as they say them.
+	Said []api.NodeCondition
+}
+
+// Derived is what is wrong in the cluster, the most severe first, then the newest: what the nodes say
+// of themselves, what both ends say of a cable once, and who does not answer, which
+// nobody can say of itself. It is stored nowhere; every node derives it alike.
+func Derived(s Seen) []api.NodeCondition {
+	all := []api.NodeCondition{}
+	for _, n := range s.Nodes {
+		if c, is := s.silent(n); is {
+			all = append(all, c)
+		}
+	}
+	type said struct {
+		code api.Reason
+		text string
+	}
+	ends := map[said]bool{}
+	for _, c := range slices.SortedStableFunc(slices.Values(s.Said), func(a, b api.NodeCondition) int { return a.Since.Compare(b.Since.Time) }) {
+		if _, err := api.ParseLinkEnd(c.Subject); err == nil || c.Code == api.ReasonBridgeLoop {
+			same := said{c.Code, c.Text}
+			if ends[same] {
+				continue // the other end says so too
+			}
+			ends[same] = true
+		}
+		all = append(all, c)
+	}
+	order := api.Severity("").Values()
+	slices.SortStableFunc(all, func(a, b api.NodeCondition) int {
+		return cmp.Or(slices.Index(order, string(b.Severity))-slices.Index(order, string(a.Severity)), b.Since.Compare(a.Since.Time))
+	})
+	return all
+}
+
+// silent is the condition of a node that does not answer; false for one that does,
+// that sleeps, or that went for good.
+func (s Seen) silent(n api.NodeView) (api.NodeCondition, bool) {
+	c := api.NodeCondition{Node: n.Node, Condition: api.Condition{Code: n.Reason, Severity: api.SeverityWarning, Text: about(n), Since: n.Since}}
+	info, _ := api.LookupReason(n.Reason)
+	switch {
+	case n.Liveness == api.LivenessRestarting:
+		c.Severity = api.SeverityInfo
+	case n.Liveness != api.LivenessSuspect && n.Liveness != api.LivenessUnreachable:
+		return c, false
+	case n.Reason == api.ReasonShuttingDown, n.Reason == api.ReasonStopped: // somebody there wanted it so
+		c.Severity, c.Remedy = api.SeverityInfo, info.Remedy
+	default:
+		c.Remedy, c.Action = s.remedy(n), command("Show the paths", "fulmen peers")
+	}
+	return c, true
+}
+
+// about is what is said of a node, with its name.
+func about(n api.NodeView) string {
+	text := cmp.Or(n.Message, "It does not answer.")
+	for _, lead := range []string{"It ", "The node "} {
+		if rest, is := strings.CutPrefix(text, lead); is {
+			return n.ShortName + " " + rest
+		}
+	}
+	return n.ShortName + ": " + text
+}
+
+// remedy is the next step for a node that does not answer, by what is known: whether
+// others answer, and whether those that do see it at the end of a cable.
+func (s Seen) remedy(n api.NodeView) string {
+	reached := map[api.NodeID]string{}
+	others, silent := 0, 0
+	for _, one := range s.Nodes {
+		switch {
+		case one.Liveness.Reached():
+			reached[one.Node] = one.ShortName
+		case one.Liveness == api.LivenessSuspect, one.Liveness == api.LivenessUnreachable:
+			silent++
+		}
+		if !one.Self && one.Liveness != api.LivenessRemoved && one.Liveness != api.LivenessLeft {
+			others++
+		}
+	}
+	hasCable, seenBy := false, ""
+	for _, cable := range s.Cables {
+		if len(cable.Ends) != 2 {
+			continue
+		}
+		for i, end := range cable.Ends {
+			name, answers := reached[cable.Ends[1-i].End.Node]
+			if end.End.Node != n.Node || !answers {
+				continue
+			}
+			hasCable = true
+			if !slices.Contains(cable.Reasons, api.ReasonLinkDown) {
+				seenBy = cmp.Or(seenBy, name)
+			}
+		}
+	}
+	switch {
+	case n.Reason == api.ReasonNoPath:
+		return "Other Macs reach it: check the network and the cables between it and this Mac."
+	case seenBy != "":
+		return seenBy + " sees it over a cable, so it is not switched off: wake it, or start Fulmen there with `fulmen start`."
+	case silent == others && others > 1:
+		return "No other Mac answers: check this Mac's own network and cables first."
+	case hasCable:
+		return "Nothing is at the other end of its cables: switch it on or wake it, or plug its cables in."
+	}
+	return "Check that it is on and awake, and in the same network as before."
+}
