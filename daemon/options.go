@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"time"
 
@@ -10,9 +11,14 @@ import (
 	"fulmen/native/activation"
 )
 
-// ErrRestart is what Run returns when this node was removed from its cluster: it
-// is to be run again, and begins anew with another key.
+// ErrRestart is what Run returns when it is to be run again in the same process:
+// this node was removed from its cluster, and begins anew with another key, or its
+// database is damaged ([ErrDamaged]).
 var ErrRestart = errors.New("the daemon begins anew")
+
+// ErrDamaged is the ErrRestart of a daemon whose database turned out to be damaged:
+// the next run sets it aside.
+var ErrDamaged = fmt.Errorf("%w with a new database", ErrRestart)
 
 // ErrRestartProgram is what Run returns when a person asked for a restart: the
 // process is to begin anew, with the program that is on the disk now.
@@ -42,7 +48,7 @@ type Options struct {
 	Sockets *activation.Sockets
 	// Supervisor is who wants to hear how the daemon fares; nil: nobody does.
 	Supervisor *activation.Supervisor
-	// WasRemoved says that the last Run ended with ErrRestart.
+	// WasRemoved says that the last Run ended with ErrRestart because of a removal.
 	WasRemoved bool
 	// Log gets the log as text, beside the log file; nil: nothing does.
 	Log io.Writer

@@ -46,7 +46,7 @@ const openDeadline = 10 * time.Second
 // Run runs a daemon until ctx ends, and then stops it in order. An error before
 // it was ready says what is in the way and what to do.
 func Run(ctx context.Context, options Options) error {
-	err := (&daemon{options: options, started: time.Now()}).run(ctx)
+	err := (&daemon{options: options, started: time.Now(), damaged: make(chan error, 1)}).run(ctx)
 	if errors.Is(err, errStaysStopped) {
 		return nil
 	}
@@ -77,6 +77,7 @@ type daemon struct {
 	logs      *logs
 	platform  native.Platform
 	database  *store.Store
+	damaged   chan error // gets why, once, when the database turns out to be damaged
 	identity  cluster.Identity
 	moved     *cluster.Moved
 	roster    *node.Holder
@@ -242,7 +243,9 @@ func (d *daemon) openState(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, openDeadline)
 	defer cancel()
 	var err error
-	d.database, err = store.Open(ctx, d.folders.DatabaseFile(), store.Options{Buckets: buckets(), MaxBytes: int64(d.live.Current().Limits.DatabaseBytes)})
+	d.database, err = store.Open(ctx, d.folders.DatabaseFile(), store.Options{
+		Buckets: buckets(), MaxBytes: int64(d.live.Current().Limits.DatabaseBytes), OnDamage: func(err error) { d.damaged <- err },
+	})
 	if err != nil {
 		return err
 	}
@@ -270,7 +273,6 @@ func (d *daemon) openState(ctx context.Context) error {
 
 // openLedger opens the ledger on what is stored.
 func (d *daemon) openLedger(context.Context) error {
-	var err error
 	d.behind = newBehind(storage{d.database}, d.identity.Node, d.platform.Clock, d.logs.part("ledger"))
 	d.onClose(d.behind.Close)
 	d.over = &overQuota{
@@ -278,8 +280,13 @@ func (d *daemon) openLedger(context.Context) error {
 		raise: func(detail string) { d.raise(api.ReasonTooManyDocuments, detail) }, clear: func() { d.clear(api.ReasonTooManyDocuments) },
 	}
 	d.onClose(d.over.close)
+	begun, err := storage{d.database}.begun(d.started)
+	if err != nil {
+		return err
+	}
 	d.ledger, d.writer, err = ledger.Open(ledger.Options{
-		Key: d.identity.Key(), Cluster: d.roster.Cluster(), Counter: d.behind, Store: d.behind, Members: d.roster, OnOver: d.over.changed,
+		TakesBack: takesBack(begun),
+		Key:       d.identity.Key(), Cluster: d.roster.Cluster(), Counter: d.behind, Store: d.behind, Members: d.roster, OnOver: d.over.changed,
 	})
 	if err != nil {
 		return err
@@ -346,7 +353,7 @@ func (d *daemon) openParts(ctx context.Context) error {
 	d.tellPlatform(ctx)
 	d.openLife()
 	if aside := d.database.Aside(); aside != nil {
-		d.raise(api.ReasonStateCorrupt, aside.Problem+"; it is kept as "+aside.Path)
+		d.raise(api.ReasonStateCorrupt, aside.Says())
 	}
 	if d.options.WasRemoved {
 		d.raise(api.ReasonRemoved, "it is alone now, and has a new key with which it can be paired again")

@@ -35,6 +35,14 @@ func (d *daemon) serve(ctx context.Context) error {
 		config.Authorizer = a
 		running.Go(func() { a.define(ctx) }) // before anybody asks for it
 	}
+	running.Go(func() {
+		select {
+		case err := <-d.damaged:
+			d.logs.part("daemon").Error("the database is damaged; the daemon begins anew and sets it aside", "error", err)
+			stop(ErrDamaged)
+		case <-ctx.Done():
+		}
+	})
 	s := server.New(config)
 	for _, listener := range listeners {
 		running.Go(func() {
@@ -89,7 +97,9 @@ func (d *daemon) serve(ctx context.Context) error {
 	<-ctx.Done()
 	d.tellStopping(context.Cause(ctx))
 
-	d.say(context.WithoutCancel(ctx), api.SelfStopping)
+	if !errors.Is(context.Cause(ctx), ErrDamaged) { // it is back at once, and could not take that back
+		d.say(context.WithoutCancel(ctx), api.SelfStopping)
+	}
 	leave()
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.live.Current().Times.Drain)
 	defer cancel()

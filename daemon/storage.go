@@ -24,6 +24,7 @@ const (
 	bucketAudit     = "audit"     // what others did here, by number
 
 	keyVersion = "version"
+	keyBegun   = "begun"
 	keyCurrent = "current"
 
 	keyPolicy    = "policy"
@@ -77,6 +78,41 @@ func (s storage) LoadVersion() (api.Version, error) {
 // SaveVersion is the ledger's.
 func (s storage) SaveVersion(v api.Version) error {
 	return s.db.Update(func(w store.Writer) error { return write(w, bucketNode, keyVersion, v) })
+}
+
+// begun is when this database was begun; zero for one that is older than the record.
+func (s storage) begun(now time.Time) (time.Time, error) {
+	var at api.Time
+	if found, err := s.read(bucketNode, keyBegun, &at); found || err != nil {
+		return at.Time, err
+	}
+	version, err := s.LoadVersion()
+	if err != nil || version != (api.Version{}) {
+		return time.Time{}, err
+	}
+	return now, s.db.Update(func(w store.Writer) error { return write(w, bucketNode, keyBegun, api.TimeOf(now)) })
+}
+
+// takesBack says which documents of this node's own, that others still have, count
+// though the database that had them is lost: those of what was over when this one
+// was begun. What ran then nobody here knows how to go on with.
+func takesBack(begun time.Time) func(api.Document) bool {
+	return func(d api.Document) bool {
+		if !d.At.Before(begun) {
+			return false // it was deleted since, and the deletion is forgotten
+		}
+		switch d.Kind {
+		case api.KindGPUProfile, api.KindLinkProfile:
+			return true
+		case api.KindJob:
+			var job api.Job
+			return d.Decode(&job) == nil && job.Phase.Ended()
+		case api.KindRank:
+			var rank api.Rank
+			return d.Decode(&rank) == nil && rank.Phase.Ended()
+		}
+		return false
+	}
 }
 
 // Load is the ledger's.

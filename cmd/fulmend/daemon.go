@@ -66,7 +66,7 @@ func runDaemon(args []string) int {
 	}
 	err = daemon.Run(ctx, options)
 	for errors.Is(err, daemon.ErrRestart) && ctx.Err() == nil {
-		options.WasRemoved = true
+		options.WasRemoved = !errors.Is(err, daemon.ErrDamaged)
 		err = daemon.Run(ctx, options)
 	}
 	if options.Simulation != nil {

@@ -53,7 +53,7 @@ func daemonConditions() []Info {
 		{Code: api.ReasonRemoved},
 		{Code: api.ReasonDuplicateIdentity},
 		{Code: api.ReasonTooManyDocuments, Action: command("Show the Macs", "fulmen peers")},
-		{Code: api.ReasonStateCorrupt, Remedy: "Keep the file that was set aside if you need old measurements or jobs; nothing was deleted."},
+		{Code: api.ReasonStateCorrupt, Remedy: "Nothing was deleted. If this Mac was in a cluster, run `fulmen pair` on another Mac of it and `fulmen join` here: what the others keep of this Mac comes back."},
 		{Code: api.ReasonStateReadOnly, DependsOn: []api.Reason{api.ReasonDiskFull},
 			Remedy: "Give the daemon's account the right to write there, then restart the daemon."},
 		{Code: api.ReasonDiskFull, Remedy: "Free some space; the daemon goes on by itself."},

@@ -114,7 +114,7 @@ func (s Seen) remedy(n api.NodeView) string {
 	case n.Reason == api.ReasonNoPath:
 		return "Other Macs reach it: check the network and the cables between it and this Mac."
 	case seenBy != "":
-		return seenBy + " sees it over a cable, so it is not switched off: wake it, or start Fulmen there with `fulmen start`."
+		return seenBy + " sees it over a cable, so it is not switched off: wake it, or start Fulmen there with `fulmen start`; `fulmen status` there says more."
 	case silent == others && others > 1:
 		return "No other Mac answers: check this Mac's own network and cables first."
 	case hasCable:

@@ -18,7 +18,8 @@ const (
 	// Known is a document that is held in this or a newer version.
 	Known Outcome = "known"
 	// Answered is a document of this node's own, newer than what it held: the
-	// node has published what it says now, at a version above.
+	// node has published what it says now, or what it said before it lost its Store,
+	// at a version above.
 	Answered Outcome = "answered"
 	// Ghost is a document of this node's own that it does not hold, left over
 	// from before a restart. It stands until the node puts its key again or
@@ -136,9 +137,20 @@ func (l *Ledger) meetOwn(d *api.Document) (Outcome, error) {
 		return Refused, err
 	}
 	l.mu.RLock()
-	defer l.mu.RUnlock()
-	if _, isHeld := l.entries[key]; !isHeld {
+	_, isHeld := l.entries[key]
+	l.mu.RUnlock()
+	switch {
+	case isHeld:
+		return Answered, nil
+	case d.Deleted || l.takesBack == nil || !l.takesBack(*d):
 		return Ghost, nil
 	}
-	return Answered, nil
+	again, err := l.author.stamp([]api.Document{*d})
+	if err == nil {
+		err = l.save(again, nil)
+	}
+	if err != nil {
+		return Refused, err
+	}
+	return Answered, l.save(nil, l.commit(again, "taken back"))
 }

@@ -120,6 +120,41 @@ func TestMeetingOwnDocuments(t *testing.T) {
 	}
 }
 
+// What was lost with a store is taken back, where it still counts, at a version above
+// and signed again; it survives the next start, and what was deleted stays so.
+func TestTakingBack(t *testing.T) {
+	is := is.New(t)
+	r := newRig(t, func(o *Options) {
+		o.TakesBack = func(d api.Document) bool { return d.Kind == api.KindJob }
+	})
+	lost := func(kind api.Kind, name string, inc, seq uint64) api.Document {
+		return signed(t, 1, api.Document{Kind: kind, Name: name, Inc: inc, Seq: seq, Value: value(int(seq))})
+	}
+	meet := func(d api.Document, want Outcome) {
+		t.Helper()
+		got, err := r.PutForeign(d)
+		is.NoErr(err)
+		is.Equal(got, want)
+	}
+	low, high := lost(api.KindJob, "j4k2m9xq7", 1, 5), lost(api.KindJob, "j00000001", 7, 3)
+	meet(low, Answered)  // of a version that this life has not come to
+	meet(high, Answered) // and above all that it gave
+	meet(low, Known)
+	meet(lost(api.KindRank, "j4k2m9xq7/1/0", 7, 4), Ghost)
+	is.NoErr(r.w.Delete(api.KindJob, "j00000001"))
+	meet(high, Known)
+	r.restart(t)
+	rec, found := r.Get(r.key(api.KindJob, "j4k2m9xq7"))
+	is.True(found)
+	d := rec.Document()
+	is.Equal(string(d.Value), string(value(5)))
+	is.Equal(d.At, low.At) // when it was written first
+	is.True(d.Version().Compare(high.Version()) > 0)
+	is.NoErr(d.Verify(testCluster, r.author.public()))
+	_, found = r.Get(r.key(api.KindJob, "j00000001"))
+	is.True(!found)
+}
+
 func TestForget(t *testing.T) {
 	is := is.New(t)
 	r := newRig(t)

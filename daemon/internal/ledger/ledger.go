@@ -15,9 +15,11 @@ import (
 type Ledger struct {
 	store   Store
 	members Members
-	now     func() time.Time
-	queue   int
-	author  *author
+	// takesBack is as in [Options].
+	takesBack func(api.Document) bool
+	now       func() time.Time
+	queue     int
+	author    *author
 
 	// saving is held by whoever changes persisted documents, from the check to
 	// the publication, so that disk and memory change in the same order. What is
@@ -49,7 +51,7 @@ type entry struct {
 // that writes the node's own. Errors are those of Counter and Store; documents
 // that were loaded and break a rule are left out, and Skipped tells them.
 func Open(o Options) (*Ledger, *Writer, error) {
-	l := &Ledger{store: o.Store, members: o.Members, now: o.Now, queue: o.Queue, onOver: o.OnOver, entries: map[api.Key]*entry{}, nodes: map[api.NodeID]struct{}{},
+	l := &Ledger{store: o.Store, members: o.Members, takesBack: o.TakesBack, now: o.Now, queue: o.Queue, onOver: o.OnOver, entries: map[api.Key]*entry{}, nodes: map[api.NodeID]struct{}{},
 		quotas: quotas{writers: map[api.NodeID]*writerShare{}, over: map[quotaKey]*Over{}}}
 	if l.now == nil {
 		l.now = time.Now

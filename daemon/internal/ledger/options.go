@@ -21,6 +21,10 @@ type Options struct {
 	Counter Counter
 	// Store keeps documents of persisted kinds; nil = they end with the process.
 	Store Store
+	// TakesBack says of a document of this node's own that it does not hold, and that
+	// another node has brought, whether it was lost with a Store of before and still
+	// counts: then it is written again as it was. nil = none is; they are ghosts.
+	TakesBack func(api.Document) bool
 	// Members decides whose documents are taken; nil = nobody's but the node's own.
 	Members Members
 	// Now is the wall clock; nil = time.Now. It dates documents and ages

@@ -7,7 +7,6 @@ import (
 	"os"
 	"time"
 
-	"fulmen/daemon/api"
 	"fulmen/daemon/internal/home"
 )
 
@@ -21,14 +20,9 @@ type Aside struct {
 	At time.Time
 }
 
-// Condition is what the node's health conditions show of it.
-func (a *Aside) Condition() api.Condition {
-	return api.Condition{
-		Code: api.ReasonStateCorrupt, Severity: api.SeverityError, Since: api.TimeOf(a.At),
-		Text: fmt.Sprintf("The database was damaged (%s). It was set aside as %s, and a new one was begun.", a.Problem, a.Path),
-		Remedy: "Nothing was deleted. To use it again, stop the daemon and give the file its old name; " +
-			"jobs and measurements of before are in it, and so is the membership in a cluster.",
-	}
+// Says is what it means for a person, in a clause.
+func (a *Aside) Says() string {
+	return a.Problem + "; it is kept as " + a.Path + ". This Mac is in no cluster any more, and does not know its jobs, its measurements and what it lends"
 }
 
 // setAside gives the file a name that nothing has. Whoever calls it holds the lock.

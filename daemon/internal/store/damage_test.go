@@ -84,10 +84,9 @@ func TestDamagedFileIsSetAside(t *testing.T) {
 			is.Equal(asides(t, path), []string{s.Aside().Path})
 			kept, err := os.ReadFile(s.Aside().Path)
 			is.NoErr(err)
-			is.True(bytes.Equal(kept, text)) // not a byte is lost
-			c := s.Aside().Condition()
-			is.Equal(c.Code, api.ReasonStateCorrupt)
-			is.True(strings.Contains(c.Text, s.Aside().Path)) // named
+			is.True(bytes.Equal(kept, text))                            // not a byte is lost
+			is.True(strings.Contains(s.Aside().Says(), s.Aside().Path)) // named
+			is.True(strings.Contains(s.Aside().Says(), "in no cluster any more"))
 			is.NoErr(s.Put("jobs", "a", []byte("new")))
 			is.NoErr(s.Close())
 			s = opened(t, path, options())
@@ -192,6 +191,77 @@ func TestFileCutWhileInUse(t *testing.T) {
 	is.NoErr(s.Close())
 	s = opened(t, path, options())
 	is.NoErr(s.Put("jobs", "a", nil))
+}
+
+// TestDamageWhileInUse cuts the file off, or overwrites some of it, while it is open:
+// each answer is right or says in plain words that the database is damaged, the
+// owner hears of that once, and the next start sets the file aside.
+func TestDamageWhileInUse(t *testing.T) {
+	good := sample(t)
+	for name, test := range map[string]struct {
+		seed   uint64
+		damage func(random *rand.Rand, file *os.File) error
+	}{
+		"cut in half":       {rand.Uint64(), func(_ *rand.Rand, f *os.File) error { return f.Truncate(int64(len(good) / 2)) }},
+		"cut off somewhere": {rand.Uint64(), func(random *rand.Rand, f *os.File) error { return f.Truncate(random.Int64N(int64(len(good)) / 2)) }},
+		"values overwritten": {rand.Uint64(), func(random *rand.Rand, f *os.File) error {
+			long := bytes.Index(good, []byte("longlong"))
+			_, err := f.WriteAt([]byte{0xff}, int64(long+random.IntN(12000)))
+			return err
+		}},
+		"pages overwritten": {1, func(random *rand.Rand, f *os.File) error {
+			for range 20 {
+				if _, err := f.WriteAt([]byte{byte(random.Uint32())}, 8192+random.Int64N(int64(len(good))-8192)); err != nil {
+					return err
+				}
+			}
+			return nil
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			t.Logf("seed %d", test.seed)
+			path := pathOf(t)
+			is.NoErr(os.WriteFile(path, good, 0o600))
+			var heard []error
+			o := options()
+			o.OnDamage = func(err error) { heard = append(heard, err) }
+			s := opened(t, path, o)
+			file, err := os.OpenFile(path, os.O_RDWR, 0)
+			is.NoErr(err)
+			defer file.Close()
+			is.NoErr(test.damage(rand.New(rand.NewPCG(test.seed, 0)), file))
+			found := s.View(func(Reader) error { return nil })
+			is.Equal(found != nil, strings.HasPrefix(name, "cut")) // that the end is missing is found whatever is asked
+			for i := range 300 {
+				value, known, err := s.Get("jobs", fmt.Sprintf("job %03d", i))
+				if err == nil && known {
+					is.True(bytes.Equal(value, bytes.Repeat([]byte{byte(i)}, 60)))
+				}
+				found = errors.Join(found, err)
+			}
+			for _, call := range []func() error{
+				func() error { _, _, err := s.Get("jobs", "long"); return err },
+				func() error { return s.Put("links", "two", []byte("x")) },
+				func() error { return s.ForEach("jobs", "", func(string, []byte) error { return nil }) },
+			} {
+				found = errors.Join(found, call())
+			}
+			is.True(errors.Is(found, api.ReasonStateCorrupt))
+			is.Equal(len(heard), 1)
+			said := api.AsError(heard[0])
+			is.True(strings.HasPrefix(said.Message, "The database "+path+" is damaged: "))
+			for _, word := range []string{"runtime error", "memory", "pointer", "page ", "panic"} {
+				is.True(!strings.Contains(said.Message, word)) // nothing of how a program broke
+			}
+			is.True(strings.Contains(said.Data.Remedy, "fulmen status"))
+			is.True(errors.Is(s.Put("jobs", "a", nil), api.ReasonStateCorrupt)) // and it is not used any more
+			is.NoErr(s.Close())
+			s = opened(t, path, options())
+			is.True(s.Aside() != nil)
+			is.NoErr(s.Put("jobs", "a", nil))
+		})
+	}
 }
 
 func TestFullDisk(t *testing.T) {

@@ -16,12 +16,16 @@ func misuse(format string, args ...any) error {
 	return fmt.Errorf("%w [store: %s]", api.NewError(api.ReasonInternal, ""), fmt.Sprintf(format, args...))
 }
 
-// corrupt is a database that turned out to be damaged while in use.
-func corrupt(path string, problem any) error {
-	e := api.Errorf(api.ReasonStateCorrupt, path, "The database %s is damaged: %v.", path, problem)
-	e.Data.Remedy = "Restart the daemon: it sets the file aside, keeps it, and begins a new one."
+// corrupt is a database that turned out to be damaged while in use. problem is for
+// people; what a library said of it, or how it broke, is for the log only.
+func corrupt(path, problem string) error {
+	e := api.Errorf(api.ReasonStateCorrupt, path, "The database %s is damaged: %s.", path, problem)
+	e.Data.Remedy = "Fulmen starts anew by itself, sets the file aside, and says what that means: see `fulmen status`."
 	return e
 }
+
+// unreadable is what is wrong with a file on which bbolt stumbled.
+const unreadable = "a part of it is missing or was overwritten"
 
 // newer is a database that a later version of Fulmen has changed in a way that
 // this one cannot read. It is left as it is.
@@ -43,7 +47,7 @@ func (s *Store) explain(err error, doing string) error {
 		e.Data.Remedy = "Raise limits.database_bytes, or delete old jobs."
 		return fmt.Errorf("%w [%w]", e, err)
 	case errors.Is(err, bolt.ErrInvalid), errors.Is(err, bolt.ErrChecksum), errors.Is(err, bolt.ErrVersionMismatch):
-		return corrupt(s.path, err)
+		return s.fail(corrupt(s.path, unreadable))
 	}
 	return home.Explain(err, doing, s.path)
 }

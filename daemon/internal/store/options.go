@@ -20,6 +20,9 @@ type Options struct {
 	// Buckets are all that will be used. Others that the file has, from a newer
 	// version, are kept.
 	Buckets []Bucket
+	// OnDamage hears once that the file was found damaged while in use: from then on
+	// every call is refused. It must return at once; nil = nobody does.
+	OnDamage func(error)
 	// MaxBytes is the size that the file may reach; 0 is DefaultMaxBytes.
 	MaxBytes int64
 }

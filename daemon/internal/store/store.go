@@ -2,11 +2,14 @@ package store
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
 
 	bolt "go.etcd.io/bbolt"
 
+	"fulmen/daemon/api"
 	"fulmen/daemon/internal/home"
 )
 
@@ -25,6 +28,9 @@ type Store struct {
 	db  *bolt.DB
 	// file is bbolt's, to let go of it where bbolt itself cannot any more.
 	file *os.File
+
+	// longest is how long the file was; bbolt never makes it shorter.
+	longest atomic.Int64
 
 	mu     sync.Mutex
 	broken error // why the database is not used any more
@@ -99,6 +105,9 @@ func (s *Store) transact(writable bool, f func(*transaction) error) error {
 	if s.db == nil {
 		return misuse("the database is closed")
 	}
+	if s.isCut() { // a panic inside Begin leaves its locks locked
+		return s.fail(corrupt(s.path, "its end is missing"))
+	}
 	var tx *bolt.Tx
 	err := guard(func() (err error) {
 		tx, err = s.db.Begin(writable)
@@ -129,7 +138,10 @@ func (s *Store) transact(writable bool, f func(*transaction) error) error {
 // not used any more.
 func (s *Store) judge(err error, doing string) error {
 	if p, ok := errors.AsType[*panicked](err); ok {
-		return s.fail(corrupt(s.path, p))
+		return s.fail(fmt.Errorf("%w [%w]", corrupt(s.path, unreadable), p))
+	}
+	if known, ok := errors.AsType[*api.Error](err); ok && known.Data.Reason == api.ReasonStateCorrupt {
+		return s.fail(err)
 	}
 	return s.explain(err, doing)
 }
@@ -138,10 +150,25 @@ func (s *Store) judge(err error, doing string) error {
 func (s *Store) fail(err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.broken == nil {
-		s.broken = err
+	if s.broken != nil {
+		return err
+	}
+	if s.broken = err; s.options.OnDamage != nil && errors.Is(err, api.ReasonStateCorrupt) {
+		s.options.OnDamage(err)
 	}
 	return err
+}
+
+// isCut reports whether the file is shorter than it was: bbolt itself finds that out
+// only at a page that is missing.
+func (s *Store) isCut() bool {
+	longest := s.longest.Load() // before the file is looked at, which may grow meanwhile
+	info, err := s.file.Stat()
+	if err != nil {
+		return false
+	}
+	s.longest.CompareAndSwap(longest, max(longest, info.Size())) // who lost against another left no less
+	return info.Size() < longest
 }
 
 func (s *Store) failure() error {

@@ -46,6 +46,8 @@ type member struct {
 	identity cluster.Identity
 	disk     *disk
 	holder   *holder
+	// takesBack is the ledger's.
+	takesBack func(api.Document) bool
 	// back is how much its wall clock is behind.
 	back time.Duration
 
@@ -92,7 +94,7 @@ func (m *member) start() {
 	back := m.back // what is left of a node that was ended keeps its own clock
 	now := func() time.Time { return time.Now().Add(-back) }
 	m.ledger, m.writer, err = ledger.Open(ledger.Options{Key: m.identity.Key(), Cluster: m.holder.Current().Cluster(),
-		Counter: m.disk, Store: m.disk, Members: m.holder, Now: now})
+		Counter: m.disk, Store: m.disk, Members: m.holder, Now: now, TakesBack: m.takesBack})
 	if err != nil {
 		d.t.Fatal(err)
 	}

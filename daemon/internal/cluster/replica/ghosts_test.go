@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -72,6 +73,40 @@ func TestVersionUsedTwice(t *testing.T) {
 		is.Equal(d.nodes[4].value(d.nodes[0], api.KindSharing, ""), `{"n":2}`)
 		for _, m := range d.nodes {
 			is.Equal(len(m.ledger.List(ledger.Filter{Nodes: []api.NodeID{d.nodes[0].identity.Node}})), 3)
+		}
+	})
+}
+
+// A node that lost what it had stored gets back from the others what still counts of
+// it, within seconds of meeting them; all agree, and nobody ends it.
+func TestWhatWasLostComesBack(t *testing.T) {
+	onDesk(t, 3, func(is *is.I, d *desk) {
+		lost := d.nodes[0]
+		const jobs = 200
+		for n := range jobs {
+			lost.put(api.KindJob, fmt.Sprintf("j%08d", n), n)
+		}
+		lost.put(api.KindSharing, "", 1)
+		d.joinAll()
+		d.agreedWithin(3 * time.Second)
+		d.kill(0)
+		lost.disk, lost.takesBack = newDisk(), func(doc api.Document) bool { return doc.Kind == api.KindJob }
+		lost.start()
+		d.join(0, 1)
+		d.join(0, 2)
+		d.wait(10 * time.Second)
+		have := func(m *member) int {
+			return len(m.ledger.List(ledger.Filter{Kinds: []api.Kind{api.KindJob}, Nodes: []api.NodeID{lost.identity.Node}}))
+		}
+		for _, m := range d.nodes {
+			is.Equal(have(m), jobs)
+			is.Equal(m.value(lost, api.KindJob, "j00000007"), `{"n":7}`)
+		}
+		d.wait(10 * time.Minute) // the ghosts among it have ended
+		d.agreedWithin(time.Second)
+		for _, m := range d.nodes {
+			is.Equal(have(m), jobs)
+			is.Equal(m.value(lost, api.KindSharing, ""), "")
 		}
 	})
 }

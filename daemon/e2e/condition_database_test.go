@@ -1,0 +1,103 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/client"
+	"fulmen/daemon/e2e/desk"
+)
+
+// A database that is cut off, or overwritten, under its daemon is set aside as one
+// that is found so at the start: the Mac says what that means and how to come back,
+// in words for people, and after that it has what the others kept of it.
+func TestDamagedDatabase(t *testing.T) {
+	needJobs(t)
+	is := is.New(t)
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+	j := newJobs(t, 2, "")
+	hurt, well := j.Nodes[1], j.Nodes[0]
+	for range 3 { // the jobs' home is the Mac that submits and runs them
+		c := j.fulmen(t.Context(), hurt, "run", "--nodes", hurt.Mac, "--", "/bin/sh", "-c", "exit 0")
+		if got := end(t, c); got.status != 0 {
+			t.Fatalf("a job before the damage: %+v", got)
+		}
+	}
+	ended := func(n *desk.Node) (all []string) {
+		result, err := client.Call[api.JobListResult](t.Context(), n.Client, "job.list", api.JobListParams{Ended: true})
+		must(t, "the jobs", err)
+		for _, job := range result.Jobs {
+			all = append(all, string(job.Job)+" "+string(job.Phase))
+		}
+		slices.Sort(all)
+		return all
+	}
+	before := ended(well)
+	is.Equal(len(before), 3)
+	said := func(args ...string) string {
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		out, _ := j.fulmen(ctx, hurt, args...).CombinedOutput()
+		for _, word := range []string{"runtime error", "nil pointer", "panic", "goroutine"} {
+			if strings.Contains(string(out), word) {
+				t.Errorf("fulmen %s says %q:\n%s", strings.Join(args, " "), word, out)
+			}
+		}
+		return string(out)
+	}
+	isTold := func() bool {
+		out := said("status")
+		return strings.Contains(out, "The state database was damaged and was set aside") && strings.Contains(out, "in no cluster any more") && strings.Contains(out, "fulmen pair")
+	}
+	files, err := filepath.Glob(filepath.Join(hurt.Home, "state", "simulated", "*", "*", api.StateFile))
+	must(t, "the database", err)
+	is.Equal(len(files), 1)
+
+	for name, damage := range map[string]func() error{
+		"cut while it runs": func() error {
+			info, err := os.Stat(files[0])
+			if err != nil {
+				return err
+			}
+			return errors.Join(os.Truncate(files[0], random.Int64N(info.Size())), hurt.Client.Close())
+		},
+		"overwritten at rest": func() error {
+			hurt.End(os.Kill)
+			text, err := os.ReadFile(files[0])
+			if err != nil {
+				return err
+			}
+			for range 1000 {
+				text[random.IntN(len(text))] ^= byte(1 + random.IntN(255))
+			}
+			return errors.Join(os.WriteFile(files[0], text, 0o600), hurt.Boot(t.Context()))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			must(t, "the damage", damage())
+			said("run", "--detach", "--", "/bin/sh", "-c", "exit 0") // may be refused, in words
+			eventually(t, "the Mac says what it has lost", patience, isTold)
+			c, err := client.Dial(t.Context(), client.Options{Addresses: []client.Address{{Socket: hurt.Socket()}}})
+			must(t, "the daemon that began anew", err)
+			hurt.Client = c
+			must(t, "joining again", desk.Join(t.Context(), well.Client, well.ID, hurt.Client, ""))
+			must(t, "both are alive", desk.SeesAlive(t.Context(), hurt.Client, 2))
+			eventually(t, "both list the jobs of before", 10*time.Second, func() bool {
+				here, there := ended(hurt), ended(well)
+				return slices.Equal(here, there) && !slices.ContainsFunc(before, func(job string) bool { return !slices.Contains(here, job) })
+			})
+		})
+	}
+}
