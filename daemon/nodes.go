@@ -16,6 +16,7 @@ import (
 	"fulmen/daemon/internal/health"
 	"fulmen/daemon/internal/ledger"
 	"fulmen/daemon/internal/server"
+	"fulmen/daemon/internal/store"
 )
 
 // nodes follows what is derived about the members: whether they are reached, by
@@ -249,6 +250,10 @@ func (d *daemon) nodeWatch(_ context.Context, c *server.Caller, _ api.Empty) (ap
 
 // nodeConditions is what is wrong: what the nodes say, and what is derived of them.
 func (d *daemon) nodeConditions(_ context.Context, _ *server.Caller, p api.NodeConditionsParams) (api.NodeConditionsResult, error) {
+	// A database that nothing is written to may be damaged all the same: whoever looks finds out.
+	if err := d.database.View(func(store.Reader) error { return nil }); err != nil {
+		return api.NodeConditionsResult{}, err
+	}
 	var wanted []api.NodeID
 	for _, ref := range p.Nodes {
 		id, err := d.find(ref)
