@@ -11,7 +11,8 @@ import (
 // that it is: exactly one of Offer, Votes and Act. A job's first home needs none: its
 // spec names it. See [Job.VerifyHomes].
 type Succession struct {
-	// Epoch is the epoch that begins; above that of the step before.
+	// Epoch is the epoch that begins; above that of the step before: of an offer in the
+	// same term, of votes and acts in a later one. See [TermEpochs].
 	Epoch uint64 `json:"epoch"`
 	// Home is the home from then on. A home can offer itself a higher epoch, so that an
 	// offer that was refused counts no more.
@@ -128,6 +129,9 @@ type Electors interface {
 	Cluster() ClusterID
 	// PublicKey is the key of a member; false for whoever is none.
 	PublicKey(NodeID) (ed25519.PublicKey, bool)
+	// SignerKey is the key of a member or of a former one: the steps that a node signed
+	// while it was a member are still valid after its removal.
+	SignerKey(NodeID) (ed25519.PublicKey, bool)
 	// Voters are the members at heads of the roster; false where one is not known yet.
 	Voters(heads []string) ([]NodeID, bool)
 }
@@ -138,7 +142,23 @@ const (
 	// failures only.
 	MaxSuccessions = 64
 	maxVotes       = 256
+
+	// TermEpochs is how many epochs a term has. A home's offers stay in its term, votes
+	// and acts begin a later one: so a home that was voted out, or replaced by a person,
+	// can sign no offer that outranks its successor.
+	TermEpochs = 1 << 20
+	// maxTerms is how many terms one step may rise, so that no step uses the epochs up.
+	maxTerms = 1 << 16
 )
+
+// NextTerm is the first epoch of the term after an epoch's.
+func NextTerm(epoch uint64) uint64 { return (epoch/TermEpochs + 1) * TermEpochs }
+
+// BeginsTerm reports whether the step's epoch is one for votes or an act.
+func (s Step) BeginsTerm() bool {
+	first := NextTerm(s.Before)
+	return s.Epoch >= first && s.Epoch < first+maxTerms*TermEpochs
+}
 
 // VerifyHomes checks that the job's home and epoch follow from its spec, whose
 // signature was checked before: each step is proven. Acts of persons count everywhere
@@ -154,7 +174,11 @@ func (j *Job) VerifyHomes(spec JobSpec, e Electors, may func(Step, Act) bool) er
 	home, epoch := spec.Home, uint64(1)
 	for _, s := range j.Homes {
 		step := Step{Job: spec.Job, Cluster: e.Cluster(), SpecSHA256: j.SpecSHA256, From: home, Before: epoch, Home: s.Home, Epoch: s.Epoch}
-		if s.Epoch <= epoch || !s.Home.Valid() {
+		follows := step.BeginsTerm()
+		if s.Offer != nil {
+			follows = s.Epoch > epoch && s.Epoch < NextTerm(epoch)
+		}
+		if !follows || !s.Home.Valid() {
 			return bad("Epoch %d of %s does not follow epoch %d.", s.Epoch, spec.Job, epoch)
 		}
 		if err := s.verify(step, spec, e, may); err != nil {
@@ -170,7 +194,7 @@ func (j *Job) VerifyHomes(spec JobSpec, e Electors, may func(Step, Act) bool) er
 
 func (s Succession) verify(step Step, spec JobSpec, e Electors, may func(Step, Act) bool) error {
 	signed := func(by NodeID, message, sig []byte) bool {
-		key, ok := e.PublicKey(by)
+		key, ok := e.SignerKey(by)
 		return ok && len(key) == ed25519.PublicKeySize && ed25519.Verify(key, message, sig)
 	}
 	switch {
@@ -183,7 +207,7 @@ func (s Succession) verify(step Step, spec JobSpec, e Electors, may func(Step, A
 		if !known {
 			return Errorf(ReasonHomeNotProven, "", "the roster that its spec names is not known here yet.")
 		}
-		if n := countVotes(step, s.Votes, voters, e.PublicKey); n*2 <= len(voters) {
+		if n := countVotes(step, s.Votes, voters, e.SignerKey); n*2 <= len(voters) {
 			return Errorf(ReasonNoMajority, "", "%d of %d voters voted for it.", n, len(voters))
 		}
 	case s.Act != nil && s.Offer == nil && s.Votes == nil:

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"crypto/ed25519"
 	"errors"
 	"slices"
@@ -14,7 +15,8 @@ const (
 	homesJob     = JobID("j4k2m9xq7")
 )
 
-// electors are the nodes below some number, of whom the first four vote at one head.
+// electors are the nodes up to some number, of whom the first four vote at one head; up
+// to the eighth the others were removed.
 type electors byte
 
 func (electors) Cluster() ClusterID { return homesCluster }
@@ -27,6 +29,9 @@ func (e electors) PublicKey(n NodeID) (ed25519.PublicKey, bool) {
 	}
 	return nil, false
 }
+
+// SignerKey implements Electors: eight nodes are or were members.
+func (electors) SignerKey(n NodeID) (ed25519.PublicKey, bool) { return electors(8).PublicKey(n) }
 
 func (electors) Voters(heads []string) ([]NodeID, bool) {
 	return []NodeID{testNode(1), testNode(2), testNode(3), testNode(4)}, slices.Equal(heads, []string{"head"})
@@ -61,7 +66,9 @@ func (c *homeChain) offered(signer, to byte, epoch uint64) *homeChain {
 
 func (c *homeChain) offer(to byte, epoch uint64) *homeChain { return c.offered(c.at, to, epoch) }
 
-func (c *homeChain) vote(to byte, epoch uint64, voters ...byte) *homeChain {
+// vote has voters put another node in the home's place, in a term.
+func (c *homeChain) vote(to byte, term uint64, voters ...byte) *homeChain {
+	epoch := term * TermEpochs
 	s := Succession{Epoch: epoch, Home: testNode(to), Votes: []Vote{}}
 	for _, v := range voters {
 		s.Votes = append(s.Votes, c.step(to, epoch).Vote(testNode(v), testKey(v)))
@@ -69,8 +76,9 @@ func (c *homeChain) vote(to byte, epoch uint64, voters ...byte) *homeChain {
 	return c.add(to, s)
 }
 
-// act has a person of one node, as another one signs it, take the job over.
-func (c *homeChain) act(of, signer, to byte, epoch uint64) *homeChain {
+// act has a person of one node, as another one signs it, take the job over, in a term.
+func (c *homeChain) act(of, signer, to byte, term uint64) *homeChain {
+	epoch := term * TermEpochs
 	return c.add(to, c.step(to, epoch).Act(Principal{User: "ada", Node: testNode(of)}, testKey(signer)))
 }
 
@@ -102,7 +110,9 @@ func TestVerifyHomes(t *testing.T) {
 		// job and who may are changed by these
 		change func(*Job, *JobSpec)
 		may    func(Step, Act) bool
-		ok     bool
+		// members is how many were not removed; 0 = 8
+		members byte
+		ok      bool
 	}{
 		{name: "the first home", chain: newChain(), ok: true},
 		{name: "not the first home", chain: newChain(), change: func(j *Job, _ *JobSpec) { j.Home = testNode(1) }},
@@ -113,6 +123,9 @@ func TestVerifyHomes(t *testing.T) {
 		{name: "an offer with epochs left out", chain: newChain().offer(3, 9), ok: true},
 		{name: "an offer to itself, then to another", chain: newChain().offer(2, 3).offer(4, 4), ok: true},
 		{name: "offers from home to home", chain: newChain().offer(3, 2).offer(4, 3).offer(2, 4), ok: true},
+		{name: "an offer at the end of the term", chain: newChain().offer(3, TermEpochs-1), ok: true},
+		{name: "an offer beyond the term", chain: newChain().offer(3, TermEpochs)},
+		{name: "an offer by a home that was removed since", chain: newChain().offer(4, 2).offer(3, 3), members: 3, ok: true},
 		{name: "an offer of the same epoch", chain: newChain().offer(3, 1)},
 		{name: "an offer of a lower epoch", chain: newChain().offer(3, 5).offer(4, 4)},
 		{name: "an offer by the new home", chain: newChain().offered(3, 3, 2)},
@@ -156,6 +169,17 @@ func TestVerifyHomes(t *testing.T) {
 
 		{name: "three votes of four", chain: newChain().vote(5, 2, 1, 3, 4), ok: true},
 		{name: "all votes", chain: newChain().vote(5, 2, 1, 2, 3, 4), ok: true},
+		{name: "votes of voters that were removed since", chain: newChain().vote(5, 2, 1, 3, 4), members: 2, ok: true},
+		{name: "votes within the term", chain: newChain().vote(5, 0, 1, 3, 4), change: func(j *Job, _ *JobSpec) {
+			c := newChain()
+			s := Succession{Epoch: 2, Home: testNode(5)}
+			for _, v := range []byte{1, 3, 4} {
+				s.Votes = append(s.Votes, c.step(5, 2).Vote(testNode(v), testKey(v)))
+			}
+			j.Homes, j.Epoch = []Succession{s}, 2
+		}},
+		{name: "votes for as high a term as may be", chain: newChain().vote(5, maxTerms, 1, 3, 4), ok: true},
+		{name: "votes for a term too high", chain: newChain().vote(5, maxTerms+1, 1, 3, 4)},
 		{name: "half of the votes", chain: newChain().vote(5, 2, 3, 4)},
 		{name: "no votes", chain: newChain().vote(5, 2)},
 		{name: "half of the votes and one that votes twice", chain: newChain().vote(5, 2, 3, 4, 4)},
@@ -164,7 +188,7 @@ func TestVerifyHomes(t *testing.T) {
 			s.Votes[2].Node = testNode(1)
 		})},
 		{name: "votes for another node", chain: newChain().vote(5, 2, 1, 3, 4).change(func(s *Succession) { s.Home = testNode(6) })},
-		{name: "votes for another epoch", chain: newChain().vote(5, 2, 1, 3, 4).change(func(s *Succession) { s.Epoch = 3 })},
+		{name: "votes for another epoch", chain: newChain().vote(5, 2, 1, 3, 4).change(func(s *Succession) { s.Epoch = 3 * TermEpochs })},
 		{name: "offers for votes", chain: newChain().vote(5, 2, 1, 3, 4).change(func(s *Succession) {
 			for i, v := range []byte{1, 3, 4} {
 				s.Votes[i].Sig = newChain().offered(v, 5, 2).steps[0].Offer
@@ -193,6 +217,7 @@ func TestVerifyHomes(t *testing.T) {
 		{name: "an act at the new home binds nobody by itself", chain: newChain().act(3, 3, 3, 2)},
 		{name: "an act at the new home that binds", chain: newChain().act(3, 3, 3, 2), may: any, ok: true},
 		{name: "an act at the new home that does not bind", chain: newChain().act(3, 3, 3, 2), may: none},
+		{name: "an act of a home that was removed since", chain: newChain().act(4, 4, 4, 2), may: any, members: 3, ok: true},
 		{name: "an act at a third node", chain: newChain().act(4, 4, 3, 2), may: any},
 		{name: "an act that the new home signed for the submitter's node", chain: newChain().act(1, 3, 3, 2), may: any},
 		{name: "an act that the submitter's node signed for the new home", chain: newChain().act(3, 1, 3, 2), may: any},
@@ -217,7 +242,7 @@ func TestVerifyHomes(t *testing.T) {
 			if test.change != nil {
 				test.change(&j, &s)
 			}
-			err := j.VerifyHomes(s, electors(8), test.may)
+			err := j.VerifyHomes(s, electors(cmp.Or(test.members, 8)), test.may)
 			if (err == nil) != test.ok || err != nil && !errors.Is(err, ReasonHomeNotProven) {
 				t.Errorf("%v", err)
 			}
@@ -230,9 +255,9 @@ func TestVerifyHomesAsks(t *testing.T) {
 	is := is.New(t)
 	spec := JobSpec{Job: homesJob, Principal: Principal{User: "ada", Node: testNode(1)}, Home: testNode(2)}
 	c := newChain().offer(4, 5)
-	want := c.step(3, 7)
+	want := c.step(3, 7*TermEpochs)
 	c.act(3, 3, 3, 7)
-	j := Job{SpecSHA256: c.sha, Home: testNode(3), Epoch: 7, Homes: c.steps}
+	j := Job{SpecSHA256: c.sha, Home: testNode(3), Epoch: c.epoch, Homes: c.steps}
 	asked := 0
 	is.NoErr(j.VerifyHomes(spec, electors(8), func(s Step, a Act) bool {
 		asked++
@@ -241,4 +266,22 @@ func TestVerifyHomesAsks(t *testing.T) {
 		return true
 	}))
 	is.Equal(asked, 1)
+}
+
+// TestAReplacedHomeOutranksNobody: whatever a home offers that was voted out, or replaced by
+// a person, the documents of its successors count before what comes of it.
+func TestAReplacedHomeOutranksNobody(t *testing.T) {
+	is := is.New(t)
+	spec := JobSpec{Job: homesJob, Principal: Principal{User: "ada", Node: testNode(1)}, Home: testNode(2), Roster: []string{"head"}}
+	job := func(c *homeChain) Job {
+		j := Job{SpecSHA256: c.sha, Home: testNode(c.at), Epoch: c.epoch, Homes: c.steps}
+		is.NoErr(j.VerifyHomes(spec, electors(8), nil))
+		return j
+	}
+	elsewhere := job(newChain().offer(2, TermEpochs-3).offer(6, TermEpochs-2).offer(7, TermEpochs-1))
+	for _, successor := range []*homeChain{newChain().vote(5, 1, 1, 3, 4), newChain().act(1, 1, 5, 1)} {
+		now := job(successor)
+		is.True(now.Outranks(elsewhere))
+		is.True(!elsewhere.Outranks(now))
+	}
 }

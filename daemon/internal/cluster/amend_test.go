@@ -92,6 +92,12 @@ func TestAddAndRemove(t *testing.T) {
 	d.meet(0, 2)
 	is.Equal(d.members(2), []int{0, 2}) // whom it had added before stays
 	is.True(d.view[2].IsRemoved(d.ids[1].Node))
+	_, isMember := d.view[2].PublicKey(d.ids[1].Node)
+	key, signed := d.view[2].SignerKey(d.ids[1].Node)
+	is.True(!isMember && signed) // what it signed as a member is still checked
+	is.Equal(key, []byte(d.ids[1].Public()))
+	_, signed = d.view[2].SignerKey(testIdentity(99).Node)
+	is.True(!signed)
 	_, ok := d.view[2].PublicKey(d.ids[1].Node)
 	is.True(!ok)
 	removed := d.view[2].Members()[1]

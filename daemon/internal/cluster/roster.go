@@ -151,6 +151,14 @@ func (r *Roster) PublicKey(node api.NodeID) ([]byte, bool) {
 	return key, ok
 }
 
+// SignerKey is the key of whoever is a member or was one.
+func (r *Roster) SignerKey(node api.NodeID) ([]byte, bool) {
+	if !slices.ContainsFunc(r.members, func(m api.Member) bool { return m.Node == node }) {
+		return nil, false
+	}
+	return r.history.keys[node], true
+}
+
 // MarshalJSON writes the log.
 func (r *Roster) MarshalJSON() ([]byte, error) { return json.Marshal(r.Log()) }
 

@@ -84,6 +84,14 @@ func (c *cast) PublicKey(n api.NodeID) (ed25519.PublicKey, bool) {
 	return c.keys[name].Public().(ed25519.PublicKey), true
 }
 
+// SignerKey implements api.Electors: of all but the stranger.
+func (c *cast) SignerKey(n api.NodeID) (ed25519.PublicKey, bool) {
+	if c.name[n] == "removed" {
+		return c.keys["removed"].Public().(ed25519.PublicKey), true
+	}
+	return c.PublicKey(n)
+}
+
 // Voters implements api.Electors: five at the heads that the specs name.
 func (c *cast) Voters(heads []string) ([]api.NodeID, bool) {
 	var voters []api.NodeID
@@ -171,7 +179,7 @@ func newWorld(c *cast, self, caller, subject string) *world {
 	w.homes = w.steps()
 	home, epoch, homes := w.spec.Home, uint64(1), []api.Succession(nil)
 	if len(w.homes) > 0 {
-		w.epoch = 2
+		w.epoch = w.homes[0].Epoch
 		if caller != "unbound" {
 			home, epoch, homes = w.from(), w.epoch, w.homes
 		}
@@ -181,7 +189,7 @@ func newWorld(c *cast, self, caller, subject string) *world {
 		homes = append(slices.Clone(homes), api.Succession{Home: home, Epoch: epoch})
 	}
 	if subject == "stale" {
-		home, epoch = c.node("other"), 9
+		home, epoch = c.node("other"), 2*api.NextTerm(1)
 		homes = append(slices.Clone(homes), api.Succession{Home: home, Epoch: epoch})
 	}
 	if subject == "another" {
@@ -211,13 +219,14 @@ func newWorld(c *cast, self, caller, subject string) *world {
 func (w *world) steps() []api.Succession {
 	c := w.c
 	step := api.Step{
-		Job: w.spec.Job, Cluster: ownCluster, SpecSHA256: api.SpecSHA256(w.raw), From: w.spec.Home, Before: 1, Home: w.from(), Epoch: 2,
+		Job: w.spec.Job, Cluster: ownCluster, SpecSHA256: api.SpecSHA256(w.raw), From: w.spec.Home, Before: 1, Home: w.from(), Epoch: api.NextTerm(1),
 	}
 	switch w.caller {
 	case "offered", "former":
+		step.Epoch = 2
 		return []api.Succession{step.Offer(c.keys["first"])}
 	case "voted":
-		s := api.Succession{Epoch: 2, Home: w.from()}
+		s := api.Succession{Epoch: step.Epoch, Home: w.from()}
 		for _, n := range []string{"member", "rank", "voted"} { // three of five
 			s.Votes = append(s.Votes, step.Vote(c.node(n), c.keys[n]))
 		}

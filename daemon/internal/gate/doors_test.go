@@ -297,6 +297,6 @@ func (w *world) askVote() any {
 	if w.subject == "forged" {
 		p.FromEpoch += 7
 	}
-	p.Epoch = p.FromEpoch + 1
+	p.Epoch = api.NextTerm(p.FromEpoch)
 	return p
 }

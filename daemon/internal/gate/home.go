@@ -224,8 +224,9 @@ func (g *Gate) candidate(from api.NodeID, p api.PeerVoteParams) (Candidate, erro
 	if err := before.VerifyHomes(spec, g.cfg.Electors, g.cfg.Bound); err != nil {
 		return Candidate{spec: spec}, err
 	}
-	if p.Epoch <= p.FromEpoch || spec.Look {
-		return Candidate{spec: spec}, api.NewError(api.ReasonHomeNotProven, string(p.Job))
+	c := Candidate{before.StepTo(g.cfg.Electors.Cluster(), p.Job, from, p.Epoch), spec}
+	if spec.Look || !c.step.BeginsTerm() {
+		return c, api.NewError(api.ReasonHomeNotProven, string(p.Job))
 	}
-	return Candidate{before.StepTo(g.cfg.Electors.Cluster(), p.Job, from, p.Epoch), spec}, nil
+	return c, g.counts(before, p.Job, true)
 }

@@ -87,12 +87,18 @@ var rules = []rule{
 	{"peer.job/values", "*", "stale", "stale_epoch"},
 	{"peer.job/values", "first offered voted acted", "own altered resigned foreign", "yes"},
 
-	// Votes: any member may be voted for, in place of a home that is proven. Whether the
-	// home is gone, and the job goes on, is for the handler.
+	// Votes: any member may be voted for, in place of a home that is proven and counts, of
+	// a job that goes on by the spec that this node knows. Whether the home is gone is for
+	// the handler.
 	{"peer.vote", "*", "altered foreign", "spec_altered"},
 	{"peer.vote", "*", "forged look", "home_not_proven"},
 	{"peer.vote", "*", "another", "yes"},
 	{"peer.vote", "unbound", "*", "home_not_proven"},
+	{"peer.vote", "*", "deleted", "job_deleted"},
+	{"peer.vote", "*", "resigned", "spec_altered"},
+	{"peer.vote", "*", "ended", "job_ended"},
+	{"peer.vote", "*", "stale", "stale_epoch"},
+	{"peer.vote", "former", "own expired", "stale_epoch"},
 	{"peer.vote", "*", "*", "yes"},
 
 	// People. What is not known is nobody's.

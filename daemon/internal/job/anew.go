@@ -36,7 +36,11 @@ func (j *Jobs) signedAnew(job api.Job, spec api.JobSpec) (api.Job, api.JobSpec, 
 	if job.Epoch > 1 {
 		first := job
 		first.Epoch = 1
-		job.Homes = []api.Succession{first.StepTo(cluster, spec.Job, j.cfg.Node, job.Epoch).Offer(j.cfg.Key)}
+		step := first.StepTo(cluster, spec.Job, j.cfg.Node, job.Epoch)
+		job.Homes = []api.Succession{step.Offer(j.cfg.Key)}
+		if step.BeginsTerm() {
+			job.Homes = []api.Succession{step.Act(spec.Principal, j.cfg.Key)}
+		}
 	}
 	job.Attempts = slices.Clone(job.Attempts)
 	for i, at := range job.Attempts {

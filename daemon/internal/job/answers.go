@@ -36,10 +36,25 @@ func definite(err error) bool {
 	return true
 }
 
-// stale is the event for a node that knows a newer home; nil where that is not so.
-func stale(err error, epoch uint64) phase.Event {
-	if errors.Is(err, api.ReasonStaleEpoch) {
-		return phase.Stale{Epoch: epoch + 1} // at least
+// newerHome is the event for a node that refused a call because it knows a newer home
+// of the job: the home's document, which proves it and is asked for. Where there is none
+// it is nil, and the refusal is one like any other.
+func (j *Jobs) newerHome(id api.JobID, node api.NodeID, err error) phase.Event {
+	if !errors.Is(err, api.ReasonStaleEpoch) {
+		return nil
+	}
+	if record, ok := j.cfg.Ledger.Get(j.key(id)); ok && node != j.cfg.Node {
+		var result api.PeerHoldResult
+		err := j.call(j.ctx, node, "peer.hold", api.PeerHoldParams{Doc: record.Document()}, &result, j.within(callWithin, node, "to show the newer home of "+id.String()))
+		if err != nil {
+			j.cfg.Log.Info("a node did not show the newer home that it knows", "job", id, "node", node, "error", err)
+		}
+		for _, d := range result.Others {
+			j.foreign(id, d)
+		}
+	}
+	if known, ok := j.Known(id); ok && !known.Gone && known.Job.Home != j.cfg.Node {
+		return phase.Seen{Job: known.Job}
 	}
 	return nil
 }

@@ -188,8 +188,8 @@ func (a *actor) handOver(e phase.HandOver) {
 		case err == nil:
 			return events(phase.HandOverAccepted{Node: e.To})
 		case definite(err):
-			if s := stale(err, job.Epoch); s != nil {
-				return events(s)
+			if newer := a.j.newerHome(a.id, e.To, err); newer != nil {
+				return events(newer)
 			}
 			return events(phase.HandOverRefused{Node: e.To, Cause: a.j.causeOf(err, e.To)})
 		}

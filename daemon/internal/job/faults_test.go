@@ -176,7 +176,7 @@ func TestTakeOverByMajority(t *testing.T) {
 		is.Equal(got.Jobs[0].Phase, api.JobHomeLost)
 		job := c.until(id, api.JobRunning, 5*time.Minute)
 		is.Equal(job.Home, b.id) // the lowest of those in sight
-		is.Equal(job.Epoch, uint64(2))
+		is.Equal(job.Epoch, api.NextTerm(1))
 		is.Equal(job.Attempt, 2)
 		a.start() // and follows
 		c.until(id, api.JobSucceeded, 5*time.Minute)
@@ -205,7 +205,7 @@ func TestTakeOverByAPerson(t *testing.T) {
 		is.True(errors.Is(err, api.ReasonHomeLost))
 		is.NoErr(b.TakeOver(t.Context(), b.person(), api.JobSelect{Job: id}))
 		job := b.until(id, api.JobSucceeded, 5*time.Minute)
-		is.Equal(job.Epoch, uint64(2))
+		is.Equal(job.Epoch, api.NextTerm(1))
 		is.Equal(job.Home, b.id)
 		a.start()
 		pass(5 * time.Second)

@@ -64,8 +64,8 @@ func (a *actor) askGrant(e phase.AskGrant) {
 		case err != nil && ctx.Err() != nil:
 			return came{} // it was given back meanwhile
 		case err != nil:
-			if s := stale(err, e.Epoch); s != nil {
-				return events(s)
+			if newer := a.j.newerHome(a.id, node, err); newer != nil {
+				return events(newer)
 			}
 			refused.Cause = a.j.causeOf(err, node)
 			if !definite(err) { // it may be lent all the same
@@ -80,7 +80,9 @@ func (a *actor) askGrant(e phase.AskGrant) {
 			return events(phase.Noted{Attempt: e.Attempt, Note: api.Cause{Reason: g.Reason, Subject: string(node),
 				Message: "other programs used the GPU of " + a.j.name(node) + " when the job started, which may be slow"}}, granted)
 		case g.Reason == api.ReasonStaleEpoch:
-			return events(phase.Stale{Epoch: e.Epoch + 1})
+			if newer := a.j.newerHome(a.id, node, api.NewError(g.Reason, "")); newer != nil {
+				return events(newer)
+			}
 		}
 		refused.Busy = g.State == api.GrantWaiting
 		refused.Cause = phase.Cause{Reason: g.Reason, WaitingFor: g.WaitingFor}
@@ -113,7 +115,7 @@ func (a *actor) giveBack(ctx context.Context, node api.NodeID, ref api.RankRef, 
 	err := a.j.call(ctx, node, "peer.release", holder, nil, a.j.within(callWithin, node, "to take back a grant"))
 	if err != nil {
 		a.j.cfg.Log.Info("a grant could not be given back", "rank", ref, "node", node, "error", err)
-		return stale(err, holder.Epoch)
+		return a.j.newerHome(a.id, node, err)
 	}
 	return nil
 }
@@ -135,7 +137,7 @@ func (a *actor) renew(e phase.Renew) {
 		var result api.PeerRenewResult
 		err := a.j.callUntilThere(a.j.ctx, e.Node, "peer.renew", params, &result, a.j.within(period, e.Node, "to renew the leases of "+a.id.String()))
 		if err != nil {
-			return anew(err, events(stale(err, e.Epoch)))
+			return anew(err, events(a.j.newerHome(a.id, e.Node, err)))
 		}
 		c := events(phase.Renewed{Attempt: e.Attempt, Node: e.Node})
 		c.after = func() {

@@ -174,8 +174,8 @@ func (j *Jobs) place(id api.JobID, job api.Job, spec api.JobSpec, mlx map[api.No
 		return phase.Planned{Plan: plan}, false // the node of rank 0 plans by itself
 	}
 	if node, err := j.listen(id, job, &plan); err != nil {
-		if s := stale(err, job.Epoch); s != nil {
-			return s, false
+		if newer := j.newerHome(id, node, err); newer != nil {
+			return newer, false
 		}
 		return phase.Unplaceable{Cause: j.causeOf(err, node)}, true
 	}

@@ -43,7 +43,7 @@ func (a *actor) startRank(e phase.StartRank) {
 				}
 			}}
 		}
-		return anew(err, a.notStarted(err, e.Node, ref, e.Epoch))
+		return anew(err, a.notStarted(err, e.Node, ref))
 	})
 }
 
@@ -69,7 +69,7 @@ func (a *actor) order(node api.NodeID, method string, params any, what string) (
 }
 
 // notStarted is what an order to start that was not taken means for the attempt.
-func (a *actor) notStarted(err error, node api.NodeID, ref api.RankRef, epoch uint64) came {
+func (a *actor) notStarted(err error, node api.NodeID, ref api.RankRef) came {
 	c := a.j.causeOf(err, node)
 	if a.j.ctx.Err() != nil {
 		return came{}
@@ -77,8 +77,8 @@ func (a *actor) notStarted(err error, node api.NodeID, ref api.RankRef, epoch ui
 	if !definite(err) { // it may run: the whole group is ended
 		return events(phase.NodeLost{Node: node, Cause: c})
 	}
-	if s := stale(err, epoch); s != nil {
-		return events(s)
+	if newer := a.j.newerHome(a.id, node, err); newer != nil {
+		return events(newer)
 	}
 	return events(phase.RankEnded{Attempt: ref.Attempt, Rank: ref.Rank, Reason: c.Reason, Message: c.Message, Final: c.Final})
 }
@@ -107,7 +107,7 @@ func (a *actor) endRanks(e phase.EndRanks) {
 			return events(phase.EndAccepted{Attempt: e.Attempt, Node: e.Node})
 		}
 		a.j.cfg.Log.Info("an order to end was not taken; it is repeated", "job", a.id, "node", e.Node, "error", err)
-		return anew(err, events(stale(err, e.Epoch)))
+		return anew(err, events(a.j.newerHome(a.id, e.Node, err)))
 	})
 }
 
@@ -160,12 +160,8 @@ func (a *actor) rankSaid(d rankDoc) {
 	if r.Attempt != s.Job.Attempt || r.Rank < 0 || r.Rank >= len(s.Ranks) || s.Ranks[r.Rank].Node != d.record.Key().Node {
 		return
 	}
-	if r.Epoch > s.Job.Epoch {
-		a.event(phase.Stale{Epoch: r.Epoch})
-		return
-	}
-	if r.Epoch < s.Job.Epoch && !s.Inherited(r.Attempt) {
-		return // of an attempt of the same number that a former home made
+	if r.Epoch > s.Job.Epoch || r.Epoch < s.Job.Epoch && !s.Inherited(r.Attempt) {
+		return // of an attempt of the same number that another home made
 	}
 	if r.Reason == api.ReasonNodeAsleep || r.Reason == api.ReasonRestarting || r.Reason == api.ReasonShuttingDown {
 		a.inspect() // its node ended it before it goes, and has said so

@@ -74,6 +74,7 @@ type machine struct {
 	memory     memory
 	deaf       bool // sends and hears no beats
 	forgot     []string
+	removed    atomic.Bool  // from the cluster
 	wrote      []api.Job    // its last documents of jobs, in order
 	full       bool         // the disk
 	beside     api.Reason   // what else uses the GPU that it lends
@@ -154,11 +155,31 @@ func (m *machine) isIn() api.ClusterID {
 // PublicKey makes the machines of one cluster its members.
 func (m *machine) PublicKey(id api.NodeID) ([]byte, bool) {
 	for _, o := range m.w.nodes {
-		if o.id == id && o.isIn() == m.isIn() {
+		if o.id == id && o.isIn() == m.isIn() && !o.removed.Load() {
 			return o.key.Public().(ed25519.PublicKey), true
 		}
 	}
 	return nil, false
+}
+
+// SignerKey makes those that were removed former members.
+func (m *machine) SignerKey(id api.NodeID) ([]byte, bool) {
+	o := m.w.node(id)
+	return o.key.Public().(ed25519.PublicKey), o.isIn() == m.isIn()
+}
+
+// removes takes machines out of the cluster.
+func (w *world) removes(all ...*machine) {
+	var ids []api.NodeID
+	for _, m := range all {
+		m.removed.Store(true)
+		m.cut(w.nodes...)
+		ids = append(ids, m.id)
+	}
+	for _, m := range w.nodes {
+		m.MembersRemoved(ids)
+	}
+	w.changed()
 }
 
 // adopts has the machine hold the roster of another cluster.
@@ -186,7 +207,7 @@ func (m *machine) start() {
 		m.w.t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	electors := gatetest.Electors(m, m.Members)
+	electors := gatetest.Electors(m, m.voters)
 	var jobs *Jobs
 	peers := peer.New(m.id, m.w.desk.Add(m.id), gatetest.New(gate.Config{
 		Self: m.id, Electors: electors, Clock: m.clock(),
@@ -337,7 +358,8 @@ func (e eyes) Watch(f func()) (stop func()) {
 	return func() {}
 }
 
-func (m *machine) Members() []api.NodeID {
+// voters are the members at every head of the roster: the removed ones too.
+func (m *machine) voters() []api.NodeID {
 	var all []api.NodeID
 	for _, n := range m.w.nodes {
 		if n.isIn() == m.isIn() {
@@ -347,11 +369,15 @@ func (m *machine) Members() []api.NodeID {
 	return all
 }
 
+func (m *machine) Members() []api.NodeID {
+	return slices.DeleteFunc(m.voters(), func(id api.NodeID) bool { return m.w.node(id).removed.Load() })
+}
+
 func (m *machine) Reached() []api.NodeID {
 	var all []api.NodeID
-	for _, n := range m.w.nodes {
-		if n.isIn() == m.isIn() && m.w.desk.Joined(m.id, n.id) {
-			all = append(all, n.id)
+	for _, id := range m.Members() {
+		if m.w.desk.Joined(m.id, id) {
+			all = append(all, id)
 		}
 	}
 	return all

@@ -15,6 +15,6 @@ func (a *actor) spawnRank(e phase.SpawnRank) {
 		if err == nil {
 			return came{}
 		}
-		return anew(err, a.notStarted(err, e.Node, ref, e.Epoch))
+		return anew(err, a.notStarted(err, e.Node, ref))
 	})
 }

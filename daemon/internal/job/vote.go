@@ -10,8 +10,9 @@ import (
 	"fulmen/daemon/internal/job/phase"
 )
 
-// handleVote answers peer.vote. A vote is on disk before it is given: a node votes
-// once for a job and an epoch, and for no lower one afterwards.
+// handleVote answers peer.vote. A vote is on disk before it is given: a node votes once
+// for a job and an epoch, for no lower one afterwards, and for none once it knows that
+// the job has ended.
 func (j *Jobs) handleVote(ctx context.Context, c gate.Candidate, p api.PeerVoteParams) (any, error) {
 	if err := j.wait(ctx); err != nil {
 		return nil, err
@@ -33,7 +34,7 @@ func (j *Jobs) handleVote(ctx context.Context, c gate.Candidate, p api.PeerVoteP
 	}
 	may := false
 	err := a.ask(ctx, func() []phase.Effect {
-		may = a.begun && a.state.MayVote(step.From, step.Before)
+		may = a.begun && a.state.Job.SpecSHA256 == step.SpecSHA256 && a.state.MayVote(step.From, step.Before)
 		return nil
 	})
 	if err != nil {
@@ -44,15 +45,17 @@ func (j *Jobs) handleVote(ctx context.Context, c gate.Candidate, p api.PeerVoteP
 	}
 	var given Remembered
 	err = j.remember(p.Job, func(m *Remembered) {
-		if step.Epoch > m.Voted {
+		if step.Epoch > m.Voted && !m.Ended && !m.Gone {
 			m.Voted, m.VotedFor = step.Epoch, step.Home
 		}
 		given = *m
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if given.Voted != step.Epoch || given.VotedFor != step.Home {
+	case given.Ended || given.Gone:
+		return api.PeerVoteResult{Reason: api.ReasonJobEnded}, nil
+	case given.Voted != step.Epoch || given.VotedFor != step.Home:
 		return api.PeerVoteResult{VotedEpoch: given.Voted}, nil
 	}
 	vote := step.Vote(j.cfg.Node, j.cfg.Key)

@@ -234,6 +234,9 @@ func (m *mac) prove(params any) any {
 	return params
 }
 
+// SignerKey is PublicKey: nobody was removed.
+func (m *mac) SignerKey(id api.NodeID) ([]byte, bool) { return m.PublicKey(id) }
+
 // PublicKey makes the two nodes the members.
 func (m *mac) PublicKey(id api.NodeID) ([]byte, bool) { key, ok := m.members[id]; return key, ok }
 

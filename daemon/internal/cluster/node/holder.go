@@ -102,5 +102,11 @@ func (e Electors) PublicKey(node api.NodeID) (ed25519.PublicKey, bool) {
 	return key, ok
 }
 
+// SignerKey implements api.Electors.
+func (e Electors) SignerKey(node api.NodeID) (ed25519.PublicKey, bool) {
+	key, ok := e.Current().SignerKey(node)
+	return key, ok
+}
+
 // Voters implements api.Electors.
 func (e Electors) Voters(heads []string) ([]api.NodeID, bool) { return e.Current().VotersAt(heads) }

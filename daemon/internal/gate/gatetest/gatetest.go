@@ -15,6 +15,8 @@ import (
 type Book interface {
 	// PublicKey is a member's key.
 	PublicKey(api.NodeID) ([]byte, bool)
+	// SignerKey is the key of a member or of a former one.
+	SignerKey(api.NodeID) ([]byte, bool)
 	// Cluster is the cluster's id.
 	Cluster() api.ClusterID
 }
@@ -32,6 +34,11 @@ func (e electors) PublicKey(n api.NodeID) (ed25519.PublicKey, bool) {
 	return key, ok
 }
 
+func (e electors) SignerKey(n api.NodeID) (ed25519.PublicKey, bool) {
+	key, ok := e.Book.SignerKey(n)
+	return key, ok
+}
+
 func (e electors) Voters([]string) ([]api.NodeID, bool) { return e.all(), true }
 
 // Anybody is a book in which every node is a member, without a key.
@@ -39,6 +46,9 @@ type Anybody struct{}
 
 // PublicKey implements Book.
 func (Anybody) PublicKey(api.NodeID) ([]byte, bool) { return nil, true }
+
+// SignerKey implements Book.
+func (Anybody) SignerKey(api.NodeID) ([]byte, bool) { return nil, true }
 
 // Cluster implements Book.
 func (Anybody) Cluster() api.ClusterID { return "0123456789abcdef0123456789abcdef" }

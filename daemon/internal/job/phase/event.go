@@ -131,9 +131,6 @@ type Renewed struct {
 	Node    api.NodeID
 }
 
-// Stale says that some node knows a home of a higher epoch.
-type Stale struct{ Epoch uint64 }
-
 // NodeLost says that a node does not answer any more, or is about to.
 type NodeLost struct {
 	Node  api.NodeID
@@ -217,7 +214,6 @@ func (RankEnded) event()        {}
 func (RankFailing) event()      {}
 func (EndAccepted) event()      {}
 func (Renewed) event()          {}
-func (Stale) event()            {}
 func (NodeLost) event()         {}
 func (LinkLost) event()         {}
 func (Unlike) event()           {}

@@ -62,8 +62,6 @@ func (m *step) follow(e Event) {
 			return
 		}
 		m.watchHome()
-	case Stale:
-		m.maxEpoch = max(m.maxEpoch, e.Epoch)
 	case TimerFired:
 		switch e.Timer.Kind {
 		case TimerHomeLost:
@@ -111,14 +109,17 @@ func (m *step) watchHome() {
 	}
 }
 
-// nextEpoch is the epoch of a home that takes the job over: above all that was heard
-// of, and above that of a node which may act already, by an offer.
+// nextEpoch is the epoch of this node if it takes the job over: above all that was heard
+// of and above an offer that may have been accepted. Whoever is not the home begins a term.
 func (m *step) nextEpoch() uint64 {
 	known := max(m.maxEpoch, m.Job.Epoch)
 	if m.Job.NextHome != "" {
 		known = max(known, m.Job.Epoch+1)
 	}
-	return known + 1
+	if m.Job.Home == m.Self {
+		return known + 1
+	}
+	return api.NextTerm(known)
 }
 
 // hasWitness reports whether a node of the open attempt is in sight, or none is open.
@@ -149,7 +150,7 @@ func (m *step) takeOver(by api.Succession) {
 	m.Role, m.handing, m.blocked = RoleHome, "", false
 	m.HomeLost, m.lostLong, m.voting = false, false, false
 	m.Job.NextHome = ""
-	if m.Job.Home == m.Self {
+	if m.Job.Home == m.Self && by.Epoch < api.NextTerm(m.Job.Epoch) {
 		m.raise(by.Epoch)
 	} else {
 		m.succeed(by)

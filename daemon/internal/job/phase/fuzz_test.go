@@ -77,7 +77,7 @@ func event(s State, kind byte, a int, b byte) Event {
 	case 11:
 		return Renewed{attempt, node}
 	case 12:
-		return Stale{uint64(b)}
+		return VoteRefused{uint64(b)}
 	case 13:
 		return NodeLost{Node: node, Cause: cause}
 	case 14:

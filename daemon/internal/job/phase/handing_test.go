@@ -38,7 +38,7 @@ func TestATakeOverOutranksTheNextHome(t *testing.T) {
 	third, _ = Next(third, at(1), Sight{nodeIDs(0, 1, 2), nodeIDs(2)})
 	third, _ = Next(third, at(2), TakeOver{})
 	is.Equal(third.Role, RoleHome)
-	is.Equal(third.Job.Epoch, uint64(3))
+	is.Equal(third.Job.Epoch, api.NextTerm(2))
 	is.Equal(third.Job.NextHome, api.NodeID(""))
 }
 
@@ -62,7 +62,7 @@ func TestANumberOfAnAttemptIsUsedOnce(t *testing.T) {
 	g.next(all("node0", "node1", "node8")).fire(TimerHomeLost).elected()
 	plan := Planned{planOn(api.BackendRing, nodeIDs(0, 1)...)}
 	g.next(plan, GrantRefused{Attempt: 2, Rank: 0}).fire(TimerBackoff)
-	g.next(plan, Held{3, 2, nodeIDs(1)})
+	g.next(plan, Held{3, g.s.Job.Epoch, nodeIDs(1)})
 	other := follower(api.JobRunning).Job
 	other.Attempt, other.Attempts[0].Attempt = 2, 2
 	g.next(Seen{other}, EndAccepted{2, "node9"}).fire(TimerLease)

@@ -1,6 +1,7 @@
 package phase
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -61,7 +62,7 @@ func TestWhoTakesOver(t *testing.T) {
 			is.Equal(g.s.Phase(), api.JobHomeLost)
 			is.Equal(g.s.Job.Phase, api.JobRunning) // what the home wrote stays
 			g.fire(TimerHomeLost)
-			if asked := g.did() == "ask votes 2"; asked != c.want {
+			if asked := g.did() == fmt.Sprint("ask votes ", api.NextTerm(1)); asked != c.want {
 				t.Fatalf("did %q", g.did())
 			}
 			is.Equal(g.s.Role, RoleFollower) // until they are there
@@ -72,7 +73,7 @@ func TestWhoTakesOver(t *testing.T) {
 				is.Equal(g.s.Phase(), api.JobRunning) // its home is back in time
 				return
 			}
-			is.Equal(g.s.Job.Epoch, uint64(2))
+			is.Equal(g.s.Job.Epoch, api.NextTerm(1))
 			is.Equal(g.s.Job.Phase, api.JobEnding)
 			is.Equal(g.s.Job.Reason, api.ReasonWaitingForRanks)
 			is.True(!(&step{State: g.s}).runs(TimerLease)) // until a node has heard of it, leases may be renewed
@@ -105,7 +106,7 @@ func TestAPersonTakesOverWithoutMajority(t *testing.T) {
 }
 
 func TestAFormerHomeStopsActing(t *testing.T) {
-	for _, e := range []Event{Stale{2}, Seen{api.Job{Home: "node1", Epoch: 2, Phase: api.JobPlacing}}} {
+	for _, e := range []Event{Seen{api.Job{Home: "node1", Epoch: 2, Phase: api.JobPlacing}}, Seen{api.Job{Home: "node0", Epoch: 2, Phase: api.JobPlacing}}} {
 		is := is.New(t)
 		g := newRig(t, rules()).started(api.BackendRing, nodeIDs(0, 1)...).ranks(api.RankRunning).next(e)
 		is.Equal(g.s.Role, RoleFollower)
@@ -137,9 +138,9 @@ func TestAnAttemptTheSuccessorDidNotKnowIsEndedFirst(t *testing.T) {
 	is.Equal(g.s.Job.Phase, api.JobEnding)
 	g.next(EndAccepted{2, "node9"}).fire(TimerLease)
 	g.next(Planned{planOn(api.BackendRing, nodeIDs(0, 1)...)}, Granted{3, 0, nodeID(0)}, Granted{3, 1, nodeID(1)}, Preflighted{3})
-	g.next(Held{3, 2, []api.NodeID{"node1"}})
+	g.next(Held{3, g.s.Job.Epoch, []api.NodeID{"node1"}})
 	is.Equal(g.did(), "")
-	g.next(Held{3, 2, []api.NodeID{"node8"}})
+	g.next(Held{3, g.s.Job.Epoch, []api.NodeID{"node8"}})
 	is.Equal(g.did(), "start 3/0, start 3/1")
 }
 
@@ -151,7 +152,7 @@ func TestAJobThatHadEndedIsNotRunAgain(t *testing.T) {
 	ended.ExitCode, ended.EndedAt = exit(0).Code, at(5)
 	g.next(Seen{ended})
 	is.Equal(g.did(), "release 1/0, release 1/1, tell succeeded 0")
-	is.Equal(g.s.Job.Epoch, uint64(2))
+	is.Equal(g.s.Job.Epoch, api.NextTerm(1))
 }
 
 func TestNothingStartsUnknownToAMajorityThatIsAway(t *testing.T) {

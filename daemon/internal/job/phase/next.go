@@ -101,10 +101,6 @@ func (m *step) home(e Event) {
 		if n := m.node(e.Node); n != nil && m.current(e.Attempt) {
 			n.asked, n.Lost = false, false
 		}
-	case Stale:
-		if e.Epoch > m.Job.Epoch {
-			m.stopActing(e.Epoch)
-		}
 	case NodeLost:
 		m.nodeLost(e)
 	case LinkLost:

@@ -70,6 +70,15 @@ func (m *machine) learn(from *machine, job api.Job) {
 	}
 	held := m.s.Job.Home == from.id && m.s.Job.Epoch == job.Epoch
 	attempt := m.s.Job.Attempt
+	m.shows(from, func() {
+		if held {
+			from.tell(Held{attempt, job.Epoch, []api.NodeID{m.id}})
+		}
+	})
+}
+
+// shows tells another machine what this one has of other homes, and then something else.
+func (m *machine) shows(from *machine, then func()) {
 	docs := maps.Clone(m.docs)
 	if m.disk.Home == m.id {
 		docs[m.id] = m.disk
@@ -80,9 +89,7 @@ func (m *machine) learn(from *machine, job api.Job) {
 				from.tell(Seen{docs[id]})
 			}
 		}
-		if held {
-			from.tell(Held{attempt, job.Epoch, []api.NodeID{m.id}})
-		}
+		then()
 	})
 }
 
@@ -251,7 +258,7 @@ func TestRandomSchedules(t *testing.T) {
 		}
 		spawned += w.spawns
 		for _, m := range w.nodes {
-			if m.s.Role == RoleHome && m.s.Job.Epoch > 2 {
+			if m.s.Role == RoleHome && m.s.Job.Epoch >= api.NextTerm(1) {
 				taken++
 				break
 			}

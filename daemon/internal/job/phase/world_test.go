@@ -157,7 +157,7 @@ func (m *machine) answer(to *machine, e Event) { m.call(to, func() { to.tell(e) 
 // fenced reports whether the caller's epoch counts here.
 func (m *machine) fenced(from *machine, epoch uint64) bool {
 	if epoch < m.fence {
-		m.answer(from, Stale{m.fence})
+		m.shows(from, func() {})
 		return true
 	}
 	m.fence, m.masters = epoch, from.id
