@@ -8,7 +8,6 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/job/phase"
-	"fulmen/native"
 )
 
 // actor is one job that has not ended, on this node.
@@ -35,7 +34,8 @@ type actor struct {
 	unsaid   *api.Job  // the first document, while the first plan may still go into it
 	first    chan came // what that plan comes to
 	pending  int       // calls under way
-	timers   map[phase.TimerID]native.Timer
+	timers   map[phase.TimerID]timer
+	slept    time.Duration // as awake told last
 	lanes    map[api.RankRef]*lane
 	starts   map[nodeAttempt][]chan struct{}
 	acked    map[nodeAttempt]bool  // whose node has taken the order to start
@@ -101,9 +101,11 @@ type (
 )
 
 func newActor(j *Jobs, id api.JobID) *actor {
-	a := &actor{j: j, id: id, timers: map[phase.TimerID]native.Timer{}, lanes: map[api.RankRef]*lane{},
+	a := &actor{j: j, id: id, timers: map[phase.TimerID]timer{}, lanes: map[api.RankRef]*lane{},
 		halt: make(chan struct{}), starts: map[nodeAttempt][]chan struct{}{}, acked: map[nodeAttempt]bool{}, printed: map[nodeAttempt]int64{}, missed: map[int]int{}}
 	a.shown.Store(&shown{})
+	j.stayAwake()
+	a.slept = j.away()
 	return a
 }
 
@@ -147,6 +149,7 @@ func (a *actor) work() {
 		a.queue = a.queue[1:]
 		a.mu.Unlock()
 		a.follow()
+		a.wake()
 		a.take(item)
 		a.after()
 	}
@@ -177,6 +180,8 @@ func (a *actor) take(item any) {
 		}
 	case inspect:
 		a.inspect()
+	case rang:
+		a.fired(it)
 	case came:
 		a.pending--
 		it.finish(a)

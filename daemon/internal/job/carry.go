@@ -59,9 +59,9 @@ func (a *actor) carry(effects []phase.Effect) {
 		case phase.ForwardStop:
 			a.forwardStop(e)
 		case phase.StartTimer:
-			a.timers[e.Timer] = a.j.cfg.Clock.AfterFunc(e.After, func() { a.post(phase.TimerFired{Timer: e.Timer}) })
+			a.startTimer(e.Timer, e.After)
 		case phase.StopTimer:
-			if t := a.timers[e.Timer]; t != nil {
+			if t, runs := a.timers[e.Timer]; runs {
 				t.Stop()
 				delete(a.timers, e.Timer)
 			}

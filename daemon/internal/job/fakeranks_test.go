@@ -152,6 +152,7 @@ func (m *machine) serve(p *peer.Peers) {
 
 func handle[P gate.Claimer](m *machine, p *peer.Peers, d gate.HomeDoor, h func(P) (any, error)) {
 	p.HandleCall(gate.HandleHome(d, func(_ context.Context, _ gate.Home, params P) (any, error) {
+		m.waits()
 		m.w.mu.Lock()
 		m.w.calls[d.Name()]++
 		m.w.mu.Unlock()
@@ -318,7 +319,7 @@ func (p *process) stop() {
 
 // tell publishes a rank's document, if there is a daemon to do it.
 func (m *machine) tell(p *process) {
-	if m.up {
+	if m.up && m.frozen == nil {
 		name := api.RankRef{Job: p.doc.Job, Attempt: p.doc.Attempt, Rank: p.doc.Rank}.String()
 		if err := m.writer.Owner("rank", api.KindRank).Put(draft(name, p.doc)); err != nil && !errors.Is(err, context.Canceled) {
 			m.w.breaks("%v", err)

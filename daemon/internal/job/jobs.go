@@ -28,6 +28,7 @@ type Jobs struct {
 	closed  bool
 	running sync.WaitGroup
 
+	awake   awake
 	beating sync.Mutex // orders what the beater is told
 	submits sync.Mutex // one request_id is looked up and taken in one step
 	purging sync.Mutex // old jobs are deleted once

@@ -163,10 +163,19 @@ func (j *Jobs) watchFacts() *ledger.Watcher {
 }
 
 // call asks a node something, for so long at most.
+// It asks again where the time passed while this daemon did not run itself: every method
+// may be called again with the same.
 func (j *Jobs) call(ctx context.Context, node api.NodeID, method string, params, result any, within timeout) error {
-	ctx, cancel := within.of(ctx, j.cfg.Clock)
-	defer cancel()
-	return j.cfg.Peers.Call(ctx, node, method, params, result)
+	for {
+		away := j.away()
+		bound, cancel := within.of(ctx, j.cfg.Clock)
+		err := j.cfg.Peers.Call(bound, node, method, params, result)
+		isLate := bound.Err() != nil
+		cancel()
+		if err == nil || !isLate || ctx.Err() != nil || j.away() == away {
+			return err
+		}
+	}
 }
 
 // callUntilThere is call, and calls again while there is no path to the node, which

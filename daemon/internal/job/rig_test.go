@@ -72,7 +72,8 @@ type machine struct {
 	sight      []func()
 	in         atomic.Value // the cluster; nil = the world's
 	memory     memory
-	deaf       bool // sends and hears no beats
+	deaf       bool          // sends and hears no beats
+	frozen     chan struct{} // closed when it goes on; nil while it does
 	forgot     []string
 	removed    atomic.Bool  // from the cluster
 	wrote      []api.Job    // its last documents of jobs, in order
@@ -127,8 +128,8 @@ func in(t *testing.T, n int, test func(t *testing.T, w *world)) {
 
 // clock is the machine's, whose wall clock may have been set.
 func (m *machine) clock() native.Clock {
-	return native.ClockFrom(func() time.Time { return time.Now().Add(time.Duration(m.step.Load())) },
-		func() time.Duration { return time.Since(m.w.began) + time.Hour })
+	return icy{native.ClockFrom(func() time.Time { return time.Now().Add(time.Duration(m.step.Load())) },
+		func() time.Duration { return time.Since(m.w.began) + time.Hour }), m}
 }
 
 func (w *world) node(id api.NodeID) *machine {
@@ -221,7 +222,7 @@ func (m *machine) start() {
 	m.serve(peers)
 	jobs, err = New(Config{
 		Node: m.id, Key: m.key, Electors: electors, Roster: func() []string { return []string{"head of " + string(m.isIn())} }, Memory: &m.memory,
-		Clock: m.clock(), Peers: peers, Ledger: l, Documents: docs{m}, Sight: eyes{m}, Access: m, Beats: air{m}, Planner: planner{m},
+		Clock: m.clock(), Peers: icyPeers{peers, m}, Ledger: l, Documents: docs{m}, Sight: eyes{m}, Access: m, Beats: air{m}, Planner: planner{m},
 		Keep:   m.w.keep,
 		Cables: m.w.cablesNow, Name: m.w.nameOf, Unfit: unfit,
 		Compare: func(all []api.Preflight, mixed bool) (out []api.Cause) {
@@ -271,10 +272,12 @@ func (m *machine) replicate(ctx context.Context, own *ledger.Watcher) {
 
 func (m *machine) bring(to *machine, r *ledger.Record) {
 	if to != m && m.w.desk.Joined(m.id, to.id) {
-		to.mu.Lock()
-		l := to.ledger
-		to.mu.Unlock()
-		l.PutForeign(r.Document())
+		to.thaws(func() {
+			to.mu.Lock()
+			l := to.ledger
+			to.mu.Unlock()
+			l.PutForeign(r.Document())
+		})
 	}
 }
 
@@ -394,7 +397,7 @@ func (a air) Send(to api.NodeID) error {
 	deaf = deaf || other.deaf
 	other.mu.Unlock()
 	if hear != nil && !deaf && m.w.desk.Joined(m.id, to) {
-		go hear(m.id)
+		go other.thaws(func() { hear(m.id) })
 	}
 	return nil
 }

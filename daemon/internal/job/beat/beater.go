@@ -55,6 +55,7 @@ type Beater struct {
 	peers  map[api.NodeID]*peer
 	timer  native.Timer
 	round  uint64 // of the timer, so that one that was stopped too late does nothing
+	pulse  Pulse
 	closed bool
 }
 
@@ -92,6 +93,8 @@ func (b *Beater) Watch(nodes []api.NodeID) {
 	case len(b.peers) == 0:
 		b.stop()
 	case b.timer == nil:
+		b.pulse = Pulse{}
+		b.pulse.Tick(now, 0)
 		b.arm()
 	}
 	b.send(added)
@@ -161,6 +164,11 @@ func (b *Beater) beat(round uint64) {
 		return
 	}
 	now, limit := b.cfg.Clock.Boot(), b.cfg.Times().Lost
+	if b.pulse.Tick(now, limit/2) > 0 { // what came meanwhile is heard only now
+		for _, p := range b.peers {
+			p.heard = now
+		}
+	}
 	silent := map[api.NodeID]time.Duration{}
 	for n, p := range b.peers {
 		if d := now - p.heard; d >= limit && now >= p.excused && !p.lost {

@@ -1,6 +1,7 @@
 package phase
 
 import (
+	"slices"
 	"time"
 
 	"fulmen/daemon/api"
@@ -100,6 +101,9 @@ func (m *step) finishIfEnded() {
 		m.enter(api.JobEnding, Cause{})
 	}
 	m.stop(TimerLease, TimerEnd)
+	if isDeadline := m.Cause != nil && m.Cause.deadline; !isDeadline && !slices.ContainsFunc(m.Ranks, func(r Rank) bool { return !r.well }) {
+		m.allWell()
+	}
 	failure := m.Cause
 	m.closeAttempt()
 	switch {
@@ -109,6 +113,15 @@ func (m *step) finishIfEnded() {
 		m.end(api.JobSucceeded)
 	default:
 		m.retry(*failure)
+	}
+}
+
+// allWell is when all programs ended by themselves, and well, before they were told to
+// end: what was held against one of their Macs meanwhile was not so.
+func (m *step) allWell() {
+	m.Cause = nil
+	if a := m.attempt(); a != nil {
+		a.Reason, a.Message, a.FirstFailed, a.ExitCode = "", "", nil, nil
 	}
 }
 

@@ -1,6 +1,10 @@
 package phase
 
-import "fulmen/daemon/api"
+import (
+	"time"
+
+	"fulmen/daemon/api"
+)
 
 // Event is something that happened to a job. Events about an attempt other than
 // the current one, and those that do not fit the state, change nothing.
@@ -131,6 +135,10 @@ type Renewed struct {
 	Node    api.NodeID
 }
 
+// Woke says that this node, or its daemon, did not run for a while. What was counted
+// against others meanwhile the caller counts anew before.
+type Woke struct{ Slept time.Duration }
+
 // NodeLost says that a node does not answer any more, or is about to.
 type NodeLost struct {
 	Node  api.NodeID
@@ -214,6 +222,7 @@ func (RankEnded) event()        {}
 func (RankFailing) event()      {}
 func (EndAccepted) event()      {}
 func (Renewed) event()          {}
+func (Woke) event()             {}
 func (NodeLost) event()         {}
 func (LinkLost) event()         {}
 func (Unlike) event()           {}

@@ -100,6 +100,8 @@ func (m *step) rankEnded(e RankEnded) {
 		r.Phase = api.RankLost
 	}
 	f := m.failureOf(e.Rank, Cause{Reason: e.Reason, Message: e.Message, Final: e.Final}, e.Exit, e.Handshake, e.Severed)
+	f = m.unrenewed(f)
+	r.well = e.Exit != nil && e.Exit.Status() == 0 && f.Reason == ""
 	if m.Job.Phase == api.JobEnding {
 		m.wasFirst(f, e.At)
 		m.finishIfEnded()
@@ -124,6 +126,7 @@ func (m *step) rankFailing(e RankFailing) {
 	}
 	m.handshake(e.Rank, "", e.Handshake)
 	f := m.failureOf(e.Rank, Cause{Reason: e.Reason, Message: e.Message, Final: e.Final}, e.Exit, e.Handshake, e.Severed)
+	f = m.unrenewed(f)
 	if e.Exit.Status() == 0 && f.Reason != api.ReasonNeverJoined {
 		return
 	}

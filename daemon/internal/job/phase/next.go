@@ -99,8 +99,10 @@ func (m *step) home(e Event) {
 		}
 	case Renewed:
 		if n := m.node(e.Node); n != nil && m.current(e.Attempt) {
-			n.asked, n.Lost = false, false
+			m.renewed(n)
 		}
+	case Woke:
+		m.woke(e.Slept)
 	case NodeLost:
 		m.nodeLost(e)
 	case LinkLost:

@@ -2,6 +2,7 @@ package phase
 
 import (
 	"slices"
+	"time"
 
 	"fulmen/daemon/api"
 )
@@ -40,32 +41,34 @@ type State struct {
 	// Timers are those that run.
 	Timers []TimerID
 
-	causeAt    api.Time     // when the program of Cause's rank ended; zero where that is not known
-	causeHeard api.Time     // when Cause was heard of
-	serial     uint64       // of timers
-	open       bool         // the current attempt has asked for grants and is not closed
-	preflight  bool         // passed
-	preparing  bool         // the nodes are being prepared; no rank that waits was told to run
-	inLine     bool         // grants are asked for one after the other
-	holders    []api.NodeID // that hold the document with the current attempt
-	inherited  int          // the last attempt that a former home is known to have begun
-	begun      int          // the last attempt that this home has begun
-	ran        bool         // all ranks have joined
-	handing    api.NodeID   // the node that was asked to be the home
-	members    []api.NodeID // of the cluster
-	reached    []api.NodeID // of them, in sight
-	told       []api.NodeID // that may hold a document of this job
-	known      bool         // every member may hold one
-	blocked    bool         // waits for a majority before anything starts
-	taken      bool         // taken over with ranks that may live; no witness yet
-	lostLong   bool         // the home has been gone long enough to be replaced
-	voting     bool         // votes were asked for a moment ago
-	free       int          // repeated uncounted within the window
-	failedRuns int          // all of them, for the back-off
-	troubled   bool         // the job says that a rank does not go on
-	listened   int          // how often the nodes were asked since the time for silence was over
-	maxEpoch   uint64       // the highest epoch heard of
-	stopWhy    api.Reason   // why the job is stopped, where no person said so
+	causeAt    api.Time      // when the program of Cause's rank ended; zero where that is not known
+	causeHeard api.Time      // when Cause was heard of
+	serial     uint64        // of timers
+	open       bool          // the current attempt has asked for grants and is not closed
+	preflight  bool          // passed
+	preparing  bool          // the nodes are being prepared; no rank that waits was told to run
+	inLine     bool          // grants are asked for one after the other
+	holders    []api.NodeID  // that hold the document with the current attempt
+	inherited  int           // the last attempt that a former home is known to have begun
+	begun      int           // the last attempt that this home has begun
+	ran        bool          // all ranks have joined
+	handing    api.NodeID    // the node that was asked to be the home
+	members    []api.NodeID  // of the cluster
+	reached    []api.NodeID  // of them, in sight
+	told       []api.NodeID  // that may hold a document of this job
+	known      bool          // every member may hold one
+	blocked    bool          // waits for a majority before anything starts
+	taken      bool          // taken over with ranks that may live; no witness yet
+	lostLong   bool          // the home has been gone long enough to be replaced
+	voting     bool          // votes were asked for a moment ago
+	free       int           // repeated uncounted within the window
+	failedRuns int           // all of them, for the back-off
+	troubled   bool          // the job says that a rank does not go on
+	slept      time.Duration // how long this node did not run since it last renewed all leases
+	awake      int           // renewals that all answered since then
+	listened   int           // how often the nodes were asked since the time for silence was over
+	maxEpoch   uint64        // the highest epoch heard of
+	stopWhy    api.Reason    // why the job is stopped, where no person said so
 }
 
 // Rank is one process of the current attempt, as its home knows it.
@@ -87,6 +90,7 @@ type Rank struct {
 	// Handshake is how far it has come in joining; empty where that is not told.
 	Handshake api.HandshakeState
 
+	well    bool  // its program ended by itself, and well
 	trouble Cause // that keeps it from going on
 	busy    bool  // the first request found others in line
 }
