@@ -229,6 +229,9 @@ type beats struct{ d *daemon }
 // Send is the beater's.
 func (b beats) Send(to api.NodeID) error { return b.d.node.Beat(to) }
 
+// HungUp is the jobs'.
+func (b beats) HungUp(f func(node api.NodeID)) { b.d.node.HungUp(f) }
+
 // Receive is the beater's.
 func (b beats) Receive(f func(from api.NodeID)) { b.d.node.Beats(f) }
 

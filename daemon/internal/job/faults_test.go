@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -58,6 +59,35 @@ func TestARestartLeavesRanksAlone(t *testing.T) {
 		job := a.until(id, api.JobSucceeded, 2*time.Minute)
 		is.Equal(len(job.Attempts), 1)
 		is.Equal(w.starts, 2)
+	})
+}
+
+// A daemon that is killed and takes longer to be back than a Mac may be silent, and longer
+// than a renewal, ends nothing: its Mac's system says that it is there.
+func TestAKilledDaemonIsWaitedFor(t *testing.T) {
+	for _, away := range []time.Duration{time.Second, 5600 * time.Millisecond, 12 * time.Second} {
+		in(t, 2, func(t *testing.T, w *world) {
+			is := is.New(t)
+			a, b := w.nodes[0], w.nodes[1]
+			id := a.submits(program(words("sleep", "100s"), a, b))
+			a.until(id, api.JobRunning, time.Second)
+			pass(6 * time.Second)
+			b.kill()
+			pass(away)
+			b.start()
+			is.Equal(len(a.until(id, api.JobSucceeded, 2*time.Minute).Attempts), 1)
+			is.Equal(w.starts, 2)
+		})
+	}
+	in(t, 2, func(t *testing.T, w *world) { // but not for ever
+		is := is.New(t)
+		a, b := w.nodes[0], w.nodes[1]
+		id := a.submits(program(words("sleep", "100s"), a, b))
+		a.until(id, api.JobRunning, time.Second)
+		b.kill()
+		job := a.until(id, api.JobFailed, time.Minute)
+		is.Equal(job.Reason, api.ReasonNodeLost)
+		is.True(strings.HasPrefix(job.Message, "mac-1 "))
 	})
 }
 

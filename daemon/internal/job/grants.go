@@ -132,7 +132,7 @@ func (a *actor) renew(e phase.Renew) {
 	period := max(a.state.Rules.Renewal, time.Millisecond)
 	// No order to start is on its way any more that the daemon before gave.
 	acked := a.acked[nodeAttempt{e.Node, e.Attempt}] || e.Attempt == a.resumed
-	anew := a.anew(e)
+	anew, slept := a.anew(e), a.slept
 	a.async(func() came {
 		var result api.PeerRenewResult
 		err := a.j.callUntilThere(a.j.ctx, e.Node, "peer.renew", params, &result, a.j.within(period, e.Node, "to renew the leases of "+a.id.String()))
@@ -141,7 +141,7 @@ func (a *actor) renew(e phase.Renew) {
 		}
 		c := events(phase.Renewed{Attempt: e.Attempt, Node: e.Node})
 		c.after = func() {
-			if acked {
+			if acked && a.slept == slept { // else it is as old as the sleep
 				a.compare(e, result.Ranks)
 			}
 			if key := (nodeAttempt{e.Node, e.Attempt}); result.PrintedBytes > a.printed[key] {

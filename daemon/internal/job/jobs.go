@@ -68,6 +68,7 @@ func New(cfg Config) (*Jobs, error) {
 	j.beater = beat.New(beat.Config{Self: cfg.Node, Clock: cfg.Clock, Link: cfg.Beats, Times: cfg.BeatTimes,
 		Lost: func(n api.NodeID, silent time.Duration) { j.beats(n, silent, true) },
 		Back: func(n api.NodeID) { j.beats(n, 0, false) }})
+	cfg.Beats.HungUp(j.excuse)
 	cfg.Peers.HandleCall(gate.HandleOffer(gate.SubmitJob, j.handed))
 	cfg.Peers.HandleCall(gate.HandlePerson(gate.StopJob, j.stopWished))
 	cfg.Peers.HandleCall(gate.HandlePerson(gate.DeleteJob, j.deleteWished))

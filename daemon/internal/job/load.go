@@ -128,7 +128,7 @@ func (j *Jobs) hints(w *ledger.Watcher) {
 			return
 		}
 		states := slices.DeleteFunc(slices.Clone(change.Put), func(r *ledger.Record) bool { return r.Key().Kind != api.KindNodeState })
-		j.excuse(states)
+		j.excuseStopping(states)
 		if len(states) > 0 || err != nil {
 			j.LinksChanged()
 		}
@@ -143,14 +143,17 @@ func (j *Jobs) hints(w *ledger.Watcher) {
 	}
 }
 
-// excuse has nodes whose daemons said that they stop be waited for: an upgrade takes
-// longer than it takes to notice a Mac that died, and their ranks run on. Half a lease
-// leaves time to end them all in order.
-func (j *Jobs) excuse(states []*ledger.Record) {
+// excuse has a node be waited for whose daemon stops or has died: to start it again takes
+// longer than it takes to notice a Mac that died, and its ranks run on under their shims.
+// Half a lease leaves time to end them all in order.
+func (j *Jobs) excuse(node api.NodeID) { j.beater.Excuse(node, j.cfg.Times().Lease/2) }
+
+// excuseStopping excuses nodes whose daemons have said that they stop.
+func (j *Jobs) excuseStopping(states []*ledger.Record) {
 	for _, r := range states {
 		var state api.NodeState
 		if r.Decode(&state) == nil && state.State == api.SelfStopping {
-			j.beater.Excuse(r.Key().Node, j.cfg.Times().Lease/2)
+			j.excuse(r.Key().Node)
 		}
 	}
 }

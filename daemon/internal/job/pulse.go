@@ -52,11 +52,15 @@ func (j *Jobs) stayAwake() {
 func (j *Jobs) tickLater() {
 	j.cfg.Clock.AfterFunc(tick, func() {
 		j.away()
-		more := len(j.actors()) > 0 && j.ctx.Err() == nil
-		j.awake.mu.Lock()
-		defer j.awake.mu.Unlock()
-		if j.awake.runs = more; more {
+		if len(j.actors()) > 0 && j.ctx.Err() == nil {
 			j.tickLater()
+			return
+		}
+		j.awake.mu.Lock()
+		j.awake.runs = false
+		j.awake.mu.Unlock()
+		if len(j.actors()) > 0 && j.ctx.Err() == nil { // it came meanwhile
+			j.stayAwake()
 		}
 	})
 }
@@ -69,6 +73,7 @@ func (a *actor) wake() {
 	if a.slept = total; slept == 0 {
 		return
 	}
+	clear(a.missed)
 	now := a.j.cfg.Clock.Boot()
 	for id, t := range a.timers {
 		switch id.Kind {

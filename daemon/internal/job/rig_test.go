@@ -69,6 +69,7 @@ type machine struct {
 
 	mu         sync.Mutex
 	hear       func(api.NodeID)
+	hungUp     func(api.NodeID)
 	sight      []func()
 	in         atomic.Value // the cluster; nil = the world's
 	memory     memory
@@ -210,10 +211,11 @@ func (m *machine) start() {
 	ctx, cancel := context.WithCancel(context.Background())
 	electors := gatetest.Electors(m, m.voters)
 	var jobs *Jobs
+	isMade := make(chan struct{}) // calls come as soon as the machine is on the desk
 	peers := peer.New(m.id, m.w.desk.Add(m.id), gatetest.New(gate.Config{
 		Self: m.id, Electors: electors, Clock: m.clock(),
-		Known: func(id api.JobID) (gate.Known, bool) { return jobs.Known(id) },
-		Bound: func(s api.Step, a api.Act) bool { return jobs.Bound(s, a) },
+		Known: func(id api.JobID) (gate.Known, bool) { <-isMade; return jobs.Known(id) },
+		Bound: func(s api.Step, a api.Act) bool { <-isMade; return jobs.Bound(s, a) },
 		Maps:  func(by, _ api.Principal) bool { return by == m.w.friend },
 	}))
 	m.mu.Lock()
@@ -242,6 +244,7 @@ func (m *machine) start() {
 		m.w.t.Fatal(err)
 	}
 	m.Jobs = jobs
+	close(isMade)
 	m.tellAgain()
 	run, ended := m.Jobs, m.ended
 	go func() {
@@ -289,6 +292,14 @@ func (m *machine) kill() {
 	m.mu.Unlock()
 	if !was {
 		return
+	}
+	for _, o := range m.w.nodes { // its system closes what was open
+		o.mu.Lock()
+		hungUp := o.hungUp
+		o.mu.Unlock()
+		if o != m && o.isUp() && m.w.desk.Joined(m.id, o.id) {
+			go o.thaws(func() { hungUp(m.id) })
+		}
 	}
 	m.w.desk.Remove(m.id)
 	m.stop()
@@ -400,6 +411,12 @@ func (a air) Send(to api.NodeID) error {
 		go other.thaws(func() { hear(m.id) })
 	}
 	return nil
+}
+
+func (a air) HungUp(f func(api.NodeID)) {
+	a.m.mu.Lock()
+	defer a.m.mu.Unlock()
+	a.m.hungUp = f
 }
 
 func (a air) Receive(f func(api.NodeID)) {

@@ -46,5 +46,8 @@ func (n *Node) HandleStream(c gate.Conn) { n.transport.HandleStream(c) }
 // Beat tells a member that this node is there.
 func (n *Node) Beat(node api.NodeID) error { return n.transport.Beat(node) }
 
+// HungUp sets who is told of members whose daemons ended without a word; before Run.
+func (n *Node) HungUp(f func(node api.NodeID)) { n.transport.HungUp(f) }
+
 // Beats sets who hears the members' beats; before Run.
 func (n *Node) Beats(f func(from api.NodeID)) { n.transport.Beats(f) }

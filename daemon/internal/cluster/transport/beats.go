@@ -1,8 +1,11 @@
 package transport
 
 import (
+	"errors"
+	"io"
 	"net"
 	"slices"
+	"syscall"
 
 	"fulmen/daemon/api"
 )
@@ -10,6 +13,20 @@ import (
 // Beats sets who hears the other nodes' beats, as often as they come; set before
 // Start. It must return soon: the path waits.
 func (t *Transport) Beats(f func(from api.NodeID)) { t.handlers.beats = f }
+
+// HungUp sets who is told when a peer's end of the last path to it was closed by its
+// system, as when its daemon was killed: the machine answers, and nothing in it speaks.
+// Set before Start; it must return soon.
+func (t *Transport) HungUp(f func(node api.NodeID)) { t.handlers.hungUp = f }
+
+// noteHangUp tells of the end of a path, where it was the last one.
+func (t *Transport) noteHangUp(node api.NodeID, why error) {
+	isClosed := errors.Is(why, io.EOF) || errors.Is(why, io.ErrUnexpectedEOF) || errors.Is(why, syscall.ECONNRESET)
+	if isClosed && t.handlers.hungUp != nil && !t.Reachable(node) {
+		defer t.recovered("hang-ups")
+		t.handlers.hungUp(node)
+	}
+}
 
 // Beat tells a node that this one is there, on all active paths, and never waits.
 // It says nothing else, so that it is heard also where calls queue. With no path

@@ -36,6 +36,31 @@ func TestBeats(t *testing.T) {
 	})
 }
 
+// The end of a peer's daemon is told, of which its system speaks; that nothing is heard of
+// a peer any more is not told as that.
+func TestAHangUpIsTold(t *testing.T) {
+	within(t, 2, func(d *desk) {
+		is := is.New(d.t)
+		a, b := d.nodes[0], d.nodes[1]
+		var told atomic.Int32
+		a.HungUp(func(node api.NodeID) {
+			if node == b.id.Node {
+				told.Add(1)
+			}
+		})
+		d.open()
+		d.net.SetApart("host0", "host1", true)
+		d.pass(time.Minute)
+		is.Equal(told.Load(), int32(0))
+		d.net.SetApart("host0", "host1", false)
+		d.pass(time.Minute)
+		is.True(a.Reachable(b.id.Node))
+		is.NoErr(b.Close())
+		d.pass(time.Second)
+		is.Equal(told.Load(), int32(1))
+	})
+}
+
 // That a daemon was started again is told also where no path was seen to end.
 func TestStartedAgainIsTold(t *testing.T) {
 	within(t, 2, func(d *desk) {

@@ -125,6 +125,7 @@ func (t *Transport) link(iface string, node api.NodeID, w way, conn net.Conn) er
 	err := l.read()
 	l.close(api.ReasonUnreachable)
 	t.unregister(l)
+	t.noteHangUp(node, err)
 	return err
 }
 

@@ -17,6 +17,7 @@ import (
 type handlers struct {
 	packets func(from api.NodeID, packet []byte)
 	beats   func(from api.NodeID)
+	hungUp  func(node api.NodeID)
 	streams map[api.PeerConnKind]gate.Conn
 	calls   map[string]gate.Call
 	notices map[string]NoticeHandler

@@ -17,6 +17,9 @@ type Link interface {
 	Send(to api.NodeID) error
 	// Receive sets who is told of each beat that arrives.
 	Receive(func(from api.NodeID))
+	// HungUp sets who is told when a node's system has closed all that was open to it:
+	// its daemon ended, and the Mac goes on.
+	HungUp(func(node api.NodeID))
 }
 
 // Times are how often nodes beat.
@@ -100,8 +103,8 @@ func (b *Beater) Watch(nodes []api.NodeID) {
 	b.send(added)
 }
 
-// Excuse lets a node be silent for so long, because it has said that it will be: its
-// daemon is started again. Beats that are under way change nothing of that; the first
+// Excuse lets a node be silent for so long, because it has said that it will be, or its
+// system has: its daemon is started again. Beats that are under way change nothing of that; the first
 // one after a silence does.
 func (b *Beater) Excuse(node api.NodeID, silence time.Duration) {
 	b.mu.Lock()

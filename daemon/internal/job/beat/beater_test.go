@@ -40,6 +40,8 @@ func (e end) Send(to api.NodeID) error {
 	return nil
 }
 
+func (e end) HungUp(func(api.NodeID)) {}
+
 func (e end) Receive(f func(api.NodeID)) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

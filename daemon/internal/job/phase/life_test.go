@@ -67,7 +67,13 @@ func TestWhatEndsAGroup(t *testing.T) {
 			g.next(NodeLost{Node: nodeID(1)}).ended(0, &api.Exit{Signal: 15}).fire(TimerLease)
 		}, api.ReasonNodeLost, 1, 125},
 		{"node silent", func(g *rig) {
-			g.fire(TimerRenew).next(Renewed{1, nodeID(0)}).fire(TimerRenew)
+			g.fire(TimerRenew).next(Renewed{1, nodeID(0)})
+			for range 4 { // it may be started again: for half a lease only it is asked
+				is.New(g.t).Equal(g.s.Job.Phase, api.JobRunning)
+				if g.fire(TimerRenew); g.s.Job.Phase == api.JobRunning {
+					is.New(g.t).Equal(g.did(), "renew 1 on node1")
+				}
+			}
 			g.ended(0, &api.Exit{Signal: 15}).ended(1, nil)
 		}, api.ReasonNodeLost, 1, 125},
 		{"home slept", func(g *rig) { g.fire(TimerLease) }, api.ReasonLeaseExpired, -1, 125},

@@ -2,6 +2,7 @@ package phase
 
 import (
 	"slices"
+	"time"
 
 	"fulmen/daemon/api"
 )
@@ -138,21 +139,30 @@ func (m *step) rankFailing(e RankFailing) {
 	m.fail(f)
 }
 
-// renew renews all leases, unless some node did not answer the last time: then
-// none is renewed, and the ranks end on all sides.
+// renew renews all leases, unless some node did not answer the last time. That one is
+// asked again, for as long as a daemon may take to be started again, and nobody else's
+// leases are renewed meanwhile: so the ranks end on all sides, or on none.
 func (m *step) renew() {
 	if !m.open || m.Job.Phase == api.JobEnding {
 		return
 	}
-	for _, n := range m.Nodes {
-		if n.asked || n.Lost {
+	for i := range m.Nodes {
+		n := &m.Nodes[i]
+		if n.missed++; !n.asked {
+			n.missed = 0
+		}
+		if n.Lost || time.Duration(n.missed)*m.Rules.Renewal > m.Rules.Lease/2 {
 			m.nodeLost(NodeLost{Node: n.ID, Cause: Cause{Reason: api.ReasonNodeLost,
-				Message: m.Rules.name(n.ID) + " did not answer for " + seconds(m.Rules.Renewal) + ", so that the leases of its ranks could not be renewed."}})
+				Message: m.Rules.name(n.ID) + " did not answer for " + seconds(time.Duration(n.missed)*m.Rules.Renewal) + ", so that the leases of its ranks could not be renewed."}})
 			return
 		}
 	}
+	some := slices.ContainsFunc(m.Nodes, func(n Node) bool { return n.asked })
 	for i := range m.Nodes {
 		n := &m.Nodes[i]
+		if some && !n.asked {
+			continue
+		}
 		started := slices.ContainsFunc(m.Ranks, func(r Rank) bool { return r.Node == n.ID && (r.Granted || r.Started) })
 		if started {
 			n.asked = true
@@ -161,7 +171,7 @@ func (m *step) renew() {
 	}
 	m.sayUncleared()
 	m.start(TimerRenew, m.Rules.Renewal)
-	if m.Job.Phase != api.JobPlacing {
+	if m.Job.Phase != api.JobPlacing && !some {
 		m.start(TimerLease, m.Rules.Window())
 	}
 }

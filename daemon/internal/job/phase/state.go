@@ -105,7 +105,8 @@ type Node struct {
 	// Lost says that it does not answer.
 	Lost bool
 
-	asked bool // a renewal was not answered yet
+	asked  bool // a renewal was not answered yet
+	missed int  // renewals in a row that were not answered
 }
 
 // Failure is why an attempt is ended.
