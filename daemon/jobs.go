@@ -94,7 +94,7 @@ func (d *daemon) openJobs() error {
 		Node: d.identity.Node, Key: d.identity.Key(), Electors: node.Electors{Holder: d.roster}, Roster: d.rosterHeads, Memory: storage{d.database}, Clock: d.platform.Clock,
 		Peers: d.peers, Ledger: d.ledger, Documents: d.owner("job", api.KindJob), Settle: d.behind.Flush, Sight: sight{d}, Access: access{d}, Beats: beats{d},
 		Planner: planner{d}, Cables: d.graph.cablesNow,
-		Unfit: func(plan api.Plan, mlx map[api.NodeID]string) []api.Cause {
+		Unfit: func(plan api.Plan, mlx map[api.NodeID]api.ProgramMLX) (faults, notes []api.Cause) {
 			return placement.Unfit(plan, mlx, d.shortNameOf)
 		},
 		Compare: d.compare, Name: d.shortNameOf, Find: d.find, Forget: d.forgetJob, Bind: d.ranks.Bind, Times: times,

@@ -14,7 +14,7 @@ import (
 type planner struct{ d *daemon }
 
 // Plan is where a job would run now.
-func (p planner) Plan(ctx context.Context, spec api.JobSpec, mlx map[api.NodeID]string) (api.Plan, error) {
+func (p planner) Plan(ctx context.Context, spec api.JobSpec, mlx map[api.NodeID]api.ProgramMLX) (api.Plan, error) {
 	result, err := p.place(ctx, spec, mlx, true)
 	if err != nil {
 		return api.Plan{}, err
@@ -29,8 +29,8 @@ func (p planner) Plan(ctx context.Context, spec api.JobSpec, mlx map[api.NodeID]
 }
 
 // Explain is the same in full, with what stands in the way.
-func (p planner) Explain(ctx context.Context, spec api.JobSpec) (api.JobPlanResult, error) {
-	result, err := p.place(ctx, spec, nil, false)
+func (p planner) Explain(ctx context.Context, spec api.JobSpec, mlx map[api.NodeID]api.ProgramMLX) (api.JobPlanResult, error) {
+	result, err := p.place(ctx, spec, mlx, false)
 	if err != nil {
 		return api.JobPlanResult{}, err
 	}
@@ -40,7 +40,7 @@ func (p planner) Explain(ctx context.Context, spec api.JobSpec) (api.JobPlanResu
 // place plans. Brief leaves out what would help, which is most of the work where
 // there is no place, and which nobody is told of a job that waits for one; and it asks
 // nobody how much memory is free where that changes nothing.
-func (p planner) place(ctx context.Context, spec api.JobSpec, mlx map[api.NodeID]string, brief bool) (placement.Result, error) {
+func (p planner) place(ctx context.Context, spec api.JobSpec, mlx map[api.NodeID]api.ProgramMLX, brief bool) (placement.Result, error) {
 	d := p.d
 	d.asking.ask()
 	if !brief || placement.CountsMemory(spec.Placement, d.roster.Members()) {

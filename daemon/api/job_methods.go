@@ -83,6 +83,8 @@ type JobPreflightResult struct {
 	Nodes []Preflight `json:"nodes"`
 	// Differences are what would stop the program.
 	Differences []Cause `json:"differences,omitempty"`
+	// Notes are what would not stop it and is to be known, such as no MLX anywhere.
+	Notes []Cause `json:"notes,omitempty"`
 }
 
 // Preflight is what one node has of what a program needs.
@@ -95,10 +97,23 @@ type Preflight struct {
 	Interpreter string `json:"interpreter,omitempty"`
 	// Versions are those of python, mlx and packages, by name.
 	Versions map[string]string `json:"versions,omitempty"`
+	// MLX is the MLX that the program would use; absent where that is not known.
+	MLX *ProgramMLX `json:"mlx,omitempty"`
 	// DiskFreeBytes is what is free where the program would start.
 	DiskFreeBytes *int64 `json:"disk_free_bytes,omitempty"`
 	// Problems are what is missing there.
 	Problems []Cause `json:"problems,omitempty"`
+}
+
+// ProgramMLX is the MLX that a program's interpreter finds.
+type ProgramMLX struct {
+	// Missing says that it finds none.
+	Missing bool `json:"missing,omitempty"`
+	// Version is that of its package.
+	Version string `json:"version,omitempty"`
+	// Backends are the distributed backends that it has, by its own word; absent where
+	// it could not tell.
+	Backends []MLXBackend `json:"backends,omitzero"`
 }
 
 // JobListParams says which jobs.

@@ -41,6 +41,8 @@ type Rank struct {
 	// Versions are those that the node found once the command that prepares it was
 	// through, as in [Preflight]; absent of a job that has none.
 	Versions map[string]string `json:"versions,omitempty"`
+	// MLX is the program's MLX, found with the versions.
+	MLX *ProgramMLX `json:"mlx,omitempty"`
 	// Ports are the published ports on which the program listens now.
 	Ports []int `json:"ports,omitempty"`
 }

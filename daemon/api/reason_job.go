@@ -44,6 +44,8 @@ const (
 	ReasonBackendUnsupported Reason = "backend_unsupported"
 	// ReasonMLXVersionsDiffer: the nodes have different versions of MLX.
 	ReasonMLXVersionsDiffer Reason = "mlx_versions_differ"
+	// ReasonProgramMLXMissing: the program's Python finds no MLX.
+	ReasonProgramMLXMissing Reason = "program_mlx_missing"
 	// ReasonMLXTooOld: this MLX computes jaccl-ring's all_gather wrongly.
 	ReasonMLXTooOld Reason = "mlx_too_old"
 	// ReasonPythonVersionsDiffer: the nodes have different versions of Python.
@@ -177,6 +179,9 @@ func jobReasons() []ReasonInfo {
 		{Reason: ReasonMLXVersionsDiffer, Code: CodePrecondition,
 			Text:   "The nodes have different versions of MLX.",
 			Remedy: "Install the same version, or pass --allow-mixed."},
+		{Reason: ReasonProgramMLXMissing, Code: CodePrecondition,
+			Text:   "The program's Python finds no MLX.",
+			Remedy: "Install it there (pip install mlx; on Linux mlx[cpu]), or name an environment that has it with --venv."},
 		{Reason: ReasonMLXTooOld, Code: CodeUnsupported,
 			Text:   "This MLX computes jaccl-ring's all_gather wrongly.",
 			Remedy: "Update MLX to 0.32.4 or later."},

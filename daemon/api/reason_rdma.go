@@ -113,6 +113,7 @@ func rdmaReasons() []ReasonInfo {
 			Text:   "The RDMA device is in use.",
 			Remedy: "Wait for the job that holds it."},
 		{Reason: ReasonJACCLMissing, Code: CodeUnsupported, Unknown: true,
-			Text: "This build of MLX has no JACCL."},
+			Text:   "This build of MLX has no JACCL.",
+			Remedy: "Run jobs with --backend ring, or install an MLX with JACCL there; its packages for Linux have none."},
 	}
 }

@@ -26,8 +26,9 @@ const (
 	DefaultFailedGrace = 2 * time.Second
 	// DefaultDrain is what the daemon gets to end in order.
 	DefaultDrain = 5 * time.Second
-	// DefaultPreflight bounds the check of all nodes before anything starts.
-	DefaultPreflight = 2 * time.Second
+	// DefaultPreflight bounds the check of all nodes before anything starts. A Python
+	// that imports MLX for the first time takes seconds.
+	DefaultPreflight = 10 * time.Second
 	// DefaultGPUWait bounds the wait of a job for other programs that use the GPU.
 	DefaultGPUWait = 2 * time.Minute
 	// DefaultGPUTTL is how old a GPU's measurement may be when somebody looks.

@@ -80,6 +80,8 @@ func TestJACCLJobs(t *testing.T) {
 				{"killed at work", j.testKilled},
 				{"a daemon that hangs", j.testHungDaemon},
 				{"two at once", j.testTwo},
+				{"an MLX of its own", j.testOwnMLX},
+				{"no MLX", j.testNoMLX},
 			} {
 				t.Run(test.name, func(t *testing.T) {
 					test.run(t)

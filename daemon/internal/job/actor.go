@@ -50,8 +50,8 @@ type actor struct {
 	delay    time.Duration
 	holding  holding
 	beaten   []api.NodeID
-	noted    *noted                // what the attempt's ranks talk over
-	mlx      map[api.NodeID]string // versions that the last preflight found
+	noted    *noted                        // what the attempt's ranks talk over
+	mlx      map[api.NodeID]api.ProgramMLX // what preflights found
 }
 
 type nodeAttempt struct {

@@ -77,12 +77,12 @@ type Access interface {
 
 // Planner finds nodes for jobs.
 type Planner interface {
-	// Plan is where a job would run now. mlx are the versions of MLX that a preflight
-	// found for it; nil before the first. Hosts hold addresses without ports. An error
+	// Plan is where a job would run now. mlx is what preflights found of its MLX; nil
+	// before the first. Hosts hold addresses without ports. An error
 	// that is an *api.Error says why nowhere; code invalid = never.
-	Plan(ctx context.Context, spec api.JobSpec, mlx map[api.NodeID]string) (api.Plan, error)
+	Plan(ctx context.Context, spec api.JobSpec, mlx map[api.NodeID]api.ProgramMLX) (api.Plan, error)
 	// Explain is the same in full, with what stands in the way.
-	Explain(ctx context.Context, spec api.JobSpec) (api.JobPlanResult, error)
+	Explain(ctx context.Context, spec api.JobSpec, mlx map[api.NodeID]api.ProgramMLX) (api.JobPlanResult, error)
 }
 
 // Config is what the controller needs. Functions answer from memory.
@@ -117,9 +117,9 @@ type Config struct {
 	// Cables are those of the cluster's graph as it is now; nil = none is known.
 	// [Jobs.LinksChanged] says when to look again.
 	Cables func() []api.Cable
-	// Unfit says which versions of MLX, as a preflight found them, do not fit a plan;
-	// nil = all do.
-	Unfit func(plan api.Plan, mlx map[api.NodeID]string) []api.Cause
+	// Unfit says which MLX, as a preflight found them, do not fit a plan, and what a
+	// person should know of those that do; nil = all do.
+	Unfit func(plan api.Plan, mlx map[api.NodeID]api.ProgramMLX) (faults, notes []api.Cause)
 	// Compare says what is in the way on nodes that answered a preflight, and what
 	// differs between them.
 	Compare func(answers []api.Preflight, allowMixed bool) []api.Cause

@@ -30,13 +30,13 @@ func (w *world) jaccl(backend api.Backend, nodes []api.NodeID) (api.Plan, error)
 }
 
 // unfit refuses one version of MLX.
-func unfit(plan api.Plan, mlx map[api.NodeID]string) []api.Cause {
+func unfit(plan api.Plan, mlx map[api.NodeID]api.ProgramMLX) (faults, notes []api.Cause) {
 	for _, r := range plan.Ranks {
-		if plan.Backend == api.BackendJACCLRing && mlx[r.Node] == "0.32.2" {
-			return []api.Cause{api.NewError(api.ReasonMLXTooOld, string(r.Node)).Cause()}
+		if plan.Backend == api.BackendJACCLRing && mlx[r.Node].Version == "0.32.2" {
+			return []api.Cause{api.NewError(api.ReasonMLXTooOld, string(r.Node)).Cause()}, nil
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 // says publishes what the machine says of itself.

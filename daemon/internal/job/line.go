@@ -84,13 +84,13 @@ func behind() phase.Unplaceable {
 }
 
 // wantOf is what a job wants of a place: all that a plan depends on.
-func wantOf(spec api.JobSpec, mlx map[api.NodeID]string) string {
+func wantOf(spec api.JobSpec, mlx map[api.NodeID]api.ProgramMLX) string {
 	raw, err := json.Marshal(struct {
 		Placement  api.Placement
 		Principal  api.Principal
 		AllowMixed bool
 		Builtin    bool
-		MLX        map[api.NodeID]string
+		MLX        map[api.NodeID]api.ProgramMLX
 	}{spec.Placement, spec.Principal, spec.AllowMixed, spec.Program.Builtin != "", mlx})
 	if err != nil {
 		return string(spec.Job) // nobody wants the same

@@ -148,7 +148,7 @@ func (a *actor) planIn(d time.Duration) {
 
 // place finds where a job runs. Spoiled says that a call failed that may succeed
 // soon, without anything that would hint at it.
-func (j *Jobs) place(id api.JobID, job api.Job, spec api.JobSpec, mlx map[api.NodeID]string) (event phase.Event, spoiled bool) {
+func (j *Jobs) place(id api.JobID, job api.Job, spec api.JobSpec, mlx map[api.NodeID]api.ProgramMLX) (event phase.Event, spoiled bool) {
 	if err := j.stillSigned(id, job); err != nil { // its signer may have been removed since
 		c := j.causeOf(err, job.Principal.Node)
 		c.Final = true

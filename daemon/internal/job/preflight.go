@@ -2,6 +2,7 @@ package job
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -51,36 +52,51 @@ func (a *actor) preflight(e phase.Preflight) {
 			return events(phase.PreflightFailed{Attempt: e.Attempt, Cause: together(faults)})
 		}
 		mlx := mlxOf(answers)
-		keep := func() { a.mlx = mlx }
-		if faults := a.j.unfit(e.Plan, mlx); len(faults) > 0 {
+		keep := func() { a.learn(mlx) }
+		faults, notes := a.j.unfit(spec, e.Plan, mlx)
+		if len(faults) > 0 {
 			cause := together(faults)
 			// Another backend may do: it is planned anew with what is known now.
 			cause.Final = spec.Placement.Backend != api.BackendAuto
-			c := events(phase.PreflightFailed{Attempt: e.Attempt, Cause: cause})
+			c := events(phase.PreflightFailed{Attempt: e.Attempt, Cause: cause, Replan: !cause.Final})
 			c.after = keep
 			return c
 		}
-		c := events(phase.Preflighted{Attempt: e.Attempt})
+		c := events(phase.Preflighted{Attempt: e.Attempt, Notes: notes})
 		c.after = keep
 		return c
 	})
 }
 
-// mlxOf are the versions of MLX that nodes have for the program.
-func mlxOf(answers []api.Preflight) map[api.NodeID]string {
-	out := map[api.NodeID]string{}
+// learn adds to what is known of the nodes' MLX.
+func (a *actor) learn(mlx map[api.NodeID]api.ProgramMLX) {
+	all := maps.Clone(a.mlx) // planning may read the former
+	if all == nil {
+		all = map[api.NodeID]api.ProgramMLX{}
+	}
+	maps.Copy(all, mlx)
+	a.mlx = all
+}
+
+// mlxOf is what nodes have for the program.
+func mlxOf(answers []api.Preflight) map[api.NodeID]api.ProgramMLX {
+	out := map[api.NodeID]api.ProgramMLX{}
 	for _, answer := range answers {
-		if v := answer.Versions["mlx"]; v != "" {
-			out[answer.Node] = v
+		switch v := answer.Versions["mlx"]; {
+		case answer.MLX != nil:
+			out[answer.Node] = *answer.MLX
+		case v != "":
+			out[answer.Node] = api.ProgramMLX{Version: v}
 		}
 	}
 	return out
 }
 
-// unfit says which versions of MLX do not fit a plan.
-func (j *Jobs) unfit(plan api.Plan, mlx map[api.NodeID]string) []api.Cause {
-	if j.cfg.Unfit == nil {
-		return nil
+// unfit says which MLX do not fit a plan, and what is to be known of those that do. A
+// group of which not every rank need be is asked for by its backend, whatever MLX says.
+func (j *Jobs) unfit(spec api.JobSpec, plan api.Plan, mlx map[api.NodeID]api.ProgramMLX) (faults, notes []api.Cause) {
+	if j.cfg.Unfit == nil || spec.AllowSolo && spec.Placement.Backend != api.BackendAuto {
+		return nil, nil
 	}
 	return j.cfg.Unfit(plan, mlx)
 }
@@ -142,15 +158,9 @@ func (j *Jobs) Preflight(ctx context.Context, c Caller, p api.JobPreflightParams
 	if len(p.Nodes) == 0 {
 		nodes = j.sight().Reached
 	}
-	spec := j.vouched(api.JobRequest{Program: p.Program}.Spec(api.NewJobID(), c.Principal, j.now()))
-	spec.Look, spec.ExpiresAt = true, api.TimeOf(spec.SubmittedAt.Add(j.cfg.PreflightWithin()))
-	raw, sig, err := j.sign(spec)
+	answers, errs, err := j.lookAt(ctx, c, p.Program, nodes)
 	if err != nil {
 		return api.JobPreflightResult{}, err
-	}
-	answers, errs := j.look(ctx, nodes, api.Warrant{Spec: raw, SpecSig: sig}, 1, nil)
-	if ctx.Err() != nil {
-		return api.JobPreflightResult{}, context.Cause(ctx)
 	}
 	var answered []api.Preflight
 	for i, err := range errs {
@@ -162,7 +172,30 @@ func (j *Jobs) Preflight(ctx context.Context, c Caller, p api.JobPreflightParams
 		}
 		answered = append(answered, answers[i])
 	}
-	return api.JobPreflightResult{Nodes: answers, Differences: j.cfg.Compare(answered, false)}, nil
+	result := api.JobPreflightResult{Nodes: answers, Differences: j.cfg.Compare(answered, false)}
+	if j.cfg.Unfit != nil {
+		alone := api.Plan{Shape: api.ShapeSingle}
+		for _, answer := range answered {
+			alone.Ranks = append(alone.Ranks, api.PlanRank{Node: answer.Node})
+		}
+		_, result.Notes = j.cfg.Unfit(alone, mlxOf(answered))
+	}
+	return result, nil
+}
+
+// lookAt asks nodes what they have of what a program needs, for the caller.
+func (j *Jobs) lookAt(ctx context.Context, c Caller, program api.Program, nodes []api.NodeID) ([]api.Preflight, []error, error) {
+	spec := j.vouched(api.JobRequest{Program: program}.Spec(api.NewJobID(), c.Principal, j.now()))
+	spec.Look, spec.ExpiresAt = true, api.TimeOf(spec.SubmittedAt.Add(j.cfg.PreflightWithin()))
+	raw, sig, err := j.sign(spec)
+	if err != nil {
+		return nil, nil, err
+	}
+	answers, errs := j.look(ctx, nodes, api.Warrant{Spec: raw, SpecSig: sig}, 1, nil)
+	if ctx.Err() != nil {
+		return nil, nil, context.Cause(ctx)
+	}
+	return answers, errs, nil
 }
 
 // seconds writes a duration for the wire.

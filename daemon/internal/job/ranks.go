@@ -221,7 +221,7 @@ func (a *actor) unlike(attempt int) bool {
 	if k := a.j.jobs[a.id]; k != nil {
 		for key, d := range k.ranks {
 			if d.rank.Attempt == attempt && len(d.rank.Versions) > 0 && !d.rank.Phase.Ended() {
-				answers = append(answers, api.Preflight{Node: key.Node, Versions: d.rank.Versions})
+				answers = append(answers, api.Preflight{Node: key.Node, Versions: d.rank.Versions, MLX: d.rank.MLX})
 			}
 		}
 	}
@@ -229,7 +229,7 @@ func (a *actor) unlike(attempt int) bool {
 	slices.SortFunc(answers, func(x, y api.Preflight) int { return cmp.Compare(x.Node, y.Node) })
 	faults := a.j.cfg.Compare(answers, a.spec.AllowMixed)
 	if at := a.state.Job.OpenAttempt(); len(faults) == 0 && at != nil && at.Plan != nil {
-		faults = a.j.unfit(*at.Plan, mlxOf(answers))
+		faults, _ = a.j.unfit(a.spec, *at.Plan, mlxOf(answers))
 	}
 	if len(faults) == 0 {
 		return false

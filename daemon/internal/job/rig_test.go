@@ -480,7 +480,7 @@ func (m *memory) DropJobs(ids []api.JobID) error {
 }
 
 // Plan places ranks on the named nodes, or the first in sight.
-func (p planner) Plan(_ context.Context, spec api.JobSpec, mlx map[api.NodeID]string) (api.Plan, error) {
+func (p planner) Plan(_ context.Context, spec api.JobSpec, mlx map[api.NodeID]api.ProgramMLX) (api.Plan, error) {
 	m := p.m
 	reached, nodes := m.Reached(), spec.Placement.Nodes
 	if slow := m.w.slow; slow > 0 { // what it read is old when it answers
@@ -504,7 +504,7 @@ func (p planner) Plan(_ context.Context, spec api.JobSpec, mlx map[api.NodeID]st
 	plan := api.Plan{Backend: api.BackendRing, Shape: api.ShapeRing}
 	if backend := spec.Placement.Backend; backend.RDMA() {
 		return m.w.jaccl(backend, nodes)
-	} else if backend == api.BackendAuto && mlx[nodes[0]] != "0.32.2" {
+	} else if backend == api.BackendAuto && mlx[nodes[0]].Version != "0.32.2" {
 		return m.w.jaccl(api.BackendJACCLRing, nodes)
 	}
 	for i, n := range nodes {
@@ -514,8 +514,8 @@ func (p planner) Plan(_ context.Context, spec api.JobSpec, mlx map[api.NodeID]st
 	return plan, nil
 }
 
-func (p planner) Explain(ctx context.Context, spec api.JobSpec) (api.JobPlanResult, error) {
-	plan, err := p.Plan(ctx, spec, nil)
+func (p planner) Explain(ctx context.Context, spec api.JobSpec, mlx map[api.NodeID]api.ProgramMLX) (api.JobPlanResult, error) {
+	plan, err := p.Plan(ctx, spec, mlx)
 	if err != nil {
 		return api.JobPlanResult{Remedies: []api.Cause{api.AsError(err).Cause()}}, nil
 	}

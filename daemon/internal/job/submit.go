@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
+	"slices"
 	"time"
 
 	"fulmen/daemon/api"
@@ -113,9 +114,49 @@ func (j *Jobs) Plan(ctx context.Context, c Caller, p api.JobPlanParams) (api.Job
 	if err := checkRequest(p.Request); err != nil {
 		return api.JobPlanResult{}, err
 	}
-	ctx, cancel := timeout{planWithin, "a plan"}.of(ctx, j.cfg.Clock)
-	defer cancel()
-	return j.cfg.Planner.Explain(ctx, j.vouched(p.Request.Spec(api.NewJobID(), c.Principal, j.now())))
+	spec := j.vouched(p.Request.Spec(api.NewJobID(), c.Principal, j.now()))
+	explain := func(mlx map[api.NodeID]api.ProgramMLX) (api.JobPlanResult, error) {
+		ctx, cancel := timeout{planWithin, "a plan"}.of(ctx, j.cfg.Clock)
+		defer cancel()
+		return j.cfg.Planner.Explain(ctx, spec, mlx)
+	}
+	result, err := explain(nil)
+	// The MLX of the program decides too, and only the plan's nodes can say which it is.
+	// Each round knows more of them.
+	mlx := map[api.NodeID]api.ProgramMLX{}
+	for range api.MaxExactNodes {
+		if err != nil || result.Plan == nil || spec.Program.Builtin != "" {
+			break
+		}
+		var ask []api.NodeID
+		for _, r := range result.Plan.Ranks {
+			if _, known := mlx[r.Node]; !known {
+				ask = append(ask, r.Node)
+			}
+		}
+		faults, notes := j.unfit(spec, *result.Plan, mlx)
+		if len(faults) > 0 {
+			result, err = explain(mlx)
+			continue
+		}
+		if len(ask) == 0 {
+			result.Plan.Notes = append(slices.Clone(result.Plan.Notes), notes...)
+			break
+		}
+		answers, errs, err := j.lookAt(ctx, c, spec.Program, ask)
+		if err != nil {
+			return api.JobPlanResult{}, err
+		}
+		found := mlxOf(answers)
+		for i, n := range ask {
+			if errs[i] == nil {
+				mlx[n] = found[n]
+			} else {
+				mlx[n] = api.ProgramMLX{}
+			}
+		}
+	}
+	return result, err
 }
 
 // find gives a job that counts, to whoever may act for it.

@@ -110,10 +110,10 @@ func (d *desk) fits(nodes, required []int, p api.Placement, t bruteTier) bool {
 		if !n.Reached || n.Refusal != "" || slices.Contains(p.ExcludedNodes, n.ID) || p.MemoryBytes > *n.WorkingSetBytes {
 			return false
 		}
-		if n.MLXVersion == "0.32.3" && t.backend == api.BackendJACCLRing && len(nodes) > 1 {
+		if n.MLX.Version == "0.32.3" && t.backend == api.BackendJACCLRing && len(nodes) > 1 {
 			return false
 		}
-		if v := n.MLXVersion; v != "" {
+		if v := n.MLX.Version; v != "" {
 			if version != "" && v != version {
 				return false
 			}

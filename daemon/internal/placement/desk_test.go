@@ -193,7 +193,7 @@ func randomDesk(r *rand.Rand, most int) *desk {
 		n.FP16TFLOPS = []*float64{nil, new(10.0), new(20.0)}[r.IntN(3)]
 		n.WorkingSetBytes = new(int64(20+10*r.IntN(4)) << 30)
 		if r.IntN(6) == 0 {
-			n.MLXVersion = []string{"0.32.3", "0.32.4", "0.33.0"}[r.IntN(3)]
+			n.MLX.Version = []string{"0.32.3", "0.32.4", "0.33.0"}[r.IntN(3)]
 		}
 		if r.IntN(10) == 0 {
 			n.Refusal = api.ReasonJobsNotShared

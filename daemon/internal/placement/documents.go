@@ -27,10 +27,10 @@ type Source struct {
 	Stale func(api.NodeID) bool
 	// Trusted are networks that this node's configuration trusts.
 	Trusted []netip.Prefix
-	// Programs are the versions of MLX that a preflight found for a person's own program, by node.
-	// Without them such a program is placed without regard to versions, which the preflight
-	// before the start compares; a built-in program uses the MLX of each node's identity document.
-	Programs map[api.NodeID]string
+	// Programs is what preflights found of the MLX of a person's own program, by node.
+	// Without it such a program is placed without regard to its MLX, at which the preflight
+	// before the start looks; a built-in program uses the MLX of each node's identity document.
+	Programs map[api.NodeID]api.ProgramMLX
 	// Brief is as in [Input].
 	Brief bool
 	// At is now; zero = no measurement is called old.
@@ -73,10 +73,10 @@ func InputOf(s Source) (Input, []api.Cause) {
 	for i := range known {
 		r := reader{spec: &s.Spec, node: Node{
 			ID: known[i].ID, ShortName: known[i].ShortName, Network: known[i].Network, Reached: !known[i].Stale,
-			OwnPrincipal: s.Spec.Principal.Node == known[i].ID, MLXVersion: s.Programs[known[i].ID],
+			OwnPrincipal: s.Spec.Principal.Node == known[i].ID, MLX: s.Programs[known[i].ID],
 		}}
 		if id := known[i].Identity; id != nil && s.Spec.Program.Builtin != "" {
-			r.node.MLXVersion, r.node.MLXBackends = id.MLXVersion, id.MLXBackends
+			r.node.MLX = api.ProgramMLX{Version: id.MLXVersion, Backends: id.MLXBackends}
 		}
 		r.readPorts(known[i])
 		for _, d := range of[known[i].ID] {

@@ -48,7 +48,9 @@ func TestDocumentsThatStop(t *testing.T) {
 		{"not mapped", api.Document{}, sharing(t, other, api.Sharing{Jobs: api.JobsMapped}), api.ReasonPrincipalUnmapped},
 		{"nothing is lent", api.Document{}, sharing(t, other, api.Sharing{Jobs: api.JobsNobody, MappedMembers: true}), api.ReasonJobsNotShared},
 		{"no sharing is told", api.Document{}, without(api.KindSharing), api.ReasonJobsNotShared},
-		{"of another version of MLX", api.Document{}, func(s *Source) { s.Programs = map[api.NodeID]string{s.Self: "0.33.0", other: "0.32.4"} }, api.ReasonMLXVersionsDiffer},
+		{"of another version of MLX", api.Document{}, func(s *Source) {
+			s.Programs = map[api.NodeID]api.ProgramMLX{s.Self: {Version: "0.33.0"}, other: {Version: "0.32.4"}}
+		}, api.ReasonMLXVersionsDiffer},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			is := is.New(t)

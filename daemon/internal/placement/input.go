@@ -41,10 +41,8 @@ type Node struct {
 	Refusal api.Reason
 	// OwnPrincipal says that the principal is one of its own people, to whom nothing is lent.
 	OwnPrincipal bool
-	// MLXVersion is that of the MLX that the program will use there; empty where not known.
-	MLXVersion string
-	// MLXBackends are the distributed backends of that MLX; nil where not known.
-	MLXBackends []api.MLXBackend
+	// MLX is what is known of the MLX that the program will use there.
+	MLX api.ProgramMLX
 	// WorkingSetBytes is the GPU's largest recommended working set.
 	WorkingSetBytes *int64
 	// AvailableBytes is what a new program could get without swapping.

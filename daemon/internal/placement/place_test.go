@@ -86,8 +86,8 @@ func TestWhichNodes(t *testing.T) {
 		{"a device is lent", func(d *desk, _ *api.Placement) {
 			d.nodes[0].Lent = []Lent{{GPU: api.GPUNone, Receptacles: []api.Receptacle{1}}}
 		}, ids(0, 2)},
-		{"another version of MLX", func(d *desk, _ *api.Placement) { d.nodes[0].MLXVersion, d.nodes[1].MLXVersion = "0.32.4", "0.33.0" }, ids(0, 2)},
-		{"no JACCL", func(d *desk, _ *api.Placement) { d.nodes[0].MLXBackends = []api.MLXBackend{api.MLXBackendRing} }, ids(1, 2)},
+		{"another version of MLX", func(d *desk, _ *api.Placement) { d.nodes[0].MLX.Version, d.nodes[1].MLX.Version = "0.32.4", "0.33.0" }, ids(0, 2)},
+		{"no JACCL", func(d *desk, _ *api.Placement) { d.nodes[0].MLX.Backends = []api.MLXBackend{api.MLXBackendRing} }, ids(1, 2)},
 		{"the fewest that will do", func(_ *desk, p *api.Placement) { p.Ranks, p.MinNodes, p.MaxNodes = 0, 2, 4 }, ids(0, 1)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -126,11 +126,11 @@ func TestFirstThingThatStops(t *testing.T) {
 		{func(d *desk, _ *api.Placement) { d.wires[0].gigabits = 40 }, api.ReasonLinkTooSlow, "jaccl cannot join 2 ranks: mac-0 <-> mac-1: receptacle 1 negotiated 40 Gb/s, RDMA needs more than 40", false},
 		{func(d *desk, _ *api.Placement) { d.wires[0].ready = false }, api.ReasonRDMASwitchOff, "jaccl cannot join 2 ranks: mac-0 <-> mac-1: RDMA is switched off on mac-0", false},
 		{func(d *desk, _ *api.Placement) { d.wires = nil }, api.ReasonNotConnected, "jaccl cannot join 2 ranks: mac-0 <-> mac-1: no cable joins them", false},
-		{func(d *desk, _ *api.Placement) { d.nodes[0].MLXVersion, d.nodes[1].MLXVersion = "0.33.0", "0.32.4" }, api.ReasonMLXVersionsDiffer, "jaccl cannot join 2 ranks: mac-1 has MLX 0.32.4, mac-0 has 0.33.0", false},
+		{func(d *desk, _ *api.Placement) { d.nodes[0].MLX.Version, d.nodes[1].MLX.Version = "0.33.0", "0.32.4" }, api.ReasonMLXVersionsDiffer, "jaccl cannot join 2 ranks: mac-1 has MLX 0.32.4, mac-0 has 0.33.0", false},
 		{func(d *desk, p *api.Placement) {
-			d.nodes[0].MLXVersion, d.nodes[1].MLXVersion, p.Backend = "0.32.2", "0.32.2", api.BackendJACCLRing
+			d.nodes[0].MLX.Version, d.nodes[1].MLX.Version, p.Backend = "0.32.2", "0.32.2", api.BackendJACCLRing
 		}, api.ReasonMLXTooOld, "jaccl-ring cannot join 2 ranks: mac-0 has MLX 0.32.2, whose all_gather over jaccl-ring is wrong before 0.32.4", false},
-		{func(d *desk, _ *api.Placement) { d.nodes[1].MLXBackends = []api.MLXBackend{api.MLXBackendRing} }, api.ReasonJACCLMissing, "jaccl cannot join 2 ranks: MLX on mac-1 has no jaccl", false},
+		{func(d *desk, _ *api.Placement) { d.nodes[1].MLX.Backends = []api.MLXBackend{api.MLXBackendRing} }, api.ReasonJACCLMissing, "jaccl cannot join 2 ranks: MLX on mac-1 has no jaccl", false},
 		{func(_ *desk, p *api.Placement) { p.Ranks = 3 }, api.ReasonNotEnoughNodes, "jaccl cannot join 2 ranks: 3 nodes are wanted, and there are 2", false},
 		{func(_ *desk, p *api.Placement) { p.Ranks = 9 }, api.ReasonTooManyRanks, "jaccl joins at most 8 ranks, not 9", true},
 		{func(_ *desk, p *api.Placement) { p.Nodes, p.ExcludedNodes = ids(1), ids(1) }, api.ReasonSpecConflict, id(1).Display() + " is both required and excluded", true},
@@ -291,7 +291,7 @@ func TestSingle(t *testing.T) {
 func TestAllowMixed(t *testing.T) {
 	is := is.New(t)
 	d := newDesk(2).plug(0, 1, 80)
-	d.nodes[0].MLXVersion, d.nodes[1].MLXVersion = "0.33.0", "0.32.4"
+	d.nodes[0].MLX.Version, d.nodes[1].MLX.Version = "0.33.0", "0.32.4"
 	in := d.input(api.Placement{Ranks: 2, Backend: api.BackendJACCL}, nil)
 	is.Equal(Plan(in).Err().Data.Remedy, "Install the same version of MLX everywhere, or pass --allow-mixed.")
 	in.Brief = true

@@ -230,10 +230,10 @@ func (m *misses) mixed(x set) *api.Cause {
 		return nil
 	}
 	with := func(v string) *Node {
-		return m.nodes[m.places(x)[slices.IndexFunc(m.places(x), func(i int) bool { return m.nodes[i].MLXVersion == v })]]
+		return m.nodes[m.places(x)[slices.IndexFunc(m.places(x), func(i int) bool { return m.nodes[i].MLX.Version == v })]]
 	}
 	a, b := with(versions[0]), with(versions[1])
-	c := causeOf(api.ReasonMLXVersionsDiffer, pairSubject(a, b), "%s has MLX %s, %s has %s", a.name(), a.MLXVersion, b.name(), b.MLXVersion)
+	c := causeOf(api.ReasonMLXVersionsDiffer, pairSubject(a, b), "%s has MLX %s, %s has %s", a.name(), a.MLX.Version, b.name(), b.MLX.Version)
 	return &c
 }
 

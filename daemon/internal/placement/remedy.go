@@ -177,9 +177,11 @@ func (n *Node) without(reason api.Reason) Node {
 			free.Lent[i].GPU = api.GPUNone
 		}
 	case api.ReasonBackendUnsupported, api.ReasonJACCLMissing:
-		free.MLXBackends = nil
+		free.MLX.Backends = nil
+	case api.ReasonProgramMLXMissing:
+		free.MLX.Missing = false
 	case api.ReasonMLXTooOld:
-		free.MLXVersion = ""
+		free.MLX.Version = ""
 	case n.Refusal:
 		free.Refusal = ""
 	}

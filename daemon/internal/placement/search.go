@@ -47,7 +47,7 @@ func (s *state) eligible(t tier) []int {
 func (s *state) versions(nodes []int) []string {
 	var all []string
 	for _, i := range nodes {
-		if v := s.nodes[i].MLXVersion; v != "" {
+		if v := s.nodes[i].MLX.Version; v != "" {
 			all = append(all, v)
 		}
 	}
@@ -67,7 +67,7 @@ func (s *state) groups(nodes []int) [][]int {
 	for _, v := range s.versions(nodes) {
 		var group []int
 		for _, i := range nodes {
-			if have := s.nodes[i].MLXVersion; v == "" || have == "" || have == v {
+			if have := s.nodes[i].MLX.Version; v == "" || have == "" || have == v {
 				group = append(group, i)
 			}
 		}

@@ -2,7 +2,6 @@ package placement
 
 import (
 	"cmp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -73,33 +72,21 @@ func (t tier) widest() int {
 // uses: more than any Mac has receptacles for.
 const maxSocketCables = 8
 
-// ringAllGather is the first MLX whose all_gather over JACCL's ring was seen to
-// be right; 0.32.2 gives wrong data.
-const ringAllGather = "0.32.4"
-
 // stopIn is what keeps a node from a tier; nil where nothing does.
 func (s *state) stopIn(i int, t tier) *api.Cause {
 	if s.stops[i] != nil {
 		return s.stops[i]
 	}
+	if s.in.Spec.AllowSolo && s.demand.backend != api.BackendAuto {
+		return nil // its ranks need not make a group of MLX's
+	}
 	n := s.nodes[i]
-	needs := api.MLXBackendRing
-	if t.backend.RDMA() {
-		needs = api.MLXBackendJACCL
+	reason, what := stopOfMLX(n.MLX, t.backend, t.shape)
+	if reason == "" {
+		return nil
 	}
-	if n.MLXBackends != nil && !slices.Contains(n.MLXBackends, needs) && t.shape != api.ShapeSingle {
-		reason := api.ReasonBackendUnsupported
-		if needs == api.MLXBackendJACCL {
-			reason = api.ReasonJACCLMissing
-		}
-		c := causeOf(reason, string(n.ID), "MLX on %s has no %s", n.name(), needs)
-		return &c
-	}
-	if t.backend == api.BackendJACCLRing && t.shape == api.ShapeRing && n.MLXVersion != "" && olderThan(n.MLXVersion, ringAllGather) {
-		c := tooOld(n.ID, n.name(), n.MLXVersion)
-		return &c
-	}
-	return nil
+	c := causeOf(reason, string(n.ID), what, n.name())
+	return &c
 }
 
 // olderThan compares versions by their numbers. What follows them, as in

@@ -1,30 +1,83 @@
 package placement
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"fulmen/daemon/api"
 )
 
-// Unfit says which versions of MLX, as a preflight found them for a person's own
-// program, do not fit a plan. That all are the same is not looked at: a preflight
-// compares them, and more than them. name is what people call a node.
-func Unfit(plan api.Plan, mlx map[api.NodeID]string, name func(api.NodeID) string) []api.Cause {
-	var out []api.Cause
-	if plan.Backend != api.BackendJACCLRing || plan.Shape != api.ShapeRing {
-		return nil
+// ringAllGather is the first MLX whose all_gather over JACCL's ring was seen to
+// be right; 0.32.2 gives wrong data.
+const ringAllGather = "0.32.4"
+
+// stopOfMLX is what keeps a program with such an MLX from a backend, and a sentence
+// with room for who has it; no reason where nothing does.
+func stopOfMLX(mlx api.ProgramMLX, backend api.Backend, shape api.PlanShape) (reason api.Reason, what string) {
+	needs, without := api.MLXBackendRing, api.ReasonBackendUnsupported
+	if backend.RDMA() {
+		needs, without = api.MLXBackendJACCL, api.ReasonJACCLMissing
 	}
-	for _, r := range plan.Ranks {
-		v := mlx[r.Node]
-		if v == "" || !olderThan(v, ringAllGather) || slices.ContainsFunc(out, func(c api.Cause) bool { return c.Subject == string(r.Node) }) {
-			continue
-		}
-		out = append(out, tooOld(r.Node, name(r.Node), v))
+	switch {
+	case shape == api.ShapeSingle:
+	case mlx.Missing && backend.RDMA(): // over a ring, nobody has to join
+		return api.ReasonProgramMLXMissing, noMLX
+	case mlx.Backends != nil && !slices.Contains(mlx.Backends, needs):
+		return without, "MLX on %s has no " + string(needs)
+	case backend == api.BackendJACCLRing && mlx.Version != "" && olderThan(mlx.Version, ringAllGather):
+		return api.ReasonMLXTooOld, "%s has MLX " + strings.ReplaceAll(mlx.Version, "%", "%%") + ", whose all_gather over jaccl-ring is wrong before " + ringAllGather
 	}
-	return out
+	return "", ""
 }
 
-// tooOld says that an MLX computes wrongly over jaccl-ring.
-func tooOld(id api.NodeID, name, version string) api.Cause {
-	return causeOf(api.ReasonMLXTooOld, string(id), "%s has MLX %s, whose all_gather over jaccl-ring is wrong before %s", name, version, ringAllGather)
+const noMLX = "The program's Python finds no MLX on %s"
+
+// Unfit says which MLX, as preflights found them for a person's own program, do not
+// fit a plan, and what a person should know of those that do. That all are the same is
+// not looked at: a preflight compares them, and more than them. name is what people
+// call a node.
+func Unfit(plan api.Plan, mlx map[api.NodeID]api.ProgramMLX, name func(api.NodeID) string) (faults, notes []api.Cause) {
+	type stop struct {
+		reason api.Reason
+		what   string
+	}
+	var stops []stop
+	var missing []api.NodeID
+	on := map[stop][]api.NodeID{}
+	for _, r := range plan.Ranks {
+		found := mlx[r.Node]
+		reason, what := stopOfMLX(found, plan.Backend, plan.Shape)
+		switch s := (stop{reason, what}); {
+		case reason != "":
+			if on[s] == nil {
+				stops = append(stops, s)
+			}
+			on[s] = append(on[s], r.Node)
+		case found.Missing:
+			missing = append(missing, r.Node)
+		}
+	}
+	for _, s := range stops {
+		faults = append(faults, causeOn(s.reason, s.what, on[s], name))
+	}
+	if len(missing) > 0 {
+		notes = append(notes, causeOn(api.ReasonProgramMLXMissing, noMLX, missing, name))
+	}
+	return faults, notes
+}
+
+// causeOn makes one cause of what holds on several nodes.
+func causeOn(reason api.Reason, what string, nodes []api.NodeID, name func(api.NodeID) string) api.Cause {
+	slices.Sort(nodes)
+	nodes = slices.Compact(nodes)
+	called := make([]string, len(nodes))
+	for i, n := range nodes {
+		called[i] = name(n)
+	}
+	said := called[0]
+	if last := len(called) - 1; last > 0 {
+		said = strings.Join(called[:last], ", ") + " and " + called[last]
+	}
+	return causeOf(reason, string(nodes[0]), "%s.", fmt.Sprintf(what, said))
 }

@@ -15,19 +15,19 @@ func TestUnfit(t *testing.T) {
 	}
 	for _, c := range []struct {
 		plan api.Plan
-		mlx  map[api.NodeID]string
+		mlx  map[api.NodeID]api.ProgramMLX
 		want string
 	}{
-		{plan(api.BackendJACCLRing, api.ShapeRing), map[api.NodeID]string{"a": "0.32.4", "b": "0.32.2"}, "mac-b has MLX 0.32.2, whose all_gather over jaccl-ring is wrong before 0.32.4"},
-		{plan(api.BackendJACCLRing, api.ShapeRing), map[api.NodeID]string{"a": "0.32.4.dev1+abc", "b": "0.33.0"}, "mac-a has MLX 0.32.4.dev1+abc, whose all_gather over jaccl-ring is wrong before 0.32.4"},
-		{plan(api.BackendJACCLRing, api.ShapeRing), map[api.NodeID]string{"a": "0.32.4", "b": "1.0"}, ""},
+		{plan(api.BackendJACCLRing, api.ShapeRing), map[api.NodeID]api.ProgramMLX{"a": {Version: "0.32.4"}, "b": {Version: "0.32.2"}}, "mac-b has MLX 0.32.2, whose all_gather over jaccl-ring is wrong before 0.32.4."},
+		{plan(api.BackendJACCLRing, api.ShapeRing), map[api.NodeID]api.ProgramMLX{"a": {Version: "0.32.4.dev1+abc"}, "b": {Version: "0.33.0"}}, "mac-a has MLX 0.32.4.dev1+abc, whose all_gather over jaccl-ring is wrong before 0.32.4."},
+		{plan(api.BackendJACCLRing, api.ShapeRing), map[api.NodeID]api.ProgramMLX{"a": {Version: "0.32.4"}, "b": {Version: "1.0"}}, ""},
 		{plan(api.BackendJACCLRing, api.ShapeRing), nil, ""}, // nobody tells
-		{plan(api.BackendJACCLRing, api.ShapeSingle), map[api.NodeID]string{"a": "0.30"}, ""},
-		{plan(api.BackendJACCL, api.ShapeMesh), map[api.NodeID]string{"a": "0.32.2"}, ""},
-		{plan(api.BackendRing, api.ShapeRing), map[api.NodeID]string{"a": "0.32.2"}, ""},
+		{plan(api.BackendJACCLRing, api.ShapeSingle), map[api.NodeID]api.ProgramMLX{"a": {Version: "0.30"}}, ""},
+		{plan(api.BackendJACCL, api.ShapeMesh), map[api.NodeID]api.ProgramMLX{"a": {Version: "0.32.2"}}, ""},
+		{plan(api.BackendRing, api.ShapeRing), map[api.NodeID]api.ProgramMLX{"a": {Version: "0.32.2"}}, ""},
 	} {
 		is := is.New(t)
-		got := Unfit(c.plan, c.mlx, name)
+		got, _ := Unfit(c.plan, c.mlx, name)
 		if c.want == "" {
 			is.Equal(len(got), 0)
 			continue

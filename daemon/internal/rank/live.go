@@ -84,7 +84,7 @@ func (r *Ranks) prepare(ctx context.Context, h *held, w wanted, before []*held) 
 	}
 	if len(program.Prepare) > 0 { // until now nobody knew; the home compares them
 		r.mu.Lock()
-		h.Doc.Versions = resolved.Versions
+		h.Doc.Versions, h.Doc.MLX = resolved.Versions, resolved.MLX
 		r.mu.Unlock()
 	}
 	if w.waits {

@@ -1877,6 +1877,8 @@ export interface JobPreflightResult {
   nodes: Preflight[];
   /** What would stop the program. */
   differences?: Cause[];
+  /** What would not stop it and is to be known, such as no MLX anywhere. */
+  notes?: Cause[];
 }
 
 /**
@@ -2987,6 +2989,8 @@ export interface Preflight {
   interpreter?: string;
   /** Those of python, mlx and packages, by name. */
   versions?: Record<string, string>;
+  /** The MLX that the program would use; absent where that is not known. */
+  mlx?: ProgramMLX;
   /** What is free where the program would start. Unit: bytes. */
   disk_free_bytes?: number;
   /** What is missing there. */
@@ -3019,6 +3023,16 @@ export interface Program {
   stdin: StdinTarget;
   /** Gives rank 0 a pseudo-terminal. */
   terminal?: boolean;
+}
+
+/** ProgramMLX is the MLX that a program's interpreter finds. */
+export interface ProgramMLX {
+  /** Says that it finds none. */
+  missing?: boolean;
+  /** That of its package. */
+  version?: string;
+  /** The distributed backends that it has, by its own word; absent where it could not tell. */
+  backends?: MLXBackend[];
 }
 
 /** Program is what a job's ranks execute and in what surroundings. */
@@ -3308,6 +3322,8 @@ export interface Rank {
   output?: OutputSize;
   /** Those that the node found once the command that prepares it was through, as in [Preflight]; absent of a job that has none. */
   versions?: Record<string, string>;
+  /** The program's MLX, found with the versions. */
+  mlx?: ProgramMLX;
   /** The published ports on which the program listens now. */
   ports?: number[];
 }
@@ -4183,6 +4199,7 @@ export type KnownReason =
   | "principal_unmapped"
   | "probe_token_invalid"
   | "program_missing"
+  | "program_mlx_missing"
   | "program_not_executable"
   | "program_replaced"
   | "protocol_too_new"

@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
 
 	"fulmen/app/text"
 	"fulmen/cmd/fulmen/internal/output"
+	"fulmen/cmd/fulmen/internal/show"
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
 )
@@ -47,6 +49,7 @@ type attachment struct {
 
 	state    jobState
 	where    string // as was said last
+	noted    []string
 	opened   int    // the attempt whose ports were said
 	stopping int
 	restore  func() error
@@ -115,6 +118,7 @@ func (a *attachment) take(ctx context.Context, c jobChange) {
 		return
 	}
 	a.event(jobEvent{Changed: &c.JobChanged})
+	a.sayNotes()
 	switch now := a.state.job.Phase; {
 	case now == was:
 	case now == api.JobHandshake, now == api.JobRunning:
@@ -153,6 +157,16 @@ func (a *attachment) sayWhere() {
 	if words := a.state.words(a.view(), a.names); words != a.where {
 		a.where = words
 		a.say(words)
+	}
+}
+
+// sayNotes says once what would keep a program from running as it is meant to.
+func (a *attachment) sayNotes() {
+	for _, line := range show.Notes(a.state.job) {
+		if !slices.Contains(a.noted, line) {
+			a.noted = append(a.noted, line)
+			a.say(line)
+		}
 	}
 }
 

@@ -77,7 +77,7 @@ func (r *run) envCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return r.with(c.Context(), func(c2 *client.Client) error { return r.preflight(c.Context(), c2, program, w.nodes) })
+			return r.with(c.Context(), func(c2 *client.Client) error { return r.preflight(c.Context(), c2, program, w.nodes, len(args) == 0) })
 		},
 	}
 	w.programFlags(c)
@@ -87,7 +87,7 @@ func (r *run) envCommand() *cobra.Command {
 	return c
 }
 
-func (r *run) preflight(ctx context.Context, c *client.Client, program api.Program, nodes []string) error {
+func (r *run) preflight(ctx context.Context, c *client.Client, program api.Program, nodes []string, wantsMLX bool) error {
 	params := api.JobPreflightParams{Program: program}
 	params.Program.Stdin = api.StdinNone
 	for _, n := range nodes {
@@ -102,7 +102,7 @@ func (r *run) preflight(ctx context.Context, c *client.Client, program api.Progr
 	} else {
 		err = r.view().Preflight(r.Out, result, nodeNames(ctx, c))
 	}
-	stopped := len(result.Differences) > 0
+	stopped := len(result.Differences) > 0 || wantsMLX && len(result.Notes) > 0
 	for _, n := range result.Nodes {
 		stopped = stopped || len(n.Problems) > 0
 	}

@@ -54,7 +54,10 @@ func (v View) Preflight(w io.Writer, p api.JobPreflightResult, called map[api.No
 	if err := causes(w, "What would stop the program:", p.Differences); err != nil {
 		return err
 	}
-	if len(p.Differences) > 0 || slices.ContainsFunc(p.Nodes, func(x api.Preflight) bool { return len(x.Problems) > 0 }) {
+	if err := causes(w, "To know:", p.Notes); err != nil {
+		return err
+	}
+	if len(p.Differences)+len(p.Notes) > 0 || slices.ContainsFunc(p.Nodes, func(x api.Preflight) bool { return len(x.Problems) > 0 }) {
 		return nil
 	}
 	_, err := fmt.Fprintln(w, "\nNothing is in the way.")

@@ -53,6 +53,22 @@ func (v View) Progress(j api.Job, ranks []api.Rank, called map[api.NodeID]string
 	return join(": ", string(j.Phase), why)
 }
 
+// Notes are lines about a job that its owner has to know when it begins: what is
+// most likely an oversight, and stops nothing.
+func Notes(j api.Job) []string {
+	a := current(j)
+	if a == nil || a.Plan == nil {
+		return nil
+	}
+	var out []string
+	for _, n := range a.Plan.Notes {
+		if n.Reason == api.ReasonProgramMLXMissing {
+			out = append(out, join(" ", sentence(n.Message), n.Remedy))
+		}
+	}
+	return out
+}
+
 // failedBefore says that the last attempt failed, and why, while the next is being
 // placed.
 func failedBefore(j api.Job) string {

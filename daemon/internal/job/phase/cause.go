@@ -20,6 +20,8 @@ func (m *step) failureOf(rank int, why Cause, exit *api.Exit, handshake api.Hand
 	if f.Reason == "" {
 		f.Reason = reasonOf(exit)
 	}
+	// Its Python finds no MLX, and it ended with an error: it would do so again.
+	f.Final = f.Final || byItsCode(exit) && *exit.Code != 0 && m.noted(api.ReasonProgramMLXMissing)
 	if !m.handshakes() || m.hasJoined(rank) || !byItsCode(exit) || m.Rules.AllowSolo && *exit.Code == 0 {
 		return f
 	}

@@ -47,12 +47,18 @@ type HandOverRefused struct {
 }
 
 // Preflighted answers [Preflight]: all nodes have what the program needs.
-type Preflighted struct{ Attempt int }
+type Preflighted struct {
+	Attempt int
+	// Notes are what a person should know of it.
+	Notes []api.Cause
+}
 
 // PreflightFailed answers [Preflight]: they have not.
 type PreflightFailed struct {
 	Attempt int
 	Cause   Cause
+	// Replan says that another plan may do, by what is known now.
+	Replan bool
 }
 
 // Granted answers [AskGrant]: the node lends what the rank needs.

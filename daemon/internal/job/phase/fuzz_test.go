@@ -52,9 +52,9 @@ func event(s State, kind byte, a int, b byte) Event {
 	case 2:
 		return HandOverAccepted{node}
 	case 3:
-		return Preflighted{attempt}
+		return Preflighted{Attempt: attempt}
 	case 4:
-		return PreflightFailed{attempt, cause}
+		return PreflightFailed{Attempt: attempt, Cause: cause, Replan: a%2 == 0}
 	case 5:
 		return Granted{attempt, rank, node}
 	case 6:

@@ -126,7 +126,7 @@ func TestAnAttemptTheSuccessorDidNotKnowIsEndedFirst(t *testing.T) {
 	g := &rig{t: t, s: follower(api.JobBackoff)}
 	g.s.Job.Attempts[0].EndedAt = at(2)
 	g.next(all("node0", "node1", "node8")).fire(TimerHomeLost).elected()
-	g.next(Planned{planOn(api.BackendRing, nodeIDs(0, 1)...)}, Granted{2, 0, nodeID(0)}, Granted{2, 1, nodeID(1)}, Preflighted{2})
+	g.next(Planned{planOn(api.BackendRing, nodeIDs(0, 1)...)}, Granted{2, 0, nodeID(0)}, Granted{2, 1, nodeID(1)}, Preflighted{Attempt: 2})
 	is.Equal(g.did(), "") // too few know of it
 	g.fire(TimerRenew)
 	is.Equal(g.s.Job.Reason, api.ReasonNoMajority)
@@ -137,7 +137,7 @@ func TestAnAttemptTheSuccessorDidNotKnowIsEndedFirst(t *testing.T) {
 	is.Equal(g.did(), "release 2/0, release 2/1, end 2 on node9 home_lost 2s, end 2 on node8 home_lost 2s")
 	is.Equal(g.s.Job.Phase, api.JobEnding)
 	g.next(EndAccepted{2, "node9"}).fire(TimerLease)
-	g.next(Planned{planOn(api.BackendRing, nodeIDs(0, 1)...)}, Granted{3, 0, nodeID(0)}, Granted{3, 1, nodeID(1)}, Preflighted{3})
+	g.next(Planned{planOn(api.BackendRing, nodeIDs(0, 1)...)}, Granted{3, 0, nodeID(0)}, Granted{3, 1, nodeID(1)}, Preflighted{Attempt: 3})
 	g.next(Held{3, g.s.Job.Epoch, []api.NodeID{"node1"}})
 	is.Equal(g.did(), "")
 	g.next(Held{3, g.s.Job.Epoch, []api.NodeID{"node8"}})
@@ -159,7 +159,7 @@ func TestNothingStartsUnknownToAMajorityThatIsAway(t *testing.T) {
 	is := is.New(t)
 	three := nodeIDs(0, 1, 2)
 	g := newRig(t, rules()).next(Sight{three, three}, Planned{planOn(api.BackendRing, nodeIDs(0)...)}, Granted{1, 0, nodeID(0)})
-	g.next(Sight{three, nodeIDs(0)}, Preflighted{1})
+	g.next(Sight{three, nodeIDs(0)}, Preflighted{Attempt: 1})
 	is.Equal(g.s.Job.Phase, api.JobBackoff)
 	is.Equal(g.s.Job.Reason, api.ReasonNoMajority)
 	g.fire(TimerBackoff)

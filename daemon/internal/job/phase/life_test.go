@@ -16,7 +16,7 @@ func TestARingRunsToItsEnd(t *testing.T) {
 	is.Equal(g.did(), "AskPlan")
 	g.next(Planned{planOn(api.BackendRing, nodeIDs(0, 1)...)})
 	is.Equal(g.did(), "ask 1/0 0s, ask 1/1 0s, preflight 1") // everything at once
-	g.next(Granted{1, 1, nodeID(1)}, Preflighted{1})
+	g.next(Granted{1, 1, nodeID(1)}, Preflighted{Attempt: 1})
 	is.Equal(g.did(), "")
 	g.next(Granted{1, 0, nodeID(0)})
 	is.Equal(g.did(), "start 1/0, start 1/1")

@@ -75,16 +75,19 @@ func (m *step) home(e Event) {
 	case Preflighted:
 		if m.current(e.Attempt) && m.Job.Phase == api.JobPlacing {
 			m.preflight = true
+			for _, note := range e.Notes {
+				m.note(Noted{e.Attempt, note})
+			}
 			m.startIfReady()
 		}
 	case PreflightFailed:
 		if m.current(e.Attempt) && m.Job.Phase == api.JobPlacing {
-			m.fail(Failure{Cause: e.Cause, Rank: -1})
+			m.preflightFailed(e)
 		}
 	case Granted:
 		m.granted(e)
 	case Noted:
-		m.noted(e)
+		m.note(e)
 	case GrantRefused:
 		m.refused(e)
 	case RankAt:
@@ -179,7 +182,7 @@ func (m *step) due(k TimerKind) {
 func (m *step) enter(p api.JobPhase, why Cause) {
 	if m.Job.Phase != p {
 		m.Job.PhaseSince = m.at
-		m.note(p)
+		m.passed(p)
 		if p != api.JobBackoff {
 			m.Job.NextAttemptAt = api.Time{}
 		}
@@ -197,7 +200,7 @@ const (
 	maxPlansKept    = 4
 )
 
-func (m *step) note(p api.JobPhase) {
+func (m *step) passed(p api.JobPhase) {
 	m.Job.Phases = append(m.Job.Phases, api.PhaseTime{Phase: p, Attempt: m.Job.Attempt, At: m.at})
 	if over := len(m.Job.Phases) - maxPhasesKept; over > 0 {
 		m.Job.Phases = slices.Delete(m.Job.Phases, 0, over)

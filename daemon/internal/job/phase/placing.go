@@ -174,6 +174,21 @@ func (m *step) setPlan(plan api.Plan) {
 	}
 }
 
+// preflightFailed gives an attempt up before anything of it was started. Where another
+// plan may do, it is looked for at once.
+func (m *step) preflightFailed(e PreflightFailed) {
+	if !e.Replan || m.Job.StopRequested != nil {
+		m.fail(Failure{Cause: e.Cause, Rank: -1})
+		return
+	}
+	a := m.attempt()
+	a.Reason, a.Message, a.Uncounted = e.Cause.Reason, e.Cause.Message, true
+	m.stop(TimerRenew)
+	m.closeAttempt()
+	m.enter(api.JobPlacing, Cause{})
+	m.place()
+}
+
 func (m *step) ask(rank int, wait time.Duration) {
 	m.Ranks[rank].Asked = true
 	m.do(AskGrant{m.Job.Attempt, m.Job.Epoch, m.attempt().Plan.Ranks[rank], wait})
@@ -192,8 +207,14 @@ func (m *step) granted(e Granted) {
 	}
 }
 
-// noted adds to what a person should know of the attempt's plan.
-func (m *step) noted(e Noted) {
+// noted reports whether a person was told of something about the attempt's plan.
+func (m *step) noted(reason api.Reason) bool {
+	a := m.attempt()
+	return a != nil && a.Plan != nil && slices.ContainsFunc(a.Plan.Notes, func(n api.Cause) bool { return n.Reason == reason })
+}
+
+// note adds to what a person should know of the attempt's plan.
+func (m *step) note(e Noted) {
 	a := m.attempt()
 	if !m.open || e.Attempt != m.Job.Attempt || a.Plan == nil || slices.Contains(a.Plan.Notes, e.Note) {
 		return

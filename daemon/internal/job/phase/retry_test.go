@@ -162,7 +162,7 @@ func TestRetriesAfterTheStartAreThoseAskedFor(t *testing.T) {
 func TestWhatCannotHelpIsNotRetried(t *testing.T) {
 	is := is.New(t)
 	g := newRig(t, rules()).next(Planned{planOn(api.BackendRing, nodeIDs(0, 1)...)}, Granted{1, 0, nodeID(0)},
-		PreflightFailed{1, Cause{Reason: api.ReasonProgramMissing, Final: true}})
+		PreflightFailed{Attempt: 1, Cause: Cause{Reason: api.ReasonProgramMissing, Final: true}})
 	is.Equal(g.did(), "release 1/0, release 1/1, tell failed 127")
 
 	g = newRig(t, rules()).started(api.BackendJACCL, nodeIDs(0, 1)...)
@@ -197,9 +197,37 @@ func TestEndingWellWithoutJoining(t *testing.T) {
 	is.Equal(g.s.Job.Phase, api.JobSucceeded) // one alone has nobody to join
 }
 
+// Where another backend may do, it is planned anew at once, and the attempt counts nothing.
+func TestAnotherPlanIsLookedForAtOnce(t *testing.T) {
+	is := is.New(t)
+	g := newRig(t, rules()).next(Planned{planOn(api.BackendJACCL, nodeIDs(0, 1)...)}, Granted{1, 0, nodeID(0)}, Granted{1, 1, nodeID(1)})
+	why := Cause{Reason: api.ReasonJACCLMissing, Message: "MLX on node0 has no jaccl."}
+	g.next(PreflightFailed{Attempt: 1, Cause: why, Replan: true})
+	is.Equal(g.did(), "release 1/0, release 1/1, AskPlan")
+	is.Equal(g.s.Job.Phase, api.JobPlacing)
+	is.True(g.s.Job.Attempts[0].Uncounted)
+	is.Equal(g.s.Job.Attempts[0].Message, why.Message)
+	g.started(api.BackendRing, nodeIDs(0, 1)...)
+	is.Equal(g.s.Job.Attempt, 2)
+	is.Equal(g.s.Job.Phase, api.JobStarting)
+	is.Equal(g.s.Job.CountedAttempts, 0)
+}
+
+// A program whose Python finds no MLX is started once, and told once.
+func TestWithoutMLXNothingIsRepeated(t *testing.T) {
+	is := is.New(t)
+	note := api.Cause{Reason: api.ReasonProgramMLXMissing, Message: "The program's Python finds no MLX on node0."}
+	g := newRig(t, rules()).next(Planned{planOn(api.BackendRing, nodeIDs(0, 1)...)}, Granted{1, 0, nodeID(0)}, Granted{1, 1, nodeID(1)})
+	g.next(Preflighted{Attempt: 1, Notes: []api.Cause{note, note}})
+	is.Equal(g.s.Job.Attempts[0].Plan.Notes, []api.Cause{note})
+	g.ended(0, exit(1)).ended(1, exit(1))
+	is.Equal(g.s.Job.Phase, api.JobFailed)
+	is.Equal(len(g.s.Job.Attempts), 1)
+}
+
 func TestStandingInLineHoldsInOrderOfNodes(t *testing.T) {
 	is := is.New(t)
-	g := newRig(t, rules()).next(Preflighted{1}, Planned{planOn(api.BackendRing, nodeIDs(0, 2, 1)...)}, Preflighted{1})
+	g := newRig(t, rules()).next(Preflighted{Attempt: 1}, Planned{planOn(api.BackendRing, nodeIDs(0, 2, 1)...)}, Preflighted{Attempt: 1})
 	g.next(Granted{1, 0, nodeID(0)}, GrantRefused{1, 1, true, Cause{Reason: api.ReasonGPUBusy, WaitingFor: "jaaaaaaaa/1/0"}})
 	is.Equal(g.did(), "") // not all have answered
 	is.Equal(g.s.Job.WaitingFor, "jaaaaaaaa/1/0")

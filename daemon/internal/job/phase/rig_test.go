@@ -77,7 +77,7 @@ func (g *rig) started(b api.Backend, nodes ...api.NodeID) *rig {
 	for i, id := range nodes {
 		g.next(Granted{n, i, id})
 	}
-	return g.next(Preflighted{n})
+	return g.next(Preflighted{Attempt: n})
 }
 
 // ranks takes all ranks to a phase.

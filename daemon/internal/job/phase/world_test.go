@@ -203,9 +203,9 @@ func (m *machine) carry(out []Effect) {
 			m.askVotes(e)
 		case Preflight:
 			if w.rng.IntN(20) == 0 {
-				m.answer(m, PreflightFailed{e.Attempt, Cause{Reason: api.ReasonPreflightFailed}})
+				m.answer(m, PreflightFailed{Attempt: e.Attempt, Cause: Cause{Reason: api.ReasonPreflightFailed}})
 			} else {
-				m.answer(m, Preflighted{e.Attempt})
+				m.answer(m, Preflighted{Attempt: e.Attempt})
 			}
 		case AskGrant:
 			to := w.node(e.Rank.Node)

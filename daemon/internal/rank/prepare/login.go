@@ -145,7 +145,7 @@ func (p *Preparer) find(ctx context.Context, a Account, program api.Program, val
 }
 
 // findTime bounds a look at a node by itself; who asks has a deadline too.
-const findTime = 10 * time.Second
+const findTime = 15 * time.Second
 
 // explainPath says in what could not be found that the PATH may not be the right one.
 func explainPath(problems []api.Cause, note string) {

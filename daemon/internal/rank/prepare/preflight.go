@@ -29,11 +29,11 @@ func (p *Preparer) Preflight(ctx context.Context, a Account, program api.Program
 	problems, isPrepared := answer.Problems, p.isPrepared(a, program, answer)
 	problems = slices.DeleteFunc(problems, func(c api.Cause) bool { return comes(c.Reason, program, isPrepared) })
 	result := api.Preflight{
-		Directory: answer.Directory, Interpreter: answer.Interpreter, Versions: answer.Versions,
+		Directory: answer.Directory, Interpreter: answer.Interpreter, Versions: answer.Versions, MLX: answer.MLX,
 		DiskFreeBytes: answer.DiskFreeBytes, Problems: problems,
 	}
 	if !isPrepared {
-		result.Versions = nil
+		result.Versions, result.MLX = nil, nil
 	}
 	return result
 }
@@ -64,6 +64,8 @@ type Resolved struct {
 	Dir string
 	// Versions are those of Python, MLX and mlx_lm, as in [api.Preflight].
 	Versions map[string]string
+	// MLX is the program's MLX; nil where that is not known.
+	MLX *api.ProgramMLX
 }
 
 // Resolve finds what a rank executes. It is refused with an *api.Error: the first
@@ -86,7 +88,7 @@ func (p *Preparer) Resolve(ctx context.Context, a Account, program api.Program, 
 		return Resolved{}, refused
 	}
 	activate(env, answer)
-	return Resolved{Program: answer.Program, Args: answer.Args, Env: nodelocal.List(env), Dir: answer.Directory, Versions: answer.Versions}, nil
+	return Resolved{Program: answer.Program, Args: answer.Args, Env: nodelocal.List(env), Dir: answer.Directory, Versions: answer.Versions, MLX: answer.MLX}, nil
 }
 
 // activate switches the Python environment on that was found.

@@ -38,6 +38,8 @@ type Answer struct {
 	Python *Python `json:"python,omitempty"`
 	// Versions are those of python and of the packages that are there.
 	Versions map[string]string `json:"versions,omitempty"`
+	// MLX is the program's MLX; nil where that is not known.
+	MLX *api.ProgramMLX `json:"mlx,omitempty"`
 	// DiskFreeBytes is what the account may still write where the program would start.
 	DiskFreeBytes *int64 `json:"disk_free_bytes,omitempty"`
 	// Digest is SHA-256, in hexadecimal, of Prepare and the contents of PrepareInputs.
@@ -64,6 +66,10 @@ type Python struct {
 	// UserFolder is where the account's own packages would be, which come before
 	// them; empty where it does not look there.
 	UserFolder string `json:"user_folder,omitempty"`
+	// MLX is what its MLX said; nil where that could not tell. MLXStamp changes when
+	// packages do.
+	MLX      *api.ProgramMLX `json:"mlx,omitempty"`
+	MLXStamp string          `json:"mlx_stamp,omitempty"`
 }
 
 func (a *Answer) problem(reason api.Reason, subject, remedy, message string) {

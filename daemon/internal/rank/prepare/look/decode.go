@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+
+	"fulmen/daemon/api"
 )
 
 // Bounds of what the two sides say to each other.
@@ -40,6 +43,9 @@ func ParseAnswer(data []byte) (Answer, error) {
 		if p.Reason == "" || p.Message == "" {
 			return Answer{}, errors.New("the answer: a problem without a reason or a message")
 		}
+	}
+	if a.MLX != nil {
+		a.MLX.Backends = slices.DeleteFunc(a.MLX.Backends, func(b api.MLXBackend) bool { return !b.Valid() })
 	}
 	return a, nil
 }

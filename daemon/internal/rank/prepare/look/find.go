@@ -102,6 +102,9 @@ func (f *finder) findVersions() {
 	f.a.Python = &python
 	f.a.Versions = distVersions(folders(f.Request, python), f.Packages)
 	f.a.Versions["python"] = python.Version
+	if mlx := programMLX(f.Request, python); mlx != nil {
+		f.a.MLX = &api.ProgramMLX{Missing: mlx.Missing, Version: f.a.Versions["mlx"], Backends: mlx.Backends}
+	}
 }
 
 // cannot adds the problem of a file that cannot be executed.

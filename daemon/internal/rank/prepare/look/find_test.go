@@ -238,10 +238,20 @@ func TestAnInterpreterIsAskedOnce(t *testing.T) {
 	must(t, os.WriteFile(root+"/venv/bin/python", []byte("\x7fELF"), 0o755))
 	stamp := pythonStamp(root + "/venv/bin/python")
 	is.True(stamp != "")
-	r.Pythons = []Python{{Path: root + "/venv/bin/python", Stamp: stamp, Version: "3.12.9", Folders: []string{root + "/venv/lib"}}}
+	known := Python{Path: root + "/venv/bin/python", Stamp: stamp, Version: "3.12.9", Folders: []string{root + "/venv/lib"}}
+	known.MLX, known.MLXStamp = &api.ProgramMLX{Missing: true}, mlxStamp(known)
+	r.Pythons = []Python{known}
 	r.Packages = []string{"mlx"}
 	a = find(r)
 	is.Equal(a.Versions, map[string]string{"python": "3.12.9", "mlx": "1"})
+	is.True(a.MLX.Missing)
+	must(t, os.Mkdir(root+"/venv/lib/other", 0o755))
+	a = find(r) // a package came: it is asked whether that is MLX
+	is.Equal(a.Problems[0].Reason, api.ReasonInterpreterMissing)
+	must(t, os.Remove(root+"/venv/lib/other"))
+	known.MLXStamp = mlxStamp(known)
+	r.Pythons = []Python{known}
+	is.Equal(len(find(r).Problems), 0)
 	must(t, os.WriteFile(root+"/venv/pyvenv.cfg", []byte("version = 3.13.0\n"), 0o644))
 	is.True(pythonStamp(root+"/venv/bin/python") != stamp)
 	a = find(r) // asked now, and what is there does not run

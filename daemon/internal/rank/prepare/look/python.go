@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"fulmen/daemon/api"
 )
 
 // isPython tells an interpreter by its name: python, python3, python3.12, python3.13t, pypy3.
@@ -49,18 +51,30 @@ func (f *finder) checkPython(path string) error {
 // Isolated (-I) it runs nothing of the directory and ignores PYTHONPATH, which is
 // added by [folders]; the user's own packages it leaves out as well, so it is
 // asked where they would be. What start-up files print lies outside the marks.
+// Then, after another mark, it says of which backends its MLX can make groups,
+// which only MLX itself knows: see [readMLX].
 const ask = `import os,site,sys
 m=sys.argv[1].encode()
 v=sys.version.split()[0]+("t" if "t" in getattr(sys,"abiflags","") else "")
 p=["1" if sys.prefix==getattr(sys,"base_prefix",sys.prefix) else "0",site.getusersitepackages() or ""]
 o=getattr(sys.stdout,"buffer",sys.stdout)
 o.write(m+b"\0".join([os.fsencode(x) for x in [v]+p+sys.path])+m)
+o.flush()
+if p[0]=="1" and os.path.isdir(p[1]): sys.path.insert(0,p[1])
+try:
+ import mlx.core as mx
+ s="has "+" ".join([b for b in ("jaccl","ring") if mx.distributed.is_available(backend=b)])
+except ModuleNotFoundError as e: s="none" if e.name in ("mlx","mlx.core") else ""
+except Exception: s=""
+o.write(b"\x1fmlx\x1f"+s.encode()+b"\x1fmlx\x1f")
 o.flush()`
 
 const (
 	askMark = "\x1ffulmen\x1f"
-	// askTime bounds one interpreter; a cold one on a slow disk takes a second.
-	askTime = 5 * time.Second
+	mlxMark = "\x1fmlx\x1f"
+	// askTime bounds one interpreter: a cold one on a slow disk takes a second, and
+	// MLX, which loads the GPU's libraries, a few more.
+	askTime = 8 * time.Second
 	maxAsk  = 256 << 10
 )
 
@@ -69,7 +83,7 @@ const (
 func askPython(r Request, path string) (python Python, asked bool, err error) {
 	stamp := pythonStamp(path)
 	for _, known := range r.Pythons {
-		if known.Path == path && known.Stamp == stamp && stamp != "" {
+		if known.Path == path && known.Stamp == stamp && stamp != "" && known.MLXStamp == mlxStamp(known) {
 			return known, false, nil
 		}
 	}
@@ -83,12 +97,70 @@ func askPython(r Request, path string) (python Python, asked bool, err error) {
 	var out, complaints head
 	out.limit, complaints.limit = maxAsk, 4<<10
 	command.Stdout, command.Stderr = &out, &complaints
-	if err := command.Run(); err != nil {
-		return Python{}, true, fmt.Errorf("%s does not run: %w%s", path, err, quoted(complaints.String()))
-	}
+	ran := command.Run()
 	python, err = parsePython(out.String())
-	python.Path, python.Stamp = path, stamp
-	return python, true, err
+	switch {
+	case ran != nil && err != nil: // one that has answered was ended by its MLX
+		return Python{}, true, fmt.Errorf("%s does not run: %w%s", path, ran, quoted(complaints.String()))
+	case err != nil:
+		return Python{}, true, err
+	case ran == nil:
+		python.MLX = readMLX(out.String())
+	}
+	python.Path, python.Stamp, python.MLXStamp = path, stamp, mlxStamp(python)
+	return python, true, nil
+}
+
+// readMLX reads what ask printed of MLX; nil where it could not tell.
+func readMLX(out string) *api.ProgramMLX {
+	said, found := between(out, mlxMark)
+	words := strings.Fields(said)
+	switch {
+	case !found || len(words) == 0:
+		return nil
+	case words[0] == "none" && len(words) == 1:
+		return &api.ProgramMLX{Missing: true}
+	case words[0] != "has":
+		return nil
+	}
+	mlx := &api.ProgramMLX{Backends: []api.MLXBackend{}}
+	for _, word := range words[1:] {
+		if b := api.MLXBackend(word); b.Valid() && !slices.Contains(mlx.Backends, b) {
+			mlx.Backends = append(mlx.Backends, b)
+		}
+	}
+	return mlx
+}
+
+// mlxStamp changes when a package may have come to the interpreter's folders, gone or
+// changed: installers write each anew.
+func mlxStamp(p Python) string {
+	var folders []string
+	for _, folder := range append([]string{p.UserFolder}, p.Folders...) {
+		if folder != "" {
+			folders = append(folders, folder, filepath.Join(folder, "mlx"))
+		}
+	}
+	return stampOf(folders...)
+}
+
+// programMLX is the MLX of the program; nil where that is not known, because the
+// program's variables or its folder have it find another one than the interpreter
+// does by itself.
+func programMLX(r Request, p Python) *api.ProgramMLX {
+	own := []string{r.directory()}
+	for _, folder := range filepath.SplitList(r.variable("PYTHONPATH")) {
+		own = append(own, r.at(folder))
+	}
+	if p.UserFolder != "" && r.variable("PYTHONNOUSERSITE") != "" {
+		own = append(own, p.UserFolder)
+	}
+	for _, folder := range own {
+		if cores, _ := filepath.Glob(filepath.Join(folder, "mlx", "core.*")); len(cores) > 0 {
+			return nil
+		}
+	}
+	return p.MLX
 }
 
 // parsePython reads what ask printed.
