@@ -5,7 +5,7 @@ package api
 type JobRequest struct {
 	// RequestID makes submitting twice the same as once.
 	RequestID string `json:"request_id,omitempty"`
-	// Name is what screens show; by default the program's file name.
+	// Name is what screens show; by default that of its script or module, else of its program.
 	Name string `json:"name,omitempty"`
 	// Labels are free pairs for clients.
 	Labels map[string]string `json:"labels,omitempty"`

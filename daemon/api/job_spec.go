@@ -22,7 +22,7 @@ type JobSpec struct {
 	ExpiresAt Time `json:"expires_at,omitzero"`
 	// Look says that nodes are only asked what they have: nothing is started by it.
 	Look bool `json:"look,omitempty"`
-	// Name is what screens show; by default the program's file name.
+	// Name is what screens show; by default that of its script or module, else of its program.
 	Name string `json:"name,omitempty"`
 	// Labels are free pairs for clients.
 	Labels map[string]string `json:"labels,omitempty"`

@@ -143,10 +143,11 @@ func jobs(before, after Moment) []Entry {
 			severity = api.SeverityWarning
 		}
 		phase := strings.ReplaceAll(string(j.Phase), "_", " ")
-		e := Entry{Principal: j.Principal, Private: j.Name + ": " + phase + ".",
-			Event: api.Event{Kind: api.EventJobChanged, Severity: severity, Job: j.Job, Phase: j.Phase, Reason: j.Reason, Text: j.PublicName + ": " + phase + "."}}
+		said := " (" + string(j.Job) + "): " + phase + "." // of several with one name
+		e := Entry{Principal: j.Principal, Private: j.Name + said,
+			Event: api.Event{Kind: api.EventJobChanged, Severity: severity, Job: j.Job, Phase: j.Phase, Reason: j.Reason, Text: j.PublicName + said}}
 		if j.Message != "" {
-			e.Private = j.Name + ": " + phase + ". " + j.Message
+			e.Private += " " + j.Message
 		}
 		out = append(out, e)
 	}

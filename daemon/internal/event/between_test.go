@@ -110,11 +110,11 @@ func TestBetween(t *testing.T) {
 				m.Conditions = []api.NodeCondition{c}
 			},
 		},
-		{name: "a job", change: func(m *Moment) { m.Jobs = []Job{theJob(api.JobQueued)} }, want: []string{"job_changed info python3: queued."}},
+		{name: "a job", change: func(m *Moment) { m.Jobs = []Job{theJob(api.JobQueued)} }, want: []string{"job_changed info python3 (j00000001): queued."}},
 		{name: "a job of another time", change: func(m *Moment) { m.Jobs = []Job{theJob(api.JobSucceeded)} }},
 		{
 			name: "a job that fails", before: func(m *Moment) { m.Jobs = []Job{theJob(api.JobRunning)} }, change: func(m *Moment) { m.Jobs = []Job{theJob(api.JobFailed)} },
-			want: []string{"job_changed error python3: failed."},
+			want: []string{"job_changed error python3 (j00000001): failed."},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -144,9 +144,27 @@ func TestForOwners(t *testing.T) {
 	all := Between(before, after)
 	is.Equal(len(all), 1)
 	own := all[0].For(func(p api.Principal) bool { return p.User == "anna" })
-	is.Equal(own.Text, "train: home lost. Because.")
+	is.Equal(own.Text, "train (j00000001): home lost. Because.")
 	is.Equal(own.Reason, api.ReasonHomeLost)
 	others := all[0].For(func(api.Principal) bool { return false })
-	is.Equal(others.Text, "python3: home lost.")
+	is.Equal(others.Text, "python3 (j00000001): home lost.")
 	is.Equal(others.Reason, api.Reason(""))
+}
+
+// TestTheEndOfAJobIsSaidOnce: also where an older document of it comes back for a
+// moment, by a home that was away.
+func TestTheEndOfAJobIsSaidOnce(t *testing.T) {
+	is := is.New(t)
+	var said []string
+	last := desk()
+	for _, phase := range []api.JobPhase{api.JobRunning, api.JobStopped, api.JobEnding, api.JobStopped} {
+		now := desk()
+		now.Jobs = []Job{theJob(phase)}
+		now = now.After(last)
+		for _, e := range Between(last, now) {
+			said = append(said, e.Text)
+		}
+		last = now
+	}
+	is.Equal(said, []string{"python3 (j00000001): running.", "python3 (j00000001): stopped."})
 }

@@ -39,8 +39,16 @@ func (m Moment) silent() map[api.NodeID]bool {
 }
 
 // After is the moment as it follows another: of a node that is not reached nothing
-// is known, and what it said last still counts.
+// is known, and what it said last still counts. A job that has ended stays so: an
+// older document of it, by a home that was away, is no news, and its end is said once.
 func (m Moment) After(before Moment) Moment {
+	m.Jobs = slices.Clone(m.Jobs)
+	was := index(before.Jobs, func(j Job) api.JobID { return j.Job })
+	for i, j := range m.Jobs {
+		if old, known := was[j.Job]; known && old.Phase.Ended() && !j.Phase.Ended() {
+			m.Jobs[i] = old
+		}
+	}
 	silent := m.silent()
 	if len(silent) == 0 {
 		return m

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"path"
 	"slices"
 
 	"fulmen/daemon/api"
@@ -32,7 +31,7 @@ func (j *Jobs) List(ctx context.Context, c Caller, p api.JobListParams) (api.Job
 		}
 		s := k.summary(id, best)
 		if s.Mine = mine; !full {
-			s.Name, s.Reason, s.Message, s.ExitCode = programName(k.spec.Program), "", "", nil
+			s.Name, s.Reason, s.Message, s.ExitCode = k.spec.Program.FileName(), "", "", nil // all that everybody may know of a program
 		}
 		result.Jobs = append(result.Jobs, s)
 	}
@@ -49,17 +48,6 @@ func hasLabels(has, wants map[string]string) bool {
 		}
 	}
 	return true
-}
-
-// programName is what everybody may know of a program.
-func programName(p api.Program) string {
-	if p.Builtin != "" {
-		return string(p.Builtin)
-	}
-	if len(p.Command) == 0 {
-		return ""
-	}
-	return path.Base(p.Command[0])
 }
 
 // summary is one job in a list. Most have ended, and stay as they are: theirs is made
@@ -81,7 +69,7 @@ func (k *known) summarize(id api.JobID, job api.Job) api.JobSummary {
 		Attempt: job.Attempt, CountedAttempts: job.CountedAttempts, MaxAttempts: k.spec.MaxAttempts, Ranks: k.spec.Placement.Ranks, SubmittedAt: k.spec.SubmittedAt, EndedAt: job.EndedAt, ExitCode: job.ExitCode,
 	}
 	if s.Name == "" {
-		s.Name = programName(k.spec.Program)
+		s.Name = k.spec.Program.ScriptName()
 	}
 	if n := len(job.Attempts); n > 0 && job.Attempts[n-1].Plan != nil {
 		plan := job.Attempts[n-1].Plan

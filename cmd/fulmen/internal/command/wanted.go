@@ -63,7 +63,7 @@ func (w *wanted) flags(c *cobra.Command) {
 	f.DurationVar(&w.silence, "deadline-silence", 0, "end it when no rank has printed anything for so long (default: never)")
 	f.DurationVar(&w.grace, "grace", 0, "how long ranks get between the polite signal and SIGKILL")
 	f.StringArrayVar(&w.labels, "label", nil, "a pair KEY=VALUE of your own")
-	f.StringVar(&w.name, "name", "", "what lists show (default: the program's name)")
+	f.StringVar(&w.name, "name", "", "what lists show (default: the script's name)")
 	f.BoolVar(&w.keepOutput, "keep-output", false, "leave what it printed on the nodes when the job is deleted")
 	f.StringVar(&w.requestID, "request-id", "", "a word of your own; the same one again gives the same job")
 	words(c, "backend", api.Backend("").Values())

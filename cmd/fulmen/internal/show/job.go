@@ -84,15 +84,7 @@ func tries(j api.Job, spec api.JobSpec) string {
 
 // jobName is what lists show of a job.
 func jobName(spec api.JobSpec) string {
-	switch {
-	case spec.Name != "":
-		return spec.Name
-	case spec.Program.Builtin != "":
-		return string(spec.Program.Builtin)
-	case len(spec.Program.Command) > 0:
-		return spec.Program.Command[0]
-	}
-	return ""
+	return cmp.Or(spec.Name, spec.Program.ScriptName())
 }
 
 // phaseLine says where a job is, and for how long.
