@@ -110,7 +110,7 @@ func (d *daemon) openJobs() error {
 	d.graph.drawn = d.jobs.LinksChanged
 	d.roster.OnChange(d.membersChanged)
 	d.attach = attach.New(attach.Config{
-		Clock: d.platform.Clock, Peers: d.peers, Ledger: d.ledger, Counts: d.jobs.Counts, May: access{d}.May, Lost: d.inputLost, Log: d.logs.part("job"),
+		Clock: d.platform.Clock, Peers: d.peers, Ledger: d.ledger, Counts: d.jobs.Counts, May: access{d}.May, Name: d.shortNameOf, Lost: d.inputLost, Log: d.logs.part("job"),
 	})
 	d.onClose(func() error { d.attach.Close(); return nil })
 	d.attended = newAttended(d.platform.Clock, d.clientGone)

@@ -89,7 +89,7 @@ func status(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 // interrupt runs a program, sends it what Ctrl-C does once it says that the job
-// runs, and holds it to its exit status: interrupt 143 fulmen run ...
+// runs, and holds it to its exit status: interrupt 130 fulmen run ...
 func interrupt(ts *testscript.TestScript, _ bool, args []string) {
 	cmd := program(ts, args[1], args[2:]...)
 	problems, err := cmd.StderrPipe()

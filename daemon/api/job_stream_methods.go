@@ -78,7 +78,7 @@ type JobOutput struct {
 	// N numbers the notifications of the subscription, from 1.
 	N uint64 `json:"n"`
 	OutputPiece
-	// Terminal says that all streams have ended and nothing follows.
+	// Terminal says that nothing follows: all streams have ended, or a notice says of which rank the rest cannot be had.
 	Terminal bool `json:"terminal,omitempty"`
 }
 
@@ -96,8 +96,11 @@ type OutputPiece struct {
 	SkippedBytes int64 `json:"skipped_bytes,omitempty"`
 	// Data is the piece, base64.
 	Data []byte `json:"data,omitempty"`
-	// Notice says, in place of a piece, why the rank's output waits or ends early.
+	// Notice says, in place of a piece, why the rank's output waits, ends early, or is not whole.
 	Notice *Cause `json:"notice,omitempty"`
+	// Complete says, in place of a piece, that all of the rank's output has come that there is. Of a rank that was
+	// given a notice since, it has not.
+	Complete bool `json:"complete,omitempty"`
 }
 
 // InputAfterAll is the offset of a piece of input that follows all that was given

@@ -114,6 +114,8 @@ const (
 	ReasonOutputWaits Reason = "output_waits"
 	// ReasonOutputUnreachable: the rest of a rank's output is on a node that does not answer.
 	ReasonOutputUnreachable Reason = "output_unreachable"
+	// ReasonOutputLost: the disk did not take all that a rank printed.
+	ReasonOutputLost Reason = "output_lost"
 	// ReasonInputLost: a rank needs input that is not kept any more.
 	ReasonInputLost Reason = "input_lost"
 	// ReasonInputElsewhere: another client gives the job's input now.
@@ -272,6 +274,9 @@ func jobReasons() []ReasonInfo {
 		{Reason: ReasonOutputUnreachable, Code: CodeUnreachable,
 			Text:   "The rest of a rank's output is on a node that does not answer.",
 			Remedy: "Ask again with `fulmen job logs` when the node is back."},
+		{Reason: ReasonOutputLost, Code: CodeExhausted,
+			Text:   "The disk did not take all that a rank printed.",
+			Remedy: "Free some space on that Mac, and run the job again."},
 		{Reason: ReasonInputLost, Code: CodePrecondition,
 			Text:   "A rank needs input that is not kept any more.",
 			Remedy: "Stop the job, and give the input as a file."},

@@ -1841,9 +1841,11 @@ export interface JobOutput {
   skipped_bytes?: number;
   /** The piece, base64. */
   data?: Base64;
-  /** Says, in place of a piece, why the rank's output waits or ends early. */
+  /** Says, in place of a piece, why the rank's output waits, ends early, or is not whole. */
   notice?: Cause;
-  /** Says that all streams have ended and nothing follows. */
+  /** Says, in place of a piece, that all of the rank's output has come that there is. Of a rank that was given a notice since, it has not. */
+  complete?: boolean;
+  /** Says that nothing follows: all streams have ended, or a notice says of which rank the rest cannot be had. */
   terminal?: boolean;
 }
 
@@ -1888,7 +1890,7 @@ export interface JobPreflightResult {
 export interface JobRequest {
   /** Makes submitting twice the same as once. */
   request_id?: string;
-  /** What screens show; by default the program's file name. */
+  /** What screens show; by default that of its script or module, else of its program. */
   name?: string;
   /** Free pairs for clients. */
   labels?: Record<string, string>;
@@ -1953,7 +1955,7 @@ export interface JobSpec {
   expires_at?: Time;
   /** Says that nodes are only asked what they have: nothing is started by it. */
   look?: boolean;
-  /** What screens show; by default the program's file name. */
+  /** What screens show; by default that of its script or module, else of its program. */
   name?: string;
   /** Free pairs for clients. */
   labels?: Record<string, string>;
@@ -2707,8 +2709,10 @@ export interface OutputPiece {
   skipped_bytes?: number;
   /** The piece, base64. */
   data?: Base64;
-  /** Says, in place of a piece, why the rank's output waits or ends early. */
+  /** Says, in place of a piece, why the rank's output waits, ends early, or is not whole. */
   notice?: Cause;
+  /** Says, in place of a piece, that all of the rank's output has come that there is. Of a rank that was given a notice since, it has not. */
+  complete?: boolean;
 }
 
 /** OutputSize is how much a rank printed and how much of it is kept. */
@@ -4181,6 +4185,7 @@ export type KnownReason =
   | "os_too_old"
   | "other_account"
   | "output_dropped"
+  | "output_lost"
   | "output_unreachable"
   | "output_waits"
   | "package_versions_differ"

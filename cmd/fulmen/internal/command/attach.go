@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -22,8 +23,9 @@ const (
 	defaultPatience = time.Minute
 	// defaultSettle is how long a job may be on its way without a word about it.
 	defaultSettle = 700 * time.Millisecond
-	// lastOutput is how long the output of a job that has ended may stay away.
-	lastOutput = 5 * time.Second
+	// lastOutput is how long the output of a job that has ended may stay away: less
+	// than the second that somebody is kept.
+	lastOutput = 800 * time.Millisecond
 	// hangUp is how long the wish to stop a job may take when the terminal is gone.
 	hangUp = 2 * time.Second
 )
@@ -46,15 +48,18 @@ type attachment struct {
 	pieces  chan struct{}
 	typed   chan struct{}
 	seen    output.Offsets
+	rest    output.Rest
+	whole   atomic.Bool // everything has come that could be had
 
-	state    jobState
-	where    string // as was said last
-	noted    []string
-	opened   int    // the attempt whose ports were said
-	stopping int
-	restore  func() error
-	followed func() // ends what runs beside
-	exitCode *int
+	state     jobState
+	where     string // as was said last
+	noted     []string
+	opened    int // the attempt whose ports were said
+	stopping  int
+	stoppedBy os.Signal // the last signal that asked for the job's end
+	restore   func() error
+	followed  func() // ends what runs beside
+	exitCode  *int
 }
 
 // stopSignals end or change what a terminal follows.
@@ -97,6 +102,9 @@ func (a *attachment) follow(ctx context.Context, signals <-chan os.Signal) (int,
 		case <-settle.C:
 			a.sayWhere()
 			a.sayPorts(ctx)
+			if due := a.view().TellsAloneIn(a.state.job, a.state.list()); due > 0 {
+				settle.Reset(due)
+			}
 		case s := <-signals:
 			if done, status := a.signalled(ctx, s); done {
 				return status, silent{}
@@ -128,27 +136,6 @@ func (a *attachment) take(ctx context.Context, c jobChange) {
 		}
 		a.enterRaw(ctx)
 		a.beginInput(ctx)
-	}
-}
-
-// awaitOutput waits until all output is there, or none has come for a while.
-func (a *attachment) awaitOutput(ended <-chan struct{}, signals <-chan os.Signal) {
-	quiet := time.NewTimer(lastOutput)
-	defer quiet.Stop()
-	for {
-		select {
-		case <-ended:
-			return
-		case <-a.pieces:
-			quiet.Reset(lastOutput)
-		case <-quiet.C:
-			a.say("not all output came; see: fulmen job logs " + a.job.String())
-			return
-		case s := <-signals:
-			if s != syscall.SIGWINCH {
-				return
-			}
-		}
 	}
 }
 

@@ -31,14 +31,15 @@ func (s *jobState) status(told *int) int {
 // finish says what became of a job that has ended.
 func (a *attachment) finish() (int, error) {
 	a.leaveRaw()
+	a.showLast()
 	if err := a.lines.Close(); err != nil {
 		return api.ExitNotStarted, err
 	}
 	status := a.state.status(a.exitCode)
-	if a.state.job.Phase == api.JobStopped && a.stopping > 0 && status == api.ExitOK {
-		status = interrupted // what was interrupted has not been done
+	if a.state.job.Phase == api.JobStopped && a.stoppedBy != nil {
+		status = statusOf(a.stoppedBy) // however its ranks took that
 	}
-	return status, a.state.outcome(a.names)
+	return a.tellMissing(status, a.state.outcome(a.names))
 }
 
 // outcome is why a job did not succeed, as an error; nil where it did.

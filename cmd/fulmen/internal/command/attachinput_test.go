@@ -86,7 +86,7 @@ func TestRank0HasTheTerminal(t *testing.T) {
 	is.NoErr(err)
 	r.daemon.Await("job.stop")
 	f.ends(api.JobStopped, 143, func(j *api.Job) { j.Reason = api.ReasonStoppedByPerson })
-	is.Equal(<-done, 143)
+	is.Equal(<-done, 130)
 	is.True(!d.isRaw())
 	f.mu.Lock() // what was typed last may still come
 	defer f.mu.Unlock()

@@ -47,6 +47,16 @@ func (s *jobState) list() []api.Rank {
 	return out
 }
 
+// attempt is the current one.
+func (s *jobState) attempt() (api.Attempt, bool) {
+	for _, a := range s.job.Attempts {
+		if a.Attempt == s.job.Attempt {
+			return a, true
+		}
+	}
+	return api.Attempt{}, false
+}
+
 // words say where the job is.
 func (s *jobState) words(v show.View, names map[api.NodeID]string) string {
 	return v.Progress(s.job, s.list(), names)

@@ -10,8 +10,13 @@ import (
 	"fulmen/daemon/client"
 )
 
-// interrupted is the exit status after Ctrl-C.
-const interrupted = api.ExitSignalBase + int(syscall.SIGINT)
+// statusOf is the exit status after a signal that this program was sent.
+func statusOf(s os.Signal) int {
+	if n, ok := s.(syscall.Signal); ok {
+		return api.ExitSignalBase + int(n)
+	}
+	return api.ExitNotStarted
+}
 
 // signalled acts on a signal; done ends the following with a status.
 func (a *attachment) signalled(ctx context.Context, s os.Signal) (done bool, status int) {
@@ -26,12 +31,13 @@ func (a *attachment) signalled(ctx context.Context, s os.Signal) (done bool, sta
 			// The daemon also ends what nobody is attached to any more.
 			_, _ = client.Call[api.Empty](ctx, a.client, "job.stop", api.JobStopParams{Job: a.job})
 		}
-		return true, api.ExitSignalBase + int(syscall.SIGHUP)
+		return true, statusOf(s)
 	case a.leave:
 		a.closeLines("left; it goes on")
-		return true, interrupted
+		return true, statusOf(s)
 	}
 	a.stopping++
+	a.stoppedBy = s
 	switch a.stopping {
 	case 1:
 		a.leaveRaw()
@@ -42,7 +48,7 @@ func (a *attachment) signalled(ctx context.Context, s os.Signal) (done bool, sta
 		a.askStop(ctx, true)
 	default:
 		a.closeLines("left; see: fulmen job show " + a.job.String())
-		return true, interrupted
+		return true, statusOf(s)
 	}
 	return false, 0
 }

@@ -72,12 +72,14 @@ func (a *attachment) readOutput(ctx context.Context) {
 				return true, api.NewError(api.ReasonLagged, "")
 			}
 			attempt = max(attempt, p.Attempt)
+			a.rest.Take(p.OutputPiece)
 			if piece, fresh := a.seen.Take(p.OutputPiece); fresh {
 				if err := a.print(piece); err != nil {
 					return true, nil // nobody reads it any more
 				}
 			}
 			if p.Terminal {
+				a.whole.Store(true)
 				return true, nil
 			}
 		}

@@ -147,7 +147,7 @@ func TestInterruptedBench(t *testing.T) {
 	f.interrupt()
 	r.daemon.Await("job.stop")
 	f.ends(api.JobStopped, 143, func(j *api.Job) { j.Reason = api.ReasonStoppedByPerson })
-	is.Equal(<-done, 143)
+	is.Equal(<-done, 130)
 	is.Equal(r.out.String(), "")
 }
 

@@ -32,6 +32,7 @@ type fakeJob struct {
 	input   []byte
 	giver   string // who may give more
 	ended   bool   // the input
+	away    bool   // the Macs that have the output, when the job ends
 	seq     uint64
 	signals chan os.Signal
 }
@@ -149,6 +150,14 @@ func (f *fakeJob) change(do func(*api.Job)) {
 	f.more.Broadcast()
 }
 
+// rank changes a rank and tells it.
+func (f *fakeJob) rank(r api.Rank) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.changes = append(f.changes, api.JobChanged{Put: []api.Document{f.doc(api.KindRank, api.RankRef{Job: r.Job, Attempt: r.Attempt, Rank: r.Rank}.String(), r)}})
+	f.more.Broadcast()
+}
+
 // runs has the job run on studio and mini.
 func (f *fakeJob) runs() {
 	f.change(func(j *api.Job) {
@@ -180,7 +189,18 @@ func (f *fakeJob) ends(phase api.JobPhase, code int, do func(*api.Job)) {
 	}
 	last := api.JobChanged{Put: []api.Document{f.doc(api.KindJob, string(jobA), f.job)}, Terminal: true, ExitCode: &code}
 	f.changes = append(f.changes, last)
-	f.pieces = append(f.pieces, api.JobOutput{Terminal: true})
+	if !f.away {
+		f.pieces = append(f.pieces, api.JobOutput{Terminal: true})
+	}
+	f.more.Broadcast()
+}
+
+// gives adds a piece of the output without data.
+func (f *fakeJob) gives(p api.JobOutput) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	p.Attempt = 1
+	f.pieces = append(f.pieces, p)
 	f.more.Broadcast()
 }
 

@@ -207,7 +207,7 @@ func TestJobAttach(t *testing.T) {
 		f.interrupt()
 		r.daemon.Await("job.stop")
 		f.ends(api.JobStopped, 143, func(j *api.Job) { j.Reason = api.ReasonStoppedByPerson })
-		is.Equal(<-done, 143)
+		is.Equal(<-done, 130)
 	})
 	t.Run("a job that has ended", func(t *testing.T) {
 		is := is.New(t)

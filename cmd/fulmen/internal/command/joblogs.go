@@ -59,8 +59,10 @@ func (r *run) jobOutput(ctx context.Context, c *client.Client, params api.JobLog
 		return err
 	}
 	n := uint64(0)
+	var rest output.Rest
 	for p, err := range pieces {
 		n++
+		rest.Take(p.OutputPiece)
 		switch {
 		case ctx.Err() != nil:
 			return lines.Close() // the end that was asked for
@@ -80,6 +82,10 @@ func (r *run) jobOutput(ctx context.Context, c *client.Client, params api.JobLog
 		if p.Terminal {
 			break
 		}
+	}
+	if missing := rest.Missing(nil); len(missing) > 0 {
+		of := attachment{state: s, names: nodeNames(ctx, c)}
+		return errors.Join(lines.Close(), notWhole(params.Job, of.ranksOf(missing), missing))
 	}
 	return lines.Close()
 }

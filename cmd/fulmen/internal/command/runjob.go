@@ -149,6 +149,7 @@ func (r *run) attach(ctx context.Context, c *client.Client, a *attachment, f fol
 		Out: r.Out, Err: r.Err, Prefix: !alone && !f.noPrefix, Through: alone, Together: r.Screen && r.Terminal,
 		OutTerminal: r.Screen, ErrTerminal: r.Terminal, Verbatim: a.input && request.Program.Terminal,
 	})
+	a.rest.Together = r.Screen && r.Terminal
 	a.event(jobEvent{Submitted: &api.JobSubmitResult{Job: a.job}})
 	return endedAs(a.follow(ctx, signals))
 }

@@ -135,9 +135,25 @@ func TestCtrlC(t *testing.T) {
 		f.interrupt()
 		r.daemon.Await("job.stop")
 		f.ends(api.JobStopped, 143, func(j *api.Job) { j.Reason = api.ReasonStoppedByPerson })
-		is.Equal(<-done, 143)
+		is.Equal(<-done, 130)
 		is.Equal(stops(r), []bool{false})
 		is.True(strings.HasSuffix(r.err.String(), "stopping; Ctrl-C again kills it\n"))
+	})
+	t.Run("SIGTERM is not Ctrl-C", func(t *testing.T) {
+		is := is.New(t)
+		r, f, done := begun(t)
+		f.signals <- syscall.SIGTERM
+		r.daemon.Await("job.stop")
+		f.ends(api.JobStopped, 143, func(j *api.Job) { j.Reason = api.ReasonStoppedByPerson })
+		is.Equal(<-done, 143)
+	})
+	t.Run("a rank that ends with a status of its own", func(t *testing.T) {
+		is := is.New(t)
+		r, f, done := begun(t)
+		f.interrupt()
+		r.daemon.Await("job.stop")
+		f.ends(api.JobStopped, 3, func(j *api.Job) { j.Reason = api.ReasonStoppedByPerson })
+		is.Equal(<-done, 130)
 	})
 	t.Run("is no success, whatever the ranks say", func(t *testing.T) {
 		is := is.New(t)
@@ -168,6 +184,125 @@ func TestCtrlC(t *testing.T) {
 		is.Equal(<-done, 129)
 		is.Equal(stops(r), []bool{false})
 	})
+}
+
+// TestRunTellsWhichOutputIsMissing: who is told that a job failed is not kept, and of
+// one that succeeded the rest is waited for.
+func TestRunTellsWhichOutputIsMissing(t *testing.T) {
+	begun := func(t *testing.T, patience time.Duration) (*rig, *fakeJob, <-chan int) {
+		r := newRig(t, "")
+		f := r.fake()
+		f.away, r.app.patience = true, patience
+		_, done := r.begin("run", "-n", "2", "--stdin", "none", "--", "x")
+		r.daemon.Await("job.logs")
+		f.runs()
+		f.prints(0, api.StreamOut, "all\n")
+		f.gives(api.JobOutput{OutputPiece: api.OutputPiece{Rank: 0, Complete: true}})
+		r.out.await(t, "all\n")
+		r.err.await(t, "running on")
+		return r, f, done
+	}
+	const missing = "rank 1 on mac-mini printed came."
+	t.Run("a job that failed", func(t *testing.T) {
+		is := is.New(t)
+		r, f, done := begun(t, time.Hour)
+		ended := time.Now()
+		f.ends(api.JobFailed, 125, func(j *api.Job) { j.Reason, j.Message = api.ReasonNodeLost, "mac-mini was not heard for 2.1s." })
+		is.Equal(<-done, 125)
+		is.True(time.Since(ended) < 4*time.Second) // lastOutput, on a machine that is busy
+		is.True(lastOutput < time.Second)
+		is.True(strings.HasSuffix(r.err.String(), "fulmen: mac-mini was not heard for 2.1s.\n  Not all that "+missing+"\n  See: fulmen job show j4k2m9xq7\n"))
+	})
+	t.Run("a job that was stopped", func(t *testing.T) {
+		is := is.New(t)
+		r, f, done := begun(t, time.Hour)
+		f.ends(api.JobStopped, 143, func(j *api.Job) { j.Reason = api.ReasonStoppedByPerson })
+		is.Equal(<-done, 143)
+		is.True(strings.Contains(r.err.String(), "Not all that "+missing+" All that is kept: fulmen job logs j4k2m9xq7\n"))
+	})
+	t.Run("a job that succeeded", func(t *testing.T) {
+		is := is.New(t)
+		r, f, done := begun(t, 10*time.Millisecond)
+		f.ends(api.JobSucceeded, 0, nil)
+		is.Equal(<-done, 125)
+		r.err.await(t, "succeeded; waiting for the rest of what rank 1 on mac-mini printed; Ctrl-C leaves\n")
+		is.True(strings.HasSuffix(r.err.String(), "fulmen: The job succeeded, but not all that "+missing+"\n  All that is kept: fulmen job logs j4k2m9xq7\n"))
+	})
+	t.Run("and the rest comes", func(t *testing.T) {
+		is := is.New(t)
+		r, f, done := begun(t, time.Hour)
+		f.gives(api.JobOutput{OutputPiece: api.OutputPiece{Rank: 1, Notice: &api.Cause{Reason: api.ReasonOutputWaits, Message: "mac-mini does not answer."}}})
+		f.ends(api.JobSucceeded, 0, nil)
+		r.err.await(t, "waiting for the rest")
+		f.prints(1, api.StreamOut, "the rest\n")
+		f.gives(api.JobOutput{OutputPiece: api.OutputPiece{Rank: 1, Complete: true}})
+		f.gives(api.JobOutput{Terminal: true})
+		is.Equal(<-done, 0)
+		is.Equal(r.out.String(), "[0] all\n[1] the rest\n")
+	})
+	t.Run("the daemon gives up", func(t *testing.T) {
+		is := is.New(t)
+		r, f, done := begun(t, time.Hour)
+		f.away = false
+		f.gives(api.JobOutput{OutputPiece: api.OutputPiece{Rank: 1, Notice: &api.Cause{Reason: api.ReasonOutputUnreachable, Message: "mac-mini does not answer."}}})
+		f.ends(api.JobSucceeded, 0, nil)
+		is.Equal(<-done, 125)
+		is.True(strings.HasSuffix(r.err.String(), missing+"\n  mac-mini does not answer.\n  All that is kept: fulmen job logs j4k2m9xq7\n"))
+	})
+	t.Run("a full disk", func(t *testing.T) {
+		is := is.New(t)
+		r, f, done := begun(t, time.Hour)
+		f.away = false
+		f.gives(api.JobOutput{OutputPiece: api.OutputPiece{Rank: 1, Notice: &api.Cause{Reason: api.ReasonOutputLost, Message: "mac-mini: No space.", Remedy: "Free some."}}})
+		f.ends(api.JobSucceeded, 0, nil)
+		is.Equal(<-done, 125)
+		is.True(strings.HasSuffix(r.err.String(), missing+"\n  mac-mini: No space.\n  Free some.\n"))
+		r.listed()
+		is.Equal(r.run("job", "logs", "j4k"), 1)
+		is.True(strings.HasSuffix(r.err.String(), "fulmen: Not all that "+missing+"\n  mac-mini: No space.\n  Free some.\n"))
+	})
+}
+
+// TestRunEndsWithTheLastLinesOfTheFailedRank: those that others have pushed away.
+func TestRunEndsWithTheLastLinesOfTheFailedRank(t *testing.T) {
+	for name, c := range map[string]struct {
+		last int
+		want string
+	}{
+		"others printed since":   {0, "[0] x\nfulmen: the last lines of rank 1 on mac-mini:\n[1] ValueError\nfulmen: Rank 1 on mac-mini ended with status 42.\n"},
+		"they are on the screen": {1, "[1] ValueError\n[1] x\nfulmen: Rank 1 on mac-mini ended with status 42.\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			r := newRig(t, "")
+			f := r.fake()
+			_, done := r.begin("run", "-q", "-n", "2", "--stdin", "none", "--", "x")
+			r.daemon.Await("job.logs")
+			f.runs()
+			f.prints(1, api.StreamErr, "ValueError\n")
+			f.prints(c.last, api.StreamErr, "x\n")
+			f.ends(api.JobFailed, 42, failed)
+			is.Equal(<-done, 42)
+			is.True(strings.Contains(r.err.String(), c.want))
+		})
+	}
+}
+
+// TestRunTellsThatARankEndedAlone: as a fact, after a while.
+func TestRunTellsThatARankEndedAlone(t *testing.T) {
+	is := is.New(t)
+	r := newRig(t, "")
+	f := r.fake()
+	_, done := r.begin("run", "-n", "2", "--stdin", "none", "--", "x")
+	f.runs()
+	r.err.await(t, "running on mac-studio, mac-mini over ring, unencrypted\n")
+	code := 0
+	f.rank(api.Rank{Job: jobA, Attempt: 1, Rank: 0, Phase: api.RankRunning})
+	f.rank(api.Rank{Job: jobA, Attempt: 1, Rank: 1, Phase: api.RankExited, Exit: &api.Exit{Code: &code}, EndedAt: before(11 * time.Second)})
+	r.err.await(t, "unencrypted; rank 1 on mac-mini has ended with 0, the other rank goes on\n")
+	f.ends(api.JobSucceeded, 0, nil)
+	is.Equal(<-done, 0)
+	is.Equal(strings.Count(r.err.String(), "running on"), 2)
 }
 
 func TestRunGoesOnOverAnotherConnection(t *testing.T) {

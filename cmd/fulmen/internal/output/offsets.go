@@ -12,7 +12,7 @@ type Offsets struct {
 // Take leaves away of a piece what was taken before; fresh says whether anything
 // is left.
 func (o *Offsets) Take(p api.OutputPiece) (left api.OutputPiece, fresh bool) {
-	if p.Notice != nil {
+	if p.Notice != nil || p.Complete {
 		return p, true // it stands in place of a piece, at no place of a stream
 	}
 	s := source{p.Attempt, p.Rank, p.Stream}

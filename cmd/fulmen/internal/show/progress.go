@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -37,7 +38,7 @@ func (v View) Progress(j api.Job, ranks []api.Rank, called map[api.NodeID]string
 	case api.JobHandshake:
 		return handshakeWords(j, ranks, n)
 	case api.JobRunning:
-		return join(" ", join(" on ", "running", where), over)
+		return join("; ", join(" ", join(" on ", "running", where), over), v.alone(j, ranks, n))
 	case api.JobEnding:
 		return join("; ", join(": ", "ending", why), waits)
 	case api.JobBackoff:
@@ -67,6 +68,66 @@ func Notes(j api.Job) []string {
 		}
 	}
 	return out
+}
+
+// alone names the ranks that have ended well while others go on, which is said after
+// a while: those of a group end together.
+func (v View) alone(j api.Job, ranks []api.Rank, n names) string {
+	early, rest := endedEarly(j, ranks)
+	var out []string
+	for _, r := range early {
+		if v.Now.Sub(r.EndedAt.Time) >= aloneAfter {
+			out = append(out, rankName(j, r.Rank, n))
+		}
+	}
+	if len(out) == 0 || rest == 0 {
+		return ""
+	}
+	return strings.Join(out, ", ") + choose(len(out) == 1, " has", " have") + " ended with 0, " +
+		choose(rest == 1, "the other rank goes on", fmt.Sprintf("%d ranks go on", rest))
+}
+
+// TellsAloneIn is how long it takes until alone has something to say; 0 = it has, or
+// nothing is known.
+func (v View) TellsAloneIn(j api.Job, ranks []api.Rank) (in time.Duration) {
+	early, rest := endedEarly(j, ranks)
+	for _, r := range early {
+		if left := aloneAfter - v.Now.Sub(r.EndedAt.Time); rest > 0 && left > 0 && (in == 0 || left < in) {
+			in = left
+		}
+	}
+	return in
+}
+
+// aloneAfter is how long it is no news that a rank has ended.
+const aloneAfter = 10 * time.Second
+
+// endedEarly are the ranks that have ended with 0, and how many go on.
+func endedEarly(j api.Job, ranks []api.Rank) (early []api.Rank, rest int) {
+	if j.Phase != api.JobRunning {
+		return nil, 0
+	}
+	for _, r := range ranks {
+		switch {
+		case !r.Phase.Ended():
+			rest++
+		case r.Exit != nil && r.Exit.Code != nil && *r.Exit.Code == 0 && !r.EndedAt.IsZero():
+			early = append(early, r)
+		}
+	}
+	return early, rest
+}
+
+// RankName is a rank and where it runs.
+func RankName(j api.Job, rank int, called map[api.NodeID]string) string {
+	return rankName(j, rank, names(called))
+}
+
+func rankName(j api.Job, rank int, n names) string {
+	if where := nodeOfRank(j, rank, n); where != none {
+		return fmt.Sprintf("rank %d on %s", rank, where)
+	}
+	return fmt.Sprintf("rank %d", rank)
 }
 
 // failedBefore says that the last attempt failed, and why, while the next is being

@@ -32,6 +32,8 @@ type Config struct {
 	// May reports whether one principal may see and feed the jobs of another. The
 	// ranks' nodes ask again.
 	May func(by, of api.Principal) bool
+	// Name is what people call a node.
+	Name func(api.NodeID) string
 	// Lost is told of a job with an attempt that cannot be given its input; may be nil.
 	Lost func(api.JobID, *api.Error)
 	// Log takes what may explain something odd.

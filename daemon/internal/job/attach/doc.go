@@ -10,9 +10,10 @@
 //
 // Each rank's two streams come in their order, with nothing said twice; between
 // ranks there is no order. Who follows a job is given all its attempts from the
-// one on that he asked for, and one terminal piece when the job has ended and
-// everything has come. A node that does not answer is asked again as long as the
-// job lives; a piece without data says so, and another one if in the end the rest
+// one on that he asked for, a piece for each rank of which everything has come, and
+// one terminal piece when that is said of all. A node that does not answer is asked
+// again as long as the job lives and for a minute after its end, unless the job is
+// deleted; a piece without data says so, and another one if in the end the rest
 // could not be had.
 //
 // # Input

@@ -14,11 +14,17 @@ import (
 const (
 	// openWithin is how long a node may take to take a connection.
 	openWithin = 5 * time.Second
+	// restWithin is how long it is tried to have the rest of a rank's output once the
+	// job has ended: a daemon that was restarted is back long before, and a Mac that is
+	// gone keeps nobody for longer.
+	restWithin = time.Minute
 	// drainWithin is how long a node may be silent once the job has ended.
 	drainWithin = 5 * time.Second
 	// againFirst and againMost bound the time between two attempts to reach a node.
 	againFirst = 250 * time.Millisecond
 	againMost  = 5 * time.Second
+	// againHurried is the longest once the job has ended, and somebody waits for the rest.
+	againHurried = time.Second
 )
 
 // link is a connection to a rank's node that notices when nobody is there.

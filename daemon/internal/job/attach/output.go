@@ -104,7 +104,16 @@ func (o *Output) run(ctx context.Context, f *follower) {
 		case <-ctx.Done():
 		}
 	}
-	o.open.Wait()
+	come := make(chan struct{})
+	go func() { defer close(come); o.open.Wait() }()
+	for waits := true; waits; {
+		select {
+		case <-f.changed: // a job that has ended can be deleted
+			o.see(f.view())
+		case <-come:
+			waits = false
+		}
+	}
 	o.err = context.Cause(ctx)
 	o.cancel()
 }
@@ -124,18 +133,20 @@ func (o *Output) step(ctx context.Context, v view) (all bool) {
 			o.attempt(ctx, v, a)
 		}
 	}
-	for _, s := range o.streams {
-		if ended := v.deleted || v.job.Phase.Ended(); ended {
-			s.hurry()
-		} else {
-			s.wake()
-		}
-	}
+	o.see(v)
 	return !o.params.Follow || v.deleted || v.job.Phase.Ended()
 }
 
+// see tells the streams what is known now.
+func (o *Output) see(v view) {
+	for _, s := range o.streams {
+		s.see(v)
+	}
+}
+
 // attempt starts the streams of an attempt's ranks. A rank's document may come
-// later than the job's, which then says that the rank was there.
+// later than the job's, or be an old one, after a restart of this daemon: once
+// nothing of the attempt runs any more, that it was started says more.
 func (o *Output) attempt(ctx context.Context, v view, a api.Attempt) {
 	for _, r := range a.Plan.Ranks {
 		ref := api.RankRef{Job: o.params.Job, Attempt: a.Attempt, Rank: r.Rank}
@@ -144,7 +155,7 @@ func (o *Output) attempt(ctx context.Context, v view, a api.Attempt) {
 		}
 		doc, known := v.ranks[rankAt{ref, r.Node}]
 		early := doc.Phase == api.RankGranted || doc.Phase == api.RankPreparing && !o.params.Prepare
-		if !known && !(v.over(a) && !a.StartedAt.IsZero()) || known && early {
+		if over := v.over(a) && !a.StartedAt.IsZero(); !over && (!known || early) {
 			continue
 		}
 		s := &stream{
@@ -162,6 +173,7 @@ func (o *Output) attempt(ctx context.Context, v view, a api.Attempt) {
 			s.out, s.err = -o.params.TailBytes, -o.params.TailBytes
 		}
 		o.streams[ref] = s
+		s.see(v)
 		o.open.Go(func() { s.run(ctx) })
 	}
 }

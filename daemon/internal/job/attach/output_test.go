@@ -37,6 +37,7 @@ func TestFollowingAJobOverItsAttempts(t *testing.T) {
 		r.end(api.JobSucceeded)
 		is.True(<-terminal)
 		is.Equal(got, map[string]string{"1/0/out": "zero " + strings.Repeat("x", 200_000), "1/1/err": "one ", "2/1/out": "again"})
+		is.Equal(len(r.whole), 4) // two ranks of two attempts
 		_, err := o.Next(t.Context())
 		is.True(errors.Is(err, io.EOF)) // exactly one
 	})
@@ -141,10 +142,111 @@ func TestANodeThatStaysAway(t *testing.T) {
 		r.job.Phase, r.job.Attempts[0].EndedAt = api.JobFailed, api.TimeOf(time.Now())
 		r.put()
 		began := time.Now()
-		is.True(<-terminal) // a node that is gone keeps nobody
-		is.True(time.Since(began) < 20*time.Second)
+		is.True(<-terminal) // a node that is gone keeps nobody for long
+		is.True(time.Since(began) < 80*time.Second)
 		is.Equal(got["1/0/out"], "alive")
-		is.True(strings.HasSuffix(got["1/1"], "output_unreachable "))
+		is.Equal(got["1/1"], "output_waits output_unreachable ")
+		is.Equal(r.whole, []api.RankRef{ref(1, 0)})
+	})
+}
+
+// TestTheRestAfterAnAbsence has a node come back after the job's end: whoever follows
+// is given the rest, and nothing says that any is missing.
+func TestTheRestAfterAnAbsence(t *testing.T) {
+	inBubble(t, func(t *testing.T, r *rig) {
+		is := is.New(t)
+		r.begin(api.RankRunning)
+		o := r.logs(api.JobLogsParams{Follow: true})
+		got := map[string]string{}
+		terminal := make(chan bool, 1)
+		go func() { terminal <- r.readAll(o, got) }()
+		r.far[2].print(ref(1, 1), api.StreamOut, "before ")
+		synctest.Wait()
+		r.desk.Cut(r.nodes[0], r.nodes[2])
+		r.far[2].print(ref(1, 1), api.StreamOut, "the rest")
+		r.end(api.JobSucceeded)
+		time.Sleep(40 * time.Second)
+		r.desk.Join(r.nodes[0], r.nodes[2])
+		joined := time.Now()
+		is.True(<-terminal)
+		is.True(time.Since(joined) <= 2*time.Second)
+		is.Equal(got["1/1/out"], "before the rest")
+		is.Equal(got["1/1"], "output_waits ")
+		is.Equal(len(r.whole), 2)
+	})
+}
+
+// TestADeletedJobIsNotTriedAnyMore: what it printed is gone with it.
+func TestADeletedJobIsNotTriedAnyMore(t *testing.T) {
+	inBubble(t, func(t *testing.T, r *rig) {
+		is := is.New(t)
+		r.begin(api.RankRunning)
+		o := r.logs(api.JobLogsParams{Follow: true, Ranks: []int{1}})
+		got := map[string]string{}
+		terminal := make(chan bool, 1)
+		go func() { terminal <- r.readAll(o, got) }()
+		synctest.Wait()
+		r.desk.Cut(r.nodes[0], r.nodes[2])
+		r.end(api.JobSucceeded)
+		time.Sleep(8 * time.Second)
+		synctest.Wait()
+		is.Equal(len(terminal), 0)
+		deleted := time.Now()
+		is.NoErr(r.docs[0].Delete(api.KindJob, string(jobID)))
+		is.True(<-terminal)
+		is.True(time.Since(deleted) <= 10*time.Second)
+		is.Equal(got["1/1"], "output_waits output_unreachable ")
+	})
+}
+
+// TestAnOldDocumentOfARank is that of a daemon that was killed and is back about when
+// the job ends: what it has of a rank is from before the rank ran.
+func TestAnOldDocumentOfARank(t *testing.T) {
+	for name, phase := range map[string]api.RankPhase{"granted": api.RankGranted, "preparing": api.RankPreparing} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, r *rig) {
+				is := is.New(t)
+				r.plan()
+				for rank := range 2 {
+					r.far[rank+1].add(ref(1, rank))
+					r.rank(1, rank, phase)
+					r.far[rank+1].print(ref(1, rank), api.StreamOut, "all of it")
+					r.far[rank+1].end(ref(1, rank))
+				}
+				r.job.Attempts[0].EndedAt, r.job.Phase = api.TimeOf(time.Now()), api.JobSucceeded
+				r.put()
+				r.desk.Cut(r.nodes[0], r.nodes[2]) // and not everybody is found again at once
+				o := r.logs(api.JobLogsParams{Follow: true})
+				go func() { time.Sleep(3 * time.Second); r.desk.Join(r.nodes[0], r.nodes[2]) }()
+				got := map[string]string{}
+				is.True(r.readAll(o, got))
+				is.Equal(got["1/0/out"], "all of it")
+				is.Equal(got["1/1/out"], "all of it")
+				is.Equal(len(r.whole), 2)
+			})
+		})
+	}
+}
+
+// TestANodeThatDoesNotKnowItsRankYet was restarted itself: a rank that ran is asked
+// for again.
+func TestANodeThatDoesNotKnowItsRankYet(t *testing.T) {
+	inBubble(t, func(t *testing.T, r *rig) {
+		is := is.New(t)
+		r.plan()
+		code := 0
+		r.publish(1, api.KindRank, ref(1, 0).String(), api.Rank{Job: jobID, Attempt: 1, Epoch: 1, Phase: api.RankExited, Exit: &api.Exit{Code: &code}})
+		r.job.Attempts[0].EndedAt, r.job.Phase = api.TimeOf(time.Now()), api.JobSucceeded
+		r.put()
+		go func() {
+			time.Sleep(3 * time.Second)
+			r.far[1].add(ref(1, 0))
+			r.far[1].print(ref(1, 0), api.StreamOut, "all of it")
+			r.far[1].end(ref(1, 0))
+		}()
+		got := map[string]string{}
+		is.True(r.readAll(r.logs(api.JobLogsParams{Follow: true, Ranks: []int{0}}), got))
+		is.Equal(got, map[string]string{"1/0/out": "all of it"})
 	})
 }
 

@@ -47,6 +47,7 @@ type rig struct {
 	job    api.Job
 	ada    api.Principal
 	lost   []api.JobID
+	whole  []api.RankRef // what readAll was told of
 }
 
 // inBubble runs a test on the time of a bubble.
@@ -92,6 +93,7 @@ func newRig(t *testing.T) *rig {
 		r.attach = attach.New(attach.Config{
 			Clock: clock, Peers: peers, Ledger: held, Log: slog.New(slog.DiscardHandler),
 			May:  func(by, of api.Principal) bool { return by.User == "root" },
+			Name: func(id api.NodeID) string { return "mac-" + strconv.Itoa(slices.Index(r.nodes, id)) },
 			Lost: func(id api.JobID, _ *api.Error) { r.lost = append(r.lost, id) },
 		})
 	}
@@ -196,6 +198,10 @@ func (r *rig) readAll(o *attach.Output, into map[string]string) bool {
 		p, err := o.Next(r.t.Context())
 		if err != nil || p.Terminal {
 			return err == nil
+		}
+		if p.Complete {
+			r.whole = append(r.whole, ref(p.Attempt, p.Rank))
+			continue
 		}
 		take(into, p)
 	}

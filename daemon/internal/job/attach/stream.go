@@ -27,16 +27,24 @@ type stream struct {
 
 	mu      sync.Mutex
 	link    *link
-	hurried bool
+	hurried bool          // the job has ended
+	until   time.Duration // by the clock since boot: how long the rest is tried to be had, once the job has ended
+	ran     bool          // the rank's document says so
+	deleted bool
 }
 
-// hurry is told that the rank has ended.
-func (s *stream) hurry() {
+// see takes in what is known of the job and the rank.
+func (s *stream) see(v view) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.hurried = true
-	if s.link != nil {
-		s.link.hurry()
+	doc := v.ranks[rankAt{s.ref, s.node}]
+	s.ran = s.ran || !doc.SpawnedAt.IsZero() || doc.Exit != nil
+	s.deleted = v.deleted
+	if ended := v.deleted || v.job.Phase.Ended(); ended && !s.hurried {
+		s.hurried, s.until = true, s.attach.config.Clock.Boot()+restWithin
+		if s.link != nil {
+			s.link.hurry()
+		}
 	}
 	s.wake()
 }
@@ -54,42 +62,66 @@ func (s *stream) isHurried() bool {
 	return s.hurried
 }
 
+// isLast reports whether there is no further attempt to reach the node: whoever does
+// not follow asks once, and who follows until the job is deleted, or has ended some
+// time ago.
+func (s *stream) isLast() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.follow || s.deleted || s.hurried && s.attach.config.Clock.Boot() >= s.until
+}
+
+// isMissing reports whether a node that does not know the rank is right: it was given
+// up before it printed anything.
+func (s *stream) isMissing() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return (s.hurried || !s.follow) && !s.ran && s.out <= 0 && s.err <= 0
+}
+
 // run reads until there is no more, whatever happens to the way there.
 func (s *stream) run(ctx context.Context) {
 	for pause := time.Duration(0); ; {
-		last := s.isHurried() || !s.follow // no further attempt after this one
-		before := s.out + s.err
+		last, before := s.isLast(), s.out+s.err
 		done, refusal := s.once(ctx)
-		if done || ctx.Err() != nil {
+		if ctx.Err() != nil {
 			return
 		}
 		missing := refusal != nil && refusal.Data.Reason == api.ReasonNoSuchRank
 		switch {
-		case missing && last:
-			return // it was given up before it printed anything
+		case done || missing && s.isMissing():
+			s.push(api.OutputPiece{Attempt: s.ref.Attempt, Rank: s.ref.Rank, Complete: true})
+			return
 		case refusal != nil && !missing && refusal.Code != api.CodeUnreachable && refusal.Code != api.CodeDeadline:
-			s.notice(refusal.Cause())
+			why := refusal.Cause()
+			why.Message = s.name() + ": " + why.Message
+			s.notice(why)
 			return
 		case last:
-			s.notice(s.cause(api.ReasonOutputUnreachable))
+			s.notice(s.cause(api.ReasonOutputUnreachable, "%s does not have the rest of what rank %d printed, or does not answer."))
 			return
 		case !missing && !s.told:
 			s.told = true
-			s.notice(s.cause(api.ReasonOutputWaits))
+			s.notice(s.cause(api.ReasonOutputWaits, "%s does not answer; what rank %d prints comes when it does."))
 		}
 		if s.out+s.err != before {
 			pause = 0
 		}
-		pause = longer(pause)
+		if pause = longer(pause); s.isHurried() {
+			pause = min(pause, againHurried)
+		}
 		if !s.attach.pause(ctx, pause, s.nudge) {
 			return
 		}
 	}
 }
 
-// cause is a reason for the rank and its node.
-func (s *stream) cause(reason api.Reason) api.Cause {
-	return api.NewError(reason, s.ref.String()+" at "+s.node.Display()).Cause()
+// name is what people call the rank's node.
+func (s *stream) name() string { return s.attach.config.Name(s.node) }
+
+// cause is a reason in words about the node and the rank.
+func (s *stream) cause(reason api.Reason, format string) api.Cause {
+	return api.Errorf(reason, s.ref.String(), format, s.name(), s.ref.Rank).Cause()
 }
 
 func (s *stream) notice(why api.Cause) {

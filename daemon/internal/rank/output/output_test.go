@@ -183,3 +183,29 @@ func TestALinkInPlaceOfALog(t *testing.T) {
 		is.Equal(r.open(api.PeerOutput{By: ada}).all().refused.Data.Reason, api.ReasonReadFailed)
 	}
 }
+
+// TestWhatTheDiskDidNotTake: nothing comes after it, so that its end says so, to who
+// follows and to who looks later.
+func TestWhatTheDiskDidNotTake(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	r := newRig(t, `echo some`)
+	g := r.open(api.PeerOutput{By: ada, Follow: true})
+	<-r.start()
+	is.True(g.all().end != nil)
+	record, err := shimproto.ReadExit(r.folder)
+	is.NoErr(err)
+	for i := range record.Logs {
+		if record.Logs[i].Stream == "stdout" {
+			record.Logs[i].WrittenBytes, record.Logs[i].Problem = 105, "no space left on device"
+		}
+	}
+	is.NoErr(shimproto.WriteExit(r.folder, record))
+	for _, follow := range []bool{true, false} {
+		g := r.open(api.PeerOutput{By: ada, Follow: follow}).all()
+		is.Equal(g.out(), "some\n")
+		is.Equal(g.refused.Data.Reason, api.ReasonOutputLost)
+		is.Equal(g.refused.Message, "The disk did not take 100 bytes of what rank 1 printed: no space left on device.")
+	}
+	is.True(r.open(api.PeerOutput{By: ada, Prepare: true}).all().refused == nil)
+}

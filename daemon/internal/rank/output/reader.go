@@ -1,6 +1,7 @@
 package output
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -81,6 +82,9 @@ func (r *reader) run(ctx context.Context, to *rankio.Writer) error {
 			return err
 		}
 		if over {
+			if err := r.lost(); err != nil {
+				return err
+			}
 			return to.Send(rankio.End{
 				OutBytes: r.streams[0].offset, ErrBytes: r.streams[1].offset, Ended: r.follow || r.over(),
 			})
@@ -111,6 +115,34 @@ func (r *reader) over() bool {
 	}
 	_, err := os.Lstat(filepath.Join(r.folder, shimproto.ExitFile))
 	return err == nil
+}
+
+// lost says what the rank's disk did not take, once it has ended: the record of its
+// end tells, and no piece does, since nothing comes after it.
+func (r *reader) lost() error {
+	if r.streams[0].path == "" {
+		return nil // what prepares has no such record
+	}
+	end, err := shimproto.ReadExit(r.folder)
+	if err != nil {
+		return nil // it has none, or runs
+	}
+	lost, why := int64(0), ""
+	for _, l := range end.Logs {
+		size := int64(0)
+		for _, s := range r.streams {
+			if s.log != nil && filepath.Base(s.path) == l.File {
+				size, _ = s.log.Size() // 0 where it cannot be told: nothing of it came
+			}
+		}
+		lost += max(0, l.WrittenBytes-size)
+		why = cmp.Or(why, l.Problem)
+	}
+	if lost == 0 {
+		return nil
+	}
+	return api.Errorf(api.ReasonOutputLost, strconv.Itoa(end.Rank), "The disk did not take %d bytes of what rank %d printed: %s.",
+		lost, end.Rank, cmp.Or(why, "it was full"))
 }
 
 // drain sends what there is, the streams in turn.
