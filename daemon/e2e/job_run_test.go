@@ -37,6 +37,7 @@ func TestJobs(t *testing.T) {
 		{"a terminal", j.testTerminal},
 		{"Ctrl-C", j.testInterrupt},
 		{"a client that goes", j.testGone},
+		{"a daemon that is back late", j.testBackLate},
 		{"from another node", j.testElsewhere},
 		{"retry and delete", j.testRetry},
 		{"silence", j.testSilence},
@@ -263,23 +264,48 @@ func (j *jobs) testInterrupt(t *testing.T) {
 	for _, test := range []struct {
 		name, grace string
 		times       int
-	}{{"once", "1s", 1}, {"twice", "10m", 2}} {
+		signal      syscall.Signal
+		status      int
+	}{{"once", "1s", 1, syscall.SIGINT, 130}, {"twice", "10m", 2, syscall.SIGINT, 130}, {"SIGTERM", "1s", 1, syscall.SIGTERM, 143}} {
 		t.Run(test.name, func(t *testing.T) {
 			is := is.New(t)
 			l := begin(t, j.run(t, "-n", "2", "--backend", "ring", "--allow-solo", "--grace", test.grace, "--", j.Program("stubborn.sh")))
 			out := l.until(t, "both ranks", func(s string) bool { return len(pidsIn(s)) == 2 })
 			for range test.times {
-				is.NoErr(l.Process.Signal(os.Interrupt))
+				is.NoErr(l.Process.Signal(test.signal))
 				// Two of the same signal that are not taken between are one. Other words than
 				// this answer may come just then, such as that the job runs.
 				if test.times > 1 {
 					l.until(t, "an answer", func(s string) bool { return strings.Contains(s, "stopping; Ctrl-C again kills it") })
 				}
 			}
-			is.True(l.status(t, after) != 0)
+			is.Equal(l.status(t, after), test.status)
 			areGone(t, after, pidsIn(out))
 		})
 	}
+}
+
+// The daemon of whoever submitted a job is killed, and back after the ranks have
+// ended elsewhere: all that they printed comes.
+func (j *jobs) testBackLate(t *testing.T) {
+	is := is.New(t)
+	held := filepath.Join(j.Work, "held")
+	l := begin(t, j.run(t, "-n", "2", "--nodes", j.Nodes[1].Mac+","+j.Nodes[2].Mac, "--backend", "ring", "--allow-solo", "--stdin", "none", "--",
+		j.Program("held.sh"), held))
+	out := l.until(t, "both ranks", func(s string) bool { return len(pidsIn(s)) == 2 })
+	j.Nodes[0].End(syscall.SIGKILL)
+	must(t, "letting it go on", os.WriteFile(held, nil, 0o644))
+	areGone(t, after, pidsIn(out))
+	must(t, "a new start", j.Nodes[0].Boot(t.Context()))
+	is.Equal(l.status(t, after), 0)
+	out = l.until(t, "the rest", func(string) bool { return true })
+	for rank := range 2 {
+		for n := range 8 {
+			is.Equal(strings.Count(out, fmt.Sprintf("[%d] rest %d of %d\n", rank, n+1, rank)), 1)
+		}
+	}
+	is.Equal(len(pidsIn(out)), 2)
+	must(t, "a whole cluster", j.Whole(t.Context()))
 }
 
 // An attached job ends with its client, however that ends.
