@@ -4,6 +4,7 @@ package darwin
 
 import (
 	"context"
+	"io"
 	"net/netip"
 	"os"
 
@@ -50,6 +51,11 @@ func (s Simulated) Stored() (map[string]any, error) {
 
 // Record is what Record gives on a Mac.
 func (s Simulated) Record() Recording { return openSimulated(s).record() }
+
+// LogNotifications is what LogNotifications writes on that Mac.
+func (s Simulated) LogNotifications(ctx context.Context, out io.Writer) error {
+	return openSimulated(s).log(ctx, out)
+}
 
 // LaunchdSockets is LaunchdSockets on that Mac.
 func (s Simulated) LaunchdSockets(name string) ([]*os.File, error) {

@@ -22,7 +22,9 @@ enum {
 	kDNSServiceProtocol_IPv6 = 2,
 	kDNSServiceErr_NoError = 0,
 	kDNSServiceErr_NameConflict = -65548,
+	kDNSServiceErr_NoAuth = -65555,
 	kDNSServiceErr_ServiceNotRunning = -65563,
+	kDNSServiceErr_PolicyDenied = -65570,
 };
 
 typedef void (*DNSServiceRegisterReply)(DNSServiceRef, DNSServiceFlags, DNSServiceErrorType, const char *name, const char *type,

@@ -77,12 +77,25 @@ func (m *Machine) SetStore(key string, value any) {
 	C.sim_store_set(m.c, k, b, size)
 }
 
-// SetStored sets a key of the stored configuration; nil removes it.
+// HoldStored locks the stored configuration as a session would, until release is
+// called.
+func (m *Machine) HoldStored() (release func()) {
+	C.sim_stored_hold(m.c)
+	return func() { C.sim_stored_let(m.c) }
+}
+
+// SetStored sets a key of the stored configuration; nil removes it. Whoever reads first
+// and then stores holds it meanwhile.
 func (m *Machine) SetStored(key string, value any) {
 	k, free := text(key)
 	defer free()
 	b, size := bytes(value)
 	C.sim_stored_set(m.c, k, b, size)
+}
+
+// TellStored announces that the stored configuration was committed, or applied.
+func (m *Machine) TellStored(applied bool) {
+	C.sim_stored_tell(m.c, map[bool]C.uint32_t{false: 1, true: 2}[applied])
 }
 
 // SetInterfaces sets what SystemConfiguration knows of interfaces: maps of name,

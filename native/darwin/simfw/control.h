@@ -32,6 +32,12 @@ void sim_arm_fault(sim_machine *m, int kind, int times);
 
 // SystemConfiguration. No bytes remove the key.
 void sim_store_set(sim_machine *m, const char *key, const uint8_t *value, size_t length);
+// sim_stored_hold takes the lock of the stored configuration as a session would,
+// until sim_stored_let.
+void sim_stored_hold(sim_machine *m);
+void sim_stored_let(sim_machine *m);
+// sim_stored_tell announces a commit (1) or that it was applied (2).
+void sim_stored_tell(sim_machine *m, uint32_t kinds);
 void sim_stored_set(sim_machine *m, const char *key, const uint8_t *value, size_t length);
 void sim_interfaces_set(sim_machine *m, const uint8_t *value, size_t length);
 void sim_bridge_set(sim_machine *m, const char *name, const uint8_t *members, size_t length);

@@ -101,6 +101,8 @@ struct sim_machine {
 	void *store_sessions;
 	CFMutableDictionaryRef stored;
 	uint64_t stored_generation;
+	bool stored_held; // by one session, or by who stores from outside
+	pthread_cond_t stored_free;
 	void *preference_sessions;
 	CFMutableArrayRef interfaces; // dictionaries: name, type, display_name
 	CFMutableDictionaryRef bridges; // name -> array of members, in the kernel

@@ -32,6 +32,7 @@ struct sim_dispatch_source {
 	void *context;
 	uintptr_t data;
 	int references;
+	uintptr_t mask;
 	bool resumed, cancelled;
 };
 
@@ -47,13 +48,15 @@ dispatch_queue_t dispatch_queue_create(const char *label, void *attributes) {
 }
 
 dispatch_source_t dispatch_source_create(dispatch_source_type_t type, uintptr_t handle, uintptr_t mask, dispatch_queue_t queue) {
-	(void)type;
 	(void)handle;
-	(void)mask;
+	if (type != DISPATCH_SOURCE_TYPE_MEMORYPRESSURE) {
+		sim_misused("a dispatch source of another kind than memory pressure");
+	}
 	sim_machine *m = sim_here();
 	dispatch_source_t s = calloc(1, sizeof *s);
 	s->machine = m;
 	s->queue = queue;
+	s->mask = mask;
 	s->references = 1;
 	__atomic_add_fetch(&queue->references, 1, __ATOMIC_SEQ_CST);
 	sim_count(1);
@@ -130,7 +133,7 @@ void sim_pressure_set(sim_machine *m, uintptr_t level) {
 	for (size_t i = 0; i < count; i++) {
 		pthread_mutex_lock(&all[i]->queue->lock);
 		sim_lock(m);
-		bool wanted = all[i]->resumed && !all[i]->cancelled;
+		bool wanted = all[i]->resumed && !all[i]->cancelled && (all[i]->mask & level) != 0;
 		sim_unlock(m);
 		if (wanted) {
 			all[i]->data = level;
@@ -155,27 +158,31 @@ static pthread_mutex_t tokens_lock = PTHREAD_MUTEX_INITIALIZER;
 uint32_t notify_register_file_descriptor(const char *name, int *descriptor, int flags, int *token) {
 	(void)flags;
 	sim_machine *m = sim_here();
+	int64_t state = 0;
 	CFStringRef key = sim_text(name);
-	CFNumberRef state = CFDictionaryGetValue(m->values, key);
+	sim_lock(m); // until the token is there, which hears of what is posted from then on
+	CFNumberRef posted = CFDictionaryGetValue(m->values, key);
+	if (posted != NULL) {
+		CFNumberGetValue(posted, kCFNumberSInt64Type, &state);
+	}
 	CFRelease(key);
+	uint32_t result = 1;
 	pthread_mutex_lock(&tokens_lock);
 	for (int i = 0; i < MAX_TOKENS; i++) {
 		if (!tokens[i].used && pipe(tokens[i].pipe) == 0) {
 			strncpy(tokens[i].name, name, sizeof tokens[i].name - 1);
 			tokens[i].machine = m;
 			tokens[i].used = true;
-			tokens[i].state = 0;
-			if (state != NULL) {
-				CFNumberGetValue(state, kCFNumberSInt64Type, &tokens[i].state);
-			}
+			tokens[i].state = (uint64_t)state;
 			*descriptor = tokens[i].pipe[0];
 			*token = i + 1;
-			pthread_mutex_unlock(&tokens_lock);
-			return NOTIFY_STATUS_OK;
+			result = NOTIFY_STATUS_OK;
+			break;
 		}
 	}
 	pthread_mutex_unlock(&tokens_lock);
-	return 1;
+	sim_unlock(m);
+	return result;
 }
 
 uint32_t notify_get_state(int token, uint64_t *state) {
@@ -200,7 +207,6 @@ void sim_notify_post(sim_machine *m, const char *name, uint64_t state) {
 	CFNumberRef value = CFNumberCreate(NULL, kCFNumberSInt64Type, &whole);
 	sim_lock(m);
 	CFDictionarySetValue(m->values, key, value);
-	sim_unlock(m);
 	CFRelease(key);
 	CFRelease(value);
 	pthread_mutex_lock(&tokens_lock);
@@ -214,4 +220,5 @@ void sim_notify_post(sim_machine *m, const char *name, uint64_t state) {
 		}
 	}
 	pthread_mutex_unlock(&tokens_lock);
+	sim_unlock(m);
 }

@@ -57,6 +57,7 @@ sim_machine *sim_machine_new(uintptr_t handle) {
 	pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
 	pthread_mutex_init(&m->lock, &recursive);
 	pthread_mutexattr_destroy(&recursive);
+	pthread_cond_init(&m->stored_free, NULL);
 	m->handle = handle;
 	CFMutableDictionaryRef none = CFDictionaryCreateMutable(NULL, 0, NULL, NULL);
 	m->service_root = new_entry(m, 0, "Root", "", "IORegistryEntry", none);
@@ -91,6 +92,7 @@ void sim_machine_free(sim_machine *m) {
 	sim_drop(m->values);
 	sim_drop(m->interfaces);
 	sim_drop(m->power_info);
+	pthread_cond_destroy(&m->stored_free);
 	pthread_mutex_destroy(&m->lock);
 	free(m);
 }

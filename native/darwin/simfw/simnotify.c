@@ -187,6 +187,9 @@ static void enqueue_all(sim_subscription *s, sim_entry *below) {
 
 kern_return_t IOServiceAddMatchingNotification(IONotificationPortRef port, const io_name_t type, CFDictionaryRef matching,
 	IOServiceMatchingCallback callback, void *refcon, io_iterator_t *into) {
+	if (strcmp(type, kIOFirstMatchNotification) != 0 && strcmp(type, kIOTerminatedNotification) != 0) {
+		sim_misused("a notification of another type than first match and terminate");
+	}
 	sim_subscription *s = calloc(1, sizeof *s);
 	sim_count(1);
 	s->port = port;
@@ -227,8 +230,10 @@ static pthread_mutex_t interests_lock = PTHREAD_MUTEX_INITIALIZER;
 
 kern_return_t IOServiceAddInterestNotification(IONotificationPortRef port, io_service_t service, const io_name_t type,
 	IOServiceInterestCallback callback, void *refcon, io_object_t *into) {
-	(void)type;
 	sim_entry *e = sim_lookup(service, SIM_ENTRY);
+	if (strcmp(type, kIOGeneralInterest) != 0) {
+		sim_misused("an interest of another type than the general one");
+	}
 	if (e == NULL || e->gone) {
 		return KERN_FAILURE;
 	}

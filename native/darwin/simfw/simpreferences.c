@@ -10,6 +10,7 @@ static void destroy(void *object) {
 	struct __SCPreferences *p = object;
 	if (p->locked) {
 		sim_misused("preferences were released while they were locked");
+		sim_stored_let(p->machine);
 	}
 	sim_lock(p->machine);
 	for (struct __SCPreferences **at = (struct __SCPreferences **)&p->machine->preference_sessions; *at != NULL; at = &(*at)->next) {
@@ -59,14 +60,33 @@ CFPropertyListRef SCPreferencesGetValue(SCPreferencesRef preferences, CFStringRe
 	return CFDictionaryGetValue(sim_preferences_copy(preferences), key);
 }
 
+// sim_stored_hold waits until no session has the lock, and takes it.
+void sim_stored_hold(sim_machine *m) {
+	sim_lock(m);
+	while (m->stored_held) {
+		pthread_cond_wait(&m->stored_free, &m->lock);
+	}
+	m->stored_held = true;
+	sim_unlock(m);
+}
+
+void sim_stored_let(sim_machine *m) {
+	sim_lock(m);
+	m->stored_held = false;
+	pthread_cond_signal(&m->stored_free);
+	sim_unlock(m);
+}
+
 Boolean SCPreferencesLock(SCPreferencesRef preferences, Boolean wait) {
-	(void)wait;
 	struct __SCPreferences *p = (struct __SCPreferences *)preferences;
-	if (p->locked) {
+	if (p->locked || !wait) { // nobody here tries without waiting
+		sim_misused("preferences were locked twice, or without waiting");
 		sim_set_error(kSCStatusFailed);
 		return false;
 	}
+	sim_stored_hold(p->machine);
 	if (p->copy != NULL && p->generation != p->machine->stored_generation) {
+		sim_stored_let(p->machine);
 		sim_set_error(kSCStatusStale);
 		return false;
 	}
@@ -78,6 +98,9 @@ Boolean SCPreferencesUnlock(SCPreferencesRef preferences) {
 	struct __SCPreferences *p = (struct __SCPreferences *)preferences;
 	bool locked = p->locked;
 	p->locked = false;
+	if (locked) {
+		sim_stored_let(p->machine);
+	}
 	return locked;
 }
 
@@ -170,4 +193,10 @@ void sim_stored_set(sim_machine *m, const char *key, const uint8_t *value, size_
 	tell(m, kSCPreferencesNotificationCommit | kSCPreferencesNotificationApply);
 	sim_unlock(m);
 	CFRelease(name);
+}
+
+void sim_stored_tell(sim_machine *m, uint32_t kinds) {
+	sim_lock(m);
+	tell(m, kinds);
+	sim_unlock(m);
 }

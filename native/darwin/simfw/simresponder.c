@@ -14,7 +14,8 @@
 
 // All machines hear each other on interfaces of one index. A machine's value
 // "responder" is a map: "host", and "addresses", a map of index to an array of
-// texts; "absent" in it: no responder runs.
+// texts; "absent" in it: no responder runs; "refuses", an error: every operation is
+// begun, and its reply is that error.
 enum operation { CONNECTION, REGISTER, BROWSE, RESOLVE, ADDRESSES };
 
 // told is one reply that waits.
@@ -23,6 +24,7 @@ typedef struct told {
 	DNSServiceRef of;
 	DNSServiceFlags flags;
 	uint32_t index;
+	DNSServiceErrorType error;
 	char *text;
 	uint16_t port, txt_length;
 	void *txt;
@@ -44,6 +46,7 @@ struct _DNSServiceRef_t {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static DNSServiceRef operations; // of all machines
 
+// responder is what a machine's has, while its lock is held.
 static CFTypeRef responder(sim_machine *m, CFStringRef key) {
 	CFDictionaryRef of = CFDictionaryGetValue(m->values, CFSTR("responder"));
 	return of == NULL ? NULL : CFDictionaryGetValue(of, key);
@@ -74,6 +77,32 @@ static void free_told(told *t) {
 	free(t);
 }
 
+// refused tells an operation that the system lets it do nothing.
+static bool refused(DNSServiceRef s) {
+	int32_t number = 0;
+	sim_lock(s->machine);
+	CFNumberRef error = responder(s->machine, CFSTR("refuses"));
+	bool refuses = error != NULL && CFNumberGetValue(error, kCFNumberSInt32Type, &number);
+	sim_unlock(s->machine);
+	if (!refuses) {
+		return false;
+	}
+	tell(s, 0, 0, "", NULL);
+	told *last = s->connection->first;
+	while (last->next != NULL) {
+		last = last->next;
+	}
+	last->error = number;
+	return true;
+}
+
+// begun holds an operation to the flags that it must have.
+static void begun(DNSServiceFlags flags, DNSServiceFlags want) {
+	if (flags != want) {
+		sim_misused("an operation of the responder with other flags than it needs");
+	}
+}
+
 static DNSServiceRef make(enum operation operation, DNSServiceRef connection, uint32_t index, const char *name, const char *type,
 	void *reply, void *context) {
 	DNSServiceRef s = calloc(1, sizeof *s);
@@ -93,7 +122,11 @@ static DNSServiceRef make(enum operation operation, DNSServiceRef connection, ui
 }
 
 DNSServiceErrorType DNSServiceCreateConnection(DNSServiceRef *connection) {
-	if (responder(sim_here(), CFSTR("absent")) != NULL) {
+	sim_machine *m = sim_here();
+	sim_lock(m);
+	bool is_absent = responder(m, CFSTR("absent")) != NULL;
+	sim_unlock(m);
+	if (is_absent) {
 		return kDNSServiceErr_ServiceNotRunning;
 	}
 	pthread_mutex_lock(&lock);
@@ -160,7 +193,7 @@ static void deliver_address(const told *t) {
 	} else if (inet_pton(AF_INET, t->text, &four.sin_addr) == 1) {
 		address = (struct sockaddr *)&four;
 	}
-	((DNSServiceGetAddrInfoReply)t->of->reply)(t->of, t->flags, t->index, 0, t->of->name, address, 120, t->of->context);
+	((DNSServiceGetAddrInfoReply)t->of->reply)(t->of, t->flags, t->index, t->error, t->of->name, address, 120, t->of->context);
 }
 
 // DNSServiceProcessResult tells one reply, as the real one does at least.
@@ -181,13 +214,13 @@ DNSServiceErrorType DNSServiceProcessResult(DNSServiceRef c) {
 	DNSServiceRef of = t->of;
 	switch (of->operation) {
 	case REGISTER:
-		((DNSServiceRegisterReply)of->reply)(of, t->flags, 0, t->text, of->type, "local.", of->context);
+		((DNSServiceRegisterReply)of->reply)(of, t->flags, t->error, t->text, of->type, "local.", of->context);
 		break;
 	case BROWSE:
-		((DNSServiceBrowseReply)of->reply)(of, t->flags, t->index, 0, t->text, of->type, "local.", of->context);
+		((DNSServiceBrowseReply)of->reply)(of, t->flags, t->index, t->error, t->text, of->type, "local.", of->context);
 		break;
 	case RESOLVE:
-		((DNSServiceResolveReply)of->reply)(of, t->flags, t->index, 0, "", t->text, t->port, t->txt_length, t->txt, of->context);
+		((DNSServiceResolveReply)of->reply)(of, t->flags, t->index, t->error, "", t->text, t->port, t->txt_length, t->txt, of->context);
 		break;
 	case ADDRESSES:
 		deliver_address(t);
@@ -201,15 +234,19 @@ DNSServiceErrorType DNSServiceProcessResult(DNSServiceRef c) {
 
 DNSServiceErrorType DNSServiceRegister(DNSServiceRef *service, DNSServiceFlags flags, uint32_t index, const char *name, const char *type,
 	const char *domain, const char *host, uint16_t port, uint16_t txt_length, const void *txt, DNSServiceRegisterReply reply, void *context) {
-	(void)flags, (void)domain, (void)host;
+	(void)domain, (void)host;
+	begun(flags, kDNSServiceFlagsShareConnection | kDNSServiceFlagsNoAutoRename);
 	pthread_mutex_lock(&lock);
 	DNSServiceRef s = *service = make(REGISTER, *service, index, name, type, (void *)reply, context);
 	s->port = port;
 	s->txt_length = txt_length;
 	s->txt = malloc((size_t)txt_length + 1);
 	memcpy(s->txt, txt, txt_length);
-	tell(s, kDNSServiceFlagsAdd, 0, name, NULL);
-	for (DNSServiceRef other = operations; other != NULL; other = other->next) {
+	bool is_refused = refused(s);
+	if (!is_refused) {
+		tell(s, kDNSServiceFlagsAdd, 0, name, NULL);
+	}
+	for (DNSServiceRef other = is_refused ? NULL : operations; other != NULL; other = other->next) {
 		if (hears(other, s)) {
 			tell(other, kDNSServiceFlagsAdd, index, name, NULL);
 		}
@@ -220,10 +257,11 @@ DNSServiceErrorType DNSServiceRegister(DNSServiceRef *service, DNSServiceFlags f
 
 DNSServiceErrorType DNSServiceBrowse(DNSServiceRef *service, DNSServiceFlags flags, uint32_t index, const char *type, const char *domain,
 	DNSServiceBrowseReply reply, void *context) {
-	(void)flags, (void)domain;
+	(void)domain;
+	begun(flags, kDNSServiceFlagsShareConnection);
 	pthread_mutex_lock(&lock);
 	DNSServiceRef s = *service = make(BROWSE, *service, index, "", type, (void *)reply, context);
-	for (DNSServiceRef other = operations; other != NULL; other = other->next) {
+	for (DNSServiceRef other = refused(s) ? NULL : operations; other != NULL; other = other->next) {
 		if (hears(s, other)) {
 			tell(s, kDNSServiceFlagsAdd, other->index, other->name, NULL);
 		}
@@ -234,13 +272,16 @@ DNSServiceErrorType DNSServiceBrowse(DNSServiceRef *service, DNSServiceFlags fla
 
 DNSServiceErrorType DNSServiceResolve(DNSServiceRef *service, DNSServiceFlags flags, uint32_t index, const char *name, const char *type,
 	const char *domain, DNSServiceResolveReply reply, void *context) {
-	(void)flags, (void)domain;
+	(void)domain;
+	begun(flags, kDNSServiceFlagsShareConnection);
 	pthread_mutex_lock(&lock);
 	DNSServiceRef s = *service = make(RESOLVE, *service, index, name, type, (void *)reply, context);
-	for (DNSServiceRef other = operations; other != NULL; other = other->next) {
+	for (DNSServiceRef other = refused(s) ? NULL : operations; other != NULL; other = other->next) {
 		if (other->operation == REGISTER && other->index == index && strcmp(other->name, name) == 0 && strcmp(other->type, type) == 0) {
+			sim_lock(other->machine);
 			CFStringRef host = responder(other->machine, CFSTR("host"));
 			tell(s, kDNSServiceFlagsAdd, index, host == NULL ? "" : sim_chars(host), other);
+			sim_unlock(other->machine);
 			break;
 		}
 	}
@@ -248,26 +289,37 @@ DNSServiceErrorType DNSServiceResolve(DNSServiceRef *service, DNSServiceFlags fl
 	return 0;
 }
 
+// tell_addresses tells those that a machine has on an interface, where the host is its.
+static bool tell_addresses(DNSServiceRef to, sim_machine *m, const char *host, const char *index, DNSServiceProtocol protocol) {
+	sim_lock(m);
+	CFStringRef name = responder(m, CFSTR("host"));
+	bool its = name != NULL && strcmp(sim_chars(name), host) == 0;
+	CFStringRef key = sim_text(index);
+	CFDictionaryRef all = its ? responder(m, CFSTR("addresses")) : NULL;
+	CFArrayRef addresses = all == NULL ? NULL : CFDictionaryGetValue(all, key);
+	CFRelease(key);
+	for (CFIndex i = 0; addresses != NULL && i < CFArrayGetCount(addresses); i++) {
+		const char *address = sim_chars(CFArrayGetValueAtIndex(addresses, i));
+		bool six = strchr(address, ':') != NULL;
+		if ((protocol & (six ? kDNSServiceProtocol_IPv6 : kDNSServiceProtocol_IPv4)) != 0) {
+			tell(to, kDNSServiceFlagsAdd, to->index, address, NULL);
+		}
+	}
+	sim_unlock(m);
+	return its;
+}
+
 DNSServiceErrorType DNSServiceGetAddrInfo(DNSServiceRef *service, DNSServiceFlags flags, uint32_t index, DNSServiceProtocol protocol,
 	const char *host, DNSServiceGetAddrInfoReply reply, void *context) {
-	(void)flags, (void)protocol;
+	begun(flags, kDNSServiceFlagsShareConnection);
 	char number[16];
 	snprintf(number, sizeof number, "%u", index);
 	pthread_mutex_lock(&lock);
 	DNSServiceRef s = *service = make(ADDRESSES, *service, index, host, "", (void *)reply, context);
-	for (DNSServiceRef other = operations; other != NULL; other = other->next) {
-		CFStringRef name = responder(other->machine, CFSTR("host"));
-		if (other->operation != REGISTER || other->index != index || name == NULL || strcmp(sim_chars(name), host) != 0) {
-			continue;
+	for (DNSServiceRef other = refused(s) ? NULL : operations; other != NULL; other = other->next) {
+		if (other->operation == REGISTER && other->index == index && tell_addresses(s, other->machine, host, number, protocol)) {
+			break;
 		}
-		CFStringRef key = sim_text(number);
-		CFDictionaryRef all = responder(other->machine, CFSTR("addresses"));
-		CFArrayRef addresses = all == NULL ? NULL : CFDictionaryGetValue(all, key);
-		CFRelease(key);
-		for (CFIndex i = 0; addresses != NULL && i < CFArrayGetCount(addresses); i++) {
-			tell(s, kDNSServiceFlagsAdd, index, sim_chars(CFArrayGetValueAtIndex(addresses, i)), NULL);
-		}
-		break;
 	}
 	pthread_mutex_unlock(&lock);
 	return 0;

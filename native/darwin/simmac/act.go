@@ -17,13 +17,15 @@ import (
 // configd takes it to the kernel.
 func (m *Mac) applied() {
 	stored, err := darwin.Simulated{Machine: m.Machine}.Stored()
-	m.mu.Lock()
-	network := m.facts.Network
-	m.mu.Unlock()
-	if err != nil || network == nil {
+	if err != nil {
 		return
 	}
-	m.fail(errors.Join(m.applyServices(*network, stored), m.applyBridges(*network, stored)))
+	s, err := m.source.Facts.Snapshot(context.Background(), native.AreaNetwork)
+	if err != nil || s.Network == nil {
+		m.fail(err)
+		return
+	}
+	m.fail(errors.Join(m.applyServices(*s.Network, stored), m.applyBridges(*s.Network, stored)))
 }
 
 // fail keeps the first error of what runs by itself, for Close to return.

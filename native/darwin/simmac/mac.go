@@ -26,7 +26,7 @@ type Mac struct {
 	work   chan struct{}
 	done   sync.WaitGroup
 
-	projecting sync.Mutex // one at a time, with planes, store, stored and pressure
+	projecting sync.Mutex // one at a time, with planes, store, stored, bridges and pressure
 
 	mu       sync.Mutex
 	ended    bool
@@ -35,6 +35,7 @@ type Mac struct {
 	planes   [2]*plane
 	store    map[string]any
 	stored   map[string]any
+	bridges  map[string]any // their members in the kernel
 	pressure native.Pressure
 	notices  map[int64]string
 	notice   int64
@@ -47,7 +48,7 @@ type Mac struct {
 func New(source native.Platform) (*Mac, error) {
 	m := &Mac{
 		Machine: simfw.New(), source: source, work: make(chan struct{}, 1), pending: map[native.Area]bool{},
-		store: map[string]any{}, stored: map[string]any{}, notices: map[int64]string{}, aliases: map[string]string{},
+		store: map[string]any{}, stored: map[string]any{}, bridges: map[string]any{}, notices: map[int64]string{}, aliases: map[string]string{},
 	}
 	m.planes = [2]*plane{newPlane(m.Machine, false), newPlane(m.Machine, true)}
 	m.Machine.SetHooks(simfw.Hooks{Allowed: m.allowed, Applied: m.applied})
@@ -137,6 +138,8 @@ func (m *Mac) Project() error {
 		}
 	}
 	m.mu.Unlock()
+	// A session that has the lock is changing what would be read here.
+	defer m.Machine.HoldStored()()
 	s, err := m.source.Facts.Snapshot(context.Background(), areas...)
 	if err != nil {
 		return err
@@ -181,9 +184,14 @@ func (m *Mac) apply(s native.Snapshot) error {
 	}
 	if s.Network != nil {
 		m.Machine.SetInterfaces(Interfaces(*s.Network))
+		bridges := map[string]any{}
 		for _, b := range s.Network.Bridges {
-			m.Machine.SetBridge(b.Name, texts(b.KernelMembers))
+			bridges[b.Name] = texts(b.KernelMembers)
 		}
+		replace(m.bridges, bridges, func(name string, members any) {
+			list, _ := members.([]any)
+			m.Machine.SetBridge(name, list)
+		})
 	}
 	err := errors.Join(m.planes[0].apply(Services(s)), m.planes[1].apply(DeviceTree(s)))
 	if s.Network != nil {
