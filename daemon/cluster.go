@@ -35,7 +35,7 @@ func (d *daemon) openCluster() error {
 		Identity: d.identity, Roster: d.roster, Ledger: d.ledger, Writer: d.writer,
 		Documents: d.owner("cluster", api.KindReach, api.KindPending), Lending: d.policy, Gate: d.gate, Platform: d.platform,
 		Addresses: records, Discovery: records, LastSeen: records, Port: current.Peers.Port, Peers: current.Peers.Addresses, Version: d.options.Version,
-		Card: d.card, Removed: d.wasRemoved, Twin: d.twin, Patience: d.patience, Log: func(part string) *slog.Logger { return log.With("part", part) },
+		Card: d.card, Removed: d.wasRemoved, Twin: d.twin, Denied: d.denied, Patience: d.patience, Log: func(part string) *slog.Logger { return log.With("part", part) },
 	})
 	if err != nil {
 		return err
@@ -77,6 +77,15 @@ func (d *daemon) shortName(computer string) string {
 		return name
 	}
 	return cluster.ShortName(computer, d.identity.Node)
+}
+
+// denied hears whether the system keeps this node from the local network.
+func (d *daemon) denied(detail string) {
+	if detail == "" {
+		d.clear(api.ReasonLocalNetworkDenied)
+		return
+	}
+	d.raise(api.ReasonLocalNetworkDenied, detail)
 }
 
 // twin hears that two machines answer with a member's identity.

@@ -43,6 +43,9 @@ type Sighting struct {
 	// Addresses can be dialled from here; link-local ones carry their zone.
 	Addresses []netip.Addr `json:"addresses,omitzero"`
 	At        Timestamp    `json:"at"`
+	// Refused says that the system ended the search, and why; the rest is then absent.
+	// [ReasonPermission] is a person's to change. Whoever searches begins anew later.
+	Refused Reason `json:"refused,omitzero"`
 }
 
 // NoDiscovery refuses everything with its reason.

@@ -8,6 +8,9 @@ var (
 	ErrUnsupported = errors.New("not supported here")
 	// ErrPermission is matched when the system refused for want of privilege or consent.
 	ErrPermission = errors.New("the system refused permission")
+	// ErrLocalNetwork is matched when the system does not let this program reach
+	// addresses on its own links: macOS asks a person, for each program that is not root's.
+	ErrLocalNetwork = errors.New("the system does not let this program use the local network")
 	// ErrNotFound is matched when the thing an action names does not exist (any more).
 	ErrNotFound = errors.New("no such thing on this machine")
 	// ErrStale is matched when somebody else changed what the action was based

@@ -2,8 +2,12 @@ package bound
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net"
 	"net/netip"
+	"runtime"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -60,9 +64,23 @@ func (Sockets) Dial(ctx context.Context, iface string, source netip.Addr, to net
 	}
 	conn, err := dialer.DialContext(ctx, "tcp", to.String())
 	if err != nil {
+		if own, ownErr := net.InterfaceAddrs(); runtime.GOOS == "darwin" && ownErr == nil && isDenied(err, to.Addr(), own) {
+			err = fmt.Errorf("%w: %w", native.ErrLocalNetwork, err)
+		}
 		return nil, err
 	}
 	return limited(conn), nil
+}
+
+// isDenied reports whether macOS keeps this program from the local network: it then says
+// of an address on a link that there is no route to it. A host on a link that does not
+// answer is another error there, EHOSTDOWN.
+func isDenied(err error, to netip.Addr, own []net.Addr) bool {
+	onLink := to.IsLinkLocalUnicast() || slices.ContainsFunc(own, func(a net.Addr) bool {
+		n, ok := a.(*net.IPNet)
+		return ok && n.Contains(to.AsSlice())
+	})
+	return onLink && errors.Is(err, syscall.EHOSTUNREACH)
 }
 
 func keepAlive() net.KeepAliveConfig {

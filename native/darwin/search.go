@@ -4,6 +4,7 @@ import (
 	"maps"
 	"net/netip"
 	"slices"
+	"strconv"
 
 	"fulmen/native"
 )
@@ -81,7 +82,8 @@ func (s *search) lost(r responder) {
 
 func (s *search) handle(r responder, f found) error {
 	if f.failed != 0 {
-		return nil // nothing was found
+		s.failed(r, f)
+		return nil
 	}
 	switch f.kind {
 	case foundInstance:
@@ -92,6 +94,30 @@ func (s *search) handle(r responder, f found) error {
 		s.addressed(f)
 	}
 	return nil
+}
+
+// The responder's errors by which the system says that this program may not search.
+const (
+	responderNoAuth       = -65555
+	responderPolicyDenied = -65570
+)
+
+// failed says that the search was refused. What could not be found out of one instance
+// alone comes again when it is announced again.
+func (s *search) failed(r responder, f found) {
+	why := native.ReasonReadFailed
+	isDenied := f.failed == responderNoAuth || f.failed == responderPolicyDenied
+	if isDenied {
+		why = native.ReasonPermission
+	}
+	if f.kind != foundInstance && !isDenied {
+		return
+	}
+	if f.kind == foundInstance {
+		r.end(f.token)
+		s.browsing = false
+	}
+	s.found(native.Sighting{Refused: why.With("DNS-SD error " + strconv.Itoa(f.failed)), At: native.Stamp(s.clock.Now())})
 }
 
 func (s *search) seen(r responder, f found) error {

@@ -72,6 +72,7 @@ func machineConditions() []Info {
 	return []Info{
 		{Code: api.ReasonPSIUnavailable},
 		{Code: api.ReasonClockStepped},
+		{Code: api.ReasonLocalNetworkDenied},
 		{Code: api.ReasonNetworkIsolatesClients, Action: command("Show the paths", "fulmen peers")},
 		{Code: api.ReasonBLASSlow, DependsOn: []api.Reason{api.ReasonMLXMissing}, Action: measureGPU()},
 		{Code: api.ReasonMLXMissing, Remedy: "Reinstall Fulmen; in a source tree, run `make deps build`."},

@@ -99,3 +99,37 @@ func TestWithoutAResponder(t *testing.T) {
 	_, err = d.platforms["A"].Discovery.Browse(t.Context(), "_fulmen._tcp", nil, func(native.Sighting) {})
 	is.NoErr(err) // and it ends with its platform
 }
+
+// TestASearchIsRefused: what the system says in a search's replies is told, and the next
+// search works once a person has allowed it.
+func TestASearchIsRefused(t *testing.T) {
+	for _, number := range []int{-65555, -65570, -65537} {
+		is := is.New(t)
+		clean(t)
+		d := newDesk(t, pair(t))
+		machine := d.macs["A"].Machine
+		machine.SetValue("responder", map[string]any{"refuses": number})
+		seen := make(chan native.Sighting, 100)
+		stop, err := d.platforms["A"].Discovery.Browse(t.Context(), "_fulmen._tcp", nil, func(s native.Sighting) { seen <- s })
+		is.NoErr(err)
+		refused := sighted(t, seen, func(native.Sighting) bool { return true }).Refused
+		want := native.ReasonPermission
+		if number == -65537 {
+			want = native.ReasonReadFailed
+		}
+		is.Equal(refused, want.With("DNS-SD error "+strconv.Itoa(number)))
+		is.NoErr(stop())
+
+		machine.SetValue("responder", nil)
+		d.macs["B"].Machine.SetValue("responder", map[string]any{"host": "b.local.", "addresses": addresses(t, d)})
+		stop, err = d.platforms["A"].Discovery.Browse(t.Context(), "_fulmen._tcp", nil, func(s native.Sighting) { seen <- s })
+		is.NoErr(err)
+		withdraw, err := d.platforms["B"].Discovery.Announce(t.Context(), native.Announcement{
+			Type: "_fulmen._tcp", Instance: "b7", Port: 7732, TXT: map[string]string{"v": "1"}, Interfaces: []string{"en0"},
+		})
+		is.NoErr(err)
+		is.Equal(sighted(t, seen, func(s native.Sighting) bool { return len(s.Addresses) > 0 }).Instance, "b7")
+		is.NoErr(withdraw())
+		is.NoErr(stop())
+	}
+}

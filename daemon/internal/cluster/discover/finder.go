@@ -27,6 +27,7 @@ type Finder struct {
 	mu      sync.Mutex
 	state   *state
 	problem error
+	refused map[search]native.Reason // searches that the system has ended
 	started bool
 }
 
@@ -48,7 +49,7 @@ func New(o Options) (*Finder, error) {
 		_, _ = rand.Read(salt) // it never fails
 		remembered = Remembered{Salt: hex.EncodeToString(salt)}
 	}
-	f := &Finder{options: o, more: make(chan struct{}, 1), done: make(chan struct{}), state: newState(o.Self, o.Port, remembered)}
+	f := &Finder{options: o, more: make(chan struct{}, 1), done: make(chan struct{}), state: newState(o.Self, o.Port, remembered), refused: map[search]native.Reason{}}
 	f.ctx, f.cancel = context.WithCancel(context.Background())
 	return f, nil
 }
@@ -191,7 +192,14 @@ func (f *Finder) Problem() error {
 }
 
 // found takes a sighting of one of its searches.
-func (f *Finder) found(s native.Sighting) {
+func (f *Finder) found(at search, s native.Sighting) {
+	if s.Refused != "" {
+		f.mu.Lock()
+		f.refused[at] = s.Refused
+		f.mu.Unlock()
+		f.signal()
+		return
+	}
 	f.tell(func(state *state) { state.hear(f.options.Clock.Now(), s) })
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/netip"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -14,6 +15,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/cluster/transport"
+	"fulmen/native"
 )
 
 // settle lets all that is going on come to rest.
@@ -229,6 +231,54 @@ func TestRefusal(t *testing.T) {
 		is.NoErr(a.Problem())
 		is.Equal(len(a.Candidates(nodeB)), 1)
 		is.Equal(len(b.Candidates(nodeA)), 1)
+	})
+}
+
+// TestALateRefusal: a search that had begun is refused, which is said until one that
+// began later was let be.
+func TestALateRefusal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		world, a, b := pair(t)
+		defer b.Close()
+		defer a.Close()
+		a.plug("en5", api.InterfaceThunderbolt, "cable", "169.254.1.1/16")
+		b.plug("en6", api.InterfaceThunderbolt, "cable", "169.254.1.2/16")
+		settle()
+		is.Equal(len(a.Candidates(nodeB)), 1)
+		var said []string
+		a.options.Denied = func(detail string) { said = append(said, detail) }
+		searches := func() (found []*searching) {
+			world.mu.Lock()
+			defer world.mu.Unlock()
+			for _, s := range world.ears {
+				if s.host == a.radio {
+					found = append(found, s)
+				}
+			}
+			return found
+		}
+		refuse := func() {
+			for _, s := range searches() {
+				s.found(native.Sighting{Refused: native.ReasonPermission.With("DNS-SD error -65570")})
+			}
+			settle()
+		}
+		refuse()
+		is.True(strings.Contains(a.Problem().Error(), "-65570"))
+		is.Equal(len(searches()), 0)
+		for range 3 { // it searches again, and is refused again
+			time.Sleep(retryAfter)
+			settle()
+			is.Equal(len(searches()), 1)
+			refuse()
+			is.Equal(said, []string{"DNS-SD error -65570"}) // which is no news
+		}
+		time.Sleep(2*retryAfter + lateFor)
+		settle()
+		is.NoErr(a.Problem())
+		is.Equal(said, []string{"DNS-SD error -65570", ""})
+		is.Equal(len(a.Candidates(nodeB)), 1)
 	})
 }
 

@@ -28,7 +28,10 @@ type Options struct {
 	// Changed is told of changes, one at a time; it must return soon, and may ask
 	// the finder. It is not called after Close.
 	Changed func(Change)
-	Log     *slog.Logger
+	// Denied is told that the system does not let this node search, and in which words;
+	// "" = it does again. Nil: nobody is told. It must return soon.
+	Denied func(detail string)
+	Log    *slog.Logger
 }
 
 func (o *Options) complete() error {
@@ -45,6 +48,9 @@ func (o *Options) complete() error {
 	}
 	if o.Changed == nil {
 		o.Changed = func(Change) {}
+	}
+	if o.Denied == nil {
+		o.Denied = func(string) {}
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

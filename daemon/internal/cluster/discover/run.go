@@ -2,6 +2,7 @@ package discover
 
 import (
 	"context"
+	"errors"
 	"reflect"
 	"slices"
 	"time"
@@ -22,7 +23,13 @@ type acts struct {
 	withdraw func() error
 	stops    map[search]func() error
 	retryAt  time.Duration
+	// late is the last refusal of a search that had begun. It counts until a search that
+	// began after it, at retryAt, has been let be for lateFor.
+	late error
 }
+
+// lateFor is how long after its beginning a search may still be refused.
+const lateFor = 10 * time.Second
 
 // run follows the plan until the finder is closed.
 func (f *Finder) run() {
@@ -78,19 +85,27 @@ func (f *Finder) run() {
 // note keeps the problem, and logs it when it is another one.
 func (f *Finder) note(err error) {
 	f.mu.Lock()
-	defer f.mu.Unlock()
-	if err != nil && (f.problem == nil || f.problem.Error() != err.Error()) {
+	before := f.problem
+	f.problem = err
+	f.mu.Unlock()
+	if err != nil && (before == nil || before.Error() != err.Error()) {
 		f.options.Log.Warn("discovery does not work", "error", err)
 	}
-	f.problem = err
+	if now := deniedBy(err); now != deniedBy(before) {
+		f.options.Denied(now)
+	}
 }
 
 // follow asks the platform for what is different, and returns the first refusal.
 // It is not asked again for what it has refused before retryAfter.
 func (f *Finder) follow(a *acts, p plan) (refusal error) {
 	boot := f.options.Clock.Boot()
+	f.takeRefused(a, boot)
 	if boot < a.retryAt && f.ctx.Err() == nil {
 		refusal = f.Problem()
+		if a.late != nil {
+			refusal = a.late
+		}
 	}
 	for at, stop := range a.stops {
 		if !slices.Contains(p.browse, at) {
@@ -106,7 +121,7 @@ func (f *Finder) follow(a *acts, p plan) (refusal error) {
 		f.state.disperse(at.iface) // the new search tells all again
 		f.mu.Unlock()
 		ctx, cancel := context.WithTimeout(f.ctx, within)
-		stop, err := f.options.Discovery.Browse(ctx, ServiceType, []string{at.iface}, f.found)
+		stop, err := f.options.Discovery.Browse(ctx, ServiceType, []string{at.iface}, func(s native.Sighting) { f.found(at, s) })
 		cancel()
 		if refusal = err; err == nil {
 			a.stops[at] = stop
@@ -120,7 +135,43 @@ func (f *Finder) follow(a *acts, p plan) (refusal error) {
 	if refusal != nil && boot >= a.retryAt {
 		a.retryAt = boot + retryAfter
 	}
+	if boot >= a.retryAt+lateFor {
+		a.late = nil
+	}
+	if refusal == nil {
+		refusal = a.late
+	}
 	return refusal
+}
+
+// takeRefused ends the searches that the system has refused after they had begun.
+func (f *Finder) takeRefused(a *acts, boot time.Duration) {
+	f.mu.Lock()
+	refused := f.refused
+	f.refused = map[search]native.Reason{}
+	f.mu.Unlock()
+	for at, why := range refused {
+		if stop := a.stops[at]; stop != nil {
+			f.end(stop)
+			delete(a.stops, at)
+			a.late, a.retryAt = &refusedError{why}, boot+retryAfter
+		}
+	}
+}
+
+// refusedError is a search that the system has ended.
+type refusedError struct{ why native.Reason }
+
+// Error is the system's reason.
+func (e *refusedError) Error() string { return "a search was refused: " + string(e.why) }
+
+// deniedBy is what the system says where it does not let this node search, else "".
+func deniedBy(err error) string {
+	var refused *refusedError
+	if errors.As(err, &refused) && refused.why.Key() == native.ReasonPermission.Key() {
+		return refused.why.Detail()
+	}
+	return ""
 }
 
 // announce says the new before it takes back the old, so that nobody misses this

@@ -31,6 +31,7 @@ type Node struct {
 	finder    atomic.Pointer[discover.Finder] // nil before Run has come so far
 	book      *pairing.Book
 	twins     *twins
+	denials   denials
 	wake      chan struct{} // paths, candidates or the roster have changed
 	strangers chan struct{} // Macs that wait have come or gone
 	joining   sync.Mutex    // one pairing at a time changes the cluster
@@ -66,9 +67,13 @@ func New(o Options) (*Node, error) {
 	if n.twins.tell == nil {
 		n.twins.tell = func(api.NodeID, string) {}
 	}
+	n.denials.tell = o.Denied
+	if o.Denied == nil {
+		n.denials.tell = func(string) {}
+	}
 	n.transport, err = transport.New(transport.Options{
 		Identity: o.Identity, Members: o.Roster, Sockets: o.Platform.Sockets, Clock: o.Platform.Clock, Port: o.Port,
-		Hello: n.hello, Pair: n.show, IsPairing: n.book.IsListening, Twice: n.twins.seen, Log: o.Log("transport"),
+		Hello: n.hello, Pair: n.show, IsPairing: n.book.IsListening, Twice: n.twins.seen, Denied: n.denials.dialled, Log: o.Log("transport"),
 	})
 	if err != nil {
 		return nil, err
@@ -132,7 +137,7 @@ func (n *Node) Run(ctx context.Context) error {
 	}
 	finder, err := discover.New(discover.Options{
 		Self: n.self, Port: port, Discovery: n.options.Platform.Discovery, Clock: n.options.Platform.Clock,
-		Store: n.options.Discovery, Changed: n.found, Log: n.options.Log("discover"),
+		Store: n.options.Discovery, Changed: n.found, Denied: n.denials.searched, Log: n.options.Log("discover"),
 	})
 	if err != nil {
 		return err

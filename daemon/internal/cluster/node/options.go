@@ -66,6 +66,9 @@ type Options struct {
 	// Twin is told that two machines answer with a member's identity, and where the
 	// second one is; with an empty place that it is gone. Nil: nobody is told.
 	Twin func(node api.NodeID, at string)
+	// Denied is told that the system keeps this node from the local network, and what
+	// shows it; "" = it does no more. Nil: nobody is told.
+	Denied func(detail string)
 	// Patience says which documents may be told a little later; nil: none.
 	Patience func(*ledger.Record) (p replica.Patience, mayWait bool)
 	// Timing and ProbeEvery are zero but in tests.

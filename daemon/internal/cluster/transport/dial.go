@@ -3,6 +3,7 @@ package transport
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"net"
 	"net/netip"
 	"slices"
@@ -213,6 +214,13 @@ func (t *Transport) dial(ctx context.Context, node api.NodeID, w way, source net
 		source = own[i].sourceFor(w.to.Addr())
 	}
 	raw, err := t.options.Sockets.Dial(ctx, w.iface, source, w.to)
+	if t.options.Denied != nil {
+		if errors.Is(err, native.ErrLocalNetwork) {
+			t.options.Denied(w.to.String())
+		} else if err == nil {
+			t.options.Denied("")
+		}
+	}
 	if err != nil {
 		return nil, "", err
 	}

@@ -41,7 +41,10 @@ type Options struct {
 	// Twice hears of every connection of a second machine with a member's identity,
 	// as long as both are there and call; nil: nobody does. It must return at once.
 	Twice func(node api.NodeID, at Path)
-	Log   *slog.Logger
+	// Denied hears after each dial whether the system keeps this node from the local
+	// network, and where it did; "" = it does not. Nil: nobody does. It must return at once.
+	Denied func(at string)
+	Log    *slog.Logger
 }
 
 // PairConn is a connection with a stranger: it has proved that it holds its key

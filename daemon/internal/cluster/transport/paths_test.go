@@ -3,6 +3,7 @@ package transport
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/netip"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/native"
 	"fulmen/native/memnet"
 )
 
@@ -337,5 +339,41 @@ func TestAnAddressOfTwoInterfacesIsNotListenedAt(t *testing.T) {
 		b.SetInterfaces([]Interface{b.own[0]})
 		d.pass(time.Minute)
 		is.Equal(a.active(b), []string{"en0>en0"})
+	})
+}
+
+// guarded is sockets that the system may keep from the local network.
+type guarded struct {
+	native.Sockets
+	denied bool
+}
+
+func (g *guarded) Dial(ctx context.Context, iface string, source netip.Addr, to netip.AddrPort) (net.Conn, error) {
+	if g.denied {
+		return nil, fmt.Errorf("%w: dial %v", native.ErrLocalNetwork, to)
+	}
+	return g.Sockets.Dial(ctx, iface, source, to)
+}
+
+// TestTheLocalNetworkIsDenied: it is told after the dials, until they work again.
+func TestTheLocalNetworkIsDenied(t *testing.T) {
+	within(t, 1, func(d *desk) {
+		is := is.New(t)
+		d.net.Attach("host1", "en0", "office", netip.MustParseAddr("10.0.0.2"))
+		d.book.set(identity(1), true)
+		other := d.start(1)
+		defer other.Close()
+		a := d.nodes[0]
+		sockets := &guarded{Sockets: a.options.Sockets, denied: true}
+		a.options.Sockets = sockets
+		said := map[string]bool{}
+		a.options.Denied = func(at string) { said[at] = true }
+		a.SetCandidates(other.id.Node, d.candidates(other)[:1])
+		is.NoErr(other.Start())
+		d.open()
+		is.Equal(said, map[string]bool{"10.0.0.2:7732": true})
+		sockets.denied = false
+		d.pass(time.Minute)
+		is.True(said[""])
 	})
 }
