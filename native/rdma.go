@@ -46,10 +46,20 @@ type RDMADevice struct {
 	// MTUBytes its active path MTU.
 	SpeedBitsPerS *int64 `json:"speed_bits_per_s,omitzero"`
 	MTUBytes      *int64 `json:"mtu_bytes,omitzero"`
+	// Limits are what the device can have at once, where it tells.
+	Limits *RDMALimits `json:"limits,omitzero" native:"optional"`
 	// Holder is the process that has the device open, where the system tells.
 	Holder string `json:"holder,omitzero" native:"optional"`
 
 	Unknown Reasons `json:"unknown,omitzero"`
+}
+
+// RDMALimits are how many of each a device can have at once, of all processes.
+type RDMALimits struct {
+	QueuePairs        int `json:"queue_pairs"`
+	CompletionQueues  int `json:"completion_queues"`
+	MemoryRegions     int `json:"memory_regions"`
+	ProtectionDomains int `json:"protection_domains"`
 }
 
 // GID is one entry of a port's table: an address of 128 bits, written as IPv6.

@@ -55,3 +55,13 @@ func runDebugNotifications(args []string, out, complaints io.Writer) int {
 	}
 	return api.ExitOK
 }
+
+// runVerbs asks the RDMA library for the daemon, which ends this process where the library
+// does not answer.
+func runVerbs(out, complaints io.Writer) int {
+	if err := darwin.AnswerVerbs(out); err != nil {
+		complain(complaints, err.Error())
+		return api.ExitFailed
+	}
+	return api.ExitOK
+}

@@ -42,6 +42,8 @@ func run(args []string) int {
 		return runUnpack(args[1:])
 	case "uninstall":
 		return runUninstall(args[1:], os.Stdout)
+	case "verbs": // a child of the daemon, which asks the RDMA library for it
+		return runVerbs(os.Stdout, os.Stderr)
 	case "topology":
 		return runTopology(args[1:], os.Stdout)
 	}

@@ -34,6 +34,20 @@ type RDMADevice struct {
 	MTUBytes *int64 `json:"mtu_bytes,omitempty"`
 	// GIDs are the entries of the port's table that are set; absent where not read.
 	GIDs []GID `json:"gids,omitzero"`
+	// Limits are what the device can have at once, of all programs; absent where it does not tell.
+	Limits *RDMALimits `json:"limits,omitempty"`
+}
+
+// RDMALimits are how many of each a device can have at once.
+type RDMALimits struct {
+	// QueuePairs are its queue pairs: JACCL takes one for each rank at the other end.
+	QueuePairs int `json:"queue_pairs"`
+	// CompletionQueues are its completion queues.
+	CompletionQueues int `json:"completion_queues"`
+	// MemoryRegions are its registered memory regions.
+	MemoryRegions int `json:"memory_regions"`
+	// ProtectionDomains are its protection domains.
+	ProtectionDomains int `json:"protection_domains"`
 }
 
 // GID is one entry of a port's table of addresses.

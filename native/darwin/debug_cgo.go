@@ -18,6 +18,10 @@ func Record() (Recording, error) {
 	return m.record(), nil
 }
 
+// AnswerVerbs asks the RDMA library, and writes the answer for the process that has
+// started this one.
+func AnswerVerbs(out io.Writer) error { return systemFrameworks{}.answerVerbs(out) }
+
 // LogNotifications writes a line for each callback of the system, as it comes,
 // until the context ends.
 func LogNotifications(ctx context.Context, out io.Writer) error {

@@ -12,6 +12,9 @@ import (
 // Record refuses: this is not a Mac, or was built without cgo.
 func Record() (Recording, error) { return Recording{}, notHere() }
 
+// AnswerVerbs refuses as Record does.
+func AnswerVerbs(io.Writer) error { return notHere() }
+
 // LogNotifications refuses as Record does.
 func LogNotifications(context.Context, io.Writer) error { return notHere() }
 

@@ -122,7 +122,7 @@ func (m *machine) read(s *native.Snapshot, area native.Area) (why native.Reason)
 	case native.AreaThunderbolt:
 		s.Thunderbolt, why = m.thunderbolt()
 	case native.AreaRDMA:
-		s.RDMA, why = m.rdma()
+		s.RDMA, why = m.rdma(m.verbs.Devices)
 	default:
 		why = native.ReasonNoPlatform
 	}

@@ -29,8 +29,12 @@ func Open(options Options) (native.Platform, error) {
 	if err != nil && os.Geteuid() != 0 && options.Units == "" {
 		return native.Platform{}, err // root has no need of one
 	}
+	var child verbs
+	if command := verbsCommand(options.Verbs); command != nil {
+		child = &childVerbs{command: command}
+	}
 	m := newSystemMachine(systemFrameworks{}, os.Geteuid() == 0, &machine{
-		clock: clock, kernel: kernel{}, supervises: true,
+		clock: clock, kernel: kernel{}, supervises: true, verbs: child,
 		profile: func(ctx context.Context) (native.Thunderbolt, error) {
 			result, err := systemprofiler.Run(ctx, clock)
 			return result.Thunderbolt, err

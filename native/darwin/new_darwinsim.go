@@ -24,6 +24,9 @@ type Simulated struct {
 	Interfaces func() []SimulatedInterface
 	// Profiler is what system_profiler says; nil where there is none.
 	Profiler func(context.Context) (native.Thunderbolt, error)
+	// Verbs is the command of a child that calls AnswerVerbs; none: the library is asked
+	// in this process.
+	Verbs []string
 }
 
 // SimulatedInterface is an interface as the kernel has it.
@@ -57,6 +60,11 @@ func (s Simulated) LogNotifications(ctx context.Context, out io.Writer) error {
 	return openSimulated(s).log(ctx, out)
 }
 
+// AnswerVerbs is what AnswerVerbs writes on that Mac.
+func (s Simulated) AnswerVerbs(out io.Writer) error {
+	return systemFrameworks{enter: s.Machine.Enter}.answerVerbs(out)
+}
+
 // LaunchdSockets is LaunchdSockets on that Mac.
 func (s Simulated) LaunchdSockets(name string) ([]*os.File, error) {
 	return systemFrameworks{enter: s.Machine.Enter}.sockets(name)
@@ -68,7 +76,12 @@ func (s Simulated) Right(name string) *Right {
 }
 
 func openSimulated(s Simulated) *machine {
+	var child verbs
+	if len(s.Verbs) > 0 {
+		child = &childVerbs{command: s.Verbs}
+	}
 	return newSystemMachine(systemFrameworks{enter: s.Machine.Enter}, true, &machine{
+		verbs: child,
 		clock: s.Clock, kernel: simulatedKernel{s}, profile: s.Profiler, hostName: func() (string, error) { return "simulated.local", nil },
 		interfaces: func() ([]kernelInterface, error) {
 			var out []kernelInterface

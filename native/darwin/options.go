@@ -7,4 +7,7 @@ type Options struct {
 	// there and does not know. Empty is /var/run/fulmen/units for root, else
 	// Library/Caches/Fulmen/units in the account's home.
 	Units string
+	// Verbs are the arguments with which this program is a child that calls [AnswerVerbs];
+	// none: the library is asked in this process.
+	Verbs []string
 }

@@ -21,6 +21,17 @@ typedef struct {
 	uint8_t room[128];
 } port_attributes;
 
+// device_attributes begins as struct ibv_device_attr does, up to what is told here.
+typedef struct {
+	char firmware[64];
+	uint64_t node_guid, system_guid, max_region_size, page_sizes;
+	uint32_t vendor, part, hardware;
+	int32_t max_qp, max_qp_wr;
+	uint32_t capabilities;
+	int32_t max_sge, max_sge_rd, max_cq, max_cqe, max_mr, max_pd;
+	uint8_t room[256];
+} device_attributes;
+
 typedef struct {
 	ibv_device **(*get_device_list)(int *count);
 	void (*free_device_list)(ibv_device **list);
@@ -29,6 +40,7 @@ typedef struct {
 	int (*close_device)(ibv_context *context);
 	int (*query_port)(ibv_context *context, uint8_t port, port_attributes *into);
 	int (*query_gid)(ibv_context *context, uint8_t port, int index, uint8_t gid[16]);
+	int (*query_device)(ibv_context *context, device_attributes *into); // NULL: limits are not told
 } library;
 
 enum { PORT = 1, MAX_GIDS = 32 };
@@ -45,6 +57,7 @@ static bool resolve(void *handle, library *l) {
 	*(void **)&l->close_device = dlsym(handle, "ibv_close_device");
 	*(void **)&l->query_port = dlsym(handle, "ibv_query_port");
 	*(void **)&l->query_gid = dlsym(handle, "ibv_query_gid");
+	*(void **)&l->query_device = dlsym(handle, "ibv_query_device");
 	return l->get_device_list != NULL && l->free_device_list != NULL && l->get_device_name != NULL && l->open_device != NULL &&
 		l->close_device != NULL && l->query_port != NULL && l->query_gid != NULL;
 }
@@ -96,7 +109,17 @@ static void put_device(fulmen_buffer *out, const library *l, ibv_device *device)
 		count++;
 	}
 	fulmen_set_count(out, at, count);
-	fulmen_set_count(out, fields, 6);
+	uint32_t told = 6;
+	device_attributes limits;
+	memset(&limits, 0, sizeof limits);
+	if (l->query_device != NULL && l->query_device(context, &limits) == 0) {
+		put_number(out, "max_qp", limits.max_qp);
+		put_number(out, "max_cq", limits.max_cq);
+		put_number(out, "max_mr", limits.max_mr);
+		put_number(out, "max_pd", limits.max_pd);
+		told += 4;
+	}
+	fulmen_set_count(out, fields, told);
 	l->close_device(context);
 }
 

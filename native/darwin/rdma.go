@@ -2,6 +2,7 @@ package darwin
 
 import (
 	"cmp"
+	"math"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -16,16 +17,20 @@ type verbs interface {
 	// Devices are maps of name, state, mtu, width, speed and gids; of one that
 	// could not be asked, name and error.
 	Devices() ([]any, error)
+	// Last is what the library told when it was last asked, so that nobody asks it by the
+	// clock.
+	Last() ([]any, error)
 }
 
 // noVerbs is a build without C.
 type noVerbs struct{}
 
 func (noVerbs) Devices() ([]any, error) { return nil, errNoFrameworks }
+func (noVerbs) Last() ([]any, error)    { return nil, errNoFrameworks }
 
 // rdma tells the switch and the devices: those of the registry and those that the
 // library lists, for each of the two has been seen without the other's.
-func (m *machine) rdma() (*native.RDMA, native.Reason) {
+func (m *machine) rdma(ask func() ([]any, error)) (*native.RDMA, native.Reason) {
 	all, err := m.frameworks.Thunderbolt()
 	if err != nil {
 		return nil, whyNot(err)
@@ -38,7 +43,7 @@ func (m *machine) rdma() (*native.RDMA, native.Reason) {
 	} else {
 		r.OSCapable = new(hasDriver(version))
 	}
-	listed, listErr := m.listed()
+	listed, listErr := listed(ask)
 	for _, controller := range t.roots(kindController) {
 		for _, device := range t.under(controller, []string{kindRDMA}, nil) {
 			r.Devices = append(r.Devices, deviceOf(t, device, listed, listErr))
@@ -107,8 +112,8 @@ func (m *machine) setSwitch(r *native.RDMA, listErr error) {
 func isSet(value any) bool { return strings.TrimSpace(dataText(value)) == "1" }
 
 // listed gives the devices of the library by name.
-func (m *machine) listed() (map[string]map[string]any, error) {
-	list, err := m.verbs.Devices()
+func listed(ask func() ([]any, error)) (map[string]map[string]any, error) {
+	list, err := ask()
 	if err != nil {
 		return nil, err
 	}
@@ -153,8 +158,23 @@ func deviceOf(t tree, device *entry, listed map[string]map[string]any, listErr e
 		return d
 	}
 	setPort(of, &d)
-	d.GIDs = gidsOf(of)
+	d.GIDs, d.Limits = gidsOf(of), limitsOf(of)
 	return d
+}
+
+// limitsOf is nil where one of them is missing or makes no sense.
+func limitsOf(of map[string]any) *native.RDMALimits {
+	var l native.RDMALimits
+	for key, into := range map[string]*int{
+		"max_qp": &l.QueuePairs, "max_cq": &l.CompletionQueues, "max_mr": &l.MemoryRegions, "max_pd": &l.ProtectionDomains,
+	} {
+		n, ok := of[key].(int64)
+		if !ok || n < 1 || n > math.MaxInt32 {
+			return nil
+		}
+		*into = int(n)
+	}
+	return &l
 }
 
 // devicePrefix begins the names of Thunderbolt's RDMA devices; that of the interface

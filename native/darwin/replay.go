@@ -65,6 +65,7 @@ func (p replayed) Devices() ([]any, error) {
 	}
 	return p.r.Devices, nil
 }
+func (p replayed) Last() ([]any, error) { return p.Devices() }
 func (p replayed) BridgeMembers(bridge string) ([]string, error) {
 	return nil, &frameworkError{bridge, resultGone}
 }

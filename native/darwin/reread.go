@@ -109,7 +109,12 @@ func (r *reread) look(round int) {
 // not.
 func (r *reread) moved(round int, area native.Area) string {
 	s := native.Snapshot{}
-	why := r.machine.read(&s, area)
+	var why native.Reason
+	if area == native.AreaRDMA {
+		s.RDMA, why = r.machine.rdma(r.machine.verbs.Last) // no timer calls the library
+	} else {
+		why = r.machine.read(&s, area)
+	}
 	now, err := json.Marshal([]any{s, why})
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -70,6 +70,9 @@ func deviceOf(from native.RDMADevice, why map[string]api.Reason) *api.RDMADevice
 		Name: from.Name, Interface: from.Interface, PortState: api.RDMAPortState(from.PortState),
 		SpeedBitsPerS: from.SpeedBitsPerS, MTUBytes: from.MTUBytes,
 	}
+	if from.Limits != nil {
+		to.Limits = new(api.RDMALimits(*from.Limits))
+	}
 	addReasons(why, "device.", from.Unknown, *to)
 	if from.GIDs != nil {
 		to.GIDs = []api.GID{}

@@ -2,19 +2,43 @@
 
 #include "sim.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "control.h"
 #include "simlibraries.h"
 
 // A device is a map of "name", "state", "mtu", "width", "speed" and "gids" in the
-// machine's value "verbs".
+// machine's value "verbs"; "max_qp" in it is how many queue pairs it can have.
 typedef struct {
 	CFDictionaryRef of;
 } device;
 
+// called hangs or crashes in the call that the machine's value "verbs_fault" names, as
+// "hang ibv_query_port" does.
+static void called(const char *name) {
+	sim_machine *m = sim_here();
+	sim_lock(m);
+	CFStringRef fault = CFDictionaryGetValue(m->values, CFSTR("verbs_fault"));
+	char text[64] = "";
+	strncpy(text, fault == NULL ? "" : sim_chars(fault), sizeof text - 1);
+	sim_unlock(m);
+	char *of = strchr(text, ' ');
+	if (of == NULL || strcmp(of + 1, name) != 0) {
+		return;
+	}
+	if (text[0] == 'c') {
+		raise(SIGSEGV);
+	}
+	for (;;) {
+		pause();
+	}
+}
+
 static device **get_device_list(int *count) {
+	called("ibv_get_device_list");
 	sim_machine *m = sim_here();
 	sim_lock(m);
 	CFArrayRef all = CFDictionaryGetValue(m->values, CFSTR("verbs"));
@@ -30,6 +54,7 @@ static device **get_device_list(int *count) {
 }
 
 static void free_device_list(device **list) {
+	called("ibv_free_device_list");
 	for (device **d = list; *d != NULL; d++) {
 		CFRelease((*d)->of);
 		free(*d);
@@ -38,9 +63,13 @@ static void free_device_list(device **list) {
 	free(list);
 }
 
-static const char *get_device_name(device *d) { return sim_chars(CFDictionaryGetValue(d->of, CFSTR("name"))); }
+static const char *get_device_name(device *d) {
+	called("ibv_get_device_name");
+	return sim_chars(CFDictionaryGetValue(d->of, CFSTR("name")));
+}
 
 static device *open_device(device *d) {
+	called("ibv_open_device");
 	if (CFDictionaryGetValue(d->of, CFSTR("broken")) != NULL) {
 		return NULL;
 	}
@@ -51,6 +80,7 @@ static device *open_device(device *d) {
 }
 
 static int close_device(device *context) {
+	called("ibv_close_device");
 	CFRelease(context->of);
 	sim_count(-1);
 	free(context);
@@ -68,6 +98,7 @@ struct attributes {
 };
 
 static int query_port(device *context, uint8_t port, struct attributes *into) {
+	called("ibv_query_port");
 	if (port != 1) {
 		return 22;
 	}
@@ -81,6 +112,7 @@ static int query_port(device *context, uint8_t port, struct attributes *into) {
 }
 
 static int query_gid(device *context, uint8_t port, int index, uint8_t *gid) {
+	called("ibv_query_gid");
 	CFArrayRef gids = CFDictionaryGetValue(context->of, CFSTR("gids"));
 	if (port != 1 || index < 0 || index >= CFArrayGetCount(gids)) {
 		return -1;
@@ -90,8 +122,29 @@ static int query_gid(device *context, uint8_t port, int index, uint8_t *gid) {
 	return 0;
 }
 
+// limits are laid out as rdma-core's struct ibv_device_attr, a second time.
+struct limits {
+	char fw_ver[64];
+	uint64_t node_guid, sys_image_guid, max_mr_size, page_size_cap;
+	uint32_t vendor_id, vendor_part_id, hw_ver;
+	int max_qp, max_qp_wr;
+	unsigned int device_cap_flags;
+	int max_sge, max_sge_rd, max_cq, max_cqe, max_mr, max_pd;
+};
+
+// query_device tells what TN3205 and field notes say of Thunderbolt's devices.
+static int query_device(device *context, struct limits *into) {
+	called("ibv_query_device");
+	CFNumberRef pairs = CFDictionaryGetValue(context->of, CFSTR("max_qp"));
+	into->max_qp = pairs == NULL ? 11 : (int)sim_number(context->of, CFSTR("max_qp"));
+	into->max_cq = 11;
+	into->max_mr = 100;
+	into->max_pd = 11;
+	return 0;
+}
+
 #define VERB(name) {"librdma.dylib", "ibv_" #name, (void *)name}
 const sim_symbol sim_verbs_symbols[] = {
 	VERB(get_device_list), VERB(free_device_list), VERB(get_device_name), VERB(open_device), VERB(close_device),
-	VERB(query_port), VERB(query_gid), {NULL, NULL, NULL},
+	VERB(query_port), VERB(query_gid), VERB(query_device), {NULL, NULL, NULL},
 };

@@ -103,6 +103,13 @@ func (m *Mac) Platform(clock native.Clock) (native.Platform, error) {
 	return darwin.OpenSimulated(m.simulated(clock))
 }
 
+// PlatformAsking is one whose RDMA library a child asks.
+func (m *Mac) PlatformAsking(clock native.Clock, command ...string) (native.Platform, error) {
+	s := m.simulated(clock)
+	s.Verbs = command
+	return darwin.OpenSimulated(s)
+}
+
 // Record is the Mac as a recording.
 func (m *Mac) Record(clock native.Clock) darwin.Recording { return m.simulated(clock).Record() }
 
