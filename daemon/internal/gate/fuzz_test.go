@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate/gatetest"
 )
 
 // FuzzAnswer has a member without any part in the job, and a stranger, say anything at
@@ -15,13 +16,13 @@ import (
 // nothing. The member reaches what is for every member, and may ask for votes with a
 // proof that somebody else is the home.
 func FuzzAnswer(f *testing.F) {
-	c := newCast()
+	c := gatetest.NewCast()
 	all := doors()
 	names := slices.Sorted(maps.Keys(all))
 	parties := []string{"member", "submitter", "first", "offered", "former", "voted", "acted", "bound", "rank", "cable", "self"}
 	for i, name := range names {
 		for _, caller := range parties {
-			w, d := newWorld(c, "self", caller, "own"), all[name]
+			w, d := gatetest.NewWorld(c, "self", caller, "own"), all[name]
 			var said any
 			if d.call != nil {
 				said = d.send(w)
@@ -40,13 +41,13 @@ func FuzzAnswer(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, door, subject uint8, isStranger bool, raw []byte) {
 		name := names[int(door)%len(names)]
-		w, d := newWorld(c, "self", "member", subjects[int(subject)%len(subjects)]), all[name]
-		from := w.from()
+		w, d := gatetest.NewWorld(c, "self", "member", gatetest.Subjects[int(subject)%len(gatetest.Subjects)]), all[name]
+		from := w.From()
 		if isStranger {
-			from = c.node("stranger")
+			from = c.Node("stranger")
 		}
 		reached := false
-		g := w.gate(nil)
+		g := w.Gate(nil)
 		if d.call != nil {
 			answer, err := g.Bind(d.call(&reached)).Answer(t.Context(), from, raw)
 			if reached != (err == nil) || err != nil && answer != nil {
@@ -61,7 +62,7 @@ func FuzzAnswer(f *testing.F) {
 			g.BindStream(d.stream(&reached)).Serve(t.Context(), from, first, here)
 			_, _ = here.Close(), there.Close()
 		}
-		isAnybodys := fits("of-members", name)
+		isAnybodys := gatetest.Fits("of-members", name)
 		if reached && (isStranger || !isAnybodys && name != "peer.vote") || !reached && !isStranger && isAnybodys && len(raw) < 1<<10 {
 			t.Fatalf("%s: reached: %v by %s", name, reached, raw)
 		}

@@ -9,27 +9,28 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/gate"
+	"fulmen/daemon/internal/gate/gatetest"
 )
 
 // try has a caller use a door. The outcome is "yes" or why not; what is recorded must
 // say the same of every node but this one.
-func try(t *testing.T, w *world, d door) string {
+func try(t *testing.T, w *gatetest.World, d door) string {
 	t.Helper()
 	var entries []gate.Entry
-	g := w.gate(func(e gate.Entry) { entries = append(entries, e) })
+	g := w.Gate(func(e gate.Entry) { entries = append(entries, e) })
 	reached, outcome := false, "yes"
 	if d.call != nil {
 		raw, err := json.Marshal(d.send(w))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := g.Bind(d.call(&reached)).Answer(t.Context(), w.from(), raw); err != nil {
+		if _, err := g.Bind(d.call(&reached)).Answer(t.Context(), w.From(), raw); err != nil {
 			outcome = string(api.AsError(err).Data.Reason)
 		}
 	} else {
 		here, there := net.Pipe()
 		defer func() { _, _ = here.Close(), there.Close() }()
-		g.BindStream(d.stream(&reached)).Serve(t.Context(), w.from(), d.first(w), here)
+		g.BindStream(d.stream(&reached)).Serve(t.Context(), w.From(), d.first(w), here)
 		if !reached {
 			outcome = "refused" // the handler's own words say why
 		}
@@ -37,7 +38,7 @@ func try(t *testing.T, w *world, d door) string {
 	if reached != (outcome == "yes") {
 		t.Errorf("the handler was reached: %v, and the answer is %s", reached, outcome)
 	}
-	if w.from() == w.c.node(w.self) {
+	if w.From() == w.Cast.Node(w.Self) {
 		if len(entries) > 0 {
 			t.Errorf("this node's own call was recorded: %+v", entries)
 		}
@@ -47,7 +48,7 @@ func try(t *testing.T, w *world, d door) string {
 		t.Fatalf("recorded: %+v", entries)
 	}
 	for _, e := range entries {
-		if (e.Refused == "") != reached || (e.Why != "") != reached || e.From != w.from() {
+		if (e.Refused == "") != reached || (e.Why != "") != reached || e.From != w.From() {
 			t.Errorf("reached: %v, recorded: %+v", reached, e)
 		}
 		if d.stream != nil && !reached {
@@ -62,7 +63,7 @@ func try(t *testing.T, w *world, d door) string {
 
 // TestMatrix has every caller use every door for every subject.
 func TestMatrix(t *testing.T) {
-	c := newCast()
+	c := gatetest.NewCast()
 	all := doors()
 	used := map[int]bool{}
 	cases := 0
@@ -71,16 +72,16 @@ func TestMatrix(t *testing.T) {
 		if name == "peer.job/values" {
 			self = "submitter" // whose values they are
 		}
-		for _, caller := range callers {
-			for _, subject := range subjects {
-				want, by := expected(name, caller, subject)
+		for _, caller := range gatetest.Callers {
+			for _, subject := range gatetest.Subjects {
+				want, by := gatetest.Expected(name, caller, subject)
 				if by < 0 {
 					t.Errorf("%s | %s | %s: no rule", name, caller, subject)
 					continue
 				}
 				used[by] = true
 				cases++
-				got := try(t, newWorld(c, self, caller, subject), all[name])
+				got := try(t, gatetest.NewWorld(c, self, caller, subject), all[name])
 				if isHere := caller == "self" || caller == self; got == "refused" && isHere && want != "yes" {
 					continue // a connection of this node's own is not recorded
 				}
@@ -90,12 +91,12 @@ func TestMatrix(t *testing.T) {
 			}
 		}
 	}
-	for i, r := range rules {
+	for i, r := range gatetest.Rules {
 		if !used[i] {
 			t.Errorf("the rule %v is for no case", r)
 		}
 	}
-	if want := len(all) * len(callers) * len(subjects); cases != want {
+	if want := len(all) * len(gatetest.Callers) * len(gatetest.Subjects); cases != want {
 		t.Errorf("%d cases, not %d", cases, want)
 	}
 }

@@ -19,75 +19,77 @@ import (
 // TestSingle has one thing of a proof changed that every case of the matrix has right,
 // or the other way round.
 func TestSingle(t *testing.T) {
-	c := newCast()
-	handed := func(change func(*api.PeerJobParams)) func(*world) any {
-		return func(w *world) any {
-			p := w.handOver().(api.PeerJobParams)
+	c := gatetest.NewCast()
+	handed := func(change func(*api.PeerJobParams)) func(*gatetest.World) any {
+		return func(w *gatetest.World) any {
+			p := gatetest.Sends["peer.job/submit"](w).(api.PeerJobParams)
 			change(&p)
 			return p
 		}
 	}
-	wish := func(wish api.JobWish, user, node string) func(*world) any {
-		return func(w *world) any {
-			p := w.wish(wish)
-			p.By = c.person(user, node)
+	wish := func(wish api.JobWish, user, node string) func(*gatetest.World) any {
+		return func(w *gatetest.World) any {
+			p := w.Wish(wish)
+			p.By = c.Person(user, node)
 			return p
 		}
 	}
-	output := func(by api.Principal) func(*world) api.PeerConn {
-		return func(w *world) api.PeerConn {
-			return api.PeerConn{Rank: w.rank(), Output: &api.PeerOutput{By: by}}
+	output := func(by api.Principal) func(*gatetest.World) api.PeerConn {
+		return func(w *gatetest.World) api.PeerConn {
+			return api.PeerConn{Rank: w.Rank(), Output: &api.PeerOutput{By: by}}
 		}
 	}
-	setKnown := func(change func(*gate.Known)) func(*world) { return func(w *world) { change(&w.known) } }
-	taken := func(w *world) { // this node has the job from the offer, and it is over
-		w.known.Job.Home, w.known.Job.Epoch, w.known.Ended = c.node("self"), 2, true
+	setKnown := func(change func(*gate.Known)) func(*gatetest.World) {
+		return func(w *gatetest.World) { change(&w.Known) }
+	}
+	taken := func(w *gatetest.World) { // this node has the job from the offer, and it is over
+		w.Known.Job.Home, w.Known.Job.Epoch, w.Known.Ended = c.Node("self"), 2, true
 	}
 	tests := []struct {
 		name, door, caller string
-		world              func(*world)
-		send               func(*world) any
-		first              func(*world) api.PeerConn
+		world              func(*gatetest.World)
+		send               func(*gatetest.World) any
+		first              func(*gatetest.World) api.PeerConn
 		want               string
 	}{
-		{name: "malformed parameters", door: "peer.start", caller: "first", send: func(*world) any { return []int{1} }, want: "malformed_message"},
+		{name: "malformed parameters", door: "peer.start", caller: "first", send: func(*gatetest.World) any { return []int{1} }, want: "malformed_message"},
 		{name: "a grant without a warrant", door: "peer.grant", caller: "first", want: "home_not_proven",
-			send: func(w *world) any {
-				return api.PeerGrantParams{PeerHolderParams: api.PeerHolderParams{Holder: w.rank().String(), Epoch: 1}, GPU: api.GPUNone}
+			send: func(w *gatetest.World) any {
+				return api.PeerGrantParams{PeerHolderParams: api.PeerHolderParams{Holder: w.Rank().String(), Epoch: 1}, GPU: api.GPUNone}
 			}},
 		{name: "a measurement's grant", door: "peer.release", caller: "first", want: "home_not_proven",
-			send: func(w *world) any {
-				return api.PeerHolderParams{Holder: "m4k2m9xq7", Epoch: 1, Warrant: &api.Warrant{Spec: w.raw, SpecSig: w.sig}}
+			send: func(w *gatetest.World) any {
+				return api.PeerHolderParams{Holder: "m4k2m9xq7", Epoch: 1, Warrant: &api.Warrant{Spec: w.Raw, SpecSig: w.Sig}}
 			}},
 		{name: "a warrant of another job", door: "peer.renew", caller: "first", want: "spec_altered",
-			send: func(w *world) any {
-				return api.PeerRenewParams{Warrant: api.Warrant{Spec: w.raw, SpecSig: w.sig}, Job: othersJob, Attempt: 1, Epoch: 1}
+			send: func(w *gatetest.World) any {
+				return api.PeerRenewParams{Warrant: api.Warrant{Spec: w.Raw, SpecSig: w.Sig}, Job: gatetest.OthersJob, Attempt: 1, Epoch: 1}
 			}},
-		{name: "no signature", door: "peer.start", caller: "first", world: func(w *world) { w.sig = nil }, want: "spec_altered"},
-		{name: "a lower epoch than proven", door: "peer.start", caller: "offered", world: func(w *world) { w.epoch = 1 }, want: "home_not_proven"},
+		{name: "no signature", door: "peer.start", caller: "first", world: func(w *gatetest.World) { w.Sig = nil }, want: "spec_altered"},
+		{name: "a lower epoch than proven", door: "peer.start", caller: "offered", world: func(w *gatetest.World) { w.Epoch = 1 }, want: "home_not_proven"},
 		{name: "another home of the same epoch that comes first", door: "peer.start", caller: "offered", want: "stale_epoch",
 			world: setKnown(func(k *gate.Known) { k.Job.Home = "0" })},
 		{name: "another home of the same epoch that comes after", door: "peer.start", caller: "offered", want: "yes",
 			world: setKnown(func(k *gate.Known) { k.Job.Home = "zzzz" })},
-		{name: "a spec from the future", door: "peer.start", caller: "first", want: "spec_expired", world: func(w *world) {
-			w.spec.SubmittedAt = api.TimeOf(wall.Add(time.Hour))
-			w.spec.ExpiresAt = api.TimeOf(wall.Add(2 * time.Hour))
-			w.sign(ownCluster, "submitter")
+		{name: "a spec from the future", door: "peer.start", caller: "first", want: "spec_expired", world: func(w *gatetest.World) {
+			w.Spec.SubmittedAt = api.TimeOf(c.Now.Add(time.Hour))
+			w.Spec.ExpiresAt = api.TimeOf(c.Now.Add(2 * time.Hour))
+			w.Sign(c.ID, "submitter")
 		}},
-		{name: "a spec that lasts too long", door: "peer.start", caller: "first", want: "spec_expired", world: func(w *world) {
-			w.spec.ExpiresAt = api.TimeOf(w.spec.SubmittedAt.Add(api.SpecLifetime + time.Second))
-			w.sign(ownCluster, "submitter")
+		{name: "a spec that lasts too long", door: "peer.start", caller: "first", want: "spec_expired", world: func(w *gatetest.World) {
+			w.Spec.ExpiresAt = api.TimeOf(w.Spec.SubmittedAt.Add(api.SpecLifetime + time.Second))
+			w.Sign(c.ID, "submitter")
 		}},
 
 		{name: "an offer to another node", door: "peer.job/submit", caller: "first", want: "home_not_proven",
 			send: handed(func(p *api.PeerJobParams) {
-				o := p.Handed.StepTo(ownCluster, ownJob, c.node("rank"), 2).Offer(c.keys["first"])
+				o := p.Handed.StepTo(c.ID, gatetest.OwnJob, c.Node("rank"), 2).Offer(c.Keys["first"])
 				p.Offer = &o
 			})},
 		{name: "an offer to this node that another one brings", door: "peer.job/submit", caller: "member", want: "home_not_proven",
 			send: handed(func(p *api.PeerJobParams) {
-				p.Handed.Home = c.node("first")
-				o := p.Handed.StepTo(ownCluster, ownJob, c.node("self"), 2).Offer(c.keys["first"])
+				p.Handed.Home = c.Node("first")
+				o := p.Handed.StepTo(c.ID, gatetest.OwnJob, c.Node("self"), 2).Offer(c.Keys["first"])
 				p.Offer = &o
 			})},
 		{name: "no offer", door: "peer.job/submit", caller: "first", send: handed(func(p *api.PeerJobParams) { p.Offer = nil }), want: "missing_field"},
@@ -101,17 +103,17 @@ func TestSingle(t *testing.T) {
 		{name: "asked again for a job that is over", door: "peer.job/submit", caller: "first", world: taken, want: "yes"},
 		{name: "a newer offer of a job that is over", door: "peer.job/submit", caller: "first", world: taken, want: "job_ended",
 			send: handed(func(p *api.PeerJobParams) {
-				o := p.Handed.StepTo(ownCluster, ownJob, c.node("self"), 3).Offer(c.keys["first"])
+				o := p.Handed.StepTo(c.ID, gatetest.OwnJob, c.Node("self"), 3).Offer(c.Keys["first"])
 				p.Offer = &o
 			})},
-		{name: "asked again with another spec", door: "peer.job/submit", caller: "first", want: "spec_altered", world: func(w *world) {
+		{name: "asked again with another spec", door: "peer.job/submit", caller: "first", want: "spec_altered", world: func(w *gatetest.World) {
 			taken(w)
-			w.spec.MaxAttempts = 3
-			w.sign(ownCluster, "submitter")
+			w.Spec.MaxAttempts = 3
+			w.Sign(c.ID, "submitter")
 		}},
 
-		{name: "a candidate of a lower epoch", door: "peer.vote", caller: "member", want: "home_not_proven", send: func(w *world) any {
-			p := w.askVote().(api.PeerVoteParams)
+		{name: "a candidate of a lower epoch", door: "peer.vote", caller: "member", want: "home_not_proven", send: func(w *gatetest.World) any {
+			p := gatetest.Sends["peer.vote"](w).(api.PeerVoteParams)
 			p.Epoch = p.FromEpoch
 			return p
 		}},
@@ -122,28 +124,28 @@ func TestSingle(t *testing.T) {
 		{name: "the submitter by the former home, to delete", door: "peer.job/delete", caller: "former", send: wish(api.WishDelete, "ada", "submitter"), want: "peer_not_allowed"},
 		{name: "a person whom this node does not map", door: "peer.job/stop", caller: "self", send: wish(api.WishStop, "eve", "self"), want: "not_your_job"},
 		{name: "a person whom this home does not map", door: "peer.job/delete", caller: "self", send: wish(api.WishDelete, "eve", "self"), want: "not_your_job",
-			world: setKnown(func(k *gate.Known) { k.Job.Home = c.node("self") })},
+			world: setKnown(func(k *gate.Known) { k.Job.Home = c.Node("self") })},
 		{name: "a person whom the rank's node does not map", door: "peer.job/stop", caller: "rank", send: wish(api.WishStop, "eve", "rank"), want: "not_your_job"},
 		{name: "another person of the submitter's node", door: "peer.job/stop", caller: "submitter", send: wish(api.WishStop, "eve", "submitter"), want: "not_your_job"},
-		{name: "nobody", door: "peer.job/delete", caller: "self", want: "peer_not_allowed", send: func(w *world) any {
-			return map[string]any{"wish": api.WishDelete, "job": ownJob}
+		{name: "nobody", door: "peer.job/delete", caller: "self", want: "peer_not_allowed", send: func(w *gatetest.World) any {
+			return map[string]any{"wish": api.WishDelete, "job": gatetest.OwnJob}
 		}},
-		{name: "somebody else's output by this node", door: "output", caller: "self", first: output(c.person("ada", "submitter")), want: "refused"},
-		{name: "the submitter's output by another node", door: "output", caller: "member", first: output(c.person("ada", "submitter")), want: "peer_not_allowed"},
-		{name: "what is for the input, to the output", door: "output", caller: "submitter", want: "peer_not_allowed", first: func(w *world) api.PeerConn {
-			return api.PeerConn{Rank: w.rank(), Input: &api.PeerInput{By: w.by()}}
+		{name: "somebody else's output by this node", door: "output", caller: "self", first: output(c.Person("ada", "submitter")), want: "refused"},
+		{name: "the submitter's output by another node", door: "output", caller: "member", first: output(c.Person("ada", "submitter")), want: "peer_not_allowed"},
+		{name: "what is for the input, to the output", door: "output", caller: "submitter", want: "peer_not_allowed", first: func(w *gatetest.World) api.PeerConn {
+			return api.PeerConn{Rank: w.Rank(), Input: &api.PeerInput{By: w.By()}}
 		}},
-		{name: "what is for the output, to the input", door: "input", caller: "submitter", first: output(c.person("ada", "submitter")), want: "peer_not_allowed"},
+		{name: "what is for the output, to the input", door: "input", caller: "submitter", first: output(c.Person("ada", "submitter")), want: "peer_not_allowed"},
 
 		{name: "a rank of an attempt before", door: "files", caller: "rank", want: "not_your_job",
 			world: setKnown(func(k *gate.Known) { k.Job.Attempt++ })},
-		{name: "another cable", door: "peer.rdma", caller: "cable", want: "no_such_link", send: func(w *world) any {
-			return api.PeerRDMAParams{Step: api.RDMAPlan, Link: c.link("member", "cable"), By: w.by()}
+		{name: "another cable", door: "peer.rdma", caller: "cable", want: "no_such_link", send: func(w *gatetest.World) any {
+			return api.PeerRDMAParams{Step: api.RDMAPlan, Link: c.Link("member", "cable"), By: w.By()}
 		}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			w := newWorld(c, "self", test.caller, "own")
+			w := gatetest.NewWorld(c, "self", test.caller, "own")
 			if test.world != nil {
 				test.world(w)
 			}
@@ -163,12 +165,12 @@ func TestSingle(t *testing.T) {
 
 // TestValuesOfOthers: steps to another home do not do for the caller.
 func TestValuesOfOthers(t *testing.T) {
-	c := newCast()
-	w := newWorld(c, "submitter", "member", "own")
+	c := gatetest.NewCast()
+	w := gatetest.NewWorld(c, "submitter", "member", "own")
 	d := doors()["peer.job/values"]
-	d.send = func(*world) any {
-		p := w.wish(api.WishValues)
-		p.Homes = newWorld(c, "submitter", "offered", "own").homes
+	d.send = func(*gatetest.World) any {
+		p := w.Wish(api.WishValues)
+		p.Homes = gatetest.NewWorld(c, "submitter", "offered", "own").Homes
 		return p
 	}
 	is.New(t).Equal(try(t, w, d), "home_not_proven")
@@ -186,11 +188,11 @@ func TestNoCable(t *testing.T) {
 // recorded as the person who could.
 func TestRecordsNoStrangersName(t *testing.T) {
 	is := is.New(t)
-	w := newWorld(newCast(), "self", "member", "own")
+	w := gatetest.NewWorld(gatetest.NewCast(), "self", "member", "own")
 	var entries []gate.Entry
-	g := w.gate(func(e gate.Entry) { entries = append(entries, e) })
+	g := w.Gate(func(e gate.Entry) { entries = append(entries, e) })
 	reached, d := false, doors()["publish"]
-	g.BindStream(d.stream(&reached)).Serve(t.Context(), w.from(), d.first(w), nil)
+	g.BindStream(d.stream(&reached)).Serve(t.Context(), w.From(), d.first(w), nil)
 	is.Equal(len(entries), 1)
 	is.Equal(entries[0].By, api.Principal{})
 }
@@ -198,19 +200,19 @@ func TestRecordsNoStrangersName(t *testing.T) {
 // TestBounds holds the doors to their bounds: of bytes, and of how many calls and
 // connections of one caller are under way. This node itself is not counted.
 func TestBounds(t *testing.T) {
-	c := newCast()
-	w := newWorld(c, "self", "member", "own")
+	c := gatetest.NewCast()
+	w := gatetest.NewWorld(c, "self", "member", "own")
 	for _, row := range gate.Table() {
 		d := doors()[row.Name]
 		t.Run(row.Name, func(t *testing.T) {
 			is := is.New(t)
-			g := w.gate(nil)
+			g := w.Gate(nil)
 			reached := false
 			if d.stream != nil {
 				return
 			}
 			long := append(append([]byte(`"`), slices.Repeat([]byte("x"), row.Bytes)...), '"')
-			_, err := g.Bind(d.call(&reached)).Answer(t.Context(), c.node("member"), long)
+			_, err := g.Bind(d.call(&reached)).Answer(t.Context(), c.Node("member"), long)
 			is.True(errors.Is(err, api.ReasonMessageTooLarge))
 			is.True(!reached)
 		})
@@ -223,22 +225,22 @@ func TestBounds(t *testing.T) {
 				continue
 			}
 			within++
-			w := newWorld(c, "self", "member", "own")
+			w := gatetest.NewWorld(c, "self", "member", "own")
 			d := gate.HandleMember(memberDoors[row.Name], func(ctx context.Context, _ gate.Member, _ json.RawMessage) (any, error) {
-				w.clock.Advance(row.Within - 1)
+				w.Clock.Advance(row.Within - 1)
 				is.NoErr(ctx.Err())
-				w.clock.Advance(1)
+				w.Clock.Advance(1)
 				<-ctx.Done()
 				return nil, context.Cause(ctx)
 			})
-			_, err := w.gate(nil).Bind(d).Answer(t.Context(), c.node("member"), nil)
+			_, err := w.Gate(nil).Bind(d).Answer(t.Context(), c.Node("member"), nil)
 			is.True(err != nil)
 		}
 		is.True(within > 0)
 	})
 	t.Run("calls at once", func(t *testing.T) {
 		is := is.New(t)
-		g := w.gate(nil)
+		g := w.Gate(nil)
 		var call gate.Call
 		depth, deepest := 0, 0
 		enter := func(from api.NodeID) error {
@@ -246,14 +248,14 @@ func TestBounds(t *testing.T) {
 			return err
 		}
 		var refused error
-		caller := c.node("member")
+		caller := c.Node("member")
 		call = g.Bind(gate.HandleMember(gate.Hello, func(_ context.Context, m gate.Member, _ json.RawMessage) (any, error) {
 			depth++
 			deepest = max(deepest, depth)
 			if depth < 200 && refused == nil {
 				if err := enter(m.Node()); err != nil && refused == nil {
 					refused = err
-					is.NoErr(enter(c.node("rank"))) // another caller has its own bound
+					is.NoErr(enter(c.Node("rank"))) // another caller has its own bound
 				}
 			}
 			depth--
@@ -263,13 +265,13 @@ func TestBounds(t *testing.T) {
 		is.True(errors.Is(refused, api.ReasonTooManyCalls))
 		is.Equal(deepest, api.MaxMemberCalls+1) // and the other caller's
 		refused, deepest = nil, 0
-		is.NoErr(enter(c.node("self")))
+		is.NoErr(enter(c.Node("self")))
 		is.NoErr(refused)
 		is.Equal(deepest, 200)
 	})
 	t.Run("connections at once", func(t *testing.T) {
 		is := is.New(t)
-		g := w.gate(nil)
+		g := w.Gate(nil)
 		var stream gate.Conn
 		deepest := 0
 		stream = g.BindStream(gate.ServeMember(gate.Stream, func(ctx context.Context, m gate.Member, first api.PeerConn, conn net.Conn) {
@@ -277,7 +279,7 @@ func TestBounds(t *testing.T) {
 				stream.Serve(ctx, m.Node(), first, conn)
 			}
 		}))
-		stream.Serve(t.Context(), c.node("member"), api.PeerConn{}, nil)
+		stream.Serve(t.Context(), c.Node("member"), api.PeerConn{}, nil)
 		is.Equal(deepest, api.ConnStream.ConnQuota())
 	})
 }

@@ -1,4 +1,4 @@
-package gate_test
+package gatetest
 
 import (
 	"slices"
@@ -20,12 +20,12 @@ var groups = map[string]string{
 	"claims": "member submitter unbound rank cable self",
 }
 
-// rule is what is expected of cases; the first that fits one counts. Admitted is "yes",
+// Rule is what is expected of cases; the first that fits one counts. Admitted is "yes",
 // everything else is why not.
-type rule struct{ doors, callers, subjects, outcome string }
+type Rule struct{ Doors, Callers, Subjects, Outcome string }
 
-// rules are what each caller may have.
-var rules = []rule{
+// Rules are what each caller may have.
+var Rules = []Rule{
 	// Who is no member has nothing, not as the first home that a spec names either.
 	{"*", "nobody", "*", "not_a_member"},
 
@@ -131,19 +131,19 @@ var rules = []rule{
 	{"files", "*", "*", "not_your_job"},
 }
 
-// fits reports whether words, some of which are groups, name something.
-func fits(words, name string) bool {
+// Fits reports whether words, some of which are groups, name something.
+func Fits(words, name string) bool {
 	return slices.ContainsFunc(strings.Fields(words), func(w string) bool {
 		group, isGroup := groups[w]
-		return w == "*" || w == name || isGroup && fits(group, name)
+		return w == "*" || w == name || isGroup && Fits(group, name)
 	})
 }
 
-// expected is the outcome of a case by the rules, and which rule says so; -1 = none.
-func expected(door, caller, subject string) (outcome string, by int) {
-	for i, r := range rules {
-		if fits(r.doors, door) && fits(r.callers, caller) && fits(r.subjects, subject) {
-			return r.outcome, i
+// Expected is the outcome of a case by the rules, and which rule says so; -1 = none.
+func Expected(door, caller, subject string) (outcome string, by int) {
+	for i, r := range Rules {
+		if Fits(r.Doors, door) && Fits(r.Callers, caller) && Fits(r.Subjects, subject) {
+			return r.Outcome, i
 		}
 	}
 	return "", -1
