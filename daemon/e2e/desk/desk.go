@@ -70,7 +70,7 @@ func Start(ctx context.Context, o Options) (*Desk, error) {
 
 func (d *Desk) startWorld(ctx context.Context) error {
 	ready := d.said.Await("{")
-	d.world = exec.Command(d.options.Fulmend, "world", "--scenario", d.options.Scenario, "--socket", d.socket(), "--with-stdin")
+	d.world = exec.Command(d.options.Fulmend, "world", "--scenario", d.options.Scenario, "--socket", d.Socket(), "--with-stdin")
 	d.options.Account.Runs(d.world, "")
 	d.world.Stdout, d.world.Stderr = &d.said, &d.said
 	life, err := d.world.StdinPipe()
@@ -89,7 +89,8 @@ func (d *Desk) startWorld(ctx context.Context) error {
 	return until(ctx, "the simulated world to be ready", ready, d.ended, &d.said)
 }
 
-func (d *Desk) socket() string { return filepath.Join(d.options.Folder, "world.sock") }
+// Socket is where the world is, for who wants to be one more Mac of it.
+func (d *Desk) Socket() string { return filepath.Join(d.options.Folder, "world.sock") }
 
 // pair joins every daemon to the first one and has all of them lend to all.
 func (d *Desk) pair(ctx context.Context) error {

@@ -36,7 +36,7 @@ type Node struct {
 // Boot starts the daemon and connects to it.
 func (n *Node) Boot(ctx context.Context) error {
 	ready := n.Said.Await("msg=ready")
-	n.process, n.ended = exec.Command(n.desk.options.Fulmend, "run", "--simulate", n.desk.options.Scenario+":"+n.Mac, "--world", n.desk.socket(), "--rehearse", n.desk.options.Rehearse), make(chan struct{})
+	n.process, n.ended = exec.Command(n.desk.options.Fulmend, "run", "--simulate", n.desk.options.Scenario+":"+n.Mac, "--world", n.desk.Socket(), "--rehearse", n.desk.options.Rehearse), make(chan struct{})
 	n.desk.options.Account.Runs(n.process, n.Home)
 	n.process.Stdout, n.process.Stderr = &n.Said, &n.Said
 	if err := n.process.Start(); err != nil {
