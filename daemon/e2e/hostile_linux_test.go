@@ -62,6 +62,8 @@ func TestHostileMember(t *testing.T) {
 		{"H4 a link is for its account", a.testLink},
 		{"the victim still rules", a.testVictim},
 		{"H3 ended is ended", a.testReplay},
+		{"every door", a.testMatrix},
+		{"every method", a.testLocal},
 	} {
 		t.Run(test.name, test.run)
 	}

@@ -276,3 +276,12 @@ func (m *Member) Forges(spec api.JobSpec) (api.Warrant, error) {
 	raw, err := json.Marshal(spec)
 	return api.Warrant{Spec: raw, SpecSig: ed25519.Sign(m.Key(), api.SpecSigningBytes(m.cluster, raw))}, err
 }
+
+// Ends is the deletion of a job by one that is or was its home by these steps.
+func (m *Member) Ends(id api.JobID, homes []api.Succession) (api.Document, error) {
+	d, err := m.Signs(api.KindJob, string(id), nil)
+	if err == nil {
+		err = d.SetHomes(homes)
+	}
+	return d, errors.Join(err, d.Sign(m.cluster, m.Key()))
+}

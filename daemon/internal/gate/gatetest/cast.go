@@ -45,6 +45,10 @@ type Cast struct {
 	Now time.Time
 	// Keys are the nodes' keys, by name.
 	Keys map[string]ed25519.PrivateKey
+	// Cable is that which leads from the node that is called to the node of that name.
+	Cable api.LinkID
+	// User is the account that everybody has.
+	User string
 	// Job gives the id of what a caller asks about; isOwn is false for the job of others.
 	Job func(caller, subject string, isOwn bool) api.JobID
 }
@@ -53,7 +57,7 @@ type Cast struct {
 func NewCast() *Cast {
 	c := &Cast{
 		ID: ownCluster, Heads: []string{"head"}, Elect: []string{"submitter", "first", "member", "rank", "voted"},
-		Now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), Keys: map[string]ed25519.PrivateKey{},
+		Now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), Keys: map[string]ed25519.PrivateKey{}, User: "ada",
 		Job: func(_, _ string, isOwn bool) api.JobID {
 			if isOwn {
 				return OwnJob
@@ -182,7 +186,7 @@ func NewWorld(c *Cast, self, caller, subject string) *World {
 		submitted = c.Now.Add(-api.SpecLifetime - 24*time.Hour)
 	}
 	w.Spec = api.JobSpec{
-		Job: c.Job(caller, subject, true), Principal: c.Person("ada", "submitter"), SubmittedAt: api.TimeOf(submitted), Home: c.Node("first"),
+		Job: c.Job(caller, subject, true), Principal: c.Person(c.User, "submitter"), SubmittedAt: api.TimeOf(submitted), Home: c.Node("first"),
 		Roster: c.Heads, ExpiresAt: api.TimeOf(submitted.Add(api.SpecLifetime)), MaxAttempts: 1, Look: subject == "look",
 	}
 	if caller == "stranger" || caller == "removed" {
@@ -271,9 +275,9 @@ func (w *World) steps() []api.Succession {
 		}
 		return []api.Succession{s}
 	case "acted":
-		return []api.Succession{step.Act(c.Person("ada", "submitter"), c.Keys["submitter"])}
+		return []api.Succession{step.Act(c.Person(c.User, "submitter"), c.Keys["submitter"])}
 	case "bound", "unbound":
-		return []api.Succession{step.Act(c.Person("ada", w.Caller), c.Keys[w.Caller])}
+		return []api.Succession{step.Act(c.Person(c.User, w.Caller), c.Keys[w.Caller])}
 	}
 	return nil
 }
@@ -284,7 +288,7 @@ func (w *World) forgedStep() api.Succession {
 }
 
 // Gate is this node's: cables lead to the node of that name alone, and every node says
-// that its ada is the account of the submitter's.
+// that its account of that name is the one of the submitter's.
 func (w *World) Gate(record func(gate.Entry)) *gate.Gate {
 	c := w.Cast
 	return New(gate.Config{
@@ -297,7 +301,7 @@ func (w *World) Gate(record func(gate.Entry)) *gate.Gate {
 		},
 		Bound: func(s api.Step, a api.Act) bool { return a.By.Node == c.Node("bound") && s.Home == c.Node("bound") },
 		Maps: func(by, principal api.Principal) bool {
-			return by.User == "ada" && principal == c.Person("ada", "submitter")
+			return by.User == c.User && principal == c.Person(c.User, "submitter")
 		},
 		Cable: func(l api.LinkID, to api.NodeID) bool { return l == c.Link(w.Self, "cable") && to == c.Node("cable") },
 	})

@@ -7,8 +7,9 @@ import (
 // Rank is the rank that is asked about.
 func (w *World) Rank() api.RankRef { return api.RankRef{Job: w.Spec.Job, Attempt: attempt} }
 
-// By is who speaks: each node's ada, of whom the submitter's submitted the job.
-func (w *World) By() api.Principal { return api.Principal{User: "ada", Node: w.From()} }
+// By is who speaks: each node's account of the cast's name, of whom the submitter's
+// submitted the job.
+func (w *World) By() api.Principal { return api.Principal{User: w.Cast.User, Node: w.From()} }
 
 // Wish is a person's wish about the job.
 func (w *World) Wish(wish api.JobWish) api.PeerJobParams {
@@ -101,7 +102,12 @@ func (w *World) holder() api.PeerHolderParams {
 }
 
 // cable is the one that leads from this node to the node of that name.
-func (w *World) cable() api.LinkID { return w.Cast.Link(w.Self, "cable") }
+func (w *World) cable() api.LinkID {
+	if w.Cast.Cable.Valid() {
+		return w.Cast.Cable
+	}
+	return w.Cast.Link(w.Self, "cable")
+}
 
 // handOver offers the caller's job to this node.
 func (w *World) handOver() any {
