@@ -64,6 +64,8 @@ func TestHostileMember(t *testing.T) {
 		{"H3 ended is ended", a.testReplay},
 		{"every door", a.testMatrix},
 		{"every method", a.testLocal},
+		{"L2 silent sockets keep nobody out", a.testSilent},
+		{"H5 L1 a flood", a.testFlood},
 	} {
 		t.Run(test.name, test.run)
 	}

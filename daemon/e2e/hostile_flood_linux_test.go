@@ -1,0 +1,119 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/client"
+	"fulmen/daemon/e2e/hostile"
+	"fulmen/native/nativetest"
+)
+
+// What a flood may do at most.
+const (
+	mostMore    = 100 << 20
+	mostPatient = 2 * time.Second
+	floodLasts  = 20 * time.Second
+	// soakLasts is as long as FULMEN_SOAK=1 takes.
+	soakLasts = 10 * time.Minute
+)
+
+// resident is how much memory a process has, in bytes.
+func resident(t *testing.T, pid int) int64 {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	must(t, "a daemon that runs", err)
+	_, rest, _ := strings.Cut(string(text), "VmRSS:")
+	var kib int64
+	_, err = fmt.Sscan(rest, &kib)
+	must(t, "its memory", err)
+	return kib << 10
+}
+
+// testFlood has the hostile member flood all three daemons.
+func (a *attack) testFlood(t *testing.T) {
+	is := is.New(t)
+	lasts := floodLasts
+	if os.Getenv("FULMEN_SOAK") != "" {
+		lasts = soakLasts
+	}
+	pids, before, most := map[api.NodeID]int{}, map[api.NodeID]int64{}, map[api.NodeID]int64{}
+	others := map[api.NodeID]*hostile.Member{}
+	var nodes []api.NodeID
+	for i, at := range a.Nodes[:3] {
+		nodes = append(nodes, at.ID)
+		pids[at.ID] = call[api.DaemonInfoResult](t, at.Client, "daemon.info", nil).PID
+		before[at.ID] = resident(t, pids[at.ID])
+		other, err := a.network.Stolen(a.Nodes[(i+1)%3].Home, a.cluster)
+		must(t, "a key", err)
+		others[at.ID] = other
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), lasts)
+	defer cancel()
+	flood := a.m.Floods(ctx, nodes...)
+	slowest, calls := time.Duration(0), 0
+	beat := time.NewTicker(500 * time.Millisecond) // how often others call
+	defer beat.Stop()
+	for ctx.Err() == nil {
+		for _, id := range nodes {
+			began := time.Now()
+			if err := others[id].Call(t.Context(), id, "peer.hello", struct{}{}, nil); err != nil {
+				t.Errorf("another member's call: %v", err)
+			}
+			slowest, calls = max(slowest, time.Since(began)), calls+1
+			most[id] = max(most[id], resident(t, pids[id])-before[id])
+		}
+		select {
+		case <-ctx.Done():
+		case <-beat.C:
+		}
+	}
+	said := flood.Over()
+	for i, id := range nodes {
+		t.Logf("%s: %d MB at first, %d MB more at most", a.Nodes[i].Mac, before[id]>>20, most[id]>>20)
+		is.True(most[id] < mostMore)
+	}
+	t.Logf("said in %v: %v; %d calls of others took %v at most", lasts, said, calls, slowest)
+	is.True(slowest < mostPatient)
+	is.True(said["documents"] > 0 && said["calls"] > 0 && said["half frames"] > 0 && said["silent strangers"] > 0 && said["events"] > 0)
+	for _, at := range a.Nodes[:3] {
+		until(t, at.Client, api.KindCondition, "word of the member that has too many documents", func(d api.Document) bool {
+			var c api.Condition
+			return d.Node == at.ID && !d.Deleted && d.Decode(&c) == nil && c.Code == api.ReasonTooManyDocuments
+		})
+	}
+}
+
+// silentSockets is how many connections of another account say nothing.
+const silentSockets = 1000
+
+// testSilent has another account open connections to studio-1's local API, over both
+// its doors, that say nothing. The owner comes and calls as if there were none.
+func (a *attack) testSilent(t *testing.T) {
+	is := is.New(t)
+	at := a.Nodes[0]
+	through := nativetest.SocketAs(t, other, at.Socket())
+	tcp := strings.TrimSuffix(strings.TrimPrefix(call[api.DaemonInfoResult](t, at.Client, "daemon.info", nil).APIURL, "ws://"), "/v1")
+	for range silentSockets {
+		conn, err := net.Dial("unix", through)
+		must(t, "a connection", err)
+		defer conn.Close()
+		nativetest.DialAs(t, other, tcp)
+	}
+	began := time.Now()
+	c, err := client.Dial(t.Context(), client.Options{Addresses: []client.Address{{Socket: at.Socket()}}})
+	is.NoErr(err)
+	defer c.Close()
+	call[api.DaemonInfoResult](t, c, "daemon.info", nil)
+	took := time.Since(began)
+	t.Logf("the owner's call took %v", took)
+	is.True(took < time.Second)
+}
