@@ -53,5 +53,6 @@ func (d *daemon) lookAtClock() {
 	if step := d.clock.look(d.platform.Clock); step != 0 {
 		d.logs.part("daemon").Warn("the wall clock was set", "by", step)
 		d.raise(api.ReasonClockStepped, "by "+step.Round(time.Second).String())
+		d.node.CompareClocks()
 	}
 }

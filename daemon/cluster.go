@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"log/slog"
+	"time"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/cluster"
@@ -10,6 +11,7 @@ import (
 	"fulmen/daemon/internal/cluster/node"
 	"fulmen/daemon/internal/cluster/pairing"
 	"fulmen/daemon/internal/cluster/policy"
+	"fulmen/daemon/internal/health"
 	"fulmen/native"
 )
 
@@ -35,7 +37,7 @@ func (d *daemon) openCluster() error {
 		Identity: d.identity, Roster: d.roster, Ledger: d.ledger, Writer: d.writer,
 		Documents: d.owner("cluster", api.KindReach, api.KindPending), Lending: d.policy, Gate: d.gate, Platform: d.platform,
 		Addresses: records, Discovery: records, LastSeen: records, Port: current.Peers.Port, Peers: current.Peers.Addresses, Version: d.options.Version,
-		Card: d.card, Removed: d.wasRemoved, Twin: d.twin, Denied: d.denied, Patience: d.patience, Log: func(part string) *slog.Logger { return log.With("part", part) },
+		Card: d.card, Removed: d.wasRemoved, Twin: d.twin, Denied: d.denied, Clocks: d.clocksDiffer, Patience: d.patience, Log: func(part string) *slog.Logger { return log.With("part", part) },
 	})
 	if err != nil {
 		return err
@@ -86,6 +88,17 @@ func (d *daemon) denied(detail string) {
 		return
 	}
 	d.raise(api.ReasonLocalNetworkDenied, detail)
+}
+
+// clocksDiffer says which members' clocks differ from this Mac's.
+func (d *daemon) clocksDiffer(ahead map[api.NodeID]time.Duration) {
+	for code, detail := range health.Clocks(ahead, d.graph.name) {
+		if detail == "" {
+			d.clear(code)
+		} else {
+			d.raise(code, detail)
+		}
+	}
 }
 
 // twin hears that two machines answer with a member's identity.

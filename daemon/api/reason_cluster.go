@@ -62,6 +62,9 @@ const (
 	ReasonVersionSkew Reason = "version_skew"
 	// ReasonClockSkew: the clocks of two nodes differ by more than a minute.
 	ReasonClockSkew Reason = "clock_skew"
+	// ReasonClockFarOff: the clocks of two nodes differ by so much that one starts no
+	// jobs of the other.
+	ReasonClockFarOff Reason = "clock_far_off"
 	// ReasonRosterConflict: the rosters of two nodes contradict each other.
 	ReasonRosterConflict Reason = "roster_conflict"
 	// ReasonNameTaken: another node has this name.
@@ -161,6 +164,9 @@ func clusterReasons() []ReasonInfo {
 		{Reason: ReasonClockSkew, Severity: SeverityWarning,
 			Text:   "The clocks of two nodes differ by more than a minute.",
 			Remedy: "Set the time automatically in System Settings."},
+		{Reason: ReasonClockFarOff, Severity: SeverityError,
+			Text:   "The clocks of two Macs differ by more than ten minutes, so that the one that is behind starts no jobs of the other.",
+			Remedy: "Set the time automatically on the Mac whose clock is wrong: System Settings, General, Date & Time."},
 		{Reason: ReasonRosterConflict, Code: CodeConflict, Severity: SeverityError,
 			Text:   "The rosters of two nodes contradict each other.",
 			Remedy: "Remove and pair again the Mac that is named."},

@@ -3532,7 +3532,7 @@ export interface StopRequest {
  * spec names it. See [Job.VerifyHomes].
  */
 export interface Succession {
-  /** The epoch that begins; above that of the step before. */
+  /** The epoch that begins; above that of the step before: of an offer in the same term, of votes and acts in a later one. See [TermEpochs]. */
   epoch: number;
   /** The home from then on. A home can offer itself a higher epoch, so that an offer that was refused counts no more. */
   home: NodeID;
@@ -4061,6 +4061,7 @@ export type KnownReason =
   | "caller_unknown"
   | "cancelled"
   | "client_gone"
+  | "clock_far_off"
   | "clock_skew"
   | "clock_stepped"
   | "code_expired"

@@ -2,7 +2,6 @@ package node
 
 import (
 	"context"
-	"encoding/json"
 	"log/slog"
 	"slices"
 	"sync"
@@ -32,6 +31,7 @@ type Node struct {
 	book      *pairing.Book
 	twins     *twins
 	denials   denials
+	clocks    *clocks
 	wake      chan struct{} // paths, candidates or the roster have changed
 	strangers chan struct{} // Macs that wait have come or gone
 	joining   sync.Mutex    // one pairing at a time changes the cluster
@@ -71,6 +71,10 @@ func New(o Options) (*Node, error) {
 	if o.Denied == nil {
 		n.denials.tell = func(string) {}
 	}
+	n.clocks = &clocks{clock: o.Platform.Clock, tell: o.Clocks, again: n.compareClock, ahead: map[api.NodeID]time.Duration{}, timer: map[api.NodeID]native.Timer{}}
+	if n.clocks.tell == nil {
+		n.clocks.tell = func(map[api.NodeID]time.Duration) {}
+	}
 	n.transport, err = transport.New(transport.Options{
 		Identity: o.Identity, Members: o.Roster, Sockets: o.Platform.Sockets, Clock: o.Platform.Clock, Port: o.Port,
 		Hello: n.hello, Pair: n.show, IsPairing: n.book.IsListening, Twice: n.twins.seen, Denied: n.denials.dialled, Log: o.Log("transport"),
@@ -94,7 +98,7 @@ func New(o Options) (*Node, error) {
 	for method, h := range n.replica.Notices() {
 		n.transport.HandleNotify(method, h)
 	}
-	n.handleMember(gate.Hello, func(context.Context, api.NodeID, json.RawMessage) (any, error) { return n.hello(), nil })
+	n.handleMember(gate.Hello, n.answerHello)
 	o.Roster.OnChange(n.rosterChanged)
 	return n, nil
 }
@@ -118,6 +122,7 @@ func (n *Node) Run(ctx context.Context) error {
 		return err
 	}
 	defer n.transport.Close()
+	defer n.clocks.end()
 	records, watcher := n.watchLedger()
 	defer watcher.Close()
 	n.apply(records)
@@ -224,8 +229,10 @@ func (n *Node) pathChanged(e transport.PathEvent) {
 	switch {
 	case isUp && (!wasUp || e.Anew):
 		n.replica.PeerUp(e.Node)
+		go n.compareClock(e.Node)
 	case !isUp && wasUp:
 		n.replica.PeerDown(e.Node)
+		n.clocks.is(e.Node, 0)
 	}
 	n.gossip.Changed()
 	n.nudge()

@@ -12,6 +12,7 @@ import (
 	"net/netip"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -55,9 +56,11 @@ type mac struct {
 	lending *lending
 	stop    func()
 
+	set     atomic.Int64 // by how much the wall clock was set since
 	mu      sync.Mutex
 	removed int
 	twins   [][2]string
+	ahead   map[api.NodeID]time.Duration
 	blind   bool // knows nothing of its networks, and takes any port
 }
 
@@ -164,7 +167,7 @@ func (m *mac) start() {
 	d := m.desk
 	d.t.Helper()
 	back := m.back // what is left of a daemon that ended keeps its own clock
-	now := func() time.Time { return time.Now().Add(-back) }
+	now := func() time.Time { return time.Now().Add(-back + time.Duration(m.set.Load())) }
 	began := time.Now()
 	clock := native.ClockFrom(now, func() time.Duration { return time.Since(began) + time.Second })
 	roster, _, err := cluster.OpenRoster(m.disk, m.identity, now())
@@ -194,6 +197,11 @@ func (m *mac) start() {
 			m.mu.Lock()
 			defer m.mu.Unlock()
 			m.twins = append(m.twins, [2]string{string(node), at})
+		},
+		Clocks: func(ahead map[api.NodeID]time.Duration) {
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			m.ahead = ahead
 		},
 		Log: func(part string) *slog.Logger { return slog.New(d.log).With("part", part, "host", m.host()) },
 	})
