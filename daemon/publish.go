@@ -160,7 +160,7 @@ func (p *published) settle(id api.JobID) {
 	isOn := found && (job.Phase == api.JobStarting || job.Phase == api.JobHandshake || job.Phase == api.JobRunning)
 	ref := api.RankRef{Job: id, Attempt: job.Attempt}
 	was, isOpen := p.open[id]
-	switch plan := planOf(job); {
+	switch plan := (gate.Known{Job: job}).Plan(); {
 	case !isOn || plan == nil || len(plan.Ranks) == 0:
 		delete(p.closed, id)
 		if isOpen {
@@ -185,16 +185,6 @@ func (p *published) has(id api.JobID) bool {
 	defer p.mu.Unlock()
 	_, isOpen := p.open[id]
 	return isOpen || p.closed[id] != nil
-}
-
-// planOf is the plan of a job's current attempt; nil before there is one.
-func planOf(job api.Job) *api.Plan {
-	for _, attempt := range job.Attempts {
-		if attempt.Attempt == job.Attempt {
-			return attempt.Plan
-		}
-	}
-	return nil
 }
 
 // spawned follows the ports of a rank of this node that has just been started.

@@ -50,6 +50,15 @@ func (j *Job) VerifySpec(cluster ClusterID, key ed25519.PublicKey) (JobSpec, err
 	return spec, nil
 }
 
+// SignerKey is the key of the node that vouches for a person's specs: a member's.
+func (p Principal) SignerKey(e Electors) (ed25519.PublicKey, error) {
+	key, ok := e.PublicKey(p.Node)
+	if !ok {
+		return nil, Errorf(ReasonNotAMember, p.Node.String(), "The node %s, which vouches for %s, is not a member of this cluster.", p.Node.Display(), p)
+	}
+	return key, nil
+}
+
 // OpenSpec verifies a warrant's spec: by the key of the member who vouches for its
 // principal, and for this job. It returns the spec.
 func (w Warrant) OpenSpec(job JobID, e Electors) (JobSpec, error) {
@@ -59,10 +68,9 @@ func (w Warrant) OpenSpec(job JobID, e Electors) (JobSpec, error) {
 	if len(w.Spec) > MaxSpecBytes || json.Unmarshal(w.Spec, &named) != nil {
 		return JobSpec{}, NewError(ReasonSpecAltered, string(job))
 	}
-	key, ok := e.PublicKey(named.Principal.Node)
-	if !ok {
-		return JobSpec{}, Errorf(ReasonNotAMember, named.Principal.Node.String(),
-			"The node %s, which vouches for %s, is not a member of this cluster.", named.Principal.Node.Display(), named.Principal)
+	key, err := named.Principal.SignerKey(e)
+	if err != nil {
+		return JobSpec{}, err
 	}
 	signed := Job{Spec: w.Spec, SpecSig: w.SpecSig, SpecSHA256: SpecSHA256(w.Spec), Principal: named.Principal}
 	spec, err := signed.VerifySpec(e.Cluster(), key)

@@ -112,6 +112,16 @@ func (j *Job) Succeed(s Succession) {
 	j.Home, j.Epoch = s.Home, s.Epoch
 }
 
+// SteppedJob is a job of a spec as steps alone make it: its home and its epoch are those
+// of the last step, which [Job.VerifyHomes] proves.
+func SteppedJob(spec JobSpec, sha256 string, homes []Succession) Job {
+	j := Job{SpecSHA256: sha256, Home: spec.Home, Epoch: 1, Homes: homes}
+	if n := len(homes); n > 0 {
+		j.Home, j.Epoch = homes[n-1].Home, homes[n-1].Epoch
+	}
+	return j
+}
+
 // WasHome reports whether a node is or was a home of the job, as its proven steps say.
 func (j *Job) WasHome(spec JobSpec, node NodeID) bool {
 	return node == spec.Home || slices.ContainsFunc(j.Homes, func(s Succession) bool { return s.Home == node })

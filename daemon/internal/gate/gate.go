@@ -98,7 +98,7 @@ func (g *Gate) enter(r *Row, from api.NodeID) (leave func(), err error) {
 	}
 	u := use{r, from}
 	g.mu.Lock()
-	mayEnter := from == g.cfg.Self || g.now[u] < r.AtOnce
+	mayEnter := from == g.cfg.Self || r.AtOnce == 0 || g.now[u] < r.AtOnce
 	if mayEnter {
 		g.now[u]++
 	}

@@ -174,10 +174,7 @@ func (g *Gate) valued(from api.NodeID, p api.PeerJobParams) (Home, error) {
 	case k.Spec.Principal.Node != g.cfg.Self:
 		return Home{}, api.NewError(api.ReasonPeerNotAllowed, string(p.Job))
 	}
-	last := api.Job{SpecSHA256: k.Job.SpecSHA256, Home: k.Spec.Home, Epoch: 1, Homes: p.Homes}
-	if n := len(p.Homes); n > 0 {
-		last.Home, last.Epoch = p.Homes[n-1].Home, p.Homes[n-1].Epoch
-	}
+	last := api.SteppedJob(k.Spec, k.Job.SpecSHA256, p.Homes)
 	if last.Home != from {
 		return Home{}, api.NewError(api.ReasonHomeNotProven, string(p.Job))
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"net"
 	"slices"
 	"testing"
 	"time"
@@ -240,47 +239,32 @@ func TestBounds(t *testing.T) {
 	})
 	t.Run("calls at once", func(t *testing.T) {
 		is := is.New(t)
+		w, other := gatetest.NewWorld(c, "self", "first", "own"), gatetest.NewWorld(c, "self", "offered", "own")
 		g := w.Gate(nil)
 		var call gate.Call
-		depth, deepest := 0, 0
-		enter := func(from api.NodeID) error {
-			_, err := call.Answer(t.Context(), from, json.RawMessage(`{}`))
+		enter := func(w *gatetest.World) error {
+			raw, err := json.Marshal(gatetest.Sends["peer.preflight"](w))
+			is.NoErr(err)
+			_, err = call.Answer(t.Context(), w.From(), raw)
 			return err
 		}
 		var refused error
-		caller := c.Node("member")
-		call = g.Bind(gate.HandleMember(gate.Hello, func(_ context.Context, m gate.Member, _ json.RawMessage) (any, error) {
+		depth, deepest := 0, 0
+		call = g.Bind(gate.HandleHome(gate.Preflight, func(_ context.Context, h gate.Home, _ api.PeerPreflightParams) (any, error) {
 			depth++
 			deepest = max(deepest, depth)
-			if depth < 200 && refused == nil {
-				if err := enter(m.Node()); err != nil && refused == nil {
+			if h.Node() == w.From() && refused == nil {
+				if err := enter(w); err != nil {
 					refused = err
-					is.NoErr(enter(c.Node("rank"))) // another caller has its own bound
+					is.NoErr(enter(other)) // another caller has its own bound
 				}
 			}
 			depth--
 			return api.Empty{}, nil
 		}))
-		is.NoErr(enter(caller))
+		is.NoErr(enter(w))
 		is.True(errors.Is(refused, api.ReasonTooManyCalls))
-		is.Equal(deepest, api.MaxMemberCalls+1) // and the other caller's
-		refused, deepest = nil, 0
-		is.NoErr(enter(c.Node("self")))
-		is.NoErr(refused)
-		is.Equal(deepest, 200)
-	})
-	t.Run("connections at once", func(t *testing.T) {
-		is := is.New(t)
-		g := w.Gate(nil)
-		var stream gate.Conn
-		deepest := 0
-		stream = g.BindStream(gate.ServeMember(gate.Stream, func(ctx context.Context, m gate.Member, first api.PeerConn, conn net.Conn) {
-			if deepest++; deepest < 200 {
-				stream.Serve(ctx, m.Node(), first, conn)
-			}
-		}))
-		stream.Serve(t.Context(), c.Node("member"), api.PeerConn{}, nil)
-		is.Equal(deepest, api.ConnStream.ConnQuota())
+		is.Equal(deepest, 3) // two, and the other caller's
 	})
 }
 

@@ -18,7 +18,8 @@ type Row struct {
 	Proof string
 	// Bytes bounds the parameters; 0 for a connection.
 	Bytes int
-	// AtOnce bounds how many of one caller are under way; 0 = [manyAtOnce].
+	// AtOnce bounds how many of one caller are under way, below what the transport
+	// allows a member in all; 0 = that alone.
 	AtOnce int
 	// Within bounds one call; 0 = the handler bounds it, as one that waits in line or
 	// takes as long as what it measures.
@@ -49,10 +50,9 @@ const (
 func (Who) Values() []Who { return []Who{WhoMember, WhoHome, WhoFormer, WhoPerson, WhoRank, WhoCable} }
 
 const (
-	small      = 64 << 10
-	message    = api.MaxMessageBytes
-	manyAtOnce = api.MaxMemberCalls
-	answered   = 30 * time.Second
+	small    = 64 << 10
+	message  = api.MaxMessageBytes
+	answered = 30 * time.Second
 )
 
 // What proves a class.
@@ -128,16 +128,13 @@ func Table() []Row {
 }
 
 func add(r Row) *Row {
-	if r.AtOnce == 0 {
-		r.AtOnce = manyAtOnce
-	}
 	table = append(table, &r)
 	return &r
 }
 
-// conn is a door that is a connection. How many there may be the transport bounds first.
+// conn is a door that is a connection.
 func conn(kind api.PeerConnKind, who Who, proof string) *Row {
-	return add(Row{Name: string(kind), Who: who, Proof: proof, AtOnce: kind.ConnQuota()})
+	return add(Row{Name: string(kind), Who: who, Proof: proof})
 }
 
 func member(name, proof string, bytes int, within time.Duration) MemberDoor {

@@ -2,7 +2,6 @@ package job
 
 import (
 	"bytes"
-	"crypto/ed25519"
 	"slices"
 
 	"fulmen/daemon/api"
@@ -174,16 +173,6 @@ func (j *Jobs) verify(k *known, id api.JobID, job api.Job) (isAct bool, err erro
 	return isAct, err
 }
 
-// signer is the key of the node that vouches for whose a job is: a member's.
-func (j *Jobs) signer(job api.Job) (ed25519.PublicKey, error) {
-	key, ok := j.cfg.Electors.PublicKey(job.Principal.Node)
-	if !ok {
-		return nil, api.Errorf(api.ReasonNotAMember, job.Principal.Node.String(),
-			"The node %s, which vouches for %s, is not a member of this cluster.", j.name(job.Principal.Node), job.Principal)
-	}
-	return key, nil
-}
-
 // stillSigned is nil for a job whose spec was checked and whose signer is a member still:
 // an id is its key's, so that what was signed once stays signed.
 func (j *Jobs) stillSigned(id api.JobID, job api.Job) error {
@@ -192,7 +181,7 @@ func (j *Jobs) stillSigned(id api.JobID, job api.Job) error {
 	wasChecked := k != nil && k.checked(job) && bytes.Equal(k.sig, job.SpecSig)
 	j.mu.Unlock()
 	if wasChecked && job.SpecSHA256 == api.SpecSHA256(job.Spec) {
-		_, err := j.signer(job)
+		_, err := job.Principal.SignerKey(j.cfg.Electors)
 		return err
 	}
 	_, err := job.OpenSpec(id, j.cfg.Electors)

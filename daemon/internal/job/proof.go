@@ -129,13 +129,9 @@ func (j *Jobs) mayEnd(k *known, node api.NodeID, homes []api.Succession) bool {
 	if best.job.WasHome(k.spec, node) {
 		return true
 	}
-	if len(homes) == 0 {
-		return false
-	}
-	last := homes[len(homes)-1]
-	claimed := api.Job{SpecSHA256: best.job.SpecSHA256, Home: node, Epoch: last.Epoch, Homes: homes}
+	claimed := api.SteppedJob(k.spec, best.job.SpecSHA256, homes)
 	_, err := j.proven(k.spec, claimed)
-	return err == nil
+	return claimed.Home == node && err == nil
 }
 
 // remember changes what is remembered of a job, on disk before it returns.
