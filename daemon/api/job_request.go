@@ -17,7 +17,7 @@ type JobRequest struct {
 	Deadlines Deadlines `json:"deadlines,omitzero"`
 	// Retries is how many attempts may follow a failure after the handshake.
 	Retries int `json:"retries,omitempty"`
-	// MaxAttempts bounds the attempts that are counted; 0 = MaxCountedAttempts.
+	// MaxAttempts bounds the starts before all ranks have joined, whatever fails; 0 = DefaultStarts, of which DefaultCountedAttempts may fail for what the program did.
 	MaxAttempts int `json:"max_attempts,omitempty"`
 	// AllowMixed permits different versions of Python, MLX and packages.
 	AllowMixed bool `json:"allow_mixed,omitempty"`
@@ -39,9 +39,6 @@ func (r JobRequest) Spec(job JobID, by Principal, at Time) JobSpec {
 		Program: r.Program, Placement: r.Placement, Deadlines: r.Deadlines, Retries: r.Retries,
 		MaxAttempts: r.MaxAttempts, AllowMixed: r.AllowMixed, AllowSolo: r.AllowSolo, Publish: r.Publish,
 		Detached: r.Detached, Output: r.Output,
-	}
-	if s.MaxAttempts == 0 {
-		s.MaxAttempts = MaxCountedAttempts
 	}
 	if s.Output == "" {
 		s.Output = OutputDelete

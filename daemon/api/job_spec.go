@@ -34,7 +34,7 @@ type JobSpec struct {
 	Deadlines Deadlines `json:"deadlines"`
 	// Retries is how many attempts may follow a failure after the handshake.
 	Retries int `json:"retries"`
-	// MaxAttempts bounds the attempts that are counted, 1 to 3.
+	// MaxAttempts bounds the starts before all ranks have joined; 0 = DefaultStarts.
 	MaxAttempts int `json:"max_attempts"`
 	// AllowMixed permits different versions of Python, MLX and packages.
 	AllowMixed bool `json:"allow_mixed,omitempty"`

@@ -27,10 +27,12 @@ const (
 	MaxMeshRanks = 8
 	// MaxExactNodes is the most nodes for which a plan is proven best.
 	MaxExactNodes = 16
-	// MaxCountedAttempts is the most attempts that a spec may ask for before the handshake has been passed.
-	MaxCountedAttempts = 3
-	// MaxFreeRestarts is how often in FreeRestartWindow an attempt that no rank joined is repeated uncounted.
-	MaxFreeRestarts = 8
+	// MaxStarts is the most starts that a spec may ask for before all ranks have joined.
+	MaxStarts = 64
+	// DefaultStarts is how many there are where it asks for none, within some 30 s.
+	DefaultStarts = 8
+	// DefaultCountedAttempts is how many of those may fail for what is the program's own, or took all its time.
+	DefaultCountedAttempts = 3
 	// MinRDMABitsPerS is what a cable must exceed for RDMA.
 	MinRDMABitsPerS = 40_000_000_000
 	// AuditPage is the most entries of the audit in one answer.

@@ -164,7 +164,7 @@ func TestJobRequestDefaults(t *testing.T) {
 	is.Equal(spec.Placement.Backend, BackendAuto)
 	is.Equal(spec.Placement.GPU, GPUExclusive)
 	is.Equal(spec.Program.Stdin, StdinNone)
-	is.Equal(spec.MaxAttempts, 3)
+	is.Equal(spec.MaxAttempts, 0) // DefaultStarts
 	is.Equal(spec.Output, OutputDelete)
 	is.Equal(spec.Principal, by)
 

@@ -69,6 +69,4 @@ const (
 	AuditTTL = 30 * 24 * time.Hour
 	// AuditRepeat is how soon after an entry's last call the same call is one more of it.
 	AuditRepeat = time.Minute
-	// FreeRestartWindow is the time in which MaxFreeRestarts may happen.
-	FreeRestartWindow = 30 * time.Second
 )

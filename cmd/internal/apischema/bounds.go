@@ -37,8 +37,8 @@ func fieldBounds() map[string]object {
 	return map[string]object{
 		"Document.Inc": version, "Document.Seq": version, "Version.Inc": version, "Version.Seq": version,
 		"Job.Epoch": least(1), "Job.Attempt": append(least(0), most(api.MaxAttempt)...),
-		"JobSpec.MaxAttempts":    append(least(1), most(api.MaxCountedAttempts)...),
-		"JobRequest.MaxAttempts": append(least(0), most(api.MaxCountedAttempts)...),
+		"JobSpec.MaxAttempts":    append(least(0), most(api.MaxStarts)...),
+		"JobRequest.MaxAttempts": append(least(0), most(api.MaxStarts)...),
 		"GPUProfile.History":     history, "LinkProfile.History": history,
 		"DaemonLogsParams.TailLines": least(0),
 		"StateChanged.N":             least(1), "MeasureChanged.N": least(1), "DaemonLogged.N": least(1),

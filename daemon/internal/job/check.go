@@ -63,8 +63,8 @@ func checkRequest(r api.JobRequest) error {
 	switch {
 	case r.Retries < 0 || r.Retries > maxRetries:
 		return bad("request.retries", fmt.Sprintf("Use 0 to %d.", maxRetries), "%d is out of range", r.Retries)
-	case r.MaxAttempts < 0 || r.MaxAttempts > api.MaxCountedAttempts:
-		return bad("request.max_attempts", fmt.Sprintf("Use 1 to %d, or 0 for the default.", api.MaxCountedAttempts), "%d is out of range", r.MaxAttempts)
+	case r.MaxAttempts < 0 || r.MaxAttempts > api.MaxStarts:
+		return bad("request.max_attempts", fmt.Sprintf("Use 1 to %d, or 0 for the default.", api.MaxStarts), "%d is out of range", r.MaxAttempts)
 	case r.Output != "" && !r.Output.Valid():
 		return bad("request.output", "Use delete or keep.", "%q is no policy", r.Output)
 	}

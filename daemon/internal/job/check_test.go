@@ -36,7 +36,7 @@ func TestCheckRequest(t *testing.T) {
 		"a label":               {func(r *api.JobRequest) { r.Labels = map[string]string{"": "x"} }, "request.labels"},
 		"a label's value":       {func(r *api.JobRequest) { r.Labels = map[string]string{"k": "\n"} }, "request.labels.k"},
 		"retries":               {func(r *api.JobRequest) { r.Retries = -1 }, "request.retries"},
-		"attempts":              {func(r *api.JobRequest) { r.MaxAttempts = 4 }, "request.max_attempts"},
+		"attempts":              {func(r *api.JobRequest) { r.MaxAttempts = api.MaxStarts + 1 }, "request.max_attempts"},
 		"output":                {func(r *api.JobRequest) { r.Output = "burn" }, "request.output"},
 		"a port":                {func(r *api.JobRequest) { r.Publish = []api.Publish{{Port: 65536}} }, "request.publish"},
 		"a port twice":          {func(r *api.JobRequest) { r.Publish = []api.Publish{{Port: 80}, {Port: 80}} }, "request.publish"},

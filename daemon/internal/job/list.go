@@ -66,7 +66,7 @@ func (k *known) summarize(id api.JobID, job api.Job) api.JobSummary {
 	now := k.seen(job)
 	s := api.JobSummary{
 		Job: id, Name: k.spec.Name, Principal: k.spec.Principal, Phase: now.Phase, Reason: now.Reason, Message: now.Message,
-		Attempt: job.Attempt, CountedAttempts: job.CountedAttempts, MaxAttempts: k.spec.MaxAttempts, Ranks: k.spec.Placement.Ranks, SubmittedAt: k.spec.SubmittedAt, EndedAt: job.EndedAt, ExitCode: job.ExitCode,
+		Attempt: job.Attempt, CountedAttempts: job.CountedAttempts, MaxAttempts: cmp.Or(k.spec.MaxAttempts, api.DefaultCountedAttempts), Ranks: k.spec.Placement.Ranks, SubmittedAt: k.spec.SubmittedAt, EndedAt: job.EndedAt, ExitCode: job.ExitCode,
 	}
 	if s.Name == "" {
 		s.Name = k.spec.Program.ScriptName()

@@ -77,7 +77,7 @@ func (a *actor) wake() {
 	now := a.j.cfg.Clock.Boot()
 	for id, t := range a.timers {
 		switch id.Kind {
-		case phase.TimerRun, phase.TimerPlacing, phase.TimerBackoff, phase.TimerFree, phase.TimerRenew, phase.TimerEnd:
+		case phase.TimerRun, phase.TimerPlacing, phase.TimerBackoff, phase.TimerRenew, phase.TimerEnd:
 		default:
 			t.Stop()
 			a.startTimer(id, max(0, t.due+slept-now))

@@ -72,9 +72,13 @@ func (r *Ranks) mayStartLocked(ref api.RankRef, home gate.Home) (known bool, err
 }
 
 // maxStarts is how many attempts of a job a node starts at most, whatever its home
-// says: those that the spec allows, each after as many uncounted ones as may be.
+// says: as many as may fail before all ranks join, once and after each retry.
 func maxStarts(spec api.JobSpec) int {
-	return (max(spec.MaxAttempts, 1) + max(spec.Retries, 0)) * (1 + api.MaxFreeRestarts)
+	starts := api.DefaultStarts
+	if spec.MaxAttempts > 0 {
+		starts = spec.MaxAttempts
+	}
+	return starts * (1 + max(spec.Retries, 0))
 }
 
 // accept takes on a rank that was checked, nil where somebody else just did.

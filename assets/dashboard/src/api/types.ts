@@ -1902,7 +1902,7 @@ export interface JobRequest {
   deadlines?: DeadlinesParams;
   /** How many attempts may follow a failure after the handshake. */
   retries?: number;
-  /** Bounds the attempts that are counted; 0 = MaxCountedAttempts. */
+  /** Bounds the starts before all ranks have joined, whatever fails; 0 = DefaultStarts, of which DefaultCountedAttempts may fail for what the program did. */
   max_attempts?: number;
   /** Permits different versions of Python, MLX and packages. */
   allow_mixed?: boolean;
@@ -1967,7 +1967,7 @@ export interface JobSpec {
   deadlines: Deadlines;
   /** How many attempts may follow a failure after the handshake. */
   retries: number;
-  /** Bounds the attempts that are counted, 1 to 3. */
+  /** Bounds the starts before all ranks have joined; 0 = DefaultStarts. */
   max_attempts: number;
   /** Permits different versions of Python, MLX and packages. */
   allow_mixed?: boolean;

@@ -173,8 +173,8 @@ func (w *wanted) resolve(p *api.Placement, nodes []api.NodeView) (err error) {
 
 // limits says how long its phases may take.
 func (w *wanted) limits(out *api.JobRequest) error {
-	if w.retries < 0 || w.attempts < 0 || w.attempts > api.MaxCountedAttempts {
-		return usage("--retries is at least 0, and --max-attempts 1 to %d", api.MaxCountedAttempts)
+	if w.retries < 0 || w.attempts < 0 || w.attempts > api.MaxStarts {
+		return usage("--retries is at least 0, and --max-attempts 1 to %d", api.MaxStarts)
 	}
 	d := &out.Deadlines
 	for _, l := range []struct {

@@ -52,7 +52,7 @@ func (w *wanted) flags(c *cobra.Command) {
 	f.StringSliceVar(&w.networks, "network", nil, "an interface or network (en0, 10.0.0.0/24) that unencrypted traffic may use beside Thunderbolt")
 	f.StringArrayVar(&w.publish, "publish", nil, "a port of rank 0 that is reachable here while it listens; lan:PORT: on the network, behind a key")
 	f.IntVar(&w.retries, "retries", 0, "how often to try again after a failure while it runs")
-	f.IntVar(&w.attempts, "max-attempts", 0, "how often to try in all before it runs, 1 to 3 (default 3)")
+	f.IntVar(&w.attempts, "max-attempts", 0, "how often to start it at most until all ranks have joined, whatever fails (default: 8 times in 30 s)")
 	f.BoolVar(&w.mixed, "allow-mixed", false, "permit nodes with different versions of Python, MLX and packages")
 	f.BoolVar(&w.solo, "allow-solo", false, "permit a rank to end without having joined the group")
 	f.DurationVar(&w.placing, "deadline-placing", 0, "give up when no place was found for so long (default: wait)")

@@ -74,7 +74,7 @@ func (v View) Job(w io.Writer, j api.Job, ranks []api.Rank, called map[api.NodeI
 func tries(j api.Job, spec api.JobSpec) string {
 	counted, retried := "", ""
 	if j.CountedAttempts > 0 {
-		counted = fmt.Sprintf("%d of %d that count", j.CountedAttempts, spec.MaxAttempts)
+		counted = fmt.Sprintf("%d of %d that count", j.CountedAttempts, cmp.Or(spec.MaxAttempts, api.DefaultCountedAttempts))
 	}
 	if j.Retried > 0 && spec.Retries > 0 {
 		retried = fmt.Sprintf("%d of %d after all had joined", min(j.Retried, spec.Retries), spec.Retries)
@@ -220,7 +220,12 @@ func (v View) attempts(w io.Writer, j api.Job) error {
 		return nil
 	}
 	table := text.NewTable("ATTEMPT", "STARTED", "TOOK", "EXIT", "WHY IT ENDED")
-	for _, a := range j.Attempts {
+	for i := 0; i < len(j.Attempts); i++ {
+		first := j.Attempts[i]
+		for i+1 < len(j.Attempts) && failedAlike(first, j.Attempts[i+1]) {
+			i++
+		}
+		a, times := j.Attempts[i], j.Attempts[i].Attempt-first.Attempt+1
 		started, took, exit := none, none, none
 		if !a.StartedAt.IsZero() {
 			started = clock(a.StartedAt)
@@ -238,10 +243,28 @@ func (v View) attempts(w io.Writer, j api.Job) error {
 		if a.Uncounted {
 			why = join(" ", why, "(not counted)")
 		}
-		table.Row(strconv.Itoa(a.Attempt), started, took, exit, cmp.Or(why, none))
+		number := strconv.Itoa(a.Attempt)
+		if times > 1 {
+			number = strconv.Itoa(first.Attempt) + "-" + number
+			why = join(", ", cmp.Or(why, none), strconv.Itoa(times)+" times")
+		}
+		table.Row(number, started, took, exit, cmp.Or(why, none))
 	}
 	fmt.Fprintln(w)
 	return table.Write(w)
+}
+
+// failedAlike reports whether an attempt says of its end what the one before says: the
+// last of several stands for all.
+func failedAlike(a, b api.Attempt) bool {
+	number := func(n *int) int {
+		if n == nil {
+			return -1
+		}
+		return *n
+	}
+	return a.Reason != "" && a.Reason == b.Reason && a.Message == b.Message && a.Uncounted == b.Uncounted &&
+		number(a.ExitCode) == number(b.ExitCode) && number(a.FirstFailed) == number(b.FirstFailed)
 }
 
 // phases lists where the job was, when and how long.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/netip"
+	"strings"
 	"testing"
 	"time"
 
@@ -194,6 +195,7 @@ func TestTries(t *testing.T) {
 		spec api.JobSpec
 		want string
 	}{
+		{api.Job{CountedAttempts: 1}, api.JobSpec{}, "1 of 3 that count"},
 		{api.Job{}, api.JobSpec{MaxAttempts: 3}, ""},
 		{api.Job{CountedAttempts: 1}, api.JobSpec{MaxAttempts: 3}, "1 of 3 that count"},
 		{api.Job{CountedAttempts: 2, Retried: 3}, api.JobSpec{MaxAttempts: 3, Retries: 2}, "2 of 3 that count, 2 of 2 after all had joined"},
@@ -215,4 +217,22 @@ func TestOutcome(t *testing.T) {
 	is.Equal(Outcome(j, ranks, called()).Message, "Rank 1 on mac-mini was ended by SIGKILL.")
 	j.Reason, j.Message = api.ReasonSilentTooLong, "Rank 1 printed nothing for 60 s."
 	is.Equal(Outcome(j, ranks, called()).Message, "Rank 1 printed nothing for 60 s.")
+}
+
+// Attempts that failed alike are one line with their number.
+func TestAttemptsThatFailedAlike(t *testing.T) {
+	is := is.New(t)
+	gone := api.Attempt{Reason: api.ReasonLinkGone, Message: "The cable a:1 - b:1 was pulled.", Uncounted: true}
+	j := api.Job{Phase: api.JobBackoff}
+	for n := 1; n <= 5; n++ {
+		a := gone
+		if a.Attempt = n; n == 4 {
+			a.Message = "The cable a:2 - b:2 was pulled."
+		}
+		j.Attempts = append(j.Attempts, a)
+	}
+	var out strings.Builder
+	is.NoErr(View{}.attempts(&out, j))
+	is.Equal(strings.Count(out.String(), "\n"), 5) // an empty one, the head, 1-3, 4 and 5
+	is.True(strings.Contains(out.String(), "1-3 ") && strings.Contains(out.String(), "a:1 - b:1 was pulled (not counted), 3 times"))
 }

@@ -156,8 +156,6 @@ const (
 	TimerEnd TimerKind = "end"
 	// TimerBackoff is when the next attempt is due.
 	TimerBackoff TimerKind = "backoff"
-	// TimerFree forgets how often an attempt was repeated uncounted.
-	TimerFree TimerKind = "free"
 	// TimerVotes is when votes are asked for again.
 	TimerVotes TimerKind = "votes"
 	// TimerHomeLost is when a home that is gone may be replaced.

@@ -155,7 +155,7 @@ func (m *step) takeOver(by api.Succession) {
 	} else {
 		m.succeed(by)
 	}
-	m.Ranks, m.Nodes, m.Cause, m.open, m.free = nil, nil, nil, false, 0
+	m.Ranks, m.Nodes, m.Cause, m.open, m.isOver = nil, nil, nil, false, false
 	m.recall()
 	m.enter(api.JobHomeLost, Cause{Reason: api.ReasonHomeLost})
 	if m.open {

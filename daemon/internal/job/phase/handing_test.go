@@ -65,7 +65,7 @@ func TestANumberOfAnAttemptIsUsedOnce(t *testing.T) {
 	g.next(plan, Held{3, g.s.Job.Epoch, nodeIDs(1)})
 	other := follower(api.JobRunning).Job
 	other.Attempt, other.Attempts[0].Attempt = 2, 2
-	g.next(Seen{other}, EndAccepted{2, "node9"}).fire(TimerLease)
+	g.next(Seen{other}, EndAccepted{2, "node9"}).fire(TimerLease).fire(TimerBackoff)
 	g.next(plan)
 	is.Equal(g.s.Job.Attempt, 4)
 }

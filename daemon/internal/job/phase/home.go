@@ -1,7 +1,6 @@
 package phase
 
 import (
-	"slices"
 	"time"
 
 	"fulmen/daemon/api"
@@ -96,19 +95,25 @@ func Resume(self api.NodeID, job api.Job, rules Rules, at api.Time) (State, []Ef
 	return m.done()
 }
 
-// ranFor is how long the job has run, as its document tells: no other clock goes on
-// while the daemon is away. It is never negative, nor more than the time that it has.
+// ranFor is how long the job has run, in all its attempts, as its document tells: no other
+// clock goes on while the daemon is away. It is never negative, nor more than the time
+// that it has.
 func (m *step) ranFor() time.Duration {
-	return min(max(m.at.Sub(m.Job.PhaseSince.Time), 0), m.Rules.Run)
+	var all time.Duration
+	for i, p := range m.Job.Phases {
+		until := m.at
+		if i+1 < len(m.Job.Phases) {
+			until = m.Job.Phases[i+1].At
+		}
+		if p.Phase == api.JobRunning {
+			all += max(until.Sub(p.At.Time), 0)
+		}
+	}
+	return min(all, m.Rules.Run)
 }
 
 // recall restores from the document what the state knows beside it.
 func (m *step) recall() {
-	ran := func(attempt int) bool {
-		return slices.ContainsFunc(m.Job.Phases, func(p api.PhaseTime) bool {
-			return p.Attempt == attempt && p.Phase == api.JobRunning
-		})
-	}
 	m.failedRuns = 0
 	for _, p := range m.Job.Phases { // also of attempts that were given up for a former home's
 		if m.Job.Home == m.Self {
@@ -124,7 +129,7 @@ func (m *step) recall() {
 	if a == nil || !a.EndedAt.IsZero() || a.Plan == nil {
 		return
 	}
-	m.open, m.preflight, m.holders, m.ran = true, true, nil, ran(a.Attempt)
+	m.open, m.preflight, m.holders, m.ran = true, true, nil, m.hasRun(a.Attempt)
 	m.setPlan(*a.Plan)
 	started := live(m.Job.Phase) || !a.StartedAt.IsZero()
 	for i := range m.Ranks {

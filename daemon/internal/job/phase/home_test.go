@@ -136,7 +136,7 @@ func TestAnAttemptTheSuccessorDidNotKnowIsEndedFirst(t *testing.T) {
 	g.next(Seen{other})
 	is.Equal(g.did(), "release 2/0, release 2/1, end 2 on node9 home_lost 2s, end 2 on node8 home_lost 2s")
 	is.Equal(g.s.Job.Phase, api.JobEnding)
-	g.next(EndAccepted{2, "node9"}).fire(TimerLease)
+	g.next(EndAccepted{2, "node9"}).fire(TimerLease).fire(TimerBackoff)
 	g.next(Planned{planOn(api.BackendRing, nodeIDs(0, 1)...)}, Granted{3, 0, nodeID(0)}, Granted{3, 1, nodeID(1)}, Preflighted{Attempt: 3})
 	g.next(Held{3, g.s.Job.Epoch, []api.NodeID{"node1"}})
 	is.Equal(g.did(), "")

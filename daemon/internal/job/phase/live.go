@@ -75,11 +75,11 @@ func (m *step) advance() {
 	}
 	switch p := m.Job.Phase; {
 	case (p == api.JobStarting || p == api.JobHandshake) && running:
-		m.stop(TimerStarting, TimerHandshake)
-		m.ran = true
+		m.stop(TimerPlacing, TimerStarting, TimerHandshake)
+		m.ran, m.isOver = true, false
 		m.enter(api.JobRunning, Cause{})
 		if m.Rules.Run > 0 {
-			m.start(TimerRun, m.Rules.Run)
+			m.start(TimerRun, m.Rules.Run-m.ranFor())
 		}
 		m.hear()
 	case p == api.JobStarting && spawned:

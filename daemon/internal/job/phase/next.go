@@ -148,6 +148,10 @@ func (m *step) due(k TimerKind) {
 		if m.handing != "" {
 			return // the other node, if it is the home now, keeps this deadline
 		}
+		if live(m.Job.Phase) { // what was begun goes on, and is not begun again
+			m.isOver = true
+			return
+		}
 		reason := m.Job.Reason
 		if reason == "" {
 			reason = api.ReasonNotEnoughNodes
@@ -173,8 +177,6 @@ func (m *step) due(k TimerKind) {
 		m.endAll()
 	case TimerBackoff:
 		m.place()
-	case TimerFree:
-		m.free = 0
 	}
 }
 

@@ -311,7 +311,6 @@ func (m *step) startIfReady() {
 		}
 		return
 	}
-	m.stop(TimerPlacing)
 	m.attempt().StartedAt = m.at
 	m.enter(api.JobStarting, Cause{})
 	if m.Rules.Prepares {

@@ -106,7 +106,7 @@ func TestWhatEndsAPreparation(t *testing.T) {
 			g.next(RankEnded{Attempt: 1, Rank: 0, Reason: api.ReasonPrepareFailed, Final: true})
 		}, api.ReasonPrepareFailed, api.JobFailed},
 		{"it takes too long", func(g *rig) { g.fire(TimerPreparing) }, api.ReasonPreparingTimeout, api.JobBackoff},
-		{"a node is lost", func(g *rig) { g.next(NodeLost{Node: nodeID(0)}) }, api.ReasonNodeLost, api.JobPlacing},
+		{"a node is lost", func(g *rig) { g.next(NodeLost{Node: nodeID(0)}) }, api.ReasonNodeLost, api.JobBackoff},
 		{"the nodes differ", func(g *rig) {
 			g.next(Unlike{1, Cause{Reason: api.ReasonMLXVersionsDiffer, Final: true}})
 		}, api.ReasonMLXVersionsDiffer, api.JobFailed},

@@ -2,6 +2,7 @@ package phase
 
 import (
 	"hash/fnv"
+	"slices"
 	"strconv"
 	"time"
 
@@ -10,37 +11,61 @@ import (
 
 // retry begins another attempt after one that failed, or ends the job.
 func (m *step) retry(f Failure) {
-	switch free, may := m.mayRetry(f); {
-	case free:
-		m.Cause = nil
-		m.enter(api.JobBackoff, f.Cause)
-		m.place()
-	case may:
+	if m.mayRetry(f) {
 		m.wait(f.Cause)
-	default:
+	} else {
 		m.end(api.JobFailed)
 	}
 }
 
-// mayRetry counts a failure and reports whether another attempt may follow, and
-// whether at once.
-func (m *step) mayRetry(f Failure) (free, may bool) {
+// mayRetry counts a failure and reports whether another attempt may follow. Deadlines of
+// the job, for placing and for running, go over all its attempts.
+func (m *step) mayRetry(f Failure) bool {
 	a := m.attempt()
 	m.failedRuns++
+	isFinal := f.Final || f.Reason == api.ReasonRunTooLong
 	if m.ran = m.ran || m.handshakes() && len(a.Joined) == len(m.Ranks); m.ran {
-		m.Job.Retried++
-		return false, !f.Final && m.Job.Retried <= m.Rules.Retries
+		m.Job.CountedAttempts = 0
+		return !isFinal && m.takeRetry()
 	}
-	if len(a.Joined) == 0 && m.isStart(f) && !f.Final && m.free < api.MaxFreeRestarts {
-		if m.free == 0 {
-			m.start(TimerFree, api.FreeRestartWindow)
+	if a.Uncounted = m.Rules.MaxAttempts == 0 && len(a.Joined) == 0 && m.isStart(f); !a.Uncounted {
+		m.Job.CountedAttempts++
+	}
+	switch starts := m.starts(); {
+	case isFinal || m.isOver:
+		return false
+	case m.Rules.MaxAttempts > 0:
+		return starts < m.Rules.MaxAttempts
+	case starts < api.DefaultStarts && m.Job.CountedAttempts < api.DefaultCountedAttempts:
+		return true
+	}
+	return m.takeRetry()
+}
+
+// takeRetry takes one of the retries, if there is one.
+func (m *step) takeRetry() bool {
+	m.Job.Retried++
+	return m.Job.Retried <= m.Rules.Retries
+}
+
+// starts counts the attempts that were started since all ranks had joined one.
+func (m *step) starts() (n int) {
+	for _, a := range slices.Backward(m.Job.Attempts) {
+		if m.hasRun(a.Attempt) || a.Plan != nil && a.Plan.Backend.RDMA() && len(a.Joined) == len(a.Plan.Ranks) {
+			break
 		}
-		m.free++
-		a.Uncounted = true
-		return true, true
+		if !a.StartedAt.IsZero() {
+			n++
+		}
 	}
-	m.Job.CountedAttempts++
-	return false, !f.Final && m.Job.CountedAttempts < m.Rules.MaxAttempts
+	return n
+}
+
+// hasRun reports whether the job ran in an attempt.
+func (m *step) hasRun(attempt int) bool {
+	return slices.ContainsFunc(m.Job.Phases, func(p api.PhaseTime) bool {
+		return p.Attempt == attempt && p.Phase == api.JobRunning
+	})
 }
 
 // isStart reports whether what failed is the start of a group rather than its
@@ -52,10 +77,18 @@ func (m *step) isStart(f Failure) bool {
 	return !f.deadline && !f.outside && (f.Exit == nil || m.handshakes())
 }
 
+// startBackoff is the longest wait between two starts, so that the default ones take some
+// half a minute: a port is freed, or a cable put back, within it.
+const startBackoff = 8 * time.Second
+
 // wait is the back-off before the next look for nodes.
 func (m *step) wait(why Cause) {
 	m.Cause = nil
-	d := m.jittered(m.Rules.backoff(m.failedRuns))
+	d := m.Rules.backoff(m.failedRuns)
+	if !m.ran {
+		d = min(d, startBackoff)
+	}
+	d = m.jittered(d)
 	m.enter(api.JobBackoff, why)
 	m.Job.NextAttemptAt = api.TimeOf(m.at.Add(d))
 	m.start(TimerBackoff, d)

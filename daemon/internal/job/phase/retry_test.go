@@ -2,6 +2,7 @@ package phase
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -41,9 +42,10 @@ func TestAProgramThatFailsBeforeItJoinsIsTriedThreeTimes(t *testing.T) {
 	is.Equal(*g.s.Job.ExitCode, 7)
 }
 
-// A start that fails before anybody has joined is repeated at once, and does not
-// count, eight times within the window; then attempts count.
-func TestAStartThatNobodyJoinedIsRepeatedAtOnce(t *testing.T) {
+// A start that fails before anybody has joined is repeated after waits that double, so
+// that eight take half a minute: each retry adds one. What a person says is the most
+// there are, whatever fails.
+func TestAStartThatNobodyJoinedIsRepeated(t *testing.T) {
 	for name, fail := range map[string]func(g *rig){
 		"a node is lost": func(g *rig) { g.next(NodeLost{Node: nodeID(1)}).ended(0, &api.Exit{Signal: 15}).ended(1, nil) },
 		"a cable is pulled": func(g *rig) {
@@ -56,36 +58,59 @@ func TestAStartThatNobodyJoinedIsRepeatedAtOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
-			g := newRig(t, rules()).started(api.BackendJACCL, nodeIDs(0, 1)...)
-			attempts := 0
-			for g.s.Job.Phase != api.JobFailed {
-				attempts++
-				fail(g)
-				free := attempts <= api.MaxFreeRestarts
-				is.Equal(g.s.Job.Attempts[len(g.s.Job.Attempts)-1].Uncounted, free)
-				switch g.s.Job.Phase {
-				case api.JobPlacing:
-					is.True(free) // at once
-					is.Equal(g.did(), "release "+ref(g, 0)+", release "+ref(g, 1)+", AskPlan")
-					g.again(api.BackendJACCL)
-				case api.JobBackoff:
-					is.True(!free)
+			for _, c := range []struct{ most, retries, want int }{{0, 0, 8}, {0, 2, 10}, {1, 0, 1}, {1, 5, 1}, {3, 0, 3}, {12, 0, 12}} {
+				r := rules()
+				r.MaxAttempts, r.Retries = c.most, c.retries
+				g := newRig(t, r).started(api.BackendJACCL, nodeIDs(0, 1)...)
+				var waits time.Duration
+				for n := 1; ; n++ {
+					fail(g)
+					is.Equal(g.s.Job.Attempts[n-1].Uncounted, c.most == 0)
+					if g.s.Job.Phase == api.JobFailed {
+						is.Equal(n, c.want)
+						break
+					}
+					is.Equal(g.s.Job.Phase, api.JobBackoff)
+					if n < api.DefaultStarts {
+						waits += g.s.Job.NextAttemptAt.Sub(at(g.clock).Time)
+					}
 					g.again(api.BackendJACCL)
 				}
+				is.True(c.want < api.DefaultStarts || waits >= 30*time.Second && waits < 40*time.Second)
 			}
-			is.Equal(attempts, api.MaxFreeRestarts+3)
-
-			g = newRig(t, rules()).started(api.BackendJACCL, nodeIDs(0, 1)...)
-			for range 2 * api.MaxFreeRestarts { // once a window is over, they are free again
-				fail(g)
-				g.fire(TimerFree).again(api.BackendJACCL)
-			}
-			is.Equal(g.s.Job.Phase, api.JobStarting)
 		})
 	}
 }
 
-func ref(g *rig, rank int) string { return fmt.Sprintf("%d/%d", g.s.Job.Attempt, rank) }
+// The time for placing goes over all attempts until all ranks have joined: a start that
+// is under way when it is over goes on, and is not repeated.
+func TestPlacingGoesOverAllStarts(t *testing.T) {
+	is := is.New(t)
+	r := rules()
+	r.Placing = 20 * time.Second
+	g := newRig(t, r).started(api.BackendJACCL, nodeIDs(0, 1)...)
+	g.next(LinkLost{1, Cause{Reason: api.ReasonLinkGone}}).ended(0, nil).ended(1, nil)
+	g.again(api.BackendJACCL).fire(TimerPlacing)
+	is.Equal(g.s.Job.Phase, api.JobStarting)
+	g.next(LinkLost{2, Cause{Reason: api.ReasonLinkGone}}).ended(0, nil).ended(1, nil)
+	is.Equal(g.s.Job.Phase, api.JobFailed)
+	is.Equal(g.s.Job.Reason, api.ReasonLinkGone)
+}
+
+// The time for running goes over all attempts, and nothing is repeated after it.
+func TestRunningGoesOverAllAttempts(t *testing.T) {
+	is := is.New(t)
+	r := rules()
+	r.Run, r.Retries = time.Minute, 9
+	g := newRig(t, r).started(api.BackendRing, nodeIDs(0, 1)...).ranks(api.RankRunning)
+	g.clock += 40
+	g.ended(0, exit(1)).ended(1, nil).again(api.BackendRing).ranks(api.RankRunning)
+	i := slices.IndexFunc(g.last, func(e Effect) bool { t, ok := e.(StartTimer); return ok && t.Timer.Kind == TimerRun })
+	is.True(i >= 0 && g.last[i].(StartTimer).After < 20*time.Second)
+	g.fire(TimerRun).ended(0, nil).ended(1, nil)
+	is.Equal(g.s.Job.Phase, api.JobFailed)
+	is.Equal(g.s.Job.Reason, api.ReasonRunTooLong)
+}
 
 // dialled is the end of a rank that had begun to join.
 func dialled(g *rig, rank int, e *api.Exit) RankEnded {
@@ -190,7 +215,7 @@ func TestEndingWellWithoutJoining(t *testing.T) {
 	g := newRig(t, rules()).started(api.BackendJACCL, nodeIDs(0, 1)...).next(dialled(&rig{s: State{Job: api.Job{Attempt: 1}}}, 1, exit(0)))
 	is.Equal(g.s.Job.Phase, api.JobEnding) // the others wait for it in vain
 	g.ended(0, &api.Exit{Signal: 15})
-	is.Equal(g.s.Job.Phase, api.JobPlacing) // and it may join the next time
+	is.Equal(g.s.Job.Phase, api.JobBackoff) // and it may join the next time
 	is.Equal(g.s.Job.Attempts[0].Reason, api.ReasonNeverJoined)
 
 	g = newRig(t, rules()).started(api.BackendJACCL, nodeID(0)).ended(0, exit(0))
@@ -270,8 +295,8 @@ func TestBackoffGrowsToItsBound(t *testing.T) {
 func TestSpecDecides(t *testing.T) {
 	is := is.New(t)
 	grace, run := 0.5, -1.0
-	r := RulesOf(api.JobSpec{MaxAttempts: 99, Retries: 2, Deadlines: api.Deadlines{GraceS: &grace, RunS: &run}}, DefaultTimes())
-	is.Equal(r.MaxAttempts, api.MaxCountedAttempts)
+	r := RulesOf(api.JobSpec{MaxAttempts: 999, Retries: 2, Deadlines: api.Deadlines{GraceS: &grace, RunS: &run}}, DefaultTimes())
+	is.Equal(r.MaxAttempts, api.MaxStarts)
 	is.Equal(r.Grace, 500*time.Millisecond)
 	is.Equal(r.Run, time.Duration(0)) // nonsense is no bound
 }

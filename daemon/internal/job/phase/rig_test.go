@@ -24,7 +24,7 @@ func at(s int) api.Time {
 	return api.TimeOf(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(s) * time.Second))
 }
 
-func rules() Rules { return RulesOf(api.JobSpec{MaxAttempts: 3}, DefaultTimes()) }
+func rules() Rules { return RulesOf(api.JobSpec{}, DefaultTimes()) }
 
 // planOn puts one rank on each node.
 func planOn(b api.Backend, nodes ...api.NodeID) api.Plan {

@@ -37,7 +37,7 @@ func DefaultTimes() Times {
 // Rules are what of a job's spec and of the configuration decides its life.
 type Rules struct {
 	Times
-	// MaxAttempts bounds the counted attempts that fail before every rank has joined.
+	// MaxAttempts bounds the starts before every rank has joined; 0 = the default.
 	MaxAttempts int
 	// Retries is how many attempts may follow a failure after that.
 	Retries int
@@ -86,7 +86,7 @@ func (r Rules) name(n api.NodeID) string {
 
 // RulesOf makes the rules of a spec. What the spec leaves out is as configured.
 func RulesOf(spec api.JobSpec, times Times) Rules {
-	r := Rules{Times: times, MaxAttempts: min(max(spec.MaxAttempts, 1), api.MaxCountedAttempts),
+	r := Rules{Times: times, MaxAttempts: min(max(spec.MaxAttempts, 0), api.MaxStarts),
 		Retries: max(spec.Retries, 0), AllowSolo: spec.AllowSolo, Prepares: spec.Program.Prepares()}
 	set := func(d *time.Duration, s *float64) {
 		if s != nil && *s >= 0 {

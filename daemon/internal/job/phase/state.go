@@ -61,7 +61,7 @@ type State struct {
 	taken      bool          // taken over with ranks that may live; no witness yet
 	lostLong   bool          // the home has been gone long enough to be replaced
 	voting     bool          // votes were asked for a moment ago
-	free       int           // repeated uncounted within the window
+	isOver     bool          // the time for placing, over all attempts until all ranks join
 	failedRuns int           // all of them, for the back-off
 	troubled   bool          // the job says that a rank does not go on
 	slept      time.Duration // how long this node did not run since it last renewed all leases
