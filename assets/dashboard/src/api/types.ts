@@ -3203,6 +3203,8 @@ export interface RDMADevice {
   mtu_bytes?: number;
   /** The entries of the port's table that are set; absent where not read. */
   gids?: GID[];
+  /** What the device can have at once, of all programs; absent where it does not tell. */
+  limits?: RDMALimits;
 }
 
 /** RDMAErrand is a trip to one Mac. */
@@ -3233,6 +3235,18 @@ export interface RDMAHistoryParams {
 export interface RDMAHistoryResult {
   /** The changes of this node, the newest first. */
   changes: RDMAChange[];
+}
+
+/** RDMALimits are how many of each a device can have at once. */
+export interface RDMALimits {
+  /** Its queue pairs: JACCL takes one for each rank at the other end. */
+  queue_pairs: number;
+  /** Its completion queues. */
+  completion_queues: number;
+  /** Its registered memory regions. */
+  memory_regions: number;
+  /** Its protection domains. */
+  protection_domains: number;
 }
 
 /** RDMAListResult is every cable's readiness. */
