@@ -60,7 +60,8 @@ func (a *attack) testFlood(t *testing.T) {
 	defer cancel()
 	flood := a.m.Floods(ctx, nodes...)
 	slowest, calls := time.Duration(0), 0
-	beat := time.NewTicker(500 * time.Millisecond) // how often others call
+	// Others call now and then; what a flood does to them nothing announces.
+	beat := time.NewTicker(500 * time.Millisecond)
 	defer beat.Stop()
 	for ctx.Err() == nil {
 		for _, id := range nodes {

@@ -95,7 +95,8 @@ func (f *Flood) add(docs []api.Document, kind api.Kind, name string, value any) 
 // again does something over and over until the flood is over.
 func (f *Flood) again(what string, do func() bool) {
 	f.run.Go(func() {
-		pause := time.NewTicker(20 * time.Millisecond) // nothing announces that a daemon takes more
+		// Nothing announces that a daemon takes more.
+		pause := time.NewTicker(20 * time.Millisecond)
 		defer pause.Stop()
 		for f.ctx.Err() == nil {
 			if do() {

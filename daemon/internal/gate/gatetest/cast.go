@@ -16,8 +16,9 @@ import (
 const (
 	ownCluster     = api.ClusterID("0123456789abcdef0123456789abcdef")
 	foreignCluster = api.ClusterID("fedcba9876543210fedcba9876543210")
-	// OwnJob and OthersJob are the jobs of a cast that names none.
-	OwnJob    = api.JobID("j4k2m9xq7")
+	// OwnJob is the submitter's job in a cast of invented nodes.
+	OwnJob = api.JobID("j4k2m9xq7")
+	// OthersJob is the job of somebody else there.
 	OthersJob = api.JobID("j4k2m9xq8")
 	attempt   = 1
 )
