@@ -49,7 +49,7 @@ func Loop(e Events, s *Shell) {
 	delegate.SetApplicationDidBecomeActive(func(foundation.Notification) { s.look() })
 	delegate.SetApplicationWillTerminate(func(foundation.Notification) { e.Ends() })
 	application.SetDelegate(delegate)
-	application.SetActivationPolicy(appkit.ApplicationActivationPolicyAccessory) // as LSUIElement says, also outside a bundle
+	asks(application, "setActivationPolicy:", appkit.ApplicationActivationPolicyAccessory) // as LSUIElement says, also outside a bundle
 	application.Run()
 }
 

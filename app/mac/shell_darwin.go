@@ -10,7 +10,6 @@ import (
 
 	"github.com/progrium/darwinkit/macos/appkit"
 	"github.com/progrium/darwinkit/macos/foundation"
-	"golang.org/x/sys/unix"
 
 	"fulmen/app"
 	"fulmen/app/mac/authorization"
@@ -48,7 +47,7 @@ func New(ctx context.Context, quit func()) *Shell {
 	if err == nil {
 		s.facts.bundle = bundleOf(program)
 	}
-	s.facts.system, _ = unix.Sysctl("kern.osproductversion") // where it cannot be told, nothing is refused for it
+	s.facts.system = systemVersion()
 	go s.watch(ctx)
 	return s
 }

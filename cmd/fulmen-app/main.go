@@ -24,9 +24,14 @@ var version = fulmen.Version()
 const answers = 10 * time.Second
 
 func main() {
-	address, err := opened(os.Args[1:])
-	if err == nil {
-		err = run(address)
+	var err error
+	if len(os.Args) == 2 && os.Args[1] == "--self-test" {
+		err = selfTest()
+	} else {
+		var address string
+		if address, err = opened(os.Args[1:]); err == nil {
+			err = run(address)
+		}
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "fulmen-app:", err)
@@ -43,7 +48,7 @@ func opened(args []string) (address string, err error) {
 	case len(args) == 1 && strings.HasPrefix(strings.ToLower(args[0]), api.LinkScheme+":"):
 		return args[0], nil
 	}
-	return "", fmt.Errorf("it is opened without arguments, or with one link of the scheme %s", api.LinkScheme)
+	return "", fmt.Errorf("it is opened without arguments, with one link of the scheme %s, or with --self-test", api.LinkScheme)
 }
 
 // options are those of the app on every system.

@@ -68,11 +68,7 @@ func newRig(t *testing.T, macs ...string) *rig {
 	b := newBus(t)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	scenario := filepath.Join(stage.Folder, "desk.toml")
-	text, err := os.ReadFile("testdata/desk.toml")
-	is.NoErr(err)
-	is.NoErr(os.WriteFile(scenario, text, 0o644))
-	d, err := stage.Start(ctx, scenario, macs, "")
+	d, err := stage.Start(ctx, deskScenario(t, stage), macs, "")
 	t.Cleanup(d.Close)
 	is.NoErr(err)
 
@@ -92,6 +88,20 @@ func newRig(t *testing.T, macs ...string) *rig {
 	})
 	r.menu = b.appears(ctx)
 	return r
+}
+
+// deskScenario is testdata/desk.toml where any account may read it.
+func deskScenario(t *testing.T, stage *desk.Stage) string {
+	t.Helper()
+	scenario := filepath.Join(stage.Folder, "desk.toml")
+	text, err := os.ReadFile("testdata/desk.toml")
+	if err == nil {
+		err = os.WriteFile(scenario, text, 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return scenario
 }
 
 // app is the program, as somebody at the desk's first Mac starts it.

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -18,10 +20,8 @@ import (
 // system's, whether the app runs already or not; one on the command line is a
 // developer's.
 func run(address string) error {
-	if built, ok := debug.ReadBuildInfo(); ok {
-		if err := goflags.Check(built); err != nil {
-			return err
-		}
+	if err := flagged(); err != nil {
+		return err
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -46,4 +46,25 @@ func run(address string) error {
 	stop()
 	<-over
 	return nil
+}
+
+// flagged fails where the program was built without what it needs to call
+// Objective-C.
+func flagged() error {
+	if built, ok := debug.ReadBuildInfo(); ok {
+		return goflags.Check(built)
+	}
+	return nil
+}
+
+// selfTest calls Objective-C in each shape that the app uses, without a screen.
+// Without the flag it may end by a crash, so that this is said first.
+func selfTest() error {
+	err := flagged()
+	if err != nil {
+		fmt.Println("the flag of the app's build: FAILED:", err)
+	} else {
+		fmt.Println("the flag of the app's build: ok")
+	}
+	return errors.Join(err, mac.SelfTest(os.Stdout))
 }

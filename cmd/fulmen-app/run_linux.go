@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -13,6 +14,9 @@ import (
 	"fulmen/app/menubar"
 	"fulmen/app/tray"
 )
+
+// selfTest is for what a desktop of Linux has none of.
+func selfTest() error { return errors.New("the self-test is for macOS: it calls Objective-C") }
 
 // run shows the menu until the person quits. Where the app runs already, that
 // one is told what it was opened with.

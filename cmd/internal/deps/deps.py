@@ -350,7 +350,7 @@ ZIG_WITHOUT = (
 
 def darwin(pins, system):
     """What make test compiles and links for macOS with on Linux: zig, and MLX as it is on a Mac, without its 200 MB of
-    compiled GPU kernels."""
+    compiled GPU kernels. And libffi, through which the app calls Objective-C, or here an imitation of it."""
     if not system.startswith("linux"):
         say("a Mac's own compiler builds for macOS: nothing to fetch")
         return
@@ -358,6 +358,9 @@ def darwin(pins, system):
     (TOOLS / "zig" / "ziglang" / "zig").chmod(0o755)
     metal = [pin for pin in pins if pin.set == "mlx" and pin.platform == "macos-arm64"]
     unpack(metal, TOOLS / "mlx-metal", r".*\.metallib$")
+    if not shutil.which("gcc") or output_of(["gcc", "-E", "-include", "ffi.h", "-x", "c", os.devnull]) is None:
+        if not apt(["libffi-dev", "gcc"], "the tests that run the app for macOS"):
+            say("no libffi: the tests that run the app for macOS on Linux are skipped. To mend it: sudo apt-get install libffi-dev gcc")
     say(f"zig {next(pin.version for pin in pins if pin.set == 'zig')} and {metal[0].label()}, to compile for macOS")
 
 

@@ -1,0 +1,241 @@
+package macapp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// systray is the path of the module that draws the menu.
+const systray = "fyne.io/systray"
+
+// Library is the file of the imitation, which lies beside the programs over it.
+const Library = "libsimobjc.so"
+
+// ErrNoLibffi is the error where there is no libffi to build with.
+var ErrNoLibffi = errors.New("libffi is not installed: apt-get install libffi-dev")
+
+// Tree is what programs are built from.
+type Tree struct {
+	root, folder, runtime string
+	overlay               map[string]string
+}
+
+// Prepare makes what programs are built from: the imitation, the modules that it
+// stands below, and what the app's files for macOS are called on Linux. root is
+// the repository's, below whose build folder it lies by a name: in the same place
+// each time, so that the go command compiles it once.
+func Prepare(ctx context.Context, root, name string) (*Tree, error) {
+	root, err := filepath.Abs(root)
+	if err != nil {
+		return nil, err
+	}
+	t := &Tree{root: root, folder: filepath.Join(root, "build", "macapp", name), runtime: filepath.Join(root, "cmd", "internal", "macapp", "runtime"),
+		overlay: map[string]string{}}
+	if _, err := runs(ctx, root, nil, "gcc", "-E", "-include", "ffi.h", "-x", "c", "/dev/null"); err != nil {
+		return nil, ErrNoLibffi
+	}
+	if err := errors.Join(os.RemoveAll(t.folder), os.MkdirAll(t.folder, 0o755)); err != nil {
+		return nil, err
+	}
+	for _, step := range []func(context.Context) error{t.library, t.modules, t.files} {
+		if err := step(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+func (t *Tree) compiler() string { return filepath.Join(filepath.Dir(t.folder), "cc") }
+
+// includes are where the C looks for headers.
+func (t *Tree) includes() []string {
+	apple := filepath.Join(t.root, "native", "darwin")
+	return []string{"-I" + filepath.Join(t.runtime, "include"), "-I" + t.runtime,
+		"-I" + filepath.Join(apple, "apple"), "-I" + filepath.Join(apple, "simfw", "include")}
+}
+
+// library compiles the imitation, and writes the compiler that the go command
+// calls: one for C on Linux, whatever it is told of macOS.
+func (t *Tree) library(ctx context.Context) error {
+	sources, err := filepath.Glob(filepath.Join(t.runtime, "*.c"))
+	if err != nil {
+		return err
+	}
+	args := append([]string{"-std=gnu11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-g", "-shared", "-fPIC", "-o", filepath.Join(t.folder, Library)}, t.includes()...)
+	if _, err := runs(ctx, t.root, nil, "gcc", append(append(args, sources...), "-lffi", "-lpthread")...); err != nil {
+		return err
+	}
+	compiler := `#!/bin/sh
+n=$#
+while [ "$n" -gt 0 ]; do
+	a=$1; shift; n=$((n - 1))
+	case $a in
+	-framework) shift; n=$((n - 1)) ;;
+	objective-c) set -- "$@" c ;;
+	*) set -- "$@" "$a" ;;
+	esac
+done
+exec gcc -w ` + strings.Join(t.includes(), " ") + ` "$@" -L"$SIM_FOLDER" '-Wl,-rpath,$ORIGIN' -Wl,-rpath,"$SIM_FOLDER" -lsimobjc
+`
+	// It is the same for all trees, and in the same place, so that they share what
+	// the go command keeps.
+	fresh := filepath.Join(t.folder, "cc")
+	return errors.Join(os.WriteFile(fresh, []byte(compiler), 0o755), os.Rename(fresh, t.compiler()))
+}
+
+// modules copies what is needed of darwinkit and systray. Objective-C that is plain
+// C is compiled as that; runtime/kit stands in for the rest.
+func (t *Tree) modules(ctx context.Context) error {
+	source := map[string]string{}
+	for _, module := range []string{kit, systray} {
+		out, err := runs(ctx, t.root, nil, "go", "list", "-m", "-f", "{{.Dir}}", module)
+		if err != nil {
+			return err
+		}
+		source[module] = strings.TrimSpace(string(out))
+	}
+	at := source[kit]
+	block, err := os.ReadFile(filepath.Join(at, "objc", "block.m"))
+	if err != nil {
+		return err
+	}
+	plain, _, found := bytes.Cut(block, []byte("void* testBlock()"))
+	if !found {
+		return fmt.Errorf("%s/objc/block.m has no testBlock, the one function there that is no C", at)
+	}
+	made := map[string]string{
+		"darwinkit/objc/block.c": string(plain) + "\nvoid *testBlock() { return 0; }\n",
+		"darwinkit/go.mod":       "module " + kit + "\n\ngo 1.18\n",
+	}
+	for to, from := range map[string]string{
+		"darwinkit/objc/base.c": at + "/objc/base.m", "darwinkit/objc/class.c": at + "/objc/class.m", "darwinkit/objc/ffi/ffi.c": at + "/objc/ffi/ffi.m",
+		"darwinkit/objc/kit.c": t.runtime + "/kit/objc.c", "darwinkit/dispatch/kit.c": t.runtime + "/kit/dispatch.c",
+		"darwinkit/helper/action/kit.c": t.runtime + "/kit/action.c", "systray/kit.c": t.runtime + "/kit/systray.c",
+		"darwinkit/objc/type_convertion.h": at + "/objc/type_convertion.h", "systray/go.mod": source[systray] + "/go.mod",
+		"systray/systray.go": source[systray] + "/systray.go", "systray/systray.h": source[systray] + "/systray.h",
+		"systray/systray_objc.go": source[systray] + "/systray_darwin.go",
+		"go.mod":                  t.root + "/go.mod", "go.sum": t.root + "/go.sum",
+	} {
+		text, err := os.ReadFile(from)
+		if err != nil {
+			return err
+		}
+		made[to] = string(text)
+	}
+	made["go.mod"] += "\nreplace " + kit + " => " + t.folder + "/darwinkit\n\nreplace " + systray + " => " + t.folder + "/systray\n"
+	using, err := filepath.Glob(filepath.Join(t.root, "app", "mac", "*_darwin.go"))
+	if err != nil {
+		return err
+	}
+	for _, pkg := range []string{"objc", "objc/ffi", "dispatch", "helper/action"} {
+		all, err := filepath.Glob(filepath.Join(at, pkg, "*.go"))
+		if err != nil {
+			return err
+		}
+		for _, name := range all {
+			if strings.HasSuffix(name, "_test.go") {
+				continue
+			}
+			text, err := os.ReadFile(name)
+			if err != nil {
+				return err
+			}
+			made[filepath.Join("darwinkit", pkg, filepath.Base(name))] = string(text)
+			using = append(using, name)
+		}
+	}
+	if err := shake(at, filepath.Join(t.folder, "darwinkit"), using); err != nil {
+		return err
+	}
+	return t.write(made)
+}
+
+// files says by which names the app's files for macOS are built on Linux.
+func (t *Tree) files(context.Context) error {
+	for _, dir := range []string{"app/mac", "cmd/fulmen-app"} {
+		all, err := filepath.Glob(filepath.Join(t.root, dir, "*_darwin.go"))
+		if err != nil {
+			return err
+		}
+		for _, name := range all {
+			t.overlay[strings.TrimSuffix(name, "_darwin.go")+"_objc.go"] = name
+		}
+	}
+	made := map[string]string{"files/system.go": "package mac\n\nfunc systemVersion() string { return \"26.0\" }\n"}
+	t.overlay[filepath.Join(t.root, "app/mac/system_objc.go")] = filepath.Join(t.folder, "files/system.go")
+	t.overlay[filepath.Join(t.root, "cmd/fulmen-app/run_linux.go")] = ""
+	for _, name := range []string{"app/mac/authorization/doc.go", "app/mac/authorization/obtain.go"} {
+		if err := t.change(name, "//go:build darwin\n", ""); err != nil {
+			return err
+		}
+	}
+	return t.write(made)
+}
+
+// InstallIn has another folder stand in for /Applications in what is built next.
+func (t *Tree) InstallIn(folder string) error {
+	return t.change("app/mac/bundle.go", `applications = "/Applications"`, fmt.Sprintf("applications = %q", folder))
+}
+
+// change builds a file with something in it replaced.
+func (t *Tree) change(file, old, by string) error {
+	name := filepath.Join(t.root, file)
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	if strings.Count(string(text), old) != 1 {
+		return fmt.Errorf("%s has no %s, which is something else on Linux", file, old)
+	}
+	to := "files/" + strings.ReplaceAll(file, "/", "_")
+	t.overlay[name] = filepath.Join(t.folder, to)
+	return t.write(map[string]string{to: strings.Replace(string(text), old, by, 1)})
+}
+
+func (t *Tree) write(files map[string]string) error {
+	for name, text := range files {
+		name = filepath.Join(t.folder, name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Build builds a program of the module, and gives its path. flags are the go
+// command's.
+func (t *Tree) Build(ctx context.Context, program string, flags ...string) (string, error) {
+	overlay, err := json.Marshal(map[string]any{"Replace": t.overlay})
+	if err != nil {
+		return "", err
+	}
+	out, file := filepath.Join(t.folder, filepath.Base(program)), filepath.Join(t.folder, "overlay.json")
+	if err := os.WriteFile(file, overlay, 0o644); err != nil {
+		return "", err
+	}
+	args := append([]string{"build", "-modfile=" + filepath.Join(t.folder, "go.mod"), "-overlay=" + file, "-o", out}, flags...)
+	_, err = runs(ctx, t.root, []string{"CC=" + t.compiler(), "SIM_FOLDER=" + t.folder, "CGO_ENABLED=1"}, "go", append(args, program)...)
+	return out, err
+}
+
+func runs(ctx context.Context, dir string, env []string, program string, args ...string) ([]byte, error) {
+	c := exec.CommandContext(ctx, program, args...)
+	c.Dir, c.Env = dir, append(os.Environ(), env...)
+	var said bytes.Buffer
+	c.Stderr = &said
+	out, err := c.Output()
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w\n%s", program, strings.Join(args, " "), err, said.Bytes())
+	}
+	return out, nil
+}
