@@ -6,7 +6,6 @@ import (
 	"errors"
 	"os/exec"
 	"regexp"
-	"strings"
 	"testing"
 	"time"
 )
@@ -80,14 +79,11 @@ func TestProgramsWithoutFulmen(t *testing.T) {
 		s.needMLXLM(t)
 		model := s.model(t)
 		alone := end(t, s.Command(ctx, s.Python, s.Program("generate.py"), model, "hello", "8"))
-		tokens, found := strings.CutPrefix(alone.out, "rank 0 of 1: ")
-		if !found || len(strings.Fields(tokens)) != 8 {
-			t.Fatalf("one rank alone: %+v", alone)
-		}
+		whole := generated(t, alone.out, 0, 1)
 		both := end(t, s.Command(ctx, "/bin/sh", s.Program("launch.sh"), s.ring(2), "2", s.Python, s.Program("generate.py"), model, "hello", "8"))
-		for _, rank := range []string{"rank 0 of 2: ", "rank 1 of 2: "} {
-			if !strings.Contains(both.out, rank+tokens) {
-				t.Errorf("%s is not followed by %s: %+v", rank, tokens, both)
+		for rank := range 2 {
+			if half := generated(t, both.out, rank, 2); half != whole.half() {
+				t.Errorf("rank %d: %+v is not half of %+v", rank, half, whole)
 			}
 		}
 	})
