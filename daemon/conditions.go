@@ -40,6 +40,23 @@ func (d *daemon) configured() {
 	}
 }
 
+// diskFull hears that the database has found no room on the disk, or has again. The
+// condition is no document that the database keeps, so that it can be told in both.
+func (d *daemon) diskFull() {
+	if !d.canRaise.Load() {
+		return // while starting, the error says it
+	}
+	go func() { // whoever writes holds the ledger
+		d.telling.Lock()
+		defer d.telling.Unlock()
+		if d.database.IsFull() {
+			d.raise(api.ReasonDiskFull, "the disk of "+d.folders.State)
+		} else {
+			d.clear(api.ReasonDiskFull)
+		}
+	}()
+}
+
 // circumstances are those of a measurement that begins now.
 func (d *daemon) circumstances(ctx context.Context) (api.MeasureConditions, map[string]api.Reason) {
 	var now api.MeasureConditions

@@ -127,6 +127,7 @@ type daemon struct {
 	// goroutine of its own, is there before.
 	canRaise    atomic.Bool
 	configuring sync.Mutex // held while the configuration's conditions are told
+	telling     sync.Mutex // held while that of a full disk is
 }
 
 // onClose has something done at the end, the last opened first.
@@ -244,7 +245,7 @@ func (d *daemon) openState(ctx context.Context) error {
 	defer cancel()
 	var err error
 	d.database, err = store.Open(ctx, d.folders.DatabaseFile(), store.Options{
-		Buckets: buckets(), MaxBytes: int64(d.live.Current().Limits.DatabaseBytes), OnDamage: func(err error) { d.damaged <- err },
+		Buckets: buckets(), MaxBytes: int64(d.live.Current().Limits.DatabaseBytes), OnDamage: func(err error) { d.damaged <- err }, OnFull: d.diskFull,
 	})
 	if err != nil {
 		return err

@@ -268,7 +268,11 @@ func TestFullDisk(t *testing.T) {
 	is := is.New(t)
 	disk := hometest.SmallDisk(t, 1<<18)
 	path := filepath.Join(disk, "state.db")
-	s := opened(t, path, options())
+	var told []bool
+	o := options()
+	var s *Store
+	o.OnFull = func() { told = append(told, s.IsFull()) }
+	s = opened(t, path, o)
 	acknowledged, err := 0, error(nil)
 	for err == nil {
 		if err = s.Put("jobs", fmt.Sprintf("%04d", acknowledged), bytes.Repeat([]byte("x"), 3000)); err == nil {
@@ -281,6 +285,7 @@ func TestFullDisk(t *testing.T) {
 	is.True(errors.Is(s.Compact(), api.ReasonDiskFull)) // no room for a second file
 	is.NoErr(s.Delete("jobs", "0000"))                  // making room is possible
 	is.NoErr(s.Put("jobs", "after", nil))
+	is.Equal(told, []bool{true, false}) // each once
 	is.NoErr(s.Close())
 	s = opened(t, path, options())
 	is.Equal(s.Aside(), nil)

@@ -16,10 +16,10 @@ func misuse(format string, args ...any) error {
 	return fmt.Errorf("%w [store: %s]", api.NewError(api.ReasonInternal, ""), fmt.Sprintf(format, args...))
 }
 
-// corrupt is a database that turned out to be damaged while in use. problem is for
+// corrupt is a database that turned out to be damaged while in use. what is for
 // people; what a library said of it, or how it broke, is for the log only.
-func corrupt(path, problem string) error {
-	e := api.Errorf(api.ReasonStateCorrupt, path, "The database %s is damaged: %s.", path, problem)
+func corrupt(path, what string) error {
+	e := api.Errorf(api.ReasonStateCorrupt, path, "The database %s is damaged: %s.", path, what)
 	e.Data.Remedy = "Fulmen starts anew by itself, sets the file aside, and says what that means: see `fulmen status`."
 	return e
 }

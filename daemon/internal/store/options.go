@@ -23,6 +23,9 @@ type Options struct {
 	// OnDamage hears once that the file was found damaged while in use: from then on
 	// every call is refused. It must return at once; nil = nobody does.
 	OnDamage func(error)
+	// OnFull hears when what IsFull says is another than before. It must return at once;
+	// nil = nobody does.
+	OnFull func()
 	// MaxBytes is the size that the file may reach; 0 is DefaultMaxBytes.
 	MaxBytes int64
 }

@@ -32,6 +32,9 @@ type Store struct {
 	// longest is how long the file was; bbolt never makes it shorter.
 	longest atomic.Int64
 
+	// isFull says that the last write found no room.
+	isFull atomic.Bool
+
 	mu     sync.Mutex
 	broken error // why the database is not used any more
 }
@@ -47,8 +50,17 @@ func (s *Store) View(f func(Reader) error) error {
 // when Update returns nil; otherwise, and if the process dies, none of it is.
 // Writers wait for each other.
 func (s *Store) Update(f func(Writer) error) error {
-	return s.transact(true, func(t *transaction) error { return f(t) })
+	err := s.transact(true, func(t *transaction) error { return f(t) })
+	if isFull := errors.Is(err, api.ReasonDiskFull); isFull || err == nil {
+		if s.isFull.Swap(isFull) != isFull && s.options.OnFull != nil {
+			s.options.OnFull()
+		}
+	}
+	return err
 }
+
+// IsFull reports whether the last write found no room on the disk.
+func (s *Store) IsFull() bool { return s.isFull.Load() }
 
 // Get returns a record, and whether there is one.
 func (s *Store) Get(bucket, key string) (value []byte, found bool, err error) {

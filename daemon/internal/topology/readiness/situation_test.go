@@ -131,6 +131,11 @@ func situations() []situation {
 			profile(c.Low, 0, "")
 			c.Low.RDMA.ProbesSinceBoot, c.High.RDMA.ProbesSinceBoot = 2, 3
 		}, api.RDMAReady},
+		{"person-test-hung", func(c *Cable) {
+			profile(c.Low, 0, "the worker did not answer for 20 s")
+			c.High.IsSuspect = true
+		}, api.RDMANeedsPerson},
+		{"ready-rank-killed", func(c *Cable) { c.Low.IsSuspect = true }, api.RDMAReady},
 		{"ready-builds-differ", func(c *Cable) { c.High.Identity.OSBuild = "25C61" }, api.RDMAReady},
 		{"ready-versions-differ", func(c *Cable) { c.High.Identity.OSVersion, c.High.Identity.OSBuild = "26.3", "" }, api.RDMAReady},
 		{"ready-beside-ethernet", func(c *Cable) { c.Low.BesideEthernet, c.Low.Place = new(true), "back-right" }, api.RDMAReady},
