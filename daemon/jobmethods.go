@@ -12,6 +12,7 @@ import (
 func (d *daemon) jobHandlers() server.Handlers {
 	return server.Handlers{
 		"job.submit":    server.Handle(d.jobSubmit),
+		"job.apply":     server.Handle(d.jobApply),
 		"job.plan":      handleJob(d, d.jobs.Plan),
 		"job.preflight": handleJob(d, d.jobs.Preflight),
 		"job.list":      handleJob(d, d.jobs.List),
@@ -58,6 +59,18 @@ func (d *daemon) jobSubmit(ctx context.Context, c *server.Caller, p api.JobSubmi
 	if err == nil && !result.Existing {
 		d.attended.begin(result.Job)
 		d.logs.part("job").Info("submitted", "uid", c.UID, "job", result.Job)
+	}
+	return result, err
+}
+
+// jobApply declares a job.
+func (d *daemon) jobApply(ctx context.Context, c *server.Caller, p api.JobApplyParams) (api.JobApplyResult, error) {
+	if err := d.published.check(p.Request.Publish); err != nil {
+		return api.JobApplyResult{}, err
+	}
+	result, err := d.jobs.Apply(ctx, d.jobCaller(c), p)
+	if err == nil && !p.DryRun {
+		d.logs.part("job").Info("applied", "uid", c.UID, "job", result.Job, "outcome", result.Outcome)
 	}
 	return result, err
 }

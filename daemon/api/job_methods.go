@@ -4,6 +4,8 @@ func jobMethods() []MethodInfo {
 	return []MethodInfo{
 		method[JobSubmitParams, JobSubmitResult]("job.submit", ClassUser, "",
 			"Signs a spec and accepts it as a job. The same request_id gives the same job again."),
+		method[JobApplyParams, JobApplyResult]("job.apply", ClassUser, "",
+			"Declares a job under its name: submits it, puts it in the place of the one that the caller declared under that name here, or leaves that one alone where nothing differs."),
 		method[JobPlanParams, JobPlanResult]("job.plan", ClassUser, "",
 			"Where a spec would run now, or for every set of nodes the first thing that stops it. Changes nothing."),
 		method[JobPreflightParams, JobPreflightResult]("job.preflight", ClassUser, "",

@@ -61,6 +61,8 @@ type JobSummary struct {
 	Job JobID `json:"job"`
 	// Name is what screens show.
 	Name string `json:"name"`
+	// Declared says that it was declared under its name, with job.apply; own jobs only.
+	Declared bool `json:"declared,omitempty"`
 	// Principal is whose it is.
 	Principal Principal `json:"principal"`
 	// Mine says that it is the caller's.

@@ -24,6 +24,8 @@ type JobSpec struct {
 	Look bool `json:"look,omitempty"`
 	// Name is what screens show; by default that of its script or module, else of its program.
 	Name string `json:"name,omitempty"`
+	// Declared says that Name names what the principal declared with job.apply: the newest job that has both counts.
+	Declared bool `json:"declared,omitempty"`
 	// Labels are free pairs for clients.
 	Labels map[string]string `json:"labels,omitempty"`
 	// Program is what every rank executes.

@@ -172,6 +172,6 @@ func TestJobRequestDefaults(t *testing.T) {
 	want := sample[JobSpec]()
 	want.Job, want.Principal, want.SubmittedAt = full.Job, full.Principal, full.SubmittedAt
 	// The daemon says these.
-	want.Home, want.Roster, want.ExpiresAt, want.Look = "", nil, Time{}, false
+	want.Home, want.Roster, want.ExpiresAt, want.Look, want.Declared = "", nil, Time{}, false, false
 	is.Equal(full, want) // nothing of a request is dropped
 }

@@ -89,14 +89,14 @@ func checkProgram(field string, p api.Program) error {
 		return bad(field+".builtin", "Use one of "+strings.Join(p.Builtin.Values(), ", ")+".", "%q is no program of Fulmen's own", p.Builtin)
 	case p.Builtin == "" && (len(p.Command) == 0 || p.Command[0] == ""):
 		e := api.Errorf(api.ReasonMissingField, field+".command", "%s.command: there is no program to run.", field)
-		e.Data.Remedy = "Write the program and its arguments after --."
+		e.Data.Remedy = "Name the program and its arguments."
 		return e
 	case p.Stdin != "" && !p.Stdin.Valid():
 		return bad(field+".stdin", "Use 0, all or none.", "%q is no choice", p.Stdin)
 	case p.Sync && p.Directory == "":
 		return bad(field+".sync", "Name the directory.", "there is no directory to copy")
 	case len(p.PrepareInputs) > 0 && len(p.Prepare) == 0:
-		return bad(field+".prepare_inputs", "Pass --prepare too.", "there is nothing to prepare")
+		return bad(field+".prepare_inputs", "Say what prepares, too.", "there is nothing to prepare")
 	}
 	for _, path := range []struct{ field, text string }{
 		{"directory", p.Directory}, {"home", p.Home}, {"interpreter", p.Interpreter}, {"environment", p.Environment},

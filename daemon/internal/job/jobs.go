@@ -40,6 +40,7 @@ type Jobs struct {
 	line     line
 	values   map[api.JobID]map[string]string // of environment variables
 	requests map[requestKey]api.JobID
+	applies  map[declaration]bool // names of which somebody changes what they name
 	loaded   bool
 	nothing  body // what is left of deleted jobs
 	memory   map[api.JobID]Remembered
@@ -63,7 +64,7 @@ func New(cfg Config) (*Jobs, error) {
 		cfg.Keep = DefaultKeep
 	}
 	j := &Jobs{cfg: cfg, line: line{by: map[string][]waiter{}}, ready: make(chan struct{}), jobs: map[api.JobID]*known{}, memory: memory,
-		values: map[api.JobID]map[string]string{}, requests: map[requestKey]api.JobID{}}
+		values: map[api.JobID]map[string]string{}, requests: map[requestKey]api.JobID{}, applies: map[declaration]bool{}}
 	j.ctx, j.cancel = context.WithCancel(context.Background())
 	j.beater = beat.New(beat.Config{Self: cfg.Node, Clock: cfg.Clock, Link: cfg.Beats, Times: cfg.BeatTimes,
 		Lost: func(n api.NodeID, silent time.Duration) { j.beats(n, silent, true) },

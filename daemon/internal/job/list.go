@@ -31,6 +31,7 @@ func (j *Jobs) List(ctx context.Context, c Caller, p api.JobListParams) (api.Job
 		}
 		s := k.summary(id, best)
 		if s.Mine = mine; !full {
+			s.Declared = false
 			s.Name, s.Reason, s.Message, s.ExitCode = k.spec.Program.FileName(), "", "", nil // all that everybody may know of a program
 		}
 		result.Jobs = append(result.Jobs, s)
@@ -65,7 +66,7 @@ func (k *known) summary(id api.JobID, best held) api.JobSummary {
 func (k *known) summarize(id api.JobID, job api.Job) api.JobSummary {
 	now := k.seen(job)
 	s := api.JobSummary{
-		Job: id, Name: k.spec.Name, Principal: k.spec.Principal, Phase: now.Phase, Reason: now.Reason, Message: now.Message,
+		Job: id, Name: k.spec.Name, Declared: k.spec.Declared, Principal: k.spec.Principal, Phase: now.Phase, Reason: now.Reason, Message: now.Message,
 		Attempt: job.Attempt, CountedAttempts: job.CountedAttempts, MaxAttempts: cmp.Or(k.spec.MaxAttempts, api.DefaultCountedAttempts), Ranks: k.spec.Placement.Ranks, SubmittedAt: k.spec.SubmittedAt, EndedAt: job.EndedAt, ExitCode: job.ExitCode,
 	}
 	if s.Name == "" {

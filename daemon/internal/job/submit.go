@@ -30,23 +30,28 @@ func (j *Jobs) Submit(ctx context.Context, c Caller, p api.JobSubmitParams) (api
 	if id, err := j.submitted(c.Principal, p); id != "" || err != nil {
 		return api.JobSubmitResult{Job: id, Existing: err == nil}, err
 	}
-	id, cluster := api.NewJobID(), j.cfg.Electors.Cluster()
-	spec := j.vouched(p.Request.Spec(id, c.Principal, j.now()))
+	return j.submit(ctx, p.Request.Spec(api.NewJobID(), c.Principal, j.now()), p.Environment)
+}
+
+// submit takes a job that was checked.
+func (j *Jobs) submit(ctx context.Context, spec api.JobSpec, values map[string]string) (api.JobSubmitResult, error) {
+	id, cluster := spec.Job, j.cfg.Electors.Cluster()
+	spec = j.vouched(spec)
 	raw, sig, err := j.sign(spec)
 	if err != nil {
 		return api.JobSubmitResult{}, err
 	}
 	if len(raw) > api.MaxSpecBytes {
 		e := api.Errorf(api.ReasonMessageTooLarge, "request", "The spec has %d bytes; at most %d are taken.", len(raw), api.MaxSpecBytes)
-		e.Data.Remedy = "Put long arguments into a file, or pass --sync."
+		e.Data.Remedy = "Put long arguments into a file."
 		return api.JobSubmitResult{}, e
 	}
-	if len(p.Environment) > 0 {
+	if len(values) > 0 {
 		j.mu.Lock()
-		j.values[id] = maps.Clone(p.Environment)
+		j.values[id] = maps.Clone(values)
 		j.mu.Unlock()
 	}
-	job := api.Job{Spec: raw, SpecSig: sig, SpecSHA256: api.SpecSHA256(raw), Principal: c.Principal, Home: j.cfg.Node}
+	job := api.Job{Spec: raw, SpecSig: sig, SpecSHA256: api.SpecSHA256(raw), Principal: spec.Principal, Home: j.cfg.Node}
 	if err := j.accept(ctx, id, spec, cluster, job); err != nil {
 		if definite(err) {
 			j.mu.Lock()

@@ -204,6 +204,16 @@ export type AddressOrigin = "manual" | "dhcp" | "automatic" | "link_local";
 export type Answer = "yes" | "no" | "unknown";
 
 /**
+ * ApplyOutcome is what became of a declaration.
+ *
+ * - created: A name that was not declared before.
+ * - changed: A job in the place of one of which no program ran.
+ * - replaced: A job in the place of one whose program was ended for it.
+ * - unchanged: A job that is there as it is declared, whether it waits, runs or has ended.
+ */
+export type ApplyOutcome = "created" | "changed" | "replaced" | "unchanged";
+
+/**
  * AuditWhy is why a call was allowed, or that it was refused.
  *
  * - submitter: The person who submitted the job, or their node.
@@ -1480,6 +1490,16 @@ export interface FeatureInfo {
   message?: string;
 }
 
+/** FieldChange is a field of a request that is another one now. */
+export interface FieldChange {
+  /** Its name, with dots: placement.ranks. */
+  field: string;
+  /** Its value before, as JSON; absent where it had none. */
+  from?: string;
+  /** Its value now, as JSON; absent where it has none. */
+  to?: string;
+}
+
 /** GID is one entry of a port's table of addresses. */
 export interface GID {
   /** Its place in the table. */
@@ -1733,6 +1753,30 @@ export interface Job {
   ended_at?: Time;
 }
 
+/** JobApplyParams declares a job. */
+export interface JobApplyParams {
+  /** What is wanted. It has a name and no request_id, and reads no input; it is detached in any case. */
+  request: JobRequest;
+  /** The values of Program.Variables. They are kept in memory only, and not compared. */
+  environment?: Record<string, string>;
+  /** Permits to end a program that runs. */
+  replace?: boolean;
+  /** Only says what would be done. */
+  dry_run?: boolean;
+}
+
+/** JobApplyResult is what became of a declaration, or would. */
+export interface JobApplyResult {
+  /** What was done. */
+  outcome: ApplyOutcome;
+  /** The job that is declared now; absent in a dry run that would make one. */
+  job?: JobID;
+  /** The job in whose place it is. */
+  before?: JobID;
+  /** The fields in which the two differ, in order. */
+  changes?: FieldChange[];
+}
+
 /** JobChanged is what changed of a job. */
 export interface JobChanged {
   /** Names the subscription. */
@@ -1957,6 +2001,8 @@ export interface JobSpec {
   look?: boolean;
   /** What screens show; by default that of its script or module, else of its program. */
   name?: string;
+  /** Says that Name names what the principal declared with job.apply: the newest job that has both counts. */
+  declared?: boolean;
   /** Free pairs for clients. */
   labels?: Record<string, string>;
   /** What every rank executes. */
@@ -2011,6 +2057,8 @@ export interface JobSummary {
   job: JobID;
   /** What screens show. */
   name: string;
+  /** Says that it was declared under its name, with job.apply; own jobs only. */
+  declared?: boolean;
   /** Whose it is. */
   principal: Principal;
   /** Says that it is the caller's. */
@@ -3857,6 +3905,8 @@ export interface Methods {
   "rdma.probe": { params: LinkSelect; result: MeasureStarted; class: "user"; notifies: "measure.changed" };
   /** Signs a spec and accepts it as a job. The same request_id gives the same job again. */
   "job.submit": { params: JobSubmitParams; result: JobSubmitResult; class: "user"; notifies: never };
+  /** Declares a job under its name: submits it, puts it in the place of the one that the caller declared under that name here, or leaves that one alone where nothing differs. */
+  "job.apply": { params: JobApplyParams; result: JobApplyResult; class: "user"; notifies: never };
   /** Where a spec would run now, or for every set of nodes the first thing that stops it. Changes nothing. */
   "job.plan": { params: JobPlanParams; result: JobPlanResult; class: "user"; notifies: never };
   /** What each node has of what a program needs: account, directory, interpreter, versions, disk. */
@@ -3982,6 +4032,7 @@ export const methodClasses: { readonly [M in MethodName]: Methods[M]["class"] } 
   "rdma.history": "read",
   "rdma.probe": "user",
   "job.submit": "user",
+  "job.apply": "user",
   "job.plan": "user",
   "job.preflight": "user",
   "job.list": "read",

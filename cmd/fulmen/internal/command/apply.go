@@ -1,15 +1,18 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"fulmen/app/text"
 	"fulmen/cmd/fulmen/internal/jobfile"
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
@@ -17,52 +20,109 @@ import (
 
 func (r *run) applyCommand() *cobra.Command {
 	var f following
-	var plan bool
+	var file string
+	var plan, attach bool
+	var params api.JobApplyParams
 	c := &cobra.Command{
-		Use: "apply FILE", Short: "Run the job that a file describes", Args: cobra.ExactArgs(1),
-		Long: "Runs what a TOML file says. Its fields are those of JobRequest, as docs/reference.md has them, and whatever else is in\n" +
-			"it is an error with its line; nodes are named as everywhere. A folder that is not absolute begins at the file's.\n" +
-			"Environment variables are named in program.variables, and their values are taken from here. - is standard input,\n" +
-			"which the job then has none of.",
-		Example: "  fulmen apply train.toml\n  fulmen apply --detach train.toml\n  fulmen apply --plan train.toml",
+		Use: "apply FILE", Short: "Have the job be as a file describes it", Args: cobra.MaximumNArgs(1),
+		Long: "Declares the job of a TOML file under the name in it: the job is submitted, or put in the place of the one that you\n" +
+			"applied under that name on this Mac before; the result says which, and where nothing differs nothing is done. A change\n" +
+			"that would end a running program needs --replace. The job goes on by itself; fulmen delete undoes it.\n\n" +
+			"The fields are those of JobRequest, as docs/reference.md has them, and whatever else is in the file is an error with\n" +
+			"its line; nodes are named as everywhere. A folder that is not absolute begins at the file's. Environment variables\n" +
+			"are named in program.variables; their values are taken from here, and are not compared. - is standard input.",
+		Example: "  fulmen apply train.toml\n  fulmen apply --dry-run train.toml\n  fulmen apply --replace train.toml\n  fulmen delete -f train.toml",
 		RunE: func(c *cobra.Command, args []string) error {
-			return r.apply(c.Context(), args[0], f, plan)
+			path, err := fileOf(file, args)
+			if err != nil {
+				return err
+			}
+			return r.apply(c.Context(), path, params, f, plan, attach)
 		},
 	}
+	fileFlag(c, &file)
 	f.flags(c)
-	c.Flags().BoolVarP(&f.detach, "detach", "d", false, "print the job's id and leave; the job goes on")
+	c.Flags().BoolVar(&params.Replace, "replace", false, "end the program that runs, where the change needs it")
+	c.Flags().BoolVar(&params.DryRun, "dry-run", false, "only say what would be done, and which fields differ")
+	c.Flags().BoolVar(&attach, "attach", false, "then follow the job as fulmen job attach does")
 	c.Flags().BoolVar(&plan, "plan", false, "show only where it would run, as fulmen plan does")
+	c.MarkFlagsMutuallyExclusive("dry-run", "attach", "plan")
 	return c
 }
 
-func (r *run) apply(ctx context.Context, path string, f following, plan bool) error {
+// fileFlag adds the other way to name the file.
+func fileFlag(c *cobra.Command, file *string) {
+	c.Flags().StringVarP(file, "file", "f", "", "the file, as kubectl takes it")
+}
+
+// fileOf is the file that a command line names.
+func fileOf(flag string, args []string) (string, error) {
+	if (flag == "") == (len(args) == 0) {
+		return "", usage("name one file")
+	}
+	return cmp.Or(flag, strings.Join(args, "")), nil
+}
+
+func (r *run) apply(ctx context.Context, path string, params api.JobApplyParams, f following, plan, attach bool) error {
 	content, err := r.jobFile(path)
 	if err != nil {
-		return notStarted(err)
+		return err
 	}
-	var request api.JobRequest
-	err = r.with(ctx, func(c *client.Client) error {
+	return r.with(ctx, func(c *client.Client) error {
 		list, err := client.Call[api.NodeListResult](ctx, c, "node.list", nil)
 		if err != nil {
 			return err
 		}
-		request, err = jobfile.Parse(path, content, func(word string) (api.NodeID, error) { return nodeID(word, list.Nodes) })
-		return wrongFile(path, err)
+		params.Request, err = jobfile.Parse(path, content, func(word string) (api.NodeID, error) { return nodeID(word, list.Nodes) })
+		if err != nil {
+			return wrongFile(path, err)
+		}
+		if params.Environment, err = r.fill(path, &params.Request); err != nil {
+			return err
+		}
+		if plan {
+			return r.plan(ctx, c, params.Request, func(*api.Placement, []api.NodeView) error { return nil })
+		}
+		result, err := client.Call[api.JobApplyResult](ctx, c, "job.apply", params)
+		if errors.Is(err, api.ReasonJobRunning) {
+			e := *api.AsError(err)
+			e.Data.Remedy = "See the difference: fulmen apply --dry-run " + path + ". End the program for it: fulmen apply --replace " + path
+			return &e
+		}
+		if err == nil && (!r.json || !attach) {
+			err = r.applied(params, result)
+		}
+		if err != nil || !attach {
+			return err
+		}
+		return notStarted(r.attachTo(ctx, c, result.Job, f, false))
 	})
-	if err != nil {
-		return notStarted(err)
+}
+
+// applied says what became of a declaration.
+func (r *run) applied(params api.JobApplyParams, result api.JobApplyResult) error {
+	if r.json {
+		return text.JSON(r.Out, result)
 	}
-	request.Detached = request.Detached || f.detach
-	f.detach = request.Detached
-	values, err := r.fill(path, &request)
-	if err != nil {
-		return notStarted(err)
+	name, did := params.Request.Name, string(result.Outcome)
+	if params.DryRun && result.Outcome != api.ApplyUnchanged {
+		did = "would be " + did
 	}
-	known := func(*api.Placement, []api.NodeView) error { return nil }
-	if plan {
-		return r.with(ctx, func(c *client.Client) error { return r.plan(ctx, c, request, known) })
+	line := name + " " + did
+	if result.Job != "" {
+		line += ": " + result.Job.String()
 	}
-	return r.submit(ctx, request, values, f, known)
+	if result.Before != "" {
+		line += " in the place of " + result.Before.String()
+	}
+	if _, err := fmt.Fprintln(r.Out, text.Clean(line)); err != nil {
+		return err
+	}
+	table := text.NewTable()
+	for _, change := range result.Changes {
+		table.Row("  "+change.Field, cmp.Or(change.From, "-"), "->", cmp.Or(change.To, "-"))
+	}
+	return table.Write(r.Out)
 }
 
 // wrongFile is a file that is no job's, as the end of a command line that makes no
@@ -98,11 +158,20 @@ func (r *run) jobFile(path string) (string, error) {
 	return string(content), nil
 }
 
-// fill gives a file's job what fulmen run takes from where it is run.
+// fill checks a file's job and gives it what is taken from where it is applied.
 func (r *run) fill(path string, request *api.JobRequest) (map[string]string, error) {
 	p := &request.Program
-	if len(p.Command) == 0 && p.Builtin == "" {
+	switch {
+	case request.Name == "":
+		return nil, usage("%s has no name, by which it is known when it is applied again: add a line such as name = \"train\"", path)
+	case request.RequestID != "":
+		return nil, usage("%s: request_id: leave it out; applying twice changes nothing by itself", path)
+	case len(p.Command) == 0 && p.Builtin == "":
 		return nil, usage("%s: program.command is missing", path)
+	case p.Stdin != "" && p.Stdin != api.StdinNone:
+		return nil, usage("%s: program.stdin: a job that is applied is given no input; leave it out", path)
+	case p.Terminal:
+		return nil, usage("%s: program.terminal: a job that is applied has no terminal; leave it out", path)
 	}
 	a := r.App
 	if path != "-" {
@@ -126,21 +195,18 @@ func (r *run) fill(path string, request *api.JobRequest) (map[string]string, err
 	if err != nil {
 		return nil, err
 	}
-	w := wanted{stdin: string(p.Stdin), detach: request.Detached, terminal: p.Terminal, terminalSaid: p.Terminal}
-	if path == "-" && w.stdin == "" {
-		w.stdin = string(api.StdinNone)
-	}
+	p.Stdin = api.StdinNone
 	if request.Placement.Ranks+request.Placement.MinNodes+request.Placement.MaxNodes == 0 {
 		request.Placement.Ranks = max(1, len(request.Placement.Nodes))
 	}
-	if err := w.streams(request, a); err != nil {
-		return nil, err
-	}
+	request.Detached = true
 	values := map[string]string{}
 	for _, name := range p.Variables {
-		if _, err := variable(a, name, p.Variables, values); err != nil {
-			return nil, usage("%s: %w", path, err)
+		value := a.Environment.Getenv(name)
+		if value == "" {
+			return nil, usage("%s: program.variables: %s is not set here; give it a value, or leave it out", path, name)
 		}
+		values[name] = value
 	}
 	return values, nil
 }

@@ -3,8 +3,6 @@ package command
 import (
 	"encoding/json"
 	"net/netip"
-	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -402,30 +400,4 @@ func TestRunForPrograms(t *testing.T) {
 	var problem map[string]api.Error
 	is.NoErr(json.Unmarshal([]byte(r.err.String()), &problem))
 	is.Equal(problem["error"].Data.Reason, api.ReasonRankFailed)
-}
-
-func TestApply(t *testing.T) {
-	is := is.New(t)
-	r := newRig(t, "")
-	f := r.fake()
-	path := filepath.Join(t.TempDir(), "job.toml")
-	is.NoErr(os.WriteFile(path, []byte("[program]\ncommand = [\"x\"]\nvariables = [\"TOKEN\"]\n[placement]\nnodes = [\"mac-mini\"]\n"), 0o600))
-	is.Equal(r.run("apply", "-d", path), 2) // the variable is not set
-	is.True(strings.Contains(r.err.String(), "TOKEN is not set here"))
-	getenv := r.app.Environment.Getenv
-	r.app.Environment.Getenv = func(name string) string {
-		if name == "TOKEN" {
-			return "secret"
-		}
-		return getenv(name)
-	}
-	is.Equal(r.run("apply", "-d", path), 0)
-	is.Equal(f.spec.Placement.Nodes, []api.NodeID{mini})
-	is.Equal(f.spec.Placement.Ranks, 1)
-	is.Equal(f.spec.Program.Directory, filepath.Dir(path))
-	is.True(strings.Contains(r.called("job.submit")[0], `"environment":{"TOKEN":"secret"}`))
-	is.NoErr(os.WriteFile(path, []byte("\nprograms = 1\n"), 0o600))
-	is.Equal(r.run("apply", path), 2)
-	is.True(strings.Contains(r.err.String(), "job.toml:2: there is no field \"programs\""))
-	is.Equal(r.run("apply", path+".no"), 125)
 }

@@ -1,6 +1,10 @@
 package jobfile
 
-import "github.com/spf13/cobra"
+import (
+	"slices"
+
+	"github.com/spf13/cobra"
+)
 
 // farthest is how many letters somebody may have got wrong.
 const farthest = 2
@@ -13,7 +17,11 @@ func near(word string, known []string) string {
 		names.AddCommand(&cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}})
 	}
 	for names.SuggestionsMinimumDistance = 1; names.SuggestionsMinimumDistance <= farthest; names.SuggestionsMinimumDistance++ {
-		if found := names.SuggestionsFor(word); len(found) > 0 {
+		found := names.SuggestionsFor(word)
+		if several := word + "s"; slices.Contains(found, several) {
+			return several // of several that are as near
+		}
+		if len(found) > 0 {
 			return found[0]
 		}
 	}

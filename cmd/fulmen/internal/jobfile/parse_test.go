@@ -70,6 +70,7 @@ func TestParseSaysWhatIsWrongAndWhere(t *testing.T) {
 		{"name = \"x\"\nretires = 2\n", `job.toml:2: there is no field "retires"; the nearest is retries; the fields are allow_mixed, `},
 		{"[program]\ncommand = []\n\n[placement]\n\nranks = 2\nnode = []\n", `job.toml:7: there is no field "node" in placement; the nearest is nodes; the fields are backend, `},
 		{"[placement]\nranks = 2\n[placement.more]\nx = 1\n", `job.toml:3: there is no field "more" in placement`},
+		{"[placement]\nrank = 2\n", `job.toml:2: there is no field "rank" in placement; the nearest is ranks; `},
 		{"[placement]\nmin_node = 2\n", `job.toml:2: there is no field "min_node" in placement; the nearest is min_nodes; `},
 		{"[deadlines]\nsilense = 2\n", `job.toml:2: there is no field "silense" in deadlines; the fields are `}, // too far
 		{"placement = {ranks = 1, x = 2}", `job.toml:1: there is no field "x" in placement`},

@@ -217,7 +217,7 @@ func TestAnOldDocumentOfARank(t *testing.T) {
 				r.put()
 				r.desk.Cut(r.nodes[0], r.nodes[2]) // and not everybody is found again at once
 				o := r.logs(api.JobLogsParams{Follow: true})
-				go func() { time.Sleep(3 * time.Second); r.desk.Join(r.nodes[0], r.nodes[2]) }()
+				time.AfterFunc(3*time.Second, func() { r.desk.Join(r.nodes[0], r.nodes[2]) })
 				got := map[string]string{}
 				is.True(r.readAll(o, got))
 				is.Equal(got["1/0/out"], "all of it")
@@ -238,12 +238,11 @@ func TestANodeThatDoesNotKnowItsRankYet(t *testing.T) {
 		r.publish(1, api.KindRank, ref(1, 0).String(), api.Rank{Job: jobID, Attempt: 1, Epoch: 1, Phase: api.RankExited, Exit: &api.Exit{Code: &code}})
 		r.job.Attempts[0].EndedAt, r.job.Phase = api.TimeOf(time.Now()), api.JobSucceeded
 		r.put()
-		go func() {
-			time.Sleep(3 * time.Second)
+		time.AfterFunc(3*time.Second, func() {
 			r.far[1].add(ref(1, 0))
 			r.far[1].print(ref(1, 0), api.StreamOut, "all of it")
 			r.far[1].end(ref(1, 0))
-		}()
+		})
 		got := map[string]string{}
 		is.True(r.readAll(r.logs(api.JobLogsParams{Follow: true, Ranks: []int{0}}), got))
 		is.Equal(got, map[string]string{"1/0/out": "all of it"})

@@ -1,0 +1,229 @@
+package job
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"fulmen/daemon/api"
+	"fulmen/native"
+)
+
+// Apply declares a job under a name of the caller's: it submits it, puts it in the
+// place of the one that is declared under the name, or leaves that alone. A change that
+// ends a program is refused unless the caller says so. What was there has ended before
+// anything else is submitted, so that of one name two never run.
+func (j *Jobs) Apply(ctx context.Context, c Caller, p api.JobApplyParams) (api.JobApplyResult, error) {
+	if err := j.wait(ctx); err != nil {
+		return api.JobApplyResult{}, err
+	}
+	p.Request.Detached = true
+	if err := j.checkDeclared(c, p); err != nil {
+		return api.JobApplyResult{}, err
+	}
+	key := declaration{c.Principal, p.Request.Name}
+	free, err := j.applying(ctx, key)
+	if err != nil {
+		return api.JobApplyResult{}, err
+	}
+	defer free()
+	spec := p.Request.Spec(api.NewJobID(), c.Principal, j.now())
+	spec.Declared = true
+	result := api.JobApplyResult{Outcome: api.ApplyCreated}
+	before, was, found := j.declared(key)
+	if found {
+		result.Before = was.Job
+		if result.Changes, err = differences(was, spec); err != nil {
+			return api.JobApplyResult{}, err
+		}
+		switch {
+		case len(result.Changes) == 0:
+			return api.JobApplyResult{Outcome: api.ApplyUnchanged, Job: was.Job}, nil
+		case hasProgram(before.Phase):
+			result.Outcome = api.ApplyReplaced
+		default:
+			result.Outcome = api.ApplyChanged
+		}
+	}
+	if p.DryRun {
+		return result, nil
+	}
+	if result.Outcome == api.ApplyReplaced && !p.Replace {
+		e := api.Errorf(api.ReasonJobRunning, was.Job.String(), "%s runs as %s, and the change would end it.", p.Request.Name, was.Job)
+		e.Data.Remedy = "Wait for its end, or say that it is to be replaced."
+		return api.JobApplyResult{}, e
+	}
+	if found && !before.Phase.Ended() {
+		if err := j.stopAndWait(ctx, c, was); err != nil {
+			return api.JobApplyResult{}, err
+		}
+	}
+	submitted, err := j.submit(ctx, spec, p.Environment)
+	result.Job = submitted.Job
+	return result, err
+}
+
+// declaration is a name and whose it is.
+type declaration struct {
+	by   api.Principal
+	name string
+}
+
+// checkDeclared refuses what cannot be declared.
+func (j *Jobs) checkDeclared(c Caller, p api.JobApplyParams) error {
+	r := p.Request
+	switch {
+	case c.Principal.Node != j.cfg.Node || !c.Principal.Valid():
+		return api.Errorf(api.ReasonNotTheWriter, c.Principal.String(), "This node does not vouch for %s.", c.Principal)
+	case r.Name == "":
+		e := api.Errorf(api.ReasonMissingField, "request.name", "request.name: a job that is declared has a name.")
+		e.Data.Remedy = "Give it one that stays the same when the rest changes."
+		return e
+	case r.RequestID != "":
+		return bad("request.request_id", "Leave it out: the name does the same.", "a job that is declared has none")
+	case r.Program.Terminal:
+		return bad("request.program.terminal", "Leave it out.", "a job that is declared has no terminal")
+	case r.Program.Stdin != "" && r.Program.Stdin != api.StdinNone:
+		return bad("request.program.stdin", "Leave it out.", "nobody gives input to a job that is declared")
+	}
+	if err := checkRequest(r); err != nil {
+		return err
+	}
+	return checkEnvironment(r.Program, p.Environment, false)
+}
+
+// applying waits until nobody else changes what a name names.
+func (j *Jobs) applying(ctx context.Context, key declaration) (free func(), err error) {
+	ctx, cancel := timeout{applyWithin, "another change of " + key.name}.of(ctx, j.cfg.Clock)
+	defer cancel()
+	for {
+		j.mu.Lock()
+		busy := j.applies[key]
+		if !busy {
+			j.applies[key] = true
+		}
+		j.mu.Unlock()
+		if !busy {
+			return func() {
+				j.mu.Lock()
+				defer j.mu.Unlock()
+				delete(j.applies, key)
+			}, nil
+		}
+		if !native.Pause(ctx, j.cfg.Clock, applyLook) {
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+const (
+	// applyWithin is how long what was there may take to end, beyond its grace.
+	applyWithin = time.Minute
+	applyLook   = 50 * time.Millisecond
+)
+
+// declared finds what a name names: the newest job that was declared under it, and
+// one that has not ended before all that have.
+func (j *Jobs) declared(key declaration) (job api.Job, spec api.JobSpec, found bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, k := range j.jobs {
+		s := k.spec
+		best, ok := k.best()
+		if !ok || k.gone || !s.Declared || s.Name != key.name || s.Principal != key.by {
+			continue
+		}
+		isEnded, newer := best.job.Phase.Ended(), s.SubmittedAt.After(spec.SubmittedAt.Time)
+		if !found || isEnded == job.Phase.Ended() && newer || !isEnded && job.Phase.Ended() {
+			job, spec, found = best.job, s, true
+		}
+	}
+	return job, spec, found
+}
+
+// hasProgram reports whether ranks of a job may run in a phase.
+func hasProgram(p api.JobPhase) bool {
+	switch p {
+	case api.JobQueued, api.JobPlacing, api.JobBackoff:
+		return false
+	}
+	return !p.Ended()
+}
+
+// stopAndWait ends a job.
+func (j *Jobs) stopAndWait(ctx context.Context, c Caller, spec api.JobSpec) error {
+	if err := j.Stop(ctx, c, api.JobStopParams{Job: spec.Job}); err != nil {
+		return err
+	}
+	within := applyWithin
+	if grace := spec.Deadlines.GraceS; grace != nil {
+		within += time.Duration(*grace * float64(time.Second))
+	}
+	ctx, cancel := timeout{within, "the end of " + spec.Job.String()}.of(ctx, j.cfg.Clock)
+	defer cancel()
+	for {
+		job, _, err := j.find(c, spec.Job)
+		if err != nil || job.Phase.Ended() {
+			return err
+		}
+		if !native.Pause(ctx, j.cfg.Clock, applyLook) {
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// differences are the fields of what was asked for that differ between two specs.
+func differences(was, is api.JobSpec) ([]api.FieldChange, error) {
+	before, err := fieldsOf(was)
+	if err != nil {
+		return nil, err
+	}
+	now, err := fieldsOf(is)
+	if err != nil {
+		return nil, err
+	}
+	all := maps.Clone(before)
+	maps.Copy(all, now)
+	var out []api.FieldChange
+	for _, field := range slices.Sorted(maps.Keys(all)) {
+		if before[field] != now[field] {
+			out = append(out, api.FieldChange{Field: field, From: before[field], To: now[field]})
+		}
+	}
+	return out, nil
+}
+
+// fieldsOf are the values of a spec that somebody asked for, as JSON by their names.
+func fieldsOf(s api.JobSpec) (map[string]string, error) {
+	raw, err := json.Marshal(s)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]string{}
+	flatten(out, "", raw)
+	for field := range out {
+		switch first, _, _ := strings.Cut(field, "."); first {
+		case "job", "request_id", "principal", "submitted_at", "home", "roster", "expires_at", "look":
+			delete(out, field)
+		}
+	}
+	return out, nil
+}
+
+// flatten puts each value of an object in, by its name with dots. Lists stay whole.
+func flatten(into map[string]string, name string, raw json.RawMessage) {
+	var object map[string]json.RawMessage
+	if len(raw) == 0 || raw[0] != '{' || json.Unmarshal(raw, &object) != nil {
+		into[name] = string(raw)
+		return
+	}
+	for key, value := range object {
+		if name != "" {
+			key = name + "." + key
+		}
+		flatten(into, key, value)
+	}
+}
