@@ -145,7 +145,7 @@ func TestRequestThatMakesNoSense(t *testing.T) {
 		"--publish http x":                       "PORT or lan:PORT",
 		"--publish 70000 x":                      "from 1 to 65535",
 		"--label a x":                            "KEY=VALUE",
-		"--max-attempts 4 x":                     "1 to 3",
+		"--max-attempts 65 x":                    "1 to 64",
 		"--deadline-run -1s x":                   "--deadline-run is a length of time",
 		"-d --stdin all x":                       "--detach goes with --stdin none",
 		"-d -t x":                                "contradict",
