@@ -51,7 +51,8 @@ type Rank struct {
 type Handshake struct {
 	// State is where it is.
 	State HandshakeState `json:"state"`
-	// Missing are the ranks that rank 0 still waits for; on rank 0 only.
+	// Missing are the ranks that the others still wait for, by what has come: those that
+	// have not connected, else those that owe the next bytes; on rank 0 only.
 	Missing []int `json:"missing,omitempty"`
 	// Severed says that the side channel was closed on the rank before the rank closed
 	// it: what it complains of then came of another rank's end, or of the network's.

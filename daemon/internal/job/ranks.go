@@ -169,9 +169,9 @@ func (a *actor) rankSaid(d rankDoc) {
 	if r.Reason == api.ReasonLeaseExpired || r.Phase.Ended() && r.Attempt == a.resumed {
 		a.lapse()
 	}
-	message, state, severed := a.sentence(d), api.HandshakeState(""), false
+	message, state, severed, missing := a.sentence(d), api.HandshakeState(""), false, []int(nil)
 	if r.Handshake != nil {
-		state, severed = r.Handshake.State, r.Handshake.Severed
+		state, severed, missing = r.Handshake.State, r.Handshake.Severed, r.Handshake.Missing
 	}
 	switch r.Phase {
 	case api.RankExited:
@@ -193,7 +193,7 @@ func (a *actor) rankSaid(d rankDoc) {
 				Final: final(r.Reason), Handshake: state, Severed: severed})
 			return
 		}
-		e := phase.RankAt{Attempt: r.Attempt, Rank: r.Rank, Phase: r.Phase, Handshake: state, Prepared: !r.PreparedAt.IsZero()}
+		e := phase.RankAt{Attempt: r.Attempt, Rank: r.Rank, Phase: r.Phase, Handshake: state, Missing: missing, Prepared: !r.PreparedAt.IsZero()}
 		if r.Reason == api.ReasonRankStopped || r.Reason == api.ReasonShimSilent {
 			e.Trouble = phase.Cause{Reason: r.Reason, Message: message}
 		}

@@ -176,7 +176,7 @@ func TestProgress(t *testing.T) {
 		{api.Job{Phase: api.JobStarting, Attempt: 1, Attempts: joined}, []api.Rank{{Rank: 1, Phase: api.RankPreparing}}, "starting on mac-studio, mac-mini; mac-mini still prepares"},
 		{api.Job{Phase: api.JobStarting, Attempt: 1, Attempts: joined, Message: "mac-mini is being prepared.", WaitingFor: "rank 1 on mac-mini to be prepared"},
 			[]api.Rank{{Phase: api.RankPreparing, PreparedAt: before(0)}, {Rank: 1, Phase: api.RankPreparing}}, "starting on mac-studio, mac-mini; mac-mini is being prepared"},
-		{api.Job{Phase: api.JobHandshake, Attempt: 1, Attempts: joined}, []api.Rank{{Handshake: &api.Handshake{Missing: []int{1}}}}, "handshake 1 of 2, waiting for rank 1 on mac-mini"},
+		{api.Job{Phase: api.JobHandshake, Attempt: 1, Attempts: joined}, []api.Rank{{Handshake: &api.Handshake{Missing: []int{1}}}}, "handshake: 1 of 2 connected; waiting for rank 1 on mac-mini"},
 		{api.Job{Phase: api.JobRunning, Attempt: 1, Attempts: joined}, nil, "running on mac-studio, mac-mini over ring, unencrypted"},
 		{api.Job{Phase: api.JobBackoff, Attempt: 1, Message: "mac-mini was lost.", NextAttemptAt: before(-3 * time.Second)}, nil, "attempt 1 failed: mac-mini was lost; the next one begins in 3 s"},
 		{api.Job{Phase: api.JobHomeLost, Home: mini, WaitingFor: "mac-mini"}, nil, "its home, mac-mini, is lost; waiting for mac-mini"},

@@ -63,7 +63,7 @@ func Notes(j api.Job) []string {
 	}
 	var out []string
 	for _, n := range a.Plan.Notes {
-		if n.Reason == api.ReasonProgramMLXMissing {
+		if n.Reason == api.ReasonProgramMLXMissing && !strings.Contains(n.Message, "is not used: ") { // the choice of a backend is for plans
 			out = append(out, join(" ", sentence(n.Message), n.Remedy))
 		}
 	}
@@ -183,7 +183,8 @@ func preparing(j api.Job, ranks []api.Rank, n names) string {
 	return strings.Join(late, ", ") + " still " + choose(len(late) == 1, "prepares", "prepare")
 }
 
-// handshakeWords say who has joined and who is missing.
+// handshakeWords say how many ranks have connected, or joined, and for whom the group
+// waits.
 func handshakeWords(j api.Job, ranks []api.Rank, n names) string {
 	joined, all := 0, 0
 	if a := current(j); a != nil {
@@ -192,20 +193,18 @@ func handshakeWords(j api.Job, ranks []api.Rank, n names) string {
 			all = len(a.Plan.Ranks)
 		}
 	}
-	var missing []string
+	out := fmt.Sprintf("handshake: %d of %d joined", joined, all)
 	for _, r := range ranks {
-		if r.Handshake == nil {
+		if r.Rank != 0 || r.Handshake == nil || len(r.Handshake.Missing) == 0 {
 			continue
 		}
+		var missing []string
 		for _, m := range r.Handshake.Missing {
 			missing = append(missing, fmt.Sprintf("rank %d on %s", m, nodeOfRank(j, m, n)))
 		}
+		return fmt.Sprintf("handshake: %d of %d connected; waiting for %s", max(all-len(missing), 0), all, strings.Join(missing, ", "))
 	}
-	out := fmt.Sprintf("handshake %d of %d", joined, all)
-	if len(missing) > 0 {
-		return out + ", waiting for " + strings.Join(missing, ", ")
-	}
-	return join(", waiting for ", out, j.WaitingFor)
+	return join("; waiting for ", out, j.WaitingFor)
 }
 
 // Outcome says why a job did not succeed: the first cause in one sentence, the

@@ -87,6 +87,8 @@ type RankAt struct {
 	Phase         api.RankPhase
 	// Handshake is how far it has come in joining; empty where that is not told.
 	Handshake api.HandshakeState
+	// Missing are the ranks that the group waits for, as the node of rank 0 has it.
+	Missing []int
 	// Prepared says that its node is ready to start it with the others.
 	Prepared bool
 	// Trouble is what its node says that keeps it from going on; empty while nothing does.

@@ -14,6 +14,9 @@ func (m *step) rankAt(e RankAt) {
 		return
 	}
 	m.handshake(e.Rank, e.Phase, e.Handshake)
+	if e.Handshake.Valid() {
+		r.Missing = e.Missing
+	}
 	moved := later(r.Phase, e.Phase)
 	if moved {
 		r.Phase = e.Phase

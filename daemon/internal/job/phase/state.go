@@ -89,6 +89,8 @@ type Rank struct {
 	Exit *api.Exit
 	// Handshake is how far it has come in joining; empty where that is not told.
 	Handshake api.HandshakeState
+	// Missing are the ranks that the group waits for; of rank 0.
+	Missing []int
 
 	well    bool  // its program ended by itself, and well
 	trouble Cause // that keeps it from going on
