@@ -1595,7 +1595,7 @@ export interface Grant {
 export interface Handshake {
   /** Where it is. */
   state: HandshakeState;
-  /** The ranks that rank 0 still waits for; on rank 0 only. */
+  /** The ranks that the others still wait for, by what has come: those that have not connected, else those that owe the next bytes; on rank 0 only. */
   missing?: number[];
   /** Says that the side channel was closed on the rank before the rank closed it: what it complains of then came of another rank's end, or of the network's. */
   severed?: boolean;
