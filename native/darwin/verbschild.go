@@ -1,3 +1,5 @@
+//go:build darwin || darwinsim
+
 package darwin
 
 import (
