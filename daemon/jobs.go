@@ -73,7 +73,7 @@ func (d *daemon) openJobs() error {
 	awake := &vigil{keep: d.keepAwake(), running: func() bool { return len(d.ranks.Live()) > 0 }, clock: d.platform.Clock, log: d.logs.part("rank")}
 	d.onClose(awake.close)
 	d.ranks = rank.New(rank.Config{
-		Node: d.identity.Node, Clock: d.platform.Clock, Peers: d.peers,
+		Node: d.identity.Node, Cluster: d.roster.Cluster, Clock: d.platform.Clock, Peers: d.peers,
 		Jobs: d.ledger, Deleted: d.isDeleted, Documents: d.owner("rank", api.KindRank), Grants: d.grants, RestoreGrant: d.grants.restore,
 		Policy: lendingNow{d}, Preparer: d.preparer, Fetch: d.fetch, Supervisor: d.platform.Supervisor, ShimAsAccount: shimsAreAccounts,
 		Program: self, Folder: d.folders.JobsFolder(), Runtime: ranks, Listen: d.listenFor(),

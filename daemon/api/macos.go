@@ -29,9 +29,14 @@ const (
 	MinRDMAMacOS = "26.2"
 )
 
-// RankLabel is launchd's label of one rank: org.fulmen.rank.JOB.RANK.
-func RankLabel(job JobID, rank int) string {
-	return RankLabelPrefix + string(job) + "." + strconv.Itoa(rank)
+// RankLabelsOf begins the labels of a node's ranks. Several daemons of one machine, as in
+// the demo, share the system's supervisor and its processes.
+func RankLabelsOf(node NodeID) string { return RankLabelPrefix + string(node) + "." }
+
+// RankLabel is launchd's label of one rank: org.fulmen.rank.NODE.CLUSTER.JOB.ATTEMPT.RANK.
+// Every process of the rank is found by it, and no other rank ever has the same.
+func RankLabel(node NodeID, cluster ClusterID, rank RankRef) string {
+	return RankLabelsOf(node) + string(cluster) + "." + string(rank.Job) + "." + strconv.Itoa(rank.Attempt) + "." + strconv.Itoa(rank.Rank)
 }
 
 // ServiceName is the network service that Fulmen makes for a receptacle.

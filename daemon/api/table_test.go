@@ -152,7 +152,7 @@ func TestTimesAndLimits(t *testing.T) {
 	is.True(DefaultBeatLost >= 3*DefaultBeat)
 	is.True(MaxValueBytes*3 < MaxMessageBytes) // several documents fit a message, with their envelopes
 	is.True(MaxSpecBytes < MaxValueBytes)
-	is.Equal(RankLabel("j4k2m9xq7", 2), "org.fulmen.rank.j4k2m9xq7.2")
+	is.Equal(RankLabel("n", "c", RankRef{Job: "j4k2m9xq7", Attempt: 3, Rank: 2}), "org.fulmen.rank.n.c.j4k2m9xq7.3.2")
 	is.Equal(ServiceName(3), "Fulmen Thunderbolt 3")
 	is.True(len(RuntimeFolder)+1+len(SocketFile) < 104) // sun_path on macOS
 }

@@ -17,6 +17,8 @@ import (
 type Config struct {
 	// Node is this node.
 	Node api.NodeID
+	// Cluster is the one that it is in.
+	Cluster func() api.ClusterID
 	// Clock is what leases and deadlines run on.
 	Clock native.Clock
 	// Peers takes the handlers of peer.start, peer.spawn, peer.renew, peer.end and peer.listen.

@@ -22,8 +22,8 @@ type order struct {
 }
 
 // live is the life of a rank from the request to its end.
-func (r *Ranks) live(ctx context.Context, h *held, w wanted, before []*held) {
-	spec, err := r.prepare(ctx, h, w, before)
+func (r *Ranks) live(ctx context.Context, h *held, w wanted) {
+	spec, err := r.prepare(ctx, h, w)
 	if err == nil {
 		err = r.spawn(h, spec)
 	}
@@ -45,7 +45,7 @@ func (r *Ranks) live(ctx context.Context, h *held, w wanted, before []*held) {
 }
 
 // prepare does all that comes before the program and gives what the shim runs.
-func (r *Ranks) prepare(ctx context.Context, h *held, w wanted, before []*held) (shimproto.Spec, error) {
+func (r *Ranks) prepare(ctx context.Context, h *held, w wanted) (shimproto.Spec, error) {
 	if err := r.save(h); err != nil {
 		return shimproto.Spec{}, err
 	}
@@ -55,13 +55,6 @@ func (r *Ranks) prepare(ctx context.Context, h *held, w wanted, before []*held) 
 	ctx, cancel := r.within(ctx, r.mayTake(w), "rank "+w.ref.String()+" to be prepared")
 	defer cancel()
 
-	for _, o := range before {
-		select {
-		case <-o.cleared:
-		case <-ctx.Done():
-			return shimproto.Spec{}, context.Cause(ctx)
-		}
-	}
 	program := w.spec.Program
 	if program.Sync {
 		if r.cfg.Fetch == nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/native"
 )
 
 func TestHowProgramsEnd(t *testing.T) {
@@ -171,6 +172,30 @@ func TestARankThatIsStoppedIsTold(t *testing.T) {
 		is.NoErr(syscall.Kill(of.pid, syscall.SIGCONT))
 		told(10*time.Second, "", "")
 	}
+}
+
+// Two nodes of one machine share its supervisor, as in the demo: a daemon that is started
+// again ends what is its own and belongs to no rank, and nothing of the other's, not even
+// of the same job and rank.
+func TestADaemonEndsOnlyItsOwn(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	m := newMac(t).boot()
+	unit := func(label string) native.Unit {
+		return native.Unit{Label: label, Program: "/bin/sleep", Args: []string{"1000"}, Dir: "/", Env: []string{"PATH=/bin"},
+			Socket: filepath.Join(m.folder, label[len(label)-3:]), ErrorLog: filepath.Join(m.folder, "log")}
+	}
+	ref := api.RankRef{Job: m.job, Attempt: 2}
+	own, others := m.ranks.labelOf(ref), api.RankLabel(m.homeID, cluster, api.RankRef{Job: m.job, Attempt: 3})
+	for _, label := range []string{own, others} {
+		is.NoErr(m.supervisor.Supervisor.Start(t.Context(), unit(label)))
+	}
+	m.boot()
+	units, err := m.supervisor.List(t.Context(), api.RankLabelPrefix)
+	is.NoErr(err)
+	is.Equal(len(units), 1)
+	is.Equal(units[0].Label, others)
+	is.Equal(units[0].State, native.UnitRunning)
 }
 
 func TestAProgramThatIsNotThere(t *testing.T) {

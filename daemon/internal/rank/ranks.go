@@ -156,11 +156,8 @@ func (r *Ranks) runtimeFolder(ref api.RankRef) string {
 	return filepath.Join(r.cfg.Runtime, string(ref.Job)+"."+strconv.Itoa(ref.Attempt)+"."+strconv.Itoa(ref.Rank))
 }
 
-// labelPrefix begins the labels of all ranks.
-const labelPrefix = "org.fulmen.rank."
-
-func labelOf(ref api.RankRef) string {
-	return labelPrefix + string(ref.Job) + "." + strconv.Itoa(ref.Rank)
+func (r *Ranks) labelOf(ref api.RankRef) string {
+	return api.RankLabel(r.cfg.Node, r.cfg.Cluster(), ref)
 }
 
 // ofJob lists the ranks of a job, ordered. The caller holds mu.

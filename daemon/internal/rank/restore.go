@@ -137,10 +137,10 @@ func (r *Ranks) readJob(job api.JobID) {
 	}
 }
 
-// removeStrays removes units of which this node has no record, or that of a rank
+// removeStrays removes units of this node, and of no other on the machine, of which this node has no record, or that of a rank
 // that has ended: nothing would ever renew or end them.
 func (r *Ranks) removeStrays(ctx context.Context) error {
-	units, err := r.cfg.Supervisor.List(ctx, labelPrefix)
+	units, err := r.cfg.Supervisor.List(ctx, api.RankLabelsOf(r.cfg.Node))
 	if err != nil && len(units) == 0 {
 		return fmt.Errorf("the system's supervisor cannot tell what runs: %w", err)
 	}

@@ -103,7 +103,7 @@ func TestADaemonIsKilledWhileItWrites(t *testing.T) {
 			folder := m.ranks.rankFolder(p.Rank)
 			is.NoErr(os.WriteFile(filepath.Join(folder, shimproto.SpecFile), []byte(test.spec), 0o600))
 			is.NoErr(os.MkdirAll(filepath.Join(m.folder, "units"), 0o700))
-			is.NoErr(os.WriteFile(filepath.Join(m.folder, "units", labelOf(p.Rank)+".unit.json"), nil, 0o600))
+			is.NoErr(os.WriteFile(filepath.Join(m.folder, "units", m.ranks.labelOf(p.Rank)+".unit.json"), nil, 0o600))
 			if !test.isCommitted {
 				is.NoErr(os.Truncate(recordPath(folder), 0))
 				// A start that takes its time has been told of, and is so only when its record is written.
@@ -201,7 +201,7 @@ func (m *mac) recorded(ref api.RankRef) {
 }
 
 func (m *mac) remove(ref api.RankRef) {
-	if err := m.supervisor.Remove(m.t.Context(), labelOf(ref)); err != nil {
+	if err := m.supervisor.Remove(m.t.Context(), m.ranks.labelOf(ref)); err != nil {
 		m.t.Fatal(err)
 	}
 }

@@ -132,7 +132,7 @@ func (m *mac) boot() *mac {
 		log = os.Stderr
 	}
 	cfg := Config{
-		Node: m.id, Clock: m.clock, Jobs: m.ledger, Documents: m.documents,
+		Node: m.id, Cluster: m.Cluster, Clock: m.clock, Jobs: m.ledger, Documents: m.documents,
 		Peers: peer.New(m.id, m.desk.Add(m.id), gatetest.New(gate.Config{
 			Self: m.id, Clock: m.clock, Electors: gatetest.Electors(m, nil),
 			Known: func(id api.JobID) (gate.Known, bool) { return m.known, m.known.Spec.Job == id },
@@ -313,7 +313,7 @@ func (m *mac) output(ref api.RankRef) string {
 // shimPID is the process of the only unit.
 func (m *mac) shimPID() int {
 	m.t.Helper()
-	units, err := m.supervisor.List(m.t.Context(), labelPrefix)
+	units, err := m.supervisor.List(m.t.Context(), api.RankLabelsOf(m.id))
 	if err != nil || len(units) != 1 {
 		m.t.Fatalf("%d units, %v", len(units), err)
 	}

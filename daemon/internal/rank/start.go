@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"fulmen/daemon/api"
@@ -100,7 +99,7 @@ func (r *Ranks) accept(w wanted) (*held, error) {
 			Phase: api.RankPreparing, PhaseSince: r.now(),
 		},
 		Principal: w.spec.Principal, Home: w.from.Node(), Account: w.account.Name, Plan: w.rank, Output: w.spec.Output,
-		Label: labelOf(w.ref), Socket: socketIn(r.runtimeFolder(w.ref)), LeaseS: w.leaseS, GraceS: r.cfg.grace(w.spec).Seconds(),
+		Label: r.labelOf(w.ref), Socket: socketIn(r.runtimeFolder(w.ref)), LeaseS: w.leaseS, GraceS: r.cfg.grace(w.spec).Seconds(),
 	}
 	if joins(w.plan) {
 		rec.Doc.Handshake = &api.Handshake{State: api.HandshakeNone}
@@ -121,10 +120,9 @@ func (r *Ranks) accept(w wanted) (*held, error) {
 		}
 	}
 	r.sayPreparing(h, w)
-	before := r.before(h)
 	r.work.Go(func() {
 		defer cancel()
-		r.live(ctx, h, w, before)
+		r.live(ctx, h, w)
 	})
 	return h, nil
 }
@@ -150,8 +148,3 @@ func (r *Ranks) sayPreparing(h *held, w wanted) {
 
 // preparingAfter is how long what takes no time otherwise is not said.
 const preparingAfter = 50 * time.Millisecond
-
-// before are the ranks whose units bear the label of this one. The caller holds mu.
-func (r *Ranks) before(h *held) []*held {
-	return slices.DeleteFunc(r.ofJob(h.Doc.Job), func(o *held) bool { return o == h || o.Label != h.Label })
-}
