@@ -152,7 +152,7 @@ func deviceOf(t tree, device *entry, listed map[string]map[string]any, listErr e
 	}
 	if !there {
 		setPowerState(device, &d, why)
-		for _, field := range []string{"gids", "mtu_bytes", "speed_bits_per_s"} {
+		for _, field := range []string{"gids", "limits", "mtu_bytes", "speed_bits_per_s"} {
 			d.Unknown.Add(field, why)
 		}
 		return d

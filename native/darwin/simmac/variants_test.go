@@ -50,7 +50,7 @@ const (
 func ofLibrary() []string {
 	out := []string{"rdma.devices[1].speed_bits_per_s"}
 	for i := range 3 {
-		out = append(out, fmt.Sprintf("rdma.devices[%d].gids", i), fmt.Sprintf("rdma.devices[%d].mtu_bytes", i))
+		out = append(out, fmt.Sprintf("rdma.devices[%d].gids", i), fmt.Sprintf("rdma.devices[%d].limits", i), fmt.Sprintf("rdma.devices[%d].mtu_bytes", i))
 	}
 	return out
 }
