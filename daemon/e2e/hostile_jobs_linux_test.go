@@ -17,6 +17,7 @@ import (
 	"fulmen/daemon/e2e/desk"
 	"fulmen/daemon/e2e/hostile"
 	"fulmen/daemon/internal/peer/rankio"
+	"fulmen/daemon/internal/rank/files/wire"
 )
 
 // What only the victim may have: it is in the output, the variables and the folder of
@@ -37,7 +38,7 @@ func (a *attack) victimJob() api.JobSubmitParams {
 	return api.JobSubmitParams{
 		Environment: map[string]string{"HF_TOKEN": secretValue},
 		Request: api.JobRequest{
-			Name: "secret-name", Labels: map[string]string{"project": "secret-label"},
+			Name: "secret-name", Labels: map[string]string{"secret-key": "secret-label"},
 			Program: api.Program{
 				Command:   []string{"/bin/sh", "-c", "echo " + secretOutput + "; exec cat", "--token=hunter2"},
 				Directory: folder, Home: a.Account.Home, Variables: []string{"HF_TOKEN"}, Sync: true, Stdin: api.StdinRank0,
@@ -77,13 +78,28 @@ func (a *attack) genuine(t *testing.T, id api.JobID) (api.Job, api.JobSpec) {
 	return job, spec
 }
 
-// stolen is the warrant of the victim's job with steps to the hostile member that
-// nobody but it has signed.
+// stolen is the warrant of the victim's job with a step to the hostile member that
+// nobody but it has signed, and that is otherwise as an offer has to be.
 func (a *attack) stolen(job api.Job) (w api.Warrant, epoch uint64) {
-	const high = 9_000_000
+	const high = api.TermEpochs - 1
 	w = job.Warrant()
 	w.Homes = append(slices.Clone(w.Homes), job.StepTo(a.cluster, "", a.m.Node, high).Offer(a.m.Key()))
 	return w, high
+}
+
+// claims are all the proofs that the hostile member can make up of being a job's home.
+func (a *attack) claims(job api.Job) (all [][]api.Succession) {
+	step := job.StepTo(a.cluster, "", a.m.Node, api.NextTerm(job.Epoch))
+	vote := step.Vote(a.m.Node, a.m.Key())
+	w, _ := a.stolen(job)
+	all = append(all, nil, w.Homes)
+	for _, s := range []api.Succession{
+		{Epoch: step.Epoch, Home: step.Home, Votes: slices.Repeat([]api.Vote{vote}, 4)},
+		step.Act(a.eve(), a.m.Key()), step.Act(a.victim, a.m.Key()),
+	} {
+		all = append(all, append(slices.Clone(job.Homes), s))
+	}
+	return all
 }
 
 // forged is the warrant of a spec that names the victim, or any other, and that the
@@ -127,16 +143,15 @@ func (a *attack) isRecorded(t *testing.T, at *desk.Node, what string, why ...api
 
 // hears opens a connection to studio-1 and gives all that comes until it ends, or
 // nothing comes for a while.
-func (a *attack) hears(t *testing.T, first api.PeerConn, say ...rankio.Message) string {
+func (a *attack) hears(t *testing.T, first api.PeerConn, say ...func(io.Writer)) string {
 	t.Helper()
 	conn, err := a.m.Stream(t.Context(), a.Nodes[0].ID, first)
 	if err != nil {
 		return ""
 	}
 	defer conn.Close()
-	w := rankio.NewWriter(conn)
-	for _, m := range say {
-		_ = w.Send(m) // it may be closed already
+	for _, s := range say {
+		s(conn)
 	}
 	must(t, "a deadline", conn.SetReadDeadline(time.Now().Add(3*time.Second)))
 	all, _ := io.ReadAll(conn)
@@ -197,7 +212,9 @@ func (a *attack) testOutput(t *testing.T) {
 	must(t, "documents", err)
 
 	rank := api.RankRef{Job: a.job, Attempt: 1}
-	typed := rankio.Given{Data: []byte("typed by another\n")}
+	typed := func(w io.Writer) {
+		_ = rankio.NewWriter(w).Send(rankio.Given{Data: []byte("typed by another\n")}) // it may be closed already
+	}
 	for _, by := range []api.Principal{a.eve(), a.victim, a.m.Person(a.victim.User)} {
 		for _, follow := range []bool{false, true} {
 			got := a.hears(t, api.PeerConn{Carries: api.ConnOutput, Rank: rank, Output: &api.PeerOutput{By: by, Follow: follow}})
@@ -247,7 +264,7 @@ func (a *attack) testValues(t *testing.T) {
 		_, err = a.m.Puts(t.Context(), at.ID, mine)
 		must(t, "documents", err)
 	}
-	for _, homes := range [][]api.Succession{w.Homes, nil} {
+	for _, homes := range a.claims(job) {
 		var got api.PeerJobResult
 		p := api.PeerJobParams{Wish: api.WishValues, Job: a.job, By: a.victim, Homes: homes}
 		err := a.m.Call(t.Context(), a.Nodes[0].ID, "peer.job", p, &got)
@@ -257,7 +274,7 @@ func (a *attack) testValues(t *testing.T) {
 	a.isRecorded(t, a.Nodes[0], "peer.job", api.ReasonHomeNotProven)
 	// Nor by an offer or votes that it made up, at any node.
 	for _, at := range a.Nodes[:3] {
-		a.isRefused(t, at, "peer.vote", api.PeerVoteParams{Warrant: w, Job: a.job, From: a.m.Node, FromEpoch: epoch, Epoch: epoch + 1}, api.ReasonHomeNotProven)
+		a.isRefused(t, at, "peer.vote", api.PeerVoteParams{Warrant: w, Job: a.job, From: a.m.Node, FromEpoch: epoch, Epoch: api.NextTerm(epoch)}, api.ReasonHomeNotProven)
 		a.isRefused(t, at, "peer.job", api.PeerJobParams{Wish: api.WishSubmit, Job: a.job, By: a.victim, Handed: &job,
 			Offer: new(job.StepTo(a.cluster, a.job, at.ID, epoch+1).Offer(a.m.Key()))}, api.ReasonHomeNotProven)
 		known, _, err := jobOf(t.Context(), at.Client, a.job)
@@ -267,22 +284,42 @@ func (a *attack) testValues(t *testing.T) {
 	a.isUnharmed(t)
 }
 
-// The folder of the job, and of a job that never was, with the genuine spec in a
-// document of that id.
+// The folder of the job, by a document of it of which a rank runs at the member, and of
+// a job that never was, which has the genuine spec and an offer of it that studio-1
+// signed.
 func (a *attack) testFolder(t *testing.T) {
-	is := is.New(t)
 	job, _ := a.genuine(t, a.job)
-	job.Home, job.Epoch = a.m.Node, 100
+	home, err := a.network.Stolen(a.Nodes[0].Home, a.cluster)
+	must(t, "the key of studio-1", err)
+	offer := job.StepTo(a.cluster, a.job, a.m.Node, job.Epoch+1).Offer(home.Key())
+	attempt := job.OpenAttempt()
+	plan := *attempt.Plan
+	plan.Ranks = slices.Clone(plan.Ranks)
+	plan.Ranks[0].Node = a.m.Node
+	attempt.Plan = &plan
+	w, epoch := a.stolen(job)
 	never := api.NewJobID()
-	mine, err := a.m.Signs(api.KindJob, string(never), job)
-	must(t, "a job", err)
-	_, err = a.m.Puts(t.Context(), a.Nodes[0].ID, mine)
-	must(t, "documents", err)
-	for _, id := range []api.JobID{a.job, never} {
-		for _, epoch := range []uint64{1, 100} {
-			got := a.hears(t, api.PeerConn{Carries: api.ConnFiles, Job: id, Epoch: epoch})
-			is.True(!strings.Contains(got, secretFile))
-			is.True(len(got) < 1000) // a refusal
+	epochs := map[api.JobID]uint64{a.job: epoch, never: offer.Epoch}
+	for id, homes := range map[api.JobID][]api.Succession{a.job: w.Homes, never: {offer}} {
+		job.Home, job.Epoch, job.Homes = a.m.Node, epochs[id], homes
+		mine, err := a.m.Signs(api.KindJob, string(id), job)
+		must(t, "a job", err)
+		_, err = a.m.Puts(t.Context(), a.Nodes[0].ID, mine)
+		must(t, "documents", err)
+	}
+	asks := func(conn io.Writer) {
+		c := wire.NewConn(nil, conn)
+		// It may be closed already.
+		_ = errors.Join(c.Say(wire.Hashed, nil), c.Say(wire.Want, []int{0}), c.Say(wire.Wanted, nil), c.Flush())
+	}
+	for id, high := range epochs {
+		for _, epoch := range []uint64{1, high} {
+			got := a.hears(t, api.PeerConn{Carries: api.ConnFiles, Job: id, Epoch: epoch}, asks)
+			for _, secret := range []string{secretFile, `"path"`} {
+				if strings.Contains(got, secret) {
+					t.Errorf("%s at epoch %d is given %q", id, epoch, got)
+				}
+			}
 		}
 	}
 	a.isRecorded(t, a.Nodes[0], "files", api.ReasonNotYourJob)

@@ -43,7 +43,10 @@ func (m *Member) Floods(ctx context.Context, nodes ...api.NodeID) *Flood {
 				docs = f.add(docs, api.KindRank, fmt.Sprintf("j%08d/1/0", 100*i+k), map[string]string{"t": text[:300]})
 				docs = f.add(docs, api.KindGrant, fmt.Sprintf("j%08d/1/0", 100*i+k), nil)
 			}
-			docs = f.add(docs, api.Kind(fmt.Sprintf("next-%s", strings.Repeat("x", 1+i%50))), "x", map[string]string{"t": text[:300]})
+			for k := range 10 {
+				kind := api.Kind("next-" + strings.Repeat("x", 1+i%50))
+				docs = f.add(docs, kind, fmt.Sprintf("x%d", 10*i+k), map[string]string{"t": text[:300]})
+			}
 			return "peer.put", api.PeerPutParams{Docs: docs}
 		})
 		f.calls(to, &open, "events", func(i int) (string, any) {
