@@ -28,6 +28,7 @@ func stub(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Defer(func() { ts.Check(d.Close()) })
 	d.Always("node.list", api.NodeListResult{Nodes: []api.NodeView{{Node: stubNode, ShortName: "mac-studio", Self: true}}})
 	d.Always("job.submit", api.JobSubmitResult{Job: stubJob})
+	d.Always("job.apply", api.JobApplyResult{Outcome: api.ApplyCreated, Job: stubJob})
 	d.Always("job.input", api.Empty{})
 	stopped := make(chan struct{})
 	d.Set("job.stop", func(json.RawMessage) (any, error) {
@@ -49,6 +50,7 @@ func stub(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Check(d.SetValue(j))
 		return d
 	}
+	d.Always("job.get", api.JobGetResult{Job: doc(api.JobRunning), Ranks: []api.Document{}})
 	if args[0] == "stop" {
 		end = api.JobStopped
 	} else {
