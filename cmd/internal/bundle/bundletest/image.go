@@ -52,7 +52,7 @@ func (i Image) Bytes() []byte {
 	segment("__TEXT", 0, textSize)
 	if i.GoFlag != "" {
 		segment("__DATA", textSize/4*3, textSize/4)
-		binary.LittleEndian.PutUint64(commands[1][56:], 3<<32|3) // may be read and written, as Go wants it of where it looks
+		commands[1] = withSection(commands[1], "__go_buildinfo", textSize/4*3, textSize/4) // where Go looks
 	}
 	segment("__LINKEDIT", textSize, linkSize+placeSize)
 	if i.Name != "" {
@@ -99,6 +99,18 @@ func BuildInfo(flag string) []byte {
 		out = append(binary.AppendUvarint(out, uint64(len(text))), text...)
 	}
 	return out
+}
+
+// withSection adds the one section that a segment has.
+func withSection(segment []byte, name string, at, size int) []byte {
+	binary.LittleEndian.PutUint32(segment[64:], 1)
+	section := make([]byte, 80)
+	copy(section, name)
+	copy(section[16:32], segment[8:24]) // the segment's name
+	binary.LittleEndian.PutUint64(section[32:], uint64(at))
+	binary.LittleEndian.PutUint64(section[40:], uint64(size))
+	binary.LittleEndian.PutUint32(section[48:], uint32(at))
+	return started(binary.LittleEndian.Uint32(segment), append(segment, section...))
 }
 
 // dylib is a command that names a library, with versions of no importance.

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -246,8 +247,18 @@ func TestALateRefusal(t *testing.T) {
 		b.plug("en6", api.InterfaceThunderbolt, "cable", "169.254.1.2/16")
 		settle()
 		is.Equal(len(a.Candidates(nodeB)), 1)
-		var said []string
-		a.options.Denied = func(detail string) { said = append(said, detail) }
+		var mu sync.Mutex
+		var heard []string
+		a.options.Denied = func(detail string) {
+			mu.Lock()
+			defer mu.Unlock()
+			heard = append(heard, detail)
+		}
+		said := func() []string {
+			mu.Lock()
+			defer mu.Unlock()
+			return slices.Clone(heard)
+		}
 		searches := func() (found []*searching) {
 			world.mu.Lock()
 			defer world.mu.Unlock()
@@ -272,12 +283,12 @@ func TestALateRefusal(t *testing.T) {
 			settle()
 			is.Equal(len(searches()), 1)
 			refuse()
-			is.Equal(said, []string{"DNS-SD error -65570"}) // which is no news
+			is.Equal(said(), []string{"DNS-SD error -65570"}) // which is no news
 		}
 		time.Sleep(2*retryAfter + lateFor)
 		settle()
 		is.NoErr(a.Problem())
-		is.Equal(said, []string{"DNS-SD error -65570", ""})
+		is.Equal(said(), []string{"DNS-SD error -65570", ""})
 		is.Equal(len(a.Candidates(nodeB)), 1)
 	})
 }
