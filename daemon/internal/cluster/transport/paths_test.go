@@ -7,6 +7,8 @@ import (
 	"net"
 	"net/netip"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -345,11 +347,11 @@ func TestAnAddressOfTwoInterfacesIsNotListenedAt(t *testing.T) {
 // guarded is sockets that the system may keep from the local network.
 type guarded struct {
 	native.Sockets
-	denied bool
+	denied atomic.Bool
 }
 
 func (g *guarded) Dial(ctx context.Context, iface string, source netip.Addr, to netip.AddrPort) (net.Conn, error) {
-	if g.denied {
+	if g.denied.Load() {
 		return nil, fmt.Errorf("%w: dial %v", native.ErrLocalNetwork, to)
 	}
 	return g.Sockets.Dial(ctx, iface, source, to)
@@ -364,16 +366,26 @@ func TestTheLocalNetworkIsDenied(t *testing.T) {
 		other := d.start(1)
 		defer other.Close()
 		a := d.nodes[0]
-		sockets := &guarded{Sockets: a.options.Sockets, denied: true}
+		sockets := &guarded{Sockets: a.options.Sockets}
+		sockets.denied.Store(true)
 		a.options.Sockets = sockets
+		var mu sync.Mutex
 		said := map[string]bool{}
-		a.options.Denied = func(at string) { said[at] = true }
+		a.options.Denied = func(at string) {
+			mu.Lock()
+			defer mu.Unlock()
+			said[at] = true
+		}
 		a.SetCandidates(other.id.Node, d.candidates(other)[:1])
 		is.NoErr(other.Start())
 		d.open()
+		mu.Lock()
 		is.Equal(said, map[string]bool{"10.0.0.2:7732": true})
-		sockets.denied = false
+		mu.Unlock()
+		sockets.denied.Store(false)
 		d.pass(time.Minute)
+		mu.Lock()
 		is.True(said[""])
+		mu.Unlock()
 	})
 }
