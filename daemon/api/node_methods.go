@@ -84,5 +84,7 @@ type NodeConditionsResult struct {
 type NodeCondition struct {
 	// Node is who says so.
 	Node NodeID `json:"node"`
+	// Others say the same, such as the node at a cable's other end.
+	Others []NodeID `json:"others,omitempty"`
 	Condition
 }

@@ -95,11 +95,15 @@ exec gcc -w ` + strings.Join(t.includes(), " ") + ` "$@" -L"$SIM_FOLDER" '-Wl,-r
 func (t *Tree) modules(ctx context.Context) error {
 	source := map[string]string{}
 	for _, module := range []string{kit, systray} {
-		out, err := runs(ctx, t.root, nil, "go", "list", "-m", "-f", "{{.Dir}}", module)
+		out, err := runs(ctx, t.root, nil, "go", "mod", "download", "-json", module)
 		if err != nil {
 			return err
 		}
-		source[module] = strings.TrimSpace(string(out))
+		var got struct{ Dir string }
+		if err := json.Unmarshal(out, &got); err != nil {
+			return err
+		}
+		source[module] = got.Dir
 	}
 	at := source[kit]
 	block, err := os.ReadFile(filepath.Join(at, "objc", "block.m"))

@@ -31,14 +31,15 @@ func Derived(s Seen) []api.NodeCondition {
 		code api.Reason
 		text string
 	}
-	ends := map[said]bool{}
+	first := map[said]int{}
 	for _, c := range slices.SortedStableFunc(slices.Values(s.Said), func(a, b api.NodeCondition) int { return a.Since.Compare(b.Since.Time) }) {
 		if _, err := api.ParseLinkEnd(c.Subject); err == nil || c.Code == api.ReasonBridgeLoop {
 			same := said{c.Code, c.Text}
-			if ends[same] {
-				continue // the other end says so too
+			if i, is := first[same]; is {
+				all[i].Others = append(all[i].Others, c.Node)
+				continue
 			}
-			ends[same] = true
+			first[same] = len(all)
 		}
 		all = append(all, c)
 	}

@@ -106,4 +106,5 @@ func TestACableIsNamedOnce(t *testing.T) {
 	is.Equal(got[0].Code, api.ReasonDiskFull)
 	is.Equal(got[2].Code, api.ReasonLinkFlapping)
 	is.True(strings.HasSuffix(got[2].Text, ": ada:1 to bob:2."))
+	is.Equal([]api.NodeID{got[2].Node, got[2].Others[0]}, []api.NodeID{nodeA, nodeB})
 }

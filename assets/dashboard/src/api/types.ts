@@ -2602,6 +2602,8 @@ export interface NodeChanged {
 export interface NodeCondition {
   /** Who says so. */
   node: NodeID;
+  /** Say the same, such as the node at a cable's other end. */
+  others?: NodeID[];
   /** The stable key, from the table of reasons. */
   code: Reason;
   /** How much it matters. */

@@ -18,8 +18,9 @@ export function merged(conditions: readonly api.NodeCondition[]): Shown[] {
   for (const condition of conditions) {
     const key = condition.subject ? `${condition.code} ${condition.text}` : `${condition.code} ${condition.node}`;
     const same = out.get(key);
-    if (same) same.nodes.push(condition.node);
-    else out.set(key, { ...condition, nodes: [condition.node] });
+    const nodes = [condition.node, ...(condition.others ?? [])];
+    if (same) same.nodes.push(...nodes);
+    else out.set(key, { ...condition, nodes });
   }
   return [...out.values()];
 }
