@@ -8,14 +8,14 @@ var localGroups = map[string]string{
 	// What any account of this Mac may see and do.
 	"looking": `state.get state.watch state.unwatch node.list node.get node.watch node.conditions link.list link.get
 		link.watch link.history link.export measure.get measure.list measure.watch rdma.list rdma.check rdma.history job.list
-		event.list event.watch cluster.users cluster.peers cluster.sharing cluster.pending daemon.info daemon.config daemon.doctor
+		event.list event.watch cluster.users cluster.peers cluster.sharing daemon.info daemon.config daemon.doctor
 		daemon.authenticate daemon.authorize daemon.redeem_secret`,
 	// What any account may have for itself: nobody else's thing is named.
-	"own": `measure.gpu measure.link rdma.probe link.mute job.submit job.plan job.preflight event.audit daemon.report
+	"own": `measure.gpu measure.link rdma.probe link.mute job.submit job.apply job.plan job.preflight event.audit daemon.report
 		daemon.tokens daemon.create_token daemon.revoke_token daemon.browser_secret measure.cancel`,
 	// What changes the Mac for all who use it.
 	"administering": `cluster.pair cluster.join cluster.answer cluster.invite cluster.remove cluster.map_user cluster.set_sharing
-		cluster.leave node.rename rdma.enable rdma.disable rdma.undo daemon.set_config daemon.logs daemon.simulate
+		node.rename rdma.enable rdma.disable rdma.undo daemon.set_config daemon.logs daemon.simulate
 		daemon.start daemon.stop daemon.restart`,
 	// What is about one job.
 	"of-jobs":  "managing talking",

@@ -237,7 +237,8 @@ func Outcome(j api.Job, ranks []api.Rank, called map[api.NodeID]string) *api.Err
 		next = fmt.Sprintf("See: fulmen job logs %s --rank %d", job, rank)
 	}
 	for _, earlier := range j.Attempts {
-		if earlier.Attempt != j.Attempt {
+		// That there is no MLX is a note, and chose the plan of the next attempt.
+		if earlier.Attempt != j.Attempt && earlier.Reason != api.ReasonProgramMLXMissing {
 			if why := explained(earlier.Reason, earlier.Message); why != "" {
 				e.Data.Causes = append(e.Data.Causes, api.Cause{Reason: earlier.Reason, Message: fmt.Sprintf("Attempt %d: %s.", earlier.Attempt, why)})
 			}
