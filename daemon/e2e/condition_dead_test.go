@@ -40,7 +40,15 @@ func TestADeadMacIsTold(t *testing.T) {
 		}
 		return found
 	}
+	events := func() []api.Event {
+		result, err := client.Call[api.EventListResult](t.Context(), others[0].Client, "event.list", nil)
+		is.NoErr(err)
+		return result.Events
+	}
 	is.Equal(len(of(0)), 0)
+	eventually(t, "it is told that the Mac joined", patience, func() bool {
+		return slices.ContainsFunc(events(), func(e api.Event) bool { return e.Node == dead.ID && e.Kind == api.EventNodeJoined })
+	})
 	dead.End(os.Kill)
 	for at := range others {
 		eventually(t, "a condition of the dead Mac", toldWithin, func() bool { return len(of(at)) == 1 })
@@ -65,9 +73,7 @@ func TestADeadMacIsTold(t *testing.T) {
 			}
 		}
 	}
-	events, err := client.Call[api.EventListResult](t.Context(), others[0].Client, "event.list", nil)
-	is.NoErr(err)
-	lost := slices.DeleteFunc(events.Events, func(e api.Event) bool {
+	lost := slices.DeleteFunc(events(), func(e api.Event) bool {
 		return e.Node != dead.ID || e.Reason != api.ReasonSuspect && e.Reason != api.ReasonUnreachable
 	})
 	is.Equal(len(lost), 1) // once, and not as a condition again
