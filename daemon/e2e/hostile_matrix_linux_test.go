@@ -311,7 +311,7 @@ func (m *matrix) outcome(c matrixCase) string {
 		return string(api.ReasonNotAMember) // before there was a door
 	}
 	entries := m.recorded[c.use]
-	isOfMembers := gatetest.Fits("of-members", c.door)
+	isOfMembers := gatetest.DoorGroups.Fits("of-members", c.door)
 	isStream := gatetest.Firsts[c.door] != nil
 	admitted := slices.ContainsFunc(entries, func(e api.AuditEntry) bool { return e.Why != api.AuditRefused })
 	if isStream && !isOfMembers {

@@ -1,10 +1,10 @@
 package e2e
 
-import "strings"
+import "fulmen/daemon/internal/gate/gatetest"
 
 // localGroups are names for methods of the local API. A new method has to be in one of
 // them.
-var localGroups = map[string]string{
+var localGroups = gatetest.Groups{
 	// What any account of this Mac may see and do.
 	"looking": `state.get state.watch state.unwatch node.list node.get node.watch node.conditions link.list link.get
 		link.watch link.history link.export measure.get measure.list measure.watch rdma.list rdma.check rdma.history job.list
@@ -48,21 +48,10 @@ var localRules = []localRule{
 	{"of-jobs", "*", "*", "not_your_job"},
 }
 
-// fitsLocal reports whether words, some of which are groups, name something.
-func fitsLocal(words, name string) bool {
-	for _, w := range strings.Fields(words) {
-		group, isGroup := localGroups[w]
-		if w == "*" || w == name || isGroup && fitsLocal(group, name) {
-			return true
-		}
-	}
-	return false
-}
-
 // expectedLocal is the outcome of a case by the rules; empty where there is none.
 func expectedLocal(method, account, subject string) string {
 	for _, r := range localRules {
-		if fitsLocal(r.methods, method) && fitsLocal(r.accounts, account) && fitsLocal(r.subjects, subject) {
+		if localGroups.Fits(r.methods, method) && localGroups.Fits(r.accounts, account) && localGroups.Fits(r.subjects, subject) {
 			return r.outcome
 		}
 	}

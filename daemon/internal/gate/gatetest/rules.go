@@ -5,8 +5,11 @@ import (
 	"strings"
 )
 
-// groups are names for several doors, callers or subjects.
-var groups = map[string]string{
+// Groups are names for several things, of which each may be a group's name.
+type Groups map[string]string
+
+// DoorGroups are of doors and callers.
+var DoorGroups = Groups{
 	"of-members": "peer.hello peer.put peer.digest peer.pull peer.roster peer.watch peer.unwatch peer.hold peer.measure peer.profile stream side_channel",
 	"of-cables":  "peer.rdma peer.probe",
 	"starting":   "peer.grant peer.listen peer.start peer.spawn",
@@ -131,18 +134,18 @@ var Rules = []Rule{
 	{"files", "*", "*", "not_your_job"},
 }
 
-// Fits reports whether words, some of which are groups, name something.
-func Fits(words, name string) bool {
+// Fits reports whether words, some of which are groups, name something; "*" names all.
+func (g Groups) Fits(words, name string) bool {
 	return slices.ContainsFunc(strings.Fields(words), func(w string) bool {
-		group, isGroup := groups[w]
-		return w == "*" || w == name || isGroup && Fits(group, name)
+		group, isGroup := g[w]
+		return w == "*" || w == name || isGroup && g.Fits(group, name)
 	})
 }
 
 // Expected is the outcome of a case by the rules, and which rule says so; -1 = none.
 func Expected(door, caller, subject string) (outcome string, by int) {
 	for i, r := range Rules {
-		if Fits(r.Doors, door) && Fits(r.Callers, caller) && Fits(r.Subjects, subject) {
+		if DoorGroups.Fits(r.Doors, door) && DoorGroups.Fits(r.Callers, caller) && DoorGroups.Fits(r.Subjects, subject) {
 			return r.Outcome, i
 		}
 	}
