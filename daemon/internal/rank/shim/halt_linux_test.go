@@ -46,7 +46,8 @@ func TestWhatIsStoppedIsTold(t *testing.T) {
 	h.wait()
 }
 
-// guard is the shim's child that is not the program; 0 while there is none.
+// guard is the shim's child that runs the guard's shell; 0 while there is none. One
+// stopped before it is that shell would hold the shim too, which waits for the exec.
 func (h *held) guard(program int) int {
 	var text []byte
 	threads, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", h.cmd.Process.Pid))
@@ -55,7 +56,8 @@ func (h *held) guard(program int) int {
 		text = slices.Concat(text, more)
 	}
 	for word := range strings.FieldsSeq(string(text)) {
-		if pid, err := strconv.Atoi(word); err == nil && pid != program {
+		name, _ := os.ReadFile("/proc/" + word + "/comm")
+		if pid, err := strconv.Atoi(word); err == nil && pid != program && string(name) == "sh\n" {
 			return pid
 		}
 	}
