@@ -40,7 +40,7 @@ func (a *attack) victimJob() api.JobSubmitParams {
 		Request: api.JobRequest{
 			Name: "secret-name", Labels: map[string]string{"secret-key": "secret-label"},
 			Program: api.Program{
-				Command:   []string{"/bin/sh", "-c", "echo " + secretOutput + "; exec cat", "--token=hunter2"},
+				Command:   []string{"/bin/sh", "-c", `printf '` + secretOutput + `\033]52;c;eA==\007\n'; exec cat`, "--token=hunter2"},
 				Directory: folder, Home: a.Account.Home, Variables: []string{"HF_TOKEN"}, Sync: true, Stdin: api.StdinRank0,
 			},
 			Placement: api.Placement{Ranks: 1, Nodes: []api.NodeID{a.Nodes[0].ID}}, Detached: true,

@@ -58,6 +58,8 @@ func TestHostileMember(t *testing.T) {
 		{"M2 no grant in another name", a.testGrants},
 		{"M3 no cable of others", a.testCable},
 		{"M4 a report names nobody", a.testReport},
+		{"L3 nothing for a terminal", a.testEscapes},
+		{"L4 no port of others", a.testPort},
 		{"L6 no number that cannot be", a.testNumbers},
 		{"H4 a link is for its account", a.testLink},
 		{"the victim still rules", a.testVictim},

@@ -4,13 +4,16 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/coder/websocket"
+	"github.com/creack/pty"
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
@@ -56,6 +59,65 @@ func (a *attack) testReport(t *testing.T) {
 			t.Errorf("the report has %q: %q", secret, got.out[max(0, at-80):min(len(got.out), at+80)])
 		}
 	}
+}
+
+// What a rank prints for the terminal of whoever reads it, such as a text for their
+// clipboard.
+func (a *attack) testEscapes(t *testing.T) {
+	is := is.New(t)
+	keys, terminal, err := pty.Open()
+	if err != nil {
+		t.Skipf("there are no pseudo-terminals here: %v", err)
+	}
+	defer keys.Close()
+	c := a.Command(t.Context(), a.Fulmen, "job", "logs", string(a.job))
+	c.Env = append(c.Env, api.EnvHome+"="+a.Nodes[0].Home)
+	c.Stdout = terminal
+	must(t, "its output", errors.Join(c.Run(), terminal.Close()))
+	shown, _ := io.ReadAll(keys) // EIO is its end
+	is.True(strings.Contains(string(shown), secretOutput))
+	is.True(strings.Contains(string(shown), `\x1b]52;`))
+	is.True(!strings.Contains(string(shown), "\x1b"))
+}
+
+// A port of studio-2 on which another account's program listens, published by a job
+// that does not listen there.
+func (a *attack) testPort(t *testing.T) {
+	is := is.New(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, "another program's port", err)
+	defer l.Close()
+	reached := make(chan struct{})
+	go func() {
+		if conn, err := l.Accept(); err == nil {
+			conn.Close()
+			close(reached)
+		}
+	}()
+	port := l.Addr().(*net.TCPAddr).Port
+	id := a.submits(t, api.JobSubmitParams{Request: api.JobRequest{
+		Program:   api.Program{Command: []string{"/bin/sleep", "1000"}, Directory: a.Work, Home: a.Account.Home, Stdin: api.StdinNone},
+		Placement: api.Placement{Ranks: 1, Nodes: []api.NodeID{a.Nodes[1].ID}}, Publish: []api.Publish{{Port: port}}, Detached: true,
+	}})
+	_, ranks := a.runs(t, id)
+	is.Equal(len(ranks[0].Ports), 0) // it is not the job's
+	home, err := a.network.Stolen(a.Nodes[0].Home, a.cluster)
+	must(t, "the key of studio-1", err)
+	conn, err := home.Stream(t.Context(), a.Nodes[1].ID, api.PeerConn{Carries: api.ConnPublish, Rank: api.RankRef{Job: id, Attempt: 1}, Port: port})
+	must(t, "a connection", err)
+	defer conn.Close()
+	must(t, "a deadline", conn.SetReadDeadline(time.Now().Add(soon)))
+	var said [1]byte
+	_, err = io.ReadFull(conn, said[:])
+	is.NoErr(err)
+	is.Equal(string(said[:]), "r") // refused
+	select {
+	case <-reached:
+		t.Error("the other account's program was reached")
+	default:
+	}
+	call[api.Empty](t, a.clients.victim, "job.stop", api.JobStopParams{Job: id, Kill: true})
+	(&jobs{a.stage, a.Desk}).until(t, a.Nodes[0], id, "end", after, hasEnded)
 }
 
 // Numbers of the member's own that no Mac has.
