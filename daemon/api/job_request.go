@@ -25,6 +25,8 @@ type JobRequest struct {
 	AllowSolo bool `json:"allow_solo,omitempty"`
 	// Publish are ports of rank 0 made reachable elsewhere.
 	Publish []Publish `json:"publish,omitempty"`
+	// Kept says that nothing expires: the job may be started, and started again, until it ends or is deleted.
+	Kept bool `json:"kept,omitempty"`
 	// Detached says that the job goes on without its client.
 	Detached bool `json:"detached,omitempty"`
 	// Output is what becomes of the job's output when it is deleted; empty = delete.
@@ -38,7 +40,7 @@ func (r JobRequest) Spec(job JobID, by Principal, at Time) JobSpec {
 		Job: job, RequestID: r.RequestID, Principal: by, SubmittedAt: at, Name: r.Name, Labels: r.Labels,
 		Program: r.Program, Placement: r.Placement, Deadlines: r.Deadlines, Retries: r.Retries,
 		MaxAttempts: r.MaxAttempts, AllowMixed: r.AllowMixed, AllowSolo: r.AllowSolo, Publish: r.Publish,
-		Detached: r.Detached, Output: r.Output,
+		Kept: r.Kept, Detached: r.Detached, Output: r.Output,
 	}
 	if s.Output == "" {
 		s.Output = OutputDelete

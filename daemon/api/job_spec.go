@@ -18,8 +18,11 @@ type JobSpec struct {
 	// Roster are the heads of the roster as the submitter's node knew them, in ascending order: who was a member by them
 	// votes for another home.
 	Roster []string `json:"roster,omitempty"`
-	// ExpiresAt is until when something may be started by it, SpecLifetime after SubmittedAt at most. What runs then runs on.
+	// ExpiresAt is until when something may be started by it, SpecLifetime after SubmittedAt at most; absent where Kept. What
+	// runs then runs on.
 	ExpiresAt Time `json:"expires_at,omitzero"`
+	// Kept says that it may be started for as long as the submitter's node is a member.
+	Kept bool `json:"kept,omitempty"`
 	// Look says that nodes are only asked what they have: nothing is started by it.
 	Look bool `json:"look,omitempty"`
 	// Name is what screens show; by default that of its script or module, else of its program.

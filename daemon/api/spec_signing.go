@@ -93,7 +93,11 @@ func (j *Job) OpenSpec(id JobID, e Electors) (JobSpec, error) {
 // MayStart refuses a spec by which nothing is started any more, or not yet.
 func (s JobSpec) MayStart(now Time) error {
 	lifetime := s.ExpiresAt.Sub(s.SubmittedAt.Time)
-	if lifetime <= 0 || lifetime > SpecLifetime || now.Sub(s.ExpiresAt.Time) > ClockTolerance || s.SubmittedAt.Sub(now.Time) > ClockTolerance {
+	expired := lifetime <= 0 || lifetime > SpecLifetime || now.Sub(s.ExpiresAt.Time) > ClockTolerance
+	if s.Kept {
+		expired = !s.ExpiresAt.IsZero()
+	}
+	if expired || s.SubmittedAt.Sub(now.Time) > ClockTolerance {
 		return NewError(ReasonSpecExpired, string(s.Job))
 	}
 	return nil

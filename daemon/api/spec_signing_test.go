@@ -118,6 +118,19 @@ func TestMayStart(t *testing.T) {
 			if err := spec.MayStart(TimeOf(now)); (err == nil) != test.may {
 				t.Errorf("%v", err)
 			}
+			// One that is kept has no expiry, and starts what was not submitted in the future.
+			spec.Kept = true
+			if spec.MayStart(TimeOf(now)) == nil {
+				t.Error("a kept spec has an expiry")
+			}
+			spec.ExpiresAt = Time{}
+			if err := spec.MayStart(TimeOf(now)); (err == nil) != (test.submitted <= ClockTolerance) {
+				t.Errorf("kept: %v", err)
+			}
+			spec.Kept = false
+			if spec.MayStart(TimeOf(now)) == nil {
+				t.Error("neither kept nor with an expiry")
+			}
 		})
 	}
 }

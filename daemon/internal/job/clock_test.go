@@ -93,6 +93,46 @@ func TestAnExpiredSpecStartsNothing(t *testing.T) {
 	}
 }
 
+// A kept job is started however late, and its end is remembered while its submitter's
+// node is a member.
+func TestAKeptJobHasNoExpiry(t *testing.T) {
+	in(t, 2, func(t *testing.T, w *world) {
+		is := is.New(t)
+		a, b := w.nodes[0], w.nodes[1]
+		r := program(words("sleep", "1s"), a, b)
+		r.Kept = true
+		a.submits(program(words("sleep", "60s"), b))
+		id := a.submits(r) // waits for the other
+		pass(5 * time.Second)
+		late := int64(2 * api.SpecLifetime)
+		a.step.Store(late)
+		b.step.Store(late)
+		a.until(id, api.JobSucceeded, 2*time.Minute)
+		ordinary := a.submits(program(words("sleep", "1s"), a))
+		a.until(ordinary, api.JobSucceeded, 2*time.Minute)
+		remembers := func() (kept, other bool) {
+			b.kill()
+			b.start()
+			pass(2 * time.Second)
+			_, kept = b.Jobs.memory[id]
+			_, other = b.Jobs.memory[ordinary]
+			return kept, other
+		}
+		for _, id := range []api.JobID{id, ordinary} {
+			is.NoErr(a.Delete(t.Context(), a.person(), api.JobDeleteParams{Job: id}))
+		}
+		pass(time.Second)
+		kept, other := remembers()
+		is.True(kept && other)
+		b.step.Store(2 * late)
+		kept, other = remembers()
+		is.True(kept && !other)
+		w.removes(a)
+		kept, _ = remembers()
+		is.True(!kept)
+	})
+}
+
 // A clock that was set back makes no job the oldest: the last to end is kept.
 func TestClockSetBackKeepsTheLastJobs(t *testing.T) {
 	in(t, 1, func(t *testing.T, w *world) {

@@ -45,6 +45,9 @@ type Memory interface {
 type Remembered struct {
 	// Until is when its spec counts nowhere any more, and it may be forgotten.
 	Until api.Time `json:"until"`
+	// KeptBy is the submitter's node of a job whose spec never expires: it is remembered
+	// while that node is a member.
+	KeptBy api.NodeID `json:"kept_by,omitzero"`
 	// Gone says that it was deleted: nothing brings it back.
 	Gone bool `json:"gone,omitzero"`
 	// Ended says that it has ended: nothing of it is started again.

@@ -140,8 +140,10 @@ func (j *Jobs) remember(id api.JobID, change func(*Remembered)) error {
 	defer j.remembering.Unlock()
 	j.mu.Lock()
 	m := j.memory[id]
-	until := api.TimeOf(j.cfg.Clock.Now().Add(api.SpecLifetime + api.ClockTolerance))
-	if k := j.jobs[id]; k != nil && !k.spec.ExpiresAt.IsZero() {
+	until, keptBy := api.TimeOf(j.cfg.Clock.Now().Add(api.SpecLifetime+api.ClockTolerance)), api.NodeID("")
+	if k := j.jobs[id]; k != nil && k.spec.Kept {
+		keptBy = k.spec.Principal.Node
+	} else if k != nil && !k.spec.ExpiresAt.IsZero() {
 		until = api.TimeOf(k.spec.ExpiresAt.Add(api.ClockTolerance))
 	}
 	j.mu.Unlock()
@@ -151,7 +153,7 @@ func (j *Jobs) remember(id api.JobID, change func(*Remembered)) error {
 		return nil
 	}
 	if m.Until.IsZero() {
-		m.Until = until
+		m.Until, m.KeptBy = until, keptBy
 	}
 	if err := j.cfg.Memory.SaveJob(id, m); err != nil {
 		return err
@@ -175,7 +177,8 @@ func (j *Jobs) forgetOld() {
 	var old []api.JobID
 	j.mu.Lock()
 	for id, m := range j.memory {
-		if now.After(m.Until.Time) && (j.jobs[id] == nil || j.jobs[id].gone) {
+		_, isKept := j.cfg.Electors.PublicKey(m.KeptBy)
+		if !isKept && now.After(m.Until.Time) && (j.jobs[id] == nil || j.jobs[id].gone) {
 			old = append(old, id)
 			delete(j.memory, id)
 			delete(j.jobs, id)
@@ -197,6 +200,8 @@ func (j *Jobs) sign(spec api.JobSpec) (json.RawMessage, []byte, error) {
 // vouched is a spec of this node's people, as it is to be signed.
 func (j *Jobs) vouched(spec api.JobSpec) api.JobSpec {
 	spec.Home, spec.Roster = j.cfg.Node, j.cfg.Roster()
-	spec.ExpiresAt = api.TimeOf(spec.SubmittedAt.Add(api.SpecLifetime))
+	if !spec.Kept {
+		spec.ExpiresAt = api.TimeOf(spec.SubmittedAt.Add(api.SpecLifetime))
+	}
 	return spec
 }

@@ -108,7 +108,7 @@ func (j *Jobs) Retry(ctx context.Context, c Caller, p api.JobSelect) (api.JobSub
 	}
 	request := api.JobRequest{
 		Name: spec.Name, Labels: spec.Labels, Program: spec.Program, Placement: spec.Placement, Deadlines: spec.Deadlines,
-		Retries: spec.Retries, MaxAttempts: spec.MaxAttempts, AllowMixed: spec.AllowMixed, AllowSolo: spec.AllowSolo,
+		Retries: spec.Retries, MaxAttempts: spec.MaxAttempts, AllowMixed: spec.AllowMixed, AllowSolo: spec.AllowSolo, Kept: spec.Kept,
 		Publish: spec.Publish, Detached: spec.Detached, Output: spec.Output,
 	}
 	return j.Submit(ctx, c, api.JobSubmitParams{Request: request, Environment: values})

@@ -1954,6 +1954,8 @@ export interface JobRequest {
   allow_solo?: boolean;
   /** Ports of rank 0 made reachable elsewhere. */
   publish?: PublishParams[];
+  /** Says that nothing expires: the job may be started, and started again, until it ends or is deleted. */
+  kept?: boolean;
   /** Says that the job goes on without its client. */
   detached?: boolean;
   /** What becomes of the job's output when it is deleted; empty = delete. */
@@ -1995,8 +1997,10 @@ export interface JobSpec {
   home?: NodeID;
   /** The heads of the roster as the submitter's node knew them, in ascending order: who was a member by them votes for another home. */
   roster?: string[];
-  /** Until when something may be started by it, SpecLifetime after SubmittedAt at most. What runs then runs on. */
+  /** Until when something may be started by it, SpecLifetime after SubmittedAt at most; absent where Kept. What runs then runs on. */
   expires_at?: Time;
+  /** Says that it may be started for as long as the submitter's node is a member. */
+  kept?: boolean;
   /** Says that nodes are only asked what they have: nothing is started by it. */
   look?: boolean;
   /** What screens show; by default that of its script or module, else of its program. */
