@@ -43,9 +43,10 @@ func resident(t *testing.T, pid int) int64 {
 // testFlood has the hostile member flood all three daemons.
 func (a *attack) testFlood(t *testing.T) {
 	is := is.New(t)
-	lasts := floodLasts
+	// Beside other tests a process is kept waiting by itself now and then: one call in a hundred.
+	lasts, mostSlow := floodLasts, 0.01
 	if os.Getenv("FULMEN_SOAK") != "" {
-		lasts = soakLasts
+		lasts, mostSlow = soakLasts, 0
 	}
 	pids, before, most := map[api.NodeID]int{}, map[api.NodeID]int64{}, map[api.NodeID]int64{}
 	others := map[api.NodeID]*hostile.Member{}
@@ -97,7 +98,7 @@ func (a *attack) testFlood(t *testing.T) {
 		})
 	}
 	t.Logf("said in %v: %v; %d calls of others took %v at most, %d of them more than %v", lasts, said, calls, slowest, slow, mostPatient)
-	is.True(100*slow <= calls) // a machine that runs other tests keeps a process waiting by itself now and then
+	is.True(float64(slow) <= mostSlow*float64(calls))
 	is.True(said["documents"] > 0 && said["calls"] > 0 && said["half frames"] > 0 && said["silent strangers"] > 0 && said["events"] > 0)
 }
 
