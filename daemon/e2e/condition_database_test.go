@@ -67,11 +67,11 @@ func TestDamagedDatabase(t *testing.T) {
 
 	for name, damage := range map[string]func() error{
 		"cut while it runs": func() error {
-			info, err := os.Stat(files[0])
+			info, err := os.Stat(files[0]) // its end may be free, and nothing be lost with it
 			if err != nil {
 				return err
 			}
-			return errors.Join(os.Truncate(files[0], random.Int64N(info.Size())), hurt.Client.Close())
+			return errors.Join(os.Truncate(files[0], random.Int64N(info.Size()/2)), hurt.Client.Close())
 		},
 		"overwritten at rest": func() error {
 			hurt.End(os.Kill)

@@ -8,7 +8,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/matryer/is"
 	bolt "go.etcd.io/bbolt"
@@ -311,4 +313,59 @@ func TestReadOnlyDisk(t *testing.T) {
 	_, err := Open(t.Context(), path, options())
 	is.True(errors.Is(err, api.ReasonStateReadOnly))
 	is.Equal(asides(t, path), nil)
+}
+
+// Where bbolt panics while it takes a transaction back, nobody waits for it for ever:
+// neither who has the next transaction, nor Close.
+func TestDamageBesideOthers(t *testing.T) {
+	is := is.New(t)
+	path := pathOf(t)
+	is.NoErr(os.WriteFile(path, sample(t), 0o600))
+	s := opened(t, path, options())
+	var others sync.WaitGroup
+	enough := errors.New("enough")
+	err := s.Update(func(w Writer) error {
+		for i := range 4 {
+			begun := make(chan struct{})
+			others.Go(func() {
+				close(begun)
+				for s.Put("links", fmt.Sprint(i), []byte("x")) == nil {
+				}
+			})
+			<-begun
+		}
+		return errors.Join(w.Put("jobs", "a", nil), os.Truncate(path, 0), enough)
+	})
+	is.True(errors.Is(err, enough))
+	over := make(chan error, 1)
+	go func() {
+		others.Wait()
+		over <- s.Close()
+	}()
+	select {
+	case err := <-over:
+		is.NoErr(err)
+	case <-time.After(time.Minute):
+		t.Fatal("one transaction still waits for another")
+	}
+}
+
+// A file of which only free pages were cut off is whole at the next start, in the same
+// process too, where the pages of before are still mapped.
+func TestFreePagesCutOff(t *testing.T) {
+	is := is.New(t)
+	path := pathOf(t)
+	s := opened(t, path, options())
+	is.NoErr(s.Put("jobs", "large", make([]byte, 1<<20)))
+	is.NoErr(s.Delete("jobs", "large"))
+	is.NoErr(s.Put("jobs", "a", []byte("1")))
+	info, err := os.Stat(path)
+	is.NoErr(err)
+	is.NoErr(os.Truncate(path, info.Size()-4096))
+	is.True(errors.Is(s.Put("jobs", "b", nil), api.ReasonStateCorrupt))
+	is.NoErr(s.Close())
+	s = opened(t, path, options())
+	is.Equal(s.Aside(), nil)
+	is.Equal(all(t, s, "jobs"), map[string]string{"a": "1"})
+	is.NoErr(s.Put("jobs", "b", nil))
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+	"syscall"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -24,7 +25,9 @@ type Store struct {
 	aside   *Aside
 	lock    *home.Lock
 
-	use sync.RWMutex // held for reading in transactions, for writing where the file is exchanged
+	// use is held in a transaction, and where the file is exchanged. Transactions wait
+	// here for each other, not in bbolt, which forgets its locks where it panics.
+	use sync.Mutex
 	db  *bolt.DB
 	// file is bbolt's, to let go of it where bbolt itself cannot any more.
 	file *os.File
@@ -103,14 +106,15 @@ func (s *Store) Close() error {
 // because bbolt's own Close may wait for a lock that the panic left locked.
 func (s *Store) closeFile() error {
 	if s.failure() != nil {
-		return s.file.Close()
+		// What is mapped stays so, and with it the lock.
+		return errors.Join(syscall.Flock(int(s.file.Fd()), syscall.LOCK_UN), s.file.Close())
 	}
 	return guard(s.db.Close)
 }
 
 func (s *Store) transact(writable bool, f func(*transaction) error) error {
-	s.use.RLock()
-	defer s.use.RUnlock()
+	s.use.Lock()
+	defer s.use.Unlock()
 	if err := s.failure(); err != nil {
 		return err
 	}
@@ -129,7 +133,11 @@ func (s *Store) transact(writable bool, f func(*transaction) error) error {
 		return s.judge(err, "read")
 	}
 	// After a commit this does nothing. It also runs when f panics.
-	defer guard(tx.Rollback)
+	defer func() {
+		if s.failure() == nil {
+			_ = s.judge(guard(tx.Rollback), "read")
+		}
+	}()
 	if err := f(&transaction{store: s, tx: tx}); err != nil || !writable {
 		return err
 	}
