@@ -24,6 +24,13 @@ type Processes interface {
 	// Owner is the uid of the account that holds the end local of the TCP connection
 	// with remote. Where the system does not tell, or tells of several, it is an error.
 	Owner(local, remote netip.AddrPort) (uid uint32, err error)
+	// Callers gives the far ends of the TCP connections of this machine to a listener at
+	// an address of its own, accepted or not.
+	Callers(at netip.AddrPort) ([]netip.AddrPort, error)
+	// Program is the process that holds the end local of the TCP connection with remote,
+	// and the name of what it runs, which a system may cut off; [ErrNoOwner] where the
+	// system does not tell.
+	Program(local, remote netip.AddrPort) (process int, name string, err error)
 }
 
 // ErrNoOwner is a connection of which the system does not tell whose it is.
@@ -58,4 +65,14 @@ func (n NoProcesses) Holds(int, netip.AddrPort, netip.AddrPort) (bool, error) {
 // Owner is refused.
 func (n NoProcesses) Owner(netip.AddrPort, netip.AddrPort) (uint32, error) {
 	return 0, Unsupported(FeatureProcesses, n.Reason)
+}
+
+// Callers is refused.
+func (n NoProcesses) Callers(netip.AddrPort) ([]netip.AddrPort, error) {
+	return nil, Unsupported(FeatureProcesses, n.Reason)
+}
+
+// Program is refused.
+func (n NoProcesses) Program(netip.AddrPort, netip.AddrPort) (int, string, error) {
+	return 0, "", Unsupported(FeatureProcesses, n.Reason)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strconv"
 
 	"golang.org/x/sys/unix"
@@ -15,7 +16,9 @@ import (
 // its whole table.
 const (
 	diagByFamily   = 20 // SOCK_DIAG_BY_FAMILY
-	tcpListen      = 10 // the kernel's number of the state LISTEN
+	tcpEstablished = 1  // the kernel's numbers of states
+	tcpCloseWait   = 8  // the far end has closed
+	tcpListen      = 10 // LISTEN
 	diagIDBytes    = 48 // struct inet_diag_sockid
 	diagAskBytes   = 8 + diagIDBytes
 	diagReplyBytes = 4 + diagIDBytes + 20
@@ -24,6 +27,12 @@ const (
 
 // askListening lists the sockets that listen at a port.
 func askListening(port int) ([]row, error) {
+	all, err := askAt(port, 1<<tcpListen)
+	return slices.DeleteFunc(all, func(r row) bool { return !r.listens }), err
+}
+
+// askAt lists the sockets at a port that are in one of some states.
+func askAt(port int, states uint32) ([]row, error) {
 	kernel, err := openDiag()
 	if err != nil {
 		return nil, err
@@ -33,7 +42,7 @@ func askListening(port int) ([]row, error) {
 	for _, family := range []byte{unix.AF_INET, unix.AF_INET6} {
 		question := make([]byte, diagAskBytes)
 		question[0], question[1] = family, unix.IPPROTO_TCP
-		binary.NativeEndian.PutUint32(question[4:], 1<<tcpListen)
+		binary.NativeEndian.PutUint32(question[4:], states)
 		binary.BigEndian.PutUint16(question[8:], uint16(port))
 		rows, err := kernel.ask(unix.NLM_F_DUMP, question)
 		if errors.Is(err, unix.ENOENT) && family == unix.AF_INET6 {
@@ -43,7 +52,7 @@ func askListening(port int) ([]row, error) {
 			return nil, err
 		}
 		for _, r := range rows {
-			if r.listens && int(r.local.Port()) == port {
+			if int(r.local.Port()) == port {
 				all = append(all, r)
 			}
 		}

@@ -8,6 +8,7 @@ package procsockets
 import "C"
 
 import (
+	"maps"
 	"net/netip"
 	"slices"
 	"syscall"
@@ -90,6 +91,42 @@ func (Processes) Owner(local, remote netip.AddrPort) (uint32, error) {
 		return 0, native.ErrNoOwner
 	}
 	return uint32(owner), nil
+}
+
+// Callers gives the far ends of the connections to a listener, as both ends tell: of
+// one that was not accepted no process has the near end, and of one that its caller has
+// closed nobody the far one.
+func (Processes) Callers(at netip.AddrPort) ([]netip.AddrPort, error) {
+	all, err := processes()
+	seen := map[netip.AddrPort]bool{}
+	for _, pid := range all {
+		for _, s := range sockets(pid) {
+			near, far := address(s.is_v6, s.local, s.local_port), address(s.is_v6, s.remote, s.remote_port)
+			switch {
+			case s.listens != 0:
+			case near == at:
+				seen[far] = true
+			case far == at:
+				seen[near] = true
+			}
+		}
+	}
+	return slices.Collect(maps.Keys(seen)), err
+}
+
+// Program is the process that holds one end of a connection.
+func (Processes) Program(local, remote netip.AddrPort) (int, string, error) {
+	all, err := processes()
+	if err != nil {
+		return 0, "", err
+	}
+	for _, pid := range all {
+		var name [17]C.char
+		if hasOpen(pid, local, remote) && C.fulmen_program(C.int32_t(pid), &name[0]) == 0 {
+			return int(pid), C.GoString(&name[0]), nil
+		}
+	}
+	return 0, "", native.ErrNoOwner
 }
 
 // hasOpen reports whether a process holds one end of a connection.

@@ -104,6 +104,49 @@ func (Processes) Owner(local, remote netip.AddrPort) (uint32, error) {
 	return r.uid, err
 }
 
+// Callers gives the far ends of the connections to a listener.
+func (Processes) Callers(at netip.AddrPort) ([]netip.AddrPort, error) {
+	wanted := fmt.Sprintf("%04X", at.Port())
+	rows, err := askAt(int(at.Port()), 1<<tcpEstablished|1<<tcpCloseWait)
+	if err != nil {
+		rows, err = read(func(state, localPort []byte) bool {
+			return string(localPort) == wanted && (string(state) == stateEstablished || string(state) == stateCloseWait)
+		})
+	}
+	var all []netip.AddrPort
+	for _, r := range rows {
+		if r.local == at {
+			all = append(all, r.remote)
+		}
+	}
+	return all, err
+}
+
+// Program is the process that holds one end of a connection. Every process that may be
+// looked at is.
+func (Processes) Program(local, remote netip.AddrPort) (int, string, error) {
+	r, found, err := connected(local, remote)
+	if err != nil {
+		return 0, "", err
+	}
+	entries, _ := os.ReadDir("/proc")
+	for _, entry := range entries {
+		process, err := strconv.Atoi(entry.Name())
+		if err != nil || !found {
+			continue
+		}
+		holds := false
+		eachDescriptor("/proc/"+entry.Name()+"/fd", func(target []byte) (enough bool) {
+			holds = holds || string(target) == "socket:["+r.inode+"]"
+			return holds
+		})
+		if name, err := readFile("/proc/" + entry.Name() + "/comm"); holds && err == nil {
+			return process, strings.TrimSpace(string(name)), nil
+		}
+	}
+	return 0, "", native.ErrNoOwner
+}
+
 // connected finds the near end of a connection that a process has open.
 func connected(local, remote netip.AddrPort) (end row, found bool, err error) {
 	local, remote = unmap(local), unmap(remote)

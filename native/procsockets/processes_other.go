@@ -22,3 +22,13 @@ func (Processes) Holds(int, netip.AddrPort, netip.AddrPort) (bool, error) {
 func (Processes) Owner(netip.AddrPort, netip.AddrPort) (uint32, error) {
 	return 0, native.Unsupported(native.FeatureProcesses, native.ReasonNoPlatform.With("no table of sockets"))
 }
+
+// Callers is refused likewise.
+func (Processes) Callers(netip.AddrPort) ([]netip.AddrPort, error) {
+	return nil, native.Unsupported(native.FeatureProcesses, native.ReasonNoPlatform.With("no table of sockets"))
+}
+
+// Program is refused likewise.
+func (Processes) Program(netip.AddrPort, netip.AddrPort) (int, string, error) {
+	return 0, "", native.Unsupported(native.FeatureProcesses, native.ReasonNoPlatform.With("no table of sockets"))
+}

@@ -38,6 +38,16 @@ int64_t fulmen_uid(int32_t pid) {
 	return (int64_t)info.pbsi_uid;
 }
 
+int fulmen_program(int32_t pid, char out[17]) {
+	struct proc_bsdshortinfo info;
+	if (proc_pidinfo(pid, PROC_PIDT_SHORTBSDINFO, 0, &info, sizeof(info)) < (int)sizeof(info)) {
+		return -1;
+	}
+	memcpy(out, info.pbsi_comm, 16);
+	out[16] = 0;
+	return 0;
+}
+
 // fill takes over one socket; 0 where it is no TCP socket.
 static int fill(fulmen_socket *to, const struct socket_fdinfo *from) {
 	if (from->psi.soi_kind != SOCKINFO_TCP) {

@@ -28,6 +28,10 @@ int fulmen_in_group(int32_t pid, int32_t group);
 // fulmen_uid gives the effective uid of a process, or -1 where it is gone.
 int64_t fulmen_uid(int32_t pid);
 
+// fulmen_program writes the name of what a process runs, cut off to 16 bytes and ended
+// by a zero; -1 where it is gone.
+int fulmen_program(int32_t pid, char out[17]);
+
 // fulmen_sockets writes the TCP sockets that a process has open, in the same way.
 int fulmen_sockets(int32_t pid, fulmen_socket *out, int max);
 

@@ -22,8 +22,12 @@ type row struct {
 // for one more than it was told, and keeps others waiting for a second.
 func (r row) room() int { return max(0, r.backlog+1-r.waiting) }
 
-// stateListen is the kernel's number of the state LISTEN.
-const stateListen = "0A"
+// The kernel's numbers of states: connected, closed by the far end, LISTEN.
+const (
+	stateEstablished = "01"
+	stateCloseWait   = "08"
+	stateListen      = "0A"
+)
 
 // parseTable reads /proc/net/tcp or tcp6 (proc(5)) and gives the rows that one
 // wants by its state and the text of its port, such as 1F90. What is no row is
