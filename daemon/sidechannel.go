@@ -28,7 +28,7 @@ func (d *daemon) openChannels() {
 		Group:  d.groupOf,
 		Tell:   d.handshake,
 		Fail:   d.failRank,
-		Name:   d.shortNameOf, Clock: d.platform.Clock, Log: d.logs.part("relay"),
+		Name:   d.shortNameOf, Account: userName, Clock: d.platform.Clock, Log: d.logs.part("relay"),
 	})
 	d.onClose(func() error { d.channels.Shut(); return nil })
 }

@@ -106,6 +106,7 @@ func (g *Group) take(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
+	defer l.Close() // not before each has said its number, as JACCL
 	stop := context.AfterFunc(ctx, func() { l.Close() })
 	defer stop()
 	o.at(StepOpen)
@@ -125,7 +126,6 @@ func (g *Group) take(ctx context.Context, o Options) error {
 			return err
 		}
 	}
-	l.Close()
 	placed := make([]net.Conn, g.size-1)
 	for _, conn := range all {
 		number := make([]byte, 4)

@@ -83,7 +83,7 @@ func BenchmarkHandshake(b *testing.B) {
 			c := sidechannel.New(sidechannel.Config{
 				Peers: peer.New(id, desk.Add(id), gatetest.For(id, clock, nil)), Machine: sidechannel.Loopback{Processes: procsockets.Processes{}}, Clock: clock,
 				Log: slog.New(slog.DiscardHandler), Take: func(int) bool { return true }, Return: func(int) {},
-				Group: func(api.RankRef) int { return group }, Name: func(id api.NodeID) string { return string(id) },
+				Group: func(api.RankRef) int { return group }, Name: func(id api.NodeID) string { return string(id) }, Account: func(uint32) string { return "" },
 				Tell: func(api.RankRef, api.Handshake) {}, Fail: func(_ api.RankRef, why *api.Error) { b.Log(errors.New(why.Message)) },
 			})
 			nodes = append(nodes, c)

@@ -1,7 +1,6 @@
 package sidechannel
 
 import (
-	"encoding/binary"
 	"errors"
 	"io"
 	"net"
@@ -15,8 +14,15 @@ import (
 // acceptAgain is how long a listener rests that has no descriptor for a connection.
 const acceptAgain = 100 * time.Millisecond
 
-// listen takes the connections to the rank's port until that is closed.
+// listen takes the connections to the rank's port until that is closed. It begins when
+// it is known which process is the rank's: whose a connection is has to be looked up at
+// once, since a rank whose group fails ends within milliseconds, and then nobody has it.
 func (l *leaf) listen() {
+	select {
+	case <-l.spawned:
+	case <-l.ctx.Done():
+		return
+	}
 	for {
 		conn, err := l.listener.Accept()
 		if err != nil {
@@ -26,6 +32,10 @@ func (l *leaf) listen() {
 			if !errors.Is(err, syscall.ECONNABORTED) {
 				return
 			}
+			continue
+		}
+		if err := l.isOwn(conn); err != nil {
+			l.drop(conn, err)
 			continue
 		}
 		l.mu.Lock()
@@ -46,7 +56,27 @@ func (l *leaf) listen() {
 	}
 }
 
-// take serves one connection to the rank's port.
+// isOwn gives why a connection is not of a process of the rank's group.
+func (l *leaf) isOwn(conn net.Conn) error {
+	near, isTCP := conn.RemoteAddr().(*net.TCPAddr)
+	far, isTCP2 := conn.LocalAddr().(*net.TCPAddr)
+	if !isTCP || !isTCP2 {
+		return errors.New("it is no connection of TCP")
+	}
+	own, err := l.c.cfg.Machine.Holds(l.c.cfg.Group(l.ch.Rank), near.AddrPort(), far.AddrPort())
+	if err == nil && !own {
+		err = errors.New("it is not of a process of the rank")
+	}
+	return err
+}
+
+// drop ends a connection that is not the rank's.
+func (l *leaf) drop(conn net.Conn, why error) {
+	l.c.cfg.Log.Warn("a connection to a rank's side channel was dropped", "rank", l.ch.Rank.String(), "err", why)
+	reset(conn)
+}
+
+// take serves one connection of the rank's program.
 func (l *leaf) take(conn net.Conn) {
 	stop := onDone(l.ctx, conn)
 	defer stop()
@@ -58,7 +88,7 @@ func (l *leaf) take(conn net.Conn) {
 		switch {
 		case l.caller != nil || l.through:
 			err = errors.New("the rank has connected before")
-		case l.over || !l.carry(len(number)):
+		case l.over || !l.carry(len(number), true):
 			err = errors.New("the channel is closed")
 		default:
 			l.caller, l.state = who, api.HandshakeHeld
@@ -67,8 +97,7 @@ func (l *leaf) take(conn net.Conn) {
 	}
 	l.mu.Unlock()
 	if err != nil {
-		l.c.cfg.Log.Warn("a connection to a rank's side channel was dropped", "rank", l.ch.Rank.String(), "err", err)
-		reset(conn)
+		l.drop(conn, err)
 		return
 	}
 	l.tell()
@@ -86,39 +115,33 @@ func (l *leaf) take(conn net.Conn) {
 	conn.Close()
 }
 
-// admit checks that a connection is of a process of the rank's group, and that
-// what it says first is the rank's number.
+// admit checks that what a connection of the rank's program says first is the rank's
+// number. The program may take its time, as one does that a signal has stopped: the group
+// waits for it, and says so.
 func (l *leaf) admit(conn net.Conn) (number []byte, err error) {
 	ref := l.ch.Rank
-	near, isTCP := conn.RemoteAddr().(*net.TCPAddr)
-	far, isTCP2 := conn.LocalAddr().(*net.TCPAddr)
-	if !isTCP || !isTCP2 {
-		return nil, errors.New("it is no connection of TCP")
-	}
-	late := l.c.cfg.Clock.AfterFunc(numberWithin, func() { conn.Close() })
+	late := l.c.cfg.Clock.AfterFunc(numberWithin, func() {
+		if l.hasCaller() {
+			conn.Close()
+		}
+	})
 	defer late.Stop()
-	// A program may be here before it is known which process it is.
-	select {
-	case <-l.spawned:
-	case <-l.ctx.Done():
-		return nil, net.ErrClosed
-	}
-	own, err := l.c.cfg.Machine.Holds(l.c.cfg.Group(ref), near.AddrPort(), far.AddrPort())
-	if err != nil {
-		return nil, err
-	}
-	if !own {
-		return nil, errors.New("it is not of a process of the rank")
-	}
 	number = make([]byte, numberBytes)
 	if _, err := io.ReadFull(conn, number); err != nil {
 		return nil, err
 	}
-	if said := int32(binary.LittleEndian.Uint32(number)); int(said) != ref.Rank {
+	if said, _ := numberOf(number); said != ref.Rank {
 		l.fail(api.Errorf(api.ReasonWrongRankNumber, ref.String(), "The program of rank %d says on its side channel that it is rank %d.", ref.Rank, said))
 		return nil, errors.New("it says the number of another rank")
 	}
 	return number, nil
+}
+
+// hasCaller reports whether the rank has said its number on another connection.
+func (l *leaf) hasCaller() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.caller != nil || l.through
 }
 
 // hear reads what the rank's program says until it ends.
@@ -182,7 +205,7 @@ func await(clock native.Clock, done <-chan struct{}, most time.Duration) {
 func (l *leaf) said(who *caller, data []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.caller != who || !l.carry(len(data)) {
+	if l.caller != who || !l.carry(len(data), true) {
 		return
 	}
 	l.flow.sent(data)

@@ -30,6 +30,8 @@ type Config struct {
 	Fail func(api.RankRef, *api.Error)
 	// Name is what people call a node.
 	Name func(api.NodeID) string
+	// Account is what people call an account of this machine.
+	Account func(uid uint32) string
 	// Clock is what deadlines run on.
 	Clock native.Clock
 	// Log takes what a maintainer may want to know.

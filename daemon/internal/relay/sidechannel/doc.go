@@ -19,6 +19,14 @@
 // another: a stream says which rank of which job it is of, and the node of rank 0
 // checks that it comes from the node which the plan gives that rank.
 //
+// Whatever else connects to rank 0 takes the place of a rank there, and only rank 0
+// could send it away: that ends the start, with the name of the program that did.
+//
+// # Who is waited for
+//
+// Until all have joined it is told on whom the others wait: those that have not
+// connected, else those that owe the next bytes of an all-gather, else rank 0.
+//
 // # How long
 //
 // A channel carries [api.MaxSideChannelBytes] at most and nothing after the time

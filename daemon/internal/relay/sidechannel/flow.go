@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"fulmen/daemon/api"
 	"fulmen/native"
 )
 
@@ -16,8 +17,32 @@ const restAfter = 10 * time.Second
 type flow struct {
 	gather
 	bytes int64
+	own   int64 // of them, which the rank has sent
 	timer native.Timer
 	round int // of settle
+}
+
+// carry counts bytes, which the rank has sent or was sent, and reports whether as many
+// may be carried.
+func (f *flow) carry(n int, own bool) bool {
+	f.bytes += int64(n)
+	if own {
+		f.own += int64(n)
+	}
+	return f.bytes <= api.MaxSideChannelBytes
+}
+
+// tooMuch ends a rank for what its flow has carried: for its own fault where it sent the
+// most of that, else for what came from the other end.
+func (f *flow) tooMuch(ended api.RankRef, rank int) *api.Error {
+	if 2*f.own <= f.bytes {
+		rank = 0
+	}
+	reason := api.ReasonSideChannelLimit
+	if ended.Rank != rank {
+		reason = api.ReasonSideChannelLost
+	}
+	return api.Errorf(reason, ended.String(), "Rank %d sent more than %d KiB before it had joined its group.", rank, api.MaxSideChannelBytes>>10)
 }
 
 // settle has joined called when nothing more is carried for restAfter. The caller

@@ -1,6 +1,9 @@
 package sidechannel
 
-import "slices"
+import (
+	"encoding/binary"
+	"slices"
+)
 
 // gather follows the all-gathers of one rank by their bytes. In each the rank sends
 // a number of bytes, the same as every other, and gets those of all ranks back;
@@ -10,6 +13,8 @@ import "slices"
 // its queue pairs ready.
 type gather struct {
 	size     int // ranks
+	done     int // all-gathers that are over
+	last     int // bytes that the rank sent in the last of them
 	up, down int // bytes of the all-gather that is on
 	zeros    bool
 	data     bool // one was of more than a number
@@ -19,6 +24,14 @@ type gather struct {
 }
 
 const numberBytes = 4 // of JACCL's ints
+
+// numberOf reads the number with which a rank begins; false where that is cut off.
+func numberOf(said []byte) (rank int, whole bool) {
+	if len(said) < numberBytes {
+		return 0, false
+	}
+	return int(int32(binary.LittleEndian.Uint32(said))), true
+}
 
 // sent takes what the rank sent, after its number.
 func (g *gather) sent(p []byte) {
@@ -41,7 +54,8 @@ func (g *gather) got(p []byte) {
 		g.waited = g.data && g.up <= numberBytes
 		g.data = g.data || g.up > numberBytes
 		g.joined = g.joined || !g.unknown && g.data && g.up == numberBytes && g.zeros
-		g.up, g.down = 0, 0
+		g.last, g.up, g.down = g.up, 0, 0
+		g.done++
 	}
 }
 
@@ -51,3 +65,32 @@ func (g *gather) got(p []byte) {
 func (g *gather) rests() bool { return g.unknown || g.waited && g.up == 0 && g.down == 0 }
 
 func isZero(p []byte) bool { return !slices.ContainsFunc(p, func(b byte) bool { return b != 0 }) }
+
+// owing are the ranks that hold the others up, of the flows of those from 1 on; none
+// where what they exchange is no gathers. In each every rank sends as much as every
+// other, and gets all of it from rank 0. Of those in the first that is not over, who has
+// sent less than others have is waited for; where nobody has, rank 0 is.
+func owing(flows []gather) (ranks []int) {
+	if slices.ContainsFunc(flows, func(g gather) bool { return g.unknown }) {
+		return nil
+	}
+	first := slices.MinFunc(flows, func(a, b gather) int { return a.done - b.done }).done
+	due := 0
+	for _, g := range flows {
+		switch g.done {
+		case first:
+			due = max(due, g.up)
+		case first + 1:
+			due = max(due, g.last)
+		}
+	}
+	for i, g := range flows {
+		if g.done == first && (g.up < due || due == 0) {
+			ranks = append(ranks, i+1)
+		}
+	}
+	if len(ranks) == 0 {
+		return []int{0}
+	}
+	return ranks
+}

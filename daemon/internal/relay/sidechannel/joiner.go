@@ -2,7 +2,6 @@ package sidechannel
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"net"
 	"sync"
@@ -72,6 +71,13 @@ func (j *joiner) progress() (here, joined bool, bytes int64) {
 	return j.here || j.through, j.joined, j.flow.bytes
 }
 
+// gathered is what of its gathers has come, and whether it is connected to rank 0.
+func (j *joiner) gathered() (now gather, connected bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.flow.gather, j.program != nil
+}
+
 // read reads what the rank's node says until the stream ends.
 func (j *joiner) read() {
 	buffer := make([]byte, maxData)
@@ -107,7 +113,7 @@ func (j *joiner) read() {
 // pass connects the rank to rank 0. What it says first is looked at here as well:
 // its node is another machine, and a wrong number would bring rank 0 down.
 func (j *joiner) pass(r *root, data []byte) bool {
-	if len(data) < numberBytes || int(int32(binary.LittleEndian.Uint32(data))) != j.ref.Rank {
+	if number, whole := numberOf(data); !whole || number != j.ref.Rank {
 		j.c.cfg.Log.Warn("a node's side channel begins with the number of another rank", "rank", j.ref.String(), "from", j.from)
 		return false
 	}
@@ -115,8 +121,8 @@ func (j *joiner) pass(r *root, data []byte) bool {
 	j.through = true
 	j.mu.Unlock()
 	program, err := r.connect()
-	if errors.Is(err, errStray) {
-		r.stray()
+	if stray, is := errors.AsType[*strayError](err); is {
+		r.stray(stray.from)
 	}
 	if err != nil {
 		j.c.cfg.Log.Info("a rank could not be connected to rank 0", "rank", j.ref.String(), "err", err)
@@ -151,7 +157,7 @@ func (j *joiner) pass(r *root, data []byte) bool {
 
 // forward passes on what the rank says.
 func (j *joiner) forward(r *root, data []byte) {
-	if !j.carry(r, len(data)) {
+	if !j.carry(r, len(data), true) {
 		return
 	}
 	j.mu.Lock()
@@ -169,7 +175,7 @@ func (j *joiner) hear(r *root, program net.Conn) {
 	buffer := make([]byte, maxData)
 	for {
 		n, err := program.Read(buffer)
-		if n > 0 && j.carry(r, n) {
+		if n > 0 && j.carry(r, n, false) {
 			j.mu.Lock()
 			j.flow.got(buffer[:n])
 			j.out.frame(frameData, buffer[:n])
@@ -213,8 +219,9 @@ func (j *joiner) flowed(r *root) {
 	})
 }
 
-// carry counts bytes and reports whether they may be carried still.
-func (j *joiner) carry(r *root, n int) bool {
+// carry counts bytes, which the rank has sent or was sent, and reports whether they may
+// be carried still.
+func (j *joiner) carry(r *root, n int, own bool) bool {
 	r.mu.Lock()
 	silent := r.isSilent
 	r.mu.Unlock()
@@ -224,11 +231,11 @@ func (j *joiner) carry(r *root, n int) bool {
 	if silent || j.flow.bytes > api.MaxSideChannelBytes {
 		return false
 	}
-	if j.flow.bytes += int64(n); j.flow.bytes <= api.MaxSideChannelBytes {
+	if j.flow.carry(n, own) {
 		return true
 	}
 	if !j.joined {
-		go r.fail(tooMuch(j.ref))
+		go r.fail(j.flow.tooMuch(r.ch.Rank, j.ref.Rank))
 	}
 	return false
 }

@@ -29,7 +29,7 @@ type leaf struct {
 	out      *outbox // of the stream to rank 0's node; nil while there is none
 	listens  bool    // rank 0 does, as the stream said
 	caller   *caller
-	calling  int  // callers that have not said their number yet
+	calling  int  // connections of the program that have not said its number yet
 	through  bool // a caller was passed on: there is no other
 	severed  bool
 	state    api.HandshakeState
@@ -56,8 +56,8 @@ const (
 	streamWithin = 15 * time.Second
 	streamAgain  = 50 * time.Millisecond
 	streamLate   = time.Second
-	// numberWithin is how long a caller may take to say its number. JACCL says it at
-	// once.
+	// numberWithin is how long a connection may take to say the rank's number where
+	// another one has. JACCL says it at once.
 	numberWithin = 10 * time.Second
 	// maxCalling is how many may be about to.
 	maxCalling = 16
@@ -179,7 +179,7 @@ func (l *leaf) heard(kind byte, data []byte) {
 			l.state = api.HandshakeConnected
 		}
 	case frameData:
-		if l.caller != nil && l.carry(len(data)) {
+		if l.caller != nil && l.carry(len(data), false) {
 			l.flow.got(data)
 			l.caller.out.raw(data)
 			l.flowed()
@@ -241,25 +241,21 @@ func (l *leaf) broken() {
 	}
 }
 
-// carry counts bytes and reports whether they may be carried still. The caller
-// holds mu.
-func (l *leaf) carry(n int) bool {
+// carry counts bytes, which the rank has sent or was sent, and reports whether they may
+// be carried still. The caller holds mu.
+func (l *leaf) carry(n int, own bool) bool {
 	if l.isSilent {
 		return false
 	}
 	l.teller.carries()
-	if l.flow.bytes += int64(n); l.flow.bytes <= api.MaxSideChannelBytes {
+	if l.flow.carry(n, own) {
 		return true
 	}
 	l.isSilent = true
 	if l.state != api.HandshakeJoined {
-		go l.fail(tooMuch(l.ch.Rank))
+		go l.fail(l.flow.tooMuch(l.ch.Rank, l.ch.Rank.Rank))
 	}
 	return false
-}
-
-func tooMuch(ref api.RankRef) *api.Error {
-	return api.Errorf(api.ReasonSideChannelLimit, ref.String(), "Rank %d sent or was sent more than %d KiB before it had joined its group.", ref.Rank, api.MaxSideChannelBytes>>10)
 }
 
 // flowed looks how far the rank has come. The caller holds mu.

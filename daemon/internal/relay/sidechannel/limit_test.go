@@ -76,14 +76,16 @@ func TestAChannelCarriesSoMuch(t *testing.T) {
 	bubble(t, 2, func(t *testing.T, d *desk) {
 		is := is.New(t)
 		r := rawPair(t, d)
-		_, err := r.leaf.Write(make([]byte, api.MaxSideChannelBytes/2))
+		const some = api.MaxSideChannelBytes / 4
+		_, err := r.leaf.Write(make([]byte, some))
 		is.NoErr(err)
-		is.Equal(heard(t, r.root), api.MaxSideChannelBytes/2)
+		is.Equal(heard(t, r.root), some)
 		is.Equal(d.failure(ref(1)), api.Reason(""))
 		_, err = r.root.Write(make([]byte, api.MaxSideChannelBytes))
 		is.NoErr(err)
-		is.True(heard(t, r.leaf) <= api.MaxSideChannelBytes/2)
+		is.True(heard(t, r.leaf) <= api.MaxSideChannelBytes-some)
 		is.Equal(d.failure(ref(0)), api.ReasonSideChannelLimit)
+		is.True(d.failure(ref(1)) != api.ReasonSideChannelLimit) // which sent less
 	})
 }
 

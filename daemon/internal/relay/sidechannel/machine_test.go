@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 	"syscall"
+	"time"
 
 	"fulmen/native"
 	"fulmen/native/memnet"
@@ -23,6 +24,7 @@ type machine struct {
 	mu        sync.Mutex
 	listeners []*listener
 	owners    map[netip.AddrPort]int // of near ends of connections
+	called    map[netip.AddrPort]int // the port that each is to
 	port      int                    // given out last to a caller
 	groups    int
 	room      int  // of a listener, for callers that wait; 0 = for one, as JACCL has on Linux
@@ -32,7 +34,7 @@ type machine struct {
 }
 
 func newMachine() *machine {
-	return &machine{line: memnet.NewLine(1, memnet.Quality{}), owners: map[netip.AddrPort]int{}, port: 40000}
+	return &machine{line: memnet.NewLine(1, memnet.Quality{}), owners: map[netip.AddrPort]int{}, called: map[netip.AddrPort]int{}, port: 40000}
 }
 
 // listener is one at a port.
@@ -62,7 +64,18 @@ func (m *machine) Listen(port int) (net.Listener, error) { return m.listen(0, po
 // Dial is the daemon's.
 func (m *machine) Dial(_ context.Context, port int) (net.Conn, error) { return m.dial(0, port) }
 
+// dial connects, which waits while a listener has no room at all.
 func (m *machine) dial(group, port int) (net.Conn, error) {
+	for {
+		conn, err := m.dialOnce(group, port)
+		if conn != nil || err != nil {
+			return conn, err
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+func (m *machine) dialOnce(group, port int) (net.Conn, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	i := slices.IndexFunc(m.listeners, func(l *listener) bool { return l.port == port })
@@ -70,12 +83,45 @@ func (m *machine) dial(group, port int) (net.Conn, error) {
 		return nil, syscall.ECONNREFUSED
 	}
 	l := m.listeners[i]
+	if len(l.queue) == cap(l.queue) {
+		return nil, nil
+	}
 	m.crowded = m.crowded || group == 0 && len(l.queue) >= max(1, m.room)
 	m.port++
 	near, far := m.line.Pipe(loopback(m.port), loopback(port))
-	m.owners[near.LocalAddr().(*net.TCPAddr).AddrPort()] = group
+	from := near.LocalAddr().(*net.TCPAddr).AddrPort()
+	m.owners[from], m.called[from] = group, port
 	l.queue <- far
 	return near, nil
+}
+
+// Callers tells of all that ever connected to a port.
+func (m *machine) Callers(at netip.AddrPort) (all []netip.AddrPort, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for from, port := range m.called {
+		if port == int(at.Port()) {
+			all = append(all, from)
+		}
+	}
+	return all, nil
+}
+
+// Program tells who connected, by its group.
+func (m *machine) Program(local, _ netip.AddrPort) (int, string, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	group, known := m.owners[local]
+	if !known {
+		return 0, "", native.ErrNoOwner
+	}
+	return group, "stranger", nil
+}
+
+// Owner is one account.
+func (m *machine) Owner(local, remote netip.AddrPort) (uint32, error) {
+	_, _, err := m.Program(local, remote)
+	return 501, err
 }
 
 // Listens tells who listens at a port.

@@ -2,7 +2,9 @@ package sidechannel
 
 import (
 	"bytes"
+	"encoding/binary"
 	"io"
+	"slices"
 	"testing"
 
 	"github.com/matryer/is"
@@ -107,4 +109,80 @@ func FuzzGather(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Whoever holds a group up is named from what the ranks have sent and got, whatever that
+// is: never one that has sent as much as any other, and nobody twice.
+func FuzzOwing(f *testing.F) {
+	f.Add([]byte{0, 4, 1, 4, 9, 4, 0, 12, 8, 12}, uint8(3))
+	f.Add([]byte{0, 4, 1, 4, 16, 5}, uint8(2))
+	f.Fuzz(func(t *testing.T, steps []byte, size uint8) {
+		flows := make([]gather, int(size%4)+1)
+		for i := range flows {
+			flows[i].size = len(flows) + 1
+		}
+		for i := 0; i+1 < len(steps); i += 2 {
+			g := &flows[int(steps[i]%8)%len(flows)]
+			if part := make([]byte, steps[i+1]); steps[i]&8 == 0 {
+				g.sent(part)
+			} else {
+				g.got(part)
+			}
+		}
+		named := owing(flows)
+		unknown := slices.ContainsFunc(flows, func(g gather) bool { return g.unknown })
+		if unknown != (len(named) == 0) || !slices.IsSorted(named) || len(slices.Compact(slices.Clone(named))) != len(named) {
+			t.Fatalf("%v of %+v", named, flows)
+		}
+		for _, rank := range named {
+			if rank < 0 || rank > len(flows) || rank == 0 && len(named) > 1 {
+				t.Fatalf("%v of %+v", named, flows)
+			}
+			if rank == 0 {
+				continue
+			}
+			own, ahead := flows[rank-1], false
+			for _, g := range flows {
+				if g.done < own.done {
+					t.Fatalf("%v of %+v", named, flows)
+				}
+				ahead = ahead || g.done > own.done || g.up > own.up
+			}
+			if !ahead && own.up > 0 {
+				t.Fatalf("%v of %+v", named, flows)
+			}
+		}
+	})
+}
+
+// What is no number of a rank is never taken for one.
+func FuzzNumber(f *testing.F) {
+	f.Add([]byte{1, 0, 0, 0})
+	f.Add([]byte{1, 0, 0})
+	f.Fuzz(func(t *testing.T, said []byte) {
+		rank, whole := numberOf(said)
+		if whole != (len(said) >= numberBytes) || whole && !bytes.Equal(binary.LittleEndian.AppendUint32(nil, uint32(int32(rank))), said[:numberBytes]) {
+			t.Fatalf("%d, %t of %v", rank, whole, said)
+		}
+	})
+}
+
+// Who is waited for, as the relay sees it of three others.
+func TestWhoOwes(t *testing.T) {
+	is := is.New(t)
+	begun := func(done, last, up int) gather { return gather{size: 4, done: done, last: last, up: up} }
+	for _, c := range []struct {
+		what  string
+		flows []gather
+		want  []int
+	}{
+		{"one has said its number and no more", []gather{begun(0, 0, 4), begun(0, 0, 0), begun(0, 0, 4)}, []int{2}},
+		{"one is in the midst of its queue pairs", []gather{begun(1, 4, 112), begun(1, 4, 28), begun(1, 4, 112)}, []int{2}},
+		{"nobody goes on yet", []gather{begun(2, 112, 0), begun(2, 112, 0), begun(2, 112, 0)}, []int{1, 2, 3}},
+		{"all have sent, nothing came back", []gather{begun(1, 4, 112), begun(1, 4, 112), begun(1, 4, 112)}, []int{0}},
+		{"some have got all, one has not", []gather{begun(2, 112, 0), begun(1, 4, 112), begun(2, 112, 4)}, []int{0}},
+		{"what is no gathering", []gather{{unknown: true}, begun(0, 0, 0), begun(0, 0, 4)}, nil},
+	} {
+		t.Run(c.what, func(t *testing.T) { is.Equal(owing(c.flows), c.want) })
+	}
 }

@@ -109,10 +109,11 @@ func (n *node) boot() {
 	}
 	n.channels = sidechannel.New(sidechannel.Config{
 		Peers: n, Machine: n.machine, Clock: n.desk.clock, Log: slog.New(log),
-		Take:   n.take,
-		Return: func(port int) { n.mu.Lock(); delete(n.ports, port); n.mu.Unlock() },
-		Group:  func(ref api.RankRef) int { n.mu.Lock(); defer n.mu.Unlock(); return n.groups[ref] },
-		Name:   func(id api.NodeID) string { return "node " + id.Display() },
+		Take:    n.take,
+		Return:  func(port int) { n.mu.Lock(); delete(n.ports, port); n.mu.Unlock() },
+		Group:   func(ref api.RankRef) int { n.mu.Lock(); defer n.mu.Unlock(); return n.groups[ref] },
+		Name:    func(id api.NodeID) string { return "node " + id.Display() },
+		Account: func(uid uint32) string { return fmt.Sprint("account ", uid) },
 		Tell: func(ref api.RankRef, h api.Handshake) {
 			n.mu.Lock()
 			defer n.mu.Unlock()
@@ -299,14 +300,18 @@ func (d *desk) handshake(of api.RankRef) api.Handshake {
 
 // failure is why a rank was ended; "" = it was not.
 func (d *desk) failure(of api.RankRef) api.Reason {
+	if e := d.failed(of); e != nil {
+		return e.Data.Reason
+	}
+	return ""
+}
+
+func (d *desk) failed(of api.RankRef) *api.Error {
 	synctest.Wait()
 	n := d.nodes[of.Rank]
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if e := n.failed[of]; e != nil {
-		return e.Data.Reason
-	}
-	return ""
+	return n.failed[of]
 }
 
 func mesh(size int) [][][]string {

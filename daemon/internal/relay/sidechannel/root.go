@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/netip"
 	"slices"
 	"sync"
 	"syscall"
@@ -37,6 +38,10 @@ type root struct {
 
 	connecting chan struct{} // has room for one: whoever looks whether rank 0 has room
 
+	dialling   sync.Mutex              // held while a connection to rank 0's program is made
+	dialled    map[netip.AddrPort]bool // those that were, by their near ends
+	searchedAt time.Duration           // when strays were looked for last, on Clock.Boot
+
 	teller teller
 }
 
@@ -52,16 +57,15 @@ const (
 	// missing, and strayAfter how long it must not.
 	watchEvery = 250 * time.Millisecond
 	strayAfter = 4
-	// lookAgain is after how long it is looked again who listens before somebody is
-	// connected.
+	// lookAgain is after how long it is looked again who listens, and who has connected,
+	// before somebody is connected.
 	lookAgain = 10 * time.Millisecond
 	// doorAgain is between two looks whether rank 0 has accepted a connection.
-	doorAgain  = 200 * time.Microsecond
-	doorWithin = 30 * time.Second
+	doorAgain = 200 * time.Microsecond
 )
 
 func newRoot(c *Channels, ch Channel, port int) *root {
-	r := &root{c: c, ch: ch, port: port, joiners: make([]*joiner, len(ch.Nodes)), woken: make(chan struct{}, 1), ending: make(chan struct{}), connecting: make(chan struct{}, 1)}
+	r := &root{c: c, ch: ch, port: port, joiners: make([]*joiner, len(ch.Nodes)), woken: make(chan struct{}, 1), ending: make(chan struct{}), connecting: make(chan struct{}, 1), dialled: map[netip.AddrPort]bool{}, searchedAt: -lookAgain}
 	r.teller = teller{c: c, ref: ch.Rank, state: r.handshake, told: api.Handshake{State: api.HandshakeNone}}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	r.silence = c.cfg.Clock.AfterFunc(ch.Within, r.hush)
@@ -150,7 +154,9 @@ func (r *root) awaits() bool {
 	return slices.ContainsFunc(r.joiners, func(j *joiner) bool { return j != nil && j.isHere() })
 }
 
-// watch looks for rank 0's listener, and then whether it stays until all are in.
+// watch looks for rank 0's listener, and then whether it stays until all are in, and
+// takes nobody else. Rank 0 closes it once as many are in as there are other ranks, and
+// each has said its number.
 func (r *root) watch() {
 	began := time.Duration(-1)
 	gone := 0
@@ -176,7 +182,7 @@ func (r *root) watch() {
 			}
 			r.fail(api.Errorf(reason, r.ch.Rank.String(), "Whether rank 0 listens cannot be found out: %v.", err))
 			return
-		case whole:
+		case whole && !l.Group:
 			return
 		case l.Others:
 			r.fail(api.Errorf(api.ReasonPortTaken, r.ch.Rank.String(), "Another program listens at port %d, which rank 0 was given.", r.port))
@@ -184,13 +190,16 @@ func (r *root) watch() {
 		case !listens && l.Group:
 			r.opened()
 		case listens && !l.Group:
-			// It closes its listener when as many are in as there are other ranks.
 			if gone++; gone >= strayAfter {
-				r.stray()
+				r.stray(netip.AddrPort{})
 				return
 			}
 		case listens:
 			gone = 0
+		}
+		if from, found := r.seesStray(l); found {
+			r.stray(from)
+			return
 		}
 		isNew := r.c.cfg.Clock.Boot()-began < lookHasten
 		switch awaited := r.awaits(); {
@@ -237,11 +246,6 @@ func (r *root) forget() {
 	r.seen = native.Listening{}
 }
 
-// stray says that something took the place of a rank with rank 0.
-func (r *root) stray() {
-	r.fail(api.Errorf(api.ReasonStrayConnection, r.ch.Rank.String(), "Something that is no rank of the job connected to rank 0."))
-}
-
 // pause waits, or less when somebody comes.
 func (r *root) pause(d time.Duration) {
 	passed := make(chan struct{})
@@ -267,13 +271,10 @@ func (r *root) opened() {
 	r.tell()
 }
 
-// errStray is a rank 0 that takes no connection though one is due.
-var errStray = errors.New("rank 0 listens no more")
-
 // connect connects to rank 0's program, when that has room for a connection: on Linux
 // JACCL has it for one that it has not accepted yet, and others wait for a second.
 func (r *root) connect() (net.Conn, error) {
-	ctx, cancel := native.WithTimeout(r.ctx, r.c.cfg.Clock, doorWithin, "rank 0 to accept a connection")
+	ctx, cancel := native.WithTimeout(r.ctx, r.c.cfg.Clock, r.ch.Within, "rank 0 to accept a connection")
 	defer cancel()
 	select {
 	case r.connecting <- struct{}{}:
@@ -294,14 +295,14 @@ func (r *root) connect() (net.Conn, error) {
 			case !l.Group:
 				// Or its program is about to end, which is told by then.
 				if again, gone = watchEvery, gone+1; gone >= strayAfter {
-					return nil, errStray
+					return nil, &strayError{}
 				}
 			default:
 				room = r.hasRoom()
 			}
 		}
 		if room {
-			conn, err := r.c.cfg.Machine.Dial(ctx, r.port)
+			conn, err := r.dial(ctx)
 			if !errors.Is(err, syscall.ECONNREFUSED) {
 				return conn, err
 			}
@@ -344,6 +345,23 @@ func (r *root) settle(within func(done <-chan struct{})) {
 	}
 }
 
+// awaited are the ranks, all of which are here, for which the others wait. The caller
+// holds mu.
+func (r *root) awaited() []int {
+	if !r.listens {
+		return []int{0}
+	}
+	flows := make([]gather, 0, len(r.joiners)-1)
+	for _, j := range r.joiners[1:] {
+		now, connected := j.gathered()
+		if !connected { // it has no room for another
+			return []int{0}
+		}
+		flows = append(flows, now)
+	}
+	return owing(flows)
+}
+
 func (r *root) handshake() (now api.Handshake, over bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -368,6 +386,9 @@ func (r *root) handshake() (now api.Handshake, over bool) {
 		h.State = api.HandshakeConnected
 	case r.listens:
 		h.State = api.HandshakeListening
+	}
+	if !joined && len(h.Missing) == 0 {
+		h.Missing = r.awaited()
 	}
 	return h, r.over
 }

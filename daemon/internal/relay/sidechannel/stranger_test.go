@@ -161,6 +161,31 @@ func TestStrangersAmongTheNodes(t *testing.T) {
 	}
 }
 
+// A node whose rank says more than any handshake takes ends rank 0, which cannot go on,
+// with the name of that rank: it is never the cause itself.
+func TestANodeThatSaysTooMuch(t *testing.T) {
+	bubble(t, 2, func(t *testing.T, d *desk) {
+		is := is.New(t)
+		at, zero := d.open(ref(0)), d.nodes[0].network()
+		_, err := zero.Listen(at)
+		is.NoErr(err)
+		d.nodes[0].spawned(ref(0), zero)
+		conn, err := d.nodes[0].stream(t.Context(), d.plan[1], d.plan[0], api.PeerConn{Carries: api.ConnSideChannel, Rank: ref(1), Epoch: 1})
+		is.NoErr(err)
+		part := binary.BigEndian.AppendUint16([]byte{'d'}, 16<<10)
+		part = append(part, append(number(1), make([]byte, 16<<10-4)...)...)
+		d.work.Go(func() {
+			for range 80 {
+				_, _ = conn.Write(part)
+			}
+		})
+		pass(5 * time.Second)
+		is.Equal(d.failure(ref(0)), api.ReasonSideChannelLost)
+		is.Equal(d.failed(ref(0)).Message, "Rank 1 sent more than 1024 KiB before it had joined its group.")
+		conn.Close()
+	})
+}
+
 // A node that opens streams of jobs that nobody knows gets so many, and no more.
 func TestStreamsThatNobodyWaitsForAreBounded(t *testing.T) {
 	bubble(t, 2, func(t *testing.T, d *desk) {
@@ -246,10 +271,11 @@ func TestStrangersAtRank0sPort(t *testing.T) {
 			synctest.Wait()
 			_, err := d.nodes[0].network().Dial(t.Context(), at)
 			is.NoErr(err)
-			synctest.Wait() // rank 0 has as many as there are other ranks, and listens no more
+			synctest.Wait() // rank 0 has as many as there are other ranks
 			d.start(ref(2))
 			pass(5 * time.Second)
-			is.Equal(d.failure(ref(0)), api.ReasonStrayConnection)
+			is.Equal(d.handshake(ref(0)).State, api.HandshakeConnected)
+			is.Equal(d.failed(ref(0)).Message, "stranger (process 2 of account 501) connected to rank 0, and is no rank of the job.")
 		})
 	})
 	for name, tt := range map[string]struct {
