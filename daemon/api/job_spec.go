@@ -43,7 +43,8 @@ type JobSpec struct {
 	MaxAttempts int `json:"max_attempts"`
 	// AllowMixed permits different versions of Python, MLX and packages.
 	AllowMixed bool `json:"allow_mixed,omitempty"`
-	// AllowSolo permits a rank to end without having joined the group.
+	// AllowSolo says that no rank has to join the group by JACCL's side channel: the job
+	// runs as soon as its programs do.
 	AllowSolo bool `json:"allow_solo,omitempty"`
 	// Publish are ports of rank 0 made reachable elsewhere.
 	Publish []Publish `json:"publish,omitempty"`

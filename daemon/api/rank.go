@@ -26,7 +26,8 @@ type Rank struct {
 	PreparedAt Time `json:"prepared_at,omitzero"`
 	// PID is the program's process id.
 	PID int `json:"pid,omitempty"`
-	// Handshake is the progress of joining the group; absent for a ring.
+	// Handshake is the progress of joining the group; absent for a ring and of a job with
+	// allow_solo.
 	Handshake *Handshake `json:"handshake,omitempty"`
 	// SpawnedAt is when the program was started.
 	SpawnedAt Time `json:"spawned_at,omitzero"`

@@ -59,8 +59,10 @@ func jaccl(t *testing.T) (*mac, *channels) {
 }
 
 // group is the request to start rank 1 of two by a script.
-func (m *mac) group(script string) api.PeerStartParams {
-	p := m.params(m.spec(script))
+func (m *mac) group(script string) api.PeerStartParams { return m.groupOf(m.spec(script)) }
+
+func (m *mac) groupOf(spec api.JobSpec) api.PeerStartParams {
+	p := m.params(spec)
 	p.Rank.Rank = 1
 	p.Plan.Backend, p.Plan.Shape = api.BackendJACCL, api.ShapeMesh
 	p.Plan.Ranks = []api.PlanRank{{Rank: 0, Node: m.homeID}, {Rank: 1, Node: m.id, GPU: api.GPUShared, MemoryBytes: 1 << 20}}
@@ -105,6 +107,30 @@ func TestTheSurroundingsOfARankOfJACCL(t *testing.T) {
 			is.Equal(m.output(p.Rank), "MLX_JACCL_COORDINATOR=127.0.0.1:20001\n"+more+"MLX_RANK=1\n"+`[[null,["rdma_en3"]],[["rdma_en4"],null]]`+"\n")
 		})
 	}
+}
+
+// A rank that need not join runs as soon as its program does, with all that it could
+// join by, and whatever is said of that.
+func TestARankThatNeedNotJoin(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	m, c := jaccl(t)
+	m.boot()
+	spec := m.spec(`echo "$MLX_JACCL_COORDINATOR"; exec sleep 60`)
+	spec.AllowSolo = true
+	p := m.groupOf(spec)
+	m.mustStart(p)
+	doc := m.until(p.Rank, api.RankRunning)
+	is.Equal(doc.Handshake, nil)
+	_, open := c.of(p.Rank)
+	is.True(open)
+	m.ranks.SetHandshake(p.Rank, api.Handshake{State: api.HandshakeHeld})
+	eventually(t, "all that it prints", func() bool { return m.output(p.Rank) == "127.0.0.1:20001\n" })
+	m.mustEnd(api.PeerEndParams{Job: m.job, Attempt: 1, Epoch: 1, Reason: api.ReasonStopped})
+	doc = m.until(p.Rank, api.RankExited)
+	is.Equal(doc.Handshake, nil)
+	_, open = c.of(p.Rank)
+	is.True(!open)
 }
 
 // A rank that joins before its shim was asked runs, and one that never does has

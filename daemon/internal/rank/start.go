@@ -101,7 +101,7 @@ func (r *Ranks) accept(w wanted) (*held, error) {
 		Principal: w.spec.Principal, Home: w.from.Node(), Account: w.account.Name, Plan: w.rank, Output: w.spec.Output,
 		Label: r.labelOf(w.ref), Socket: socketIn(r.runtimeFolder(w.ref)), LeaseS: w.leaseS, GraceS: r.cfg.grace(w.spec).Seconds(),
 	}
-	if joins(w.plan) {
+	if joins(w.plan) && !w.spec.AllowSolo {
 		rec.Doc.Handshake = &api.Handshake{State: api.HandshakeNone}
 	}
 	rec.Made = r.made + 1 // add counts it

@@ -1950,7 +1950,7 @@ export interface JobRequest {
   max_attempts?: number;
   /** Permits different versions of Python, MLX and packages. */
   allow_mixed?: boolean;
-  /** Permits a rank to end without having joined the group. */
+  /** Says that no rank has to join the group by JACCL's side channel: the job runs as soon as its programs do. */
   allow_solo?: boolean;
   /** Ports of rank 0 made reachable elsewhere. */
   publish?: PublishParams[];
@@ -2021,7 +2021,7 @@ export interface JobSpec {
   max_attempts: number;
   /** Permits different versions of Python, MLX and packages. */
   allow_mixed?: boolean;
-  /** Permits a rank to end without having joined the group. */
+  /** Says that no rank has to join the group by JACCL's side channel: the job runs as soon as its programs do. */
   allow_solo?: boolean;
   /** Ports of rank 0 made reachable elsewhere. */
   publish?: Publish[];
@@ -3380,7 +3380,7 @@ export interface Rank {
   prepared_at?: Time;
   /** The program's process id. */
   pid?: number;
-  /** The progress of joining the group; absent for a ring. */
+  /** The progress of joining the group; absent for a ring and of a job with allow_solo. */
   handshake?: Handshake;
   /** When the program was started. */
   spawned_at?: Time;

@@ -54,7 +54,7 @@ func (w *wanted) flags(c *cobra.Command) {
 	f.IntVar(&w.retries, "retries", 0, "how often to try again after a failure while it runs")
 	f.IntVar(&w.attempts, "max-attempts", 0, "how often to start it at most until all ranks have joined, whatever fails (default: 8 times in 30 s)")
 	f.BoolVar(&w.mixed, "allow-mixed", false, "permit nodes with different versions of Python, MLX and packages")
-	f.BoolVar(&w.solo, "allow-solo", false, "permit a rank to end without having joined the group")
+	f.BoolVar(&w.solo, "allow-solo", false, "wait for no rank to join the group: a program may run alone, or find the others by itself")
 	f.DurationVar(&w.placing, "deadline-placing", 0, "give up when no place was found for so long (default: wait)")
 	f.DurationVar(&w.preparing, "deadline-preparing", 0, "how long --sync and --prepare may take, on all nodes")
 	f.DurationVar(&w.starting, "deadline-starting", 0, "how long starting may take, once all is prepared")

@@ -22,7 +22,7 @@ func (m *step) failureOf(rank int, why Cause, exit *api.Exit, handshake api.Hand
 	}
 	// Its Python finds no MLX, and it ended with an error: it would do so again.
 	f.Final = f.Final || byItsCode(exit) && *exit.Code != 0 && m.noted(api.ReasonProgramMLXMissing)
-	if !m.handshakes() || m.hasJoined(rank) || !byItsCode(exit) || m.Rules.AllowSolo && *exit.Code == 0 {
+	if !m.handshakes() || m.hasJoined(rank) || !byItsCode(exit) {
 		return f
 	}
 	f.outside = handshake == api.HandshakeNone
@@ -40,7 +40,7 @@ func (m *step) failureOf(rank int, why Cause, exit *api.Exit, handshake api.Hand
 // handshakes reports whether the attempt's ranks have a handshake to be watched.
 func (m *step) handshakes() bool {
 	a := m.attempt()
-	return a != nil && a.Plan != nil && a.Plan.Backend.RDMA() && len(m.Ranks) > 1
+	return a != nil && a.Plan != nil && a.Plan.Backend.RDMA() && len(m.Ranks) > 1 && !m.Rules.AllowSolo
 }
 
 func (m *step) hasJoined(rank int) bool {

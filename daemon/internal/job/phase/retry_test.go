@@ -222,6 +222,20 @@ func TestEndingWellWithoutJoining(t *testing.T) {
 	is.Equal(g.s.Job.Phase, api.JobSucceeded) // one alone has nobody to join
 }
 
+// Where no rank has to join, the job runs once its programs do, and what ends one of them
+// has nothing to do with joining.
+func TestNoRankHasToJoin(t *testing.T) {
+	is := is.New(t)
+	r := rules()
+	r.AllowSolo = true
+	g := newRig(t, r).started(api.BackendJACCL, nodeIDs(0, 1)...).ranks(api.RankRunning)
+	is.Equal(g.s.Job.Phase, api.JobRunning)
+	g.ended(1, exit(3)).ended(0, &api.Exit{Signal: 15})
+	is.Equal(g.s.Job.Phase, api.JobFailed)
+	is.Equal(g.s.Job.Reason, api.ReasonRankFailed)
+	is.Equal(*g.s.Job.Attempts[0].FirstFailed, 1)
+}
+
 // Where another backend may do, it is planned anew at once, and the attempt counts nothing.
 func TestAnotherPlanIsLookedForAtOnce(t *testing.T) {
 	is := is.New(t)

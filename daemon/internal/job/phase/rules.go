@@ -44,7 +44,7 @@ type Rules struct {
 	// Prepares says that the nodes have to be prepared, which takes one longer than
 	// another: no program is started before all are.
 	Prepares bool
-	// AllowSolo permits a rank to end well without having joined.
+	// AllowSolo says that no rank has to join the group: none is waited for to do so.
 	AllowSolo bool
 	// Placing, Run and Silence bound these times; 0 = no bound.
 	Placing, Run, Silence time.Duration
