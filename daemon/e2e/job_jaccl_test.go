@@ -3,7 +3,9 @@ package e2e
 import (
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"os"
+	"os/user"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -75,6 +77,8 @@ func TestJACCLJobs(t *testing.T) {
 			}{
 				{"surroundings", j.testSurroundings},
 				{"any order", j.testOrder},
+				{"a side channel of its own", j.testOwnChannel},
+				{"a stray", j.testStray},
 				{"deaths at each step", j.testDeaths},
 				{"an end with 0", j.testEndsWell},
 				{"killed at work", j.testKilled},
@@ -114,6 +118,44 @@ func (j *jaccl) testSurroundings(t *testing.T) {
 		is.True(r.Handshake.CarriedBytes > 0 && !r.Handshake.Severed)
 	}
 	is.True(!strings.Contains(said, "attempt 0 to connect failed"))
+}
+
+// testOwnChannel runs a program that never dials the side channel that it was given.
+func (j *jaccl) testOwnChannel(t *testing.T) {
+	is := is.New(t)
+	id := j.detached(t, j.Nodes[0], append([]string{"--allow-solo"}, j.args("-own", "-work", "1s")...)...)
+	job, ranks := j.until(t, j.Nodes[0], id, "end", patience, hasEnded)
+	is.Equal(job.Phase, api.JobSucceeded)
+	is.Equal(job.Attempt, 1)
+	is.True(slices.ContainsFunc(job.Phases, func(p api.PhaseTime) bool { return p.Phase == api.JobRunning }))
+	for _, r := range ranks {
+		is.Equal(r.Handshake, nil)
+	}
+}
+
+// testStray has a program that says nothing connect to rank 0, which takes it for a rank
+// and waits for its number: the start ends with the name of that program, and the next
+// has another port.
+func (j *jaccl) testStray(t *testing.T) {
+	is := is.New(t)
+	id := j.detached(t, j.Nodes[0], j.args("-late", "1:2s")...)
+	_, ranks := j.until(t, j.Nodes[0], id, "a rank 0 that listens", patience, func(_ api.Job, ranks []api.Rank) bool {
+		return slices.ContainsFunc(ranks, func(r api.Rank) bool { return r.Handshake != nil && r.Handshake.State == api.HandshakeListening })
+	})
+	_, said, _ := strings.Cut(end(t, j.fulmen(t.Context(), j.Nodes[0], "job", "logs", string(ranks[0].Job), "--rank", "0")).out, "coordinator ")
+	at, _, _ := strings.Cut(said, " ")
+	stray, err := net.Dial("tcp", at)
+	is.NoErr(err)
+	defer stray.Close()
+	job, _ := j.until(t, j.Nodes[0], id, "end", patience, hasEnded)
+	t.Log(job.Attempts[0].Message)
+	is.Equal(job.Phase, api.JobSucceeded)
+	is.Equal(job.Attempt, 2)
+	is.Equal(job.Attempts[0].Reason, api.ReasonStrayConnection)
+	// A daemon that is no administrator may not look which of another account's it is.
+	account, err := user.Current()
+	is.NoErr(err)
+	is.True(strings.Contains(job.Attempts[0].Message, " of "+account.Username))
 }
 
 // tries is how often a start may be tried whose outcome hangs on bounds of a second:
@@ -168,7 +210,7 @@ func (j *jaccl) dies(t *testing.T, step sidechannel.Step, victim, try int) strin
 	first := job.Attempts[0]
 	t.Logf("rank %d dies at %s (%s): %s", victim, step, how, first.Message)
 	switch {
-	case first.FirstFailed == nil || *first.FirstFailed != victim:
+	case first.FirstFailed == nil || *first.FirstFailed != victim || !strings.HasPrefix(first.Message, fmt.Sprintf("Rank %d on ", victim)):
 		return fmt.Sprintf("rank %d dies at %s (%s): the cause is %v: %s %s", victim, step, how, value(first.FirstFailed), first.Reason, first.Message)
 	case step == sidechannel.StepWaited: // whether some have joined is a matter of moments
 	case step == sidechannel.StepJoined:
@@ -280,16 +322,22 @@ func TestJACCLRank0Late(t *testing.T) {
 	t.Log(said)
 }
 
-// A rank that hangs before it joins ends the start by its deadline, by name.
+// A rank that hangs in the midst of joining, all others connected, is waited for by name,
+// and ends the start by its deadline.
 func TestJACCLHandshakeDeadline(t *testing.T) {
 	t.Parallel() // it mostly waits
 	needJobs(t)
 	is := is.New(t)
 	j := newJACCLWith(t, "hub-3", unhurried+"handshake = \"2s\"\n")
 	once := filepath.Join(j.Work, "hung")
-	job, _ := j.whole(t, "-again", once, "-die", "2:open:stop", "-stubborn")
+	id := j.detached(t, j.Nodes[0], j.args("-again", once, "-die", "2:numbered:stop", "-stubborn")...)
+	j.until(t, j.Nodes[0], id, "word that rank 2 alone is waited for", soon, func(_ api.Job, ranks []api.Rank) bool {
+		return slices.ContainsFunc(ranks, func(r api.Rank) bool { return r.Handshake != nil && slices.Equal(r.Handshake.Missing, []int{2}) })
+	})
+	job, _ := j.until(t, j.Nodes[0], id, "end", patience, hasEnded)
 	t.Log(job.Attempts[0].Message)
 	is.Equal(job.Attempts[0].Reason, api.ReasonHandshakeTimeout)
+	is.Equal(value(job.Attempts[0].FirstFailed), 2)
 	is.Equal(job.Phase, api.JobSucceeded)
 }
 

@@ -28,10 +28,6 @@ const (
 	exitToldTo = 23 // told to die
 )
 
-// outlives is how long a rank outlives one that it has lost, so that nobody who hears
-// of both ends, by different ways, hears of its end first.
-const outlives = 4 * time.Second
-
 func main() { os.Exit(run()) }
 
 func run() int {
@@ -41,6 +37,7 @@ func run() int {
 	stubborn := flag.Bool("stubborn", false, "take no notice of SIGTERM, as Python does when it hangs in JACCL")
 	at := flag.Int64("at", 0, "when to begin, in ns since 1970; rank 0 begins half a second sooner, so as to listen by then, and for that to be told")
 	roomy := flag.Bool("roomy", false, "have room for all ranks at once, as on macOS")
+	own := flag.Bool("own", false, "have a side channel of its own, so that no rank joins by the one that it was given")
 	again := flag.String("again", "", "a file that is made when a rank dies: where it is there, nobody dies")
 	args, isWorker := os.Args[1:], len(os.Args) > 1 && os.Args[1] == string(worker.CommandSendRecv)
 	if isWorker {
@@ -86,6 +83,10 @@ func run() int {
 		}
 		time.Sleep(time.Until(due))
 	}
+	if *own {
+		time.Sleep(*work)
+		return 0
+	}
 	began := time.Now()
 	g, err := jaccl.Join(context.Background(), o)
 	switch {
@@ -94,8 +95,7 @@ func run() int {
 		return exitMixed
 	case err != nil:
 		fmt.Fprintln(os.Stderr, err)
-		time.Sleep(outlives)
-		return 1
+		return 1 // at once, as JACCL: all ranks fail within milliseconds of the first
 	}
 	defer g.Close()
 	now := time.Now()

@@ -31,6 +31,7 @@ type machine struct {
 	looks     int  // how often it was asked who listens at a port at which somebody does
 	crowded   bool // somebody was called who had no room
 	blind     error
+	torn      int // so many looks find a listener and nobody who has it
 }
 
 func newMachine() *machine {
@@ -132,6 +133,9 @@ func (m *machine) Listens(group, port int, _ native.Listening) (native.Listening
 	for _, l := range m.listeners {
 		switch {
 		case l.port != port:
+		case m.torn > 0:
+			m.torn--
+			out.Others = true
 		case l.group == group:
 			out.Group, out.Room = true, max(0, max(1, m.room)-len(l.queue))
 			m.looks++

@@ -57,6 +57,8 @@ const (
 	// missing, and strayAfter how long it must not.
 	watchEvery = 250 * time.Millisecond
 	strayAfter = 4
+	// takenAfter is how many looks in a row must find another's listener.
+	takenAfter = 2
 	// lookAgain is after how long it is looked again who listens, and who has connected,
 	// before somebody is connected.
 	lookAgain = 10 * time.Millisecond
@@ -159,7 +161,7 @@ func (r *root) awaits() bool {
 // each has said its number.
 func (r *root) watch() {
 	began := time.Duration(-1)
-	gone := 0
+	gone, taken := 0, 0
 	for r.ctx.Err() == nil {
 		r.tell() // on whom it waits: somebody may have come
 		group := r.c.cfg.Group(r.ch.Rank)
@@ -174,6 +176,9 @@ func (r *root) watch() {
 		r.mu.Lock()
 		listens, whole := r.listens, r.isWhole()
 		r.mu.Unlock()
+		if !l.Others {
+			taken = 0
+		}
 		switch {
 		case err != nil:
 			reason := api.ReasonInternal
@@ -185,6 +190,11 @@ func (r *root) watch() {
 		case whole && !l.Group:
 			return
 		case l.Others:
+			// A program that is just ending has its listener still and is found no more.
+			if taken++; taken < takenAfter {
+				native.Pause(r.ctx, r.c.cfg.Clock, lookIdle)
+				continue
+			}
 			r.fail(api.Errorf(api.ReasonPortTaken, r.ch.Rank.String(), "Another program listens at port %d, which rank 0 was given.", r.port))
 			return
 		case !listens && l.Group:
@@ -290,8 +300,8 @@ func (r *root) connect() (net.Conn, error) {
 			switch {
 			case err != nil:
 				return nil, err
-			case l.Others:
-				return nil, errors.New("another program listens as well") // watch says so
+			case l.Others: // watch says so, if that stays
+				again = watchEvery
 			case !l.Group:
 				// Or its program is about to end, which is told by then.
 				if again, gone = watchEvery, gone+1; gone >= strayAfter {

@@ -246,6 +246,17 @@ func TestStrangersAtRank0sPort(t *testing.T) {
 			leaf.kill()
 		})
 	})
+	t.Run("a listener that is seen once and nobody who has it", func(t *testing.T) {
+		bubble(t, 2, func(t *testing.T, d *desk) {
+			d.nodes[0].machine.torn = 1
+			all := []*program{d.start(ref(0)), d.start(ref(1))}
+			pass(time.Second)
+			for _, p := range all {
+				p.joins(t)
+				is.New(t).Equal(d.failure(p.ref), api.Reason(""))
+			}
+		})
+	})
 	t.Run("a caller", func(t *testing.T) {
 		bubble(t, 2, func(t *testing.T, d *desk) {
 			is := is.New(t)
