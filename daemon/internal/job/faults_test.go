@@ -45,6 +45,31 @@ func TestHomeRestartsAtEveryMoment(t *testing.T) {
 	}
 }
 
+// A home that is killed while it starts ranks says that, of itself and nobody else, and
+// starts them again without a retry.
+func TestAHomeKilledWhileItStarts(t *testing.T) {
+	for _, away := range []time.Duration{0, 3 * time.Second, 20 * time.Second} {
+		in(t, 2, func(t *testing.T, w *world) { // of two none takes over
+			is := is.New(t)
+			a, b := w.nodes[0], w.nodes[1]
+			w.slowStart = 500 * time.Millisecond
+			id := a.submits(program(words("sleep", "40s"), a, b))
+			a.until(id, api.JobStarting, time.Second)
+			a.kill()
+			pass(away)
+			a.start()
+			job := b.until(id, api.JobSucceeded, 2*time.Minute)
+			is.Equal(len(job.Attempts), 2)
+			first := job.Attempts[0]
+			is.Equal(first.Reason, api.ReasonHomeRestarted)
+			is.Equal(first.Message, "The daemon of mac-0, which keeps the job, ended and was started again while it started the ranks.")
+			is.True(first.FirstFailed == nil && first.ExitCode == nil && first.Uncounted)
+			is.Equal(job.Retried, 0)
+			is.Equal(w.living(id), 0)
+		})
+	}
+}
+
 // A daemon that is restarted while its ranks run finds them again: nothing ends.
 func TestARestartLeavesRanksAlone(t *testing.T) {
 	in(t, 2, func(t *testing.T, w *world) {

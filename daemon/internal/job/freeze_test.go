@@ -194,7 +194,12 @@ func blames(w *world, at api.Attempt, touched map[string]time.Duration) string {
 		if strings.Contains(at.Message, "slept") && isUntouched(named[0]) {
 			return "who is said to have slept did not"
 		}
-	case api.ReasonHomeLost, api.ReasonTakenOver, api.ReasonNoMajority:
+	case api.ReasonHomeLost:
+		home, _, isTold := strings.Cut(at.Message, ", which kept the job, was out of sight, so that ")
+		if !isTold || isUntouched(home) {
+			return "a home is said to be gone that was there"
+		}
+	case api.ReasonTakenOver, api.ReasonNoMajority:
 	default:
 		return "that was not done"
 	}

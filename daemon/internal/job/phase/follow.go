@@ -145,7 +145,7 @@ func (m *step) stopActing(epoch uint64) {
 // handed over; with a person's word that the home is gone their leases count from now,
 // otherwise from when one of their nodes has heard of the new epoch.
 func (m *step) takeOver(by api.Succession) {
-	person := by.Votes == nil
+	person, former := by.Votes == nil, m.Job.Home
 	m.stopTimers()
 	m.Role, m.handing, m.blocked = RoleHome, "", false
 	m.HomeLost, m.lostLong, m.voting = false, false, false
@@ -159,7 +159,7 @@ func (m *step) takeOver(by api.Succession) {
 	m.recall()
 	m.enter(api.JobHomeLost, Cause{Reason: api.ReasonHomeLost})
 	if m.open {
-		m.endInherited(person)
+		m.endInherited(former, person)
 		return
 	}
 	m.inherited = m.Job.Attempt

@@ -33,7 +33,7 @@ func (m *step) foreign(job api.Job) {
 	m.Job.CountedAttempts, m.Job.Retried = max(m.Job.CountedAttempts, job.CountedAttempts), max(m.Job.Retried, job.Retried)
 	m.stopTimers()
 	m.enter(api.JobHomeLost, Cause{Reason: api.ReasonHomeLost})
-	m.endInherited(false)
+	m.endInherited(job.Home, false)
 }
 
 // adoptEnd ends the job as its former home did.
@@ -56,7 +56,7 @@ func (m *step) adoptEnd(job api.Job) {
 
 // endInherited ends a former home's attempt. One that was asking for grants when
 // it was last heard of may have started since.
-func (m *step) endInherited(person bool) {
+func (m *step) endInherited(home api.NodeID, person bool) {
 	m.recall()
 	m.inherited, m.taken = m.Job.Attempt, true
 	for i := range m.Ranks {
@@ -67,8 +67,12 @@ func (m *step) endInherited(person bool) {
 		a.StartedAt = m.at
 	}
 	if m.Cause == nil {
-		m.Cause = &Failure{Cause: Cause{Reason: api.ReasonHomeLost}, Rank: -1}
-		a.Reason = api.ReasonHomeLost
+		why := m.Rules.name(m.Self) + " took the job over, as a person asked for, and ended its ranks."
+		if home != m.Self {
+			why = m.Rules.name(home) + ", which kept the job, was out of sight, so that " + m.Rules.name(m.Self) + " took it over and ended its ranks."
+		}
+		m.Cause = &Failure{Cause: Cause{Reason: api.ReasonHomeLost, Message: why}, Rank: -1}
+		a.Reason, a.Message = api.ReasonHomeLost, why
 	}
 	var on []string
 	for _, n := range m.Nodes {

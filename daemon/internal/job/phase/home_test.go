@@ -83,6 +83,7 @@ func TestWhoTakesOver(t *testing.T) {
 			g.fire(TimerLease)
 			is.Equal(g.s.Job.Phase, api.JobFailed) // it had started, and no retry was asked for
 			is.Equal(g.s.Job.Reason, api.ReasonHomeLost)
+			is.Equal(g.s.Job.Message, "node9, which kept the job, was out of sight, so that node0 took it over and ended its ranks.")
 		})
 	}
 }
