@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"fmt"
 )
@@ -97,7 +98,8 @@ func (e *Error) Cause() Cause {
 	return Cause{Reason: e.Data.Reason, Message: e.Message, Subject: e.Data.Subject, Remedy: e.Data.Remedy}
 }
 
-// AsError finds the Error in a chain. Any other error becomes CodeInternal
+// AsError finds the Error in a chain. The end of a context's time is ReasonDeadline or
+// ReasonCancelled; any other error becomes CodeInternal
 // with a fixed message, so that nothing private leaves with its text: the
 // caller logs the original. It returns nil for nil.
 func AsError(err error) *Error {
@@ -106,6 +108,12 @@ func AsError(err error) *Error {
 	}
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
+	}
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return NewError(ReasonDeadline, "")
+	case errors.Is(err, context.Canceled):
+		return NewError(ReasonCancelled, "")
 	}
 	return NewError(ReasonInternal, "")
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"fulmen/daemon/api"
@@ -59,7 +60,7 @@ func (j *Jobs) newerHome(id api.JobID, node api.NodeID, err error) phase.Event {
 	return nil
 }
 
-// causeOf is a call's error as the phase machine takes it.
+// causeOf is a call's error as the phase machine takes it; its message names the node.
 func (j *Jobs) causeOf(err error, node api.NodeID) phase.Cause {
 	e := api.AsError(err)
 	if d, ok := errors.AsType[*native.DeadlineError](err); ok {
@@ -73,6 +74,12 @@ func (j *Jobs) causeOf(err error, node api.NodeID) phase.Cause {
 		if c.WaitingFor == "" {
 			c.WaitingFor = "node " + j.name(node)
 		}
+		if e.Code != api.CodeUnreachable {
+			c.Message = j.name(node) + " did not answer in time."
+		}
+	}
+	if !strings.Contains(c.Message, j.name(node)) {
+		c.Message = phase.Says(j.name(node), c.Message)
 	}
 	c.Final = final(c.Reason)
 	return c

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -13,6 +14,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/native"
 )
 
 // The home's daemon is killed at every moment of a job's life and started again:
@@ -337,4 +339,29 @@ func TestRandomFaults(t *testing.T) {
 	if starts < 40 || takenOver == 0 {
 		t.Fatalf("%d starts, %d take-overs: the test tests nothing", starts, takenOver)
 	}
+}
+
+// Whatever a call came to, the cause names the Mac that was called, and the end of its
+// time is no fault inside Fulmen.
+func TestAFailedCallNamesItsMac(t *testing.T) {
+	in(t, 2, func(t *testing.T, w *world) {
+		is := is.New(t)
+		a, b := w.nodes[0], w.nodes[1]
+		for _, c := range []struct {
+			err     error
+			reason  api.Reason
+			message string
+		}{
+			{api.NewError(api.ReasonDiskFull, ""), api.ReasonDiskFull, "mac-1: the disk is full."},
+			{api.Errorf(api.ReasonDiskFull, "", "The disk of mac-1 is full."), api.ReasonDiskFull, "The disk of mac-1 is full."},
+			{errors.New("a nil map"), api.ReasonInternal, "mac-1: something went wrong inside Fulmen."},
+			{context.Canceled, api.ReasonNodeUnreachable, "mac-1 did not answer in time."},
+			{api.AsError(&native.DeadlineError{WaitingFor: "it"}), api.ReasonNodeUnreachable, "mac-1 did not answer in time."},
+			{&native.DeadlineError{WaitingFor: "it", After: time.Second}, api.ReasonNodeUnreachable, "mac-1 did not answer within 1s."},
+		} {
+			got := a.causeOf(c.err, b.id)
+			is.Equal(got.Reason, c.reason)
+			is.Equal(got.Message, c.message)
+		}
+	})
 }

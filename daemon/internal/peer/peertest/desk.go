@@ -3,6 +3,7 @@ package peertest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net"
 	"sync"
 
@@ -156,7 +157,7 @@ func (n *Node) Call(ctx context.Context, id api.NodeID, method string, params, r
 	case answer = <-done:
 	case <-ctx.Done():
 		cancel()
-		return api.AsError(context.Cause(ctx))
+		return errors.Join(api.AsError(context.Cause(ctx)), context.Cause(ctx)) // as over a network
 	case <-other.gone:
 		cancel()
 		return api.NewError(api.ReasonUnreachable, id.Display())
