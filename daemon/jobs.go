@@ -321,10 +321,7 @@ func (d *daemon) mayFetch(job gate.Known) (folder, user string, err error) {
 }
 
 // isDeleted reports whether a job is known to have been deleted.
-func (d *daemon) isDeleted(id api.JobID) bool {
-	known, found := d.jobs.Known(id)
-	return found && known.Gone
-}
+func (d *daemon) isDeleted(id api.JobID) bool { return d.jobs.Deleted(id) }
 
 // rosterHeads are the heads of the roster, for specs that are signed.
 func (d *daemon) rosterHeads() []string {

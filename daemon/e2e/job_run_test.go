@@ -228,6 +228,9 @@ func (j *jobs) testConversation(t *testing.T) {
 	}
 }
 
+// named finds the id of a job that fulmen run says to run.
+var named = regexp.MustCompile(`fulmen: (j[0-9a-z]{8}): running`)
+
 // What is typed at another node follows what was typed before, and the other way
 // round.
 func (j *jobs) testInputElsewhere(t *testing.T) {
@@ -240,7 +243,6 @@ func (j *jobs) testInputElsewhere(t *testing.T) {
 	_, err := fmt.Fprintln(here.in, "one")
 	is.NoErr(err)
 	hear("one\n")
-	named := regexp.MustCompile(`fulmen: (j[0-9a-z]{8}): running`)
 	id := named.FindStringSubmatch(here.until(t, "its id", named.MatchString))[1]
 	there := begin(t, j.fulmen(t.Context(), j.Nodes[0], "job", "attach", "--input", id)) // another client
 	for turn := range 3 {
@@ -305,7 +307,12 @@ func (j *jobs) testBackLate(t *testing.T) {
 		}
 	}
 	is.Equal(len(pidsIn(out)), 2)
+	// What is kept of it outlives the daemon of the Mac where it was printed.
+	j.Nodes[1].End(syscall.SIGKILL)
+	must(t, "a new start", j.Nodes[1].Boot(t.Context()))
 	must(t, "a whole cluster", j.Whole(t.Context()))
+	id := api.JobID(named.FindStringSubmatch(out)[1])
+	is.Equal(strings.Count(end(t, j.fulmen(t.Context(), j.Nodes[0], "job", "logs", string(id))).out, "rest "), 16)
 }
 
 // An attached job ends with its client, however that ends.

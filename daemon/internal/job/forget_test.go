@@ -187,3 +187,14 @@ func TestAThousandJobs(t *testing.T) {
 		}
 	})
 }
+
+// A daemon that starts has not read its documents yet when it looks which files belong to
+// deleted jobs: those of jobs that have ended stay.
+func TestWhatHasEndedIsNotDeleted(t *testing.T) {
+	is := is.New(t)
+	const ended, gone, running = api.JobID("jaaaaaaaa"), api.JobID("jbbbbbbbb"), api.JobID("jcccccccc")
+	j := &Jobs{jobs: map[api.JobID]*known{}, memory: map[api.JobID]Remembered{ended: {Ended: true}, gone: {Ended: true, Gone: true}}}
+	is.True(!j.Deleted(ended))
+	is.True(j.Deleted(gone))
+	is.True(!j.Deleted(running))
+}

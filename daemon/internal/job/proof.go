@@ -26,6 +26,15 @@ func (j *Jobs) Known(id api.JobID) (gate.Known, bool) {
 	return gate.Known{Job: best.job, Spec: k.spec, Ended: k.over || j.memory[id].Ended}, ok
 }
 
+// Deleted reports whether a job was deleted. Before the documents are read one that has
+// ended is no more to be found than a deleted one, and what it left stays.
+func (j *Jobs) Deleted(id api.JobID) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	k := j.jobs[id]
+	return k != nil && k.gone || j.memory[id].Gone
+}
+
 // Counts reports whether a job's document is proven: whose the job is, and that its
 // writer is its home, or was. Whoever reads documents in place of [Jobs.Known] asks.
 func (j *Jobs) Counts(id api.JobID, job api.Job) bool {
