@@ -81,7 +81,7 @@ func (d *daemon) ownerOf(ctx context.Context, params map[string]json.RawMessage)
 
 // named are the parameters of which the value says what a call is about. The values
 // of all others stay out of the record: a code or an invitation is among them.
-var named = []string{"job", "measurement", "links", "nodes", "node", "principal"}
+var named = []string{"job", "measurement", "link", "links", "nodes", "node", "principal"}
 
 // subjectOf is what a call is about: what it names, else the names of what it gives.
 func subjectOf(params map[string]json.RawMessage) string {

@@ -135,14 +135,19 @@ func (g *graph) follow(ctx context.Context) error {
 	}
 }
 
-// see tells the conditions of every version of this node's receptacles: one that
+// see tells the conditions of every version of this node's receptacles and networks: one that
 // another overtook within the settling time counts as a change too.
 func (g *graph) see(change ledger.Change) {
 	own := g.ledger.Node()
 	for _, record := range change.Put {
 		var port api.Thunderbolt
-		if key := record.Key(); key.Node == own && key.Kind == api.KindThunderbolt && record.Decode(&port) == nil {
+		var network api.Network
+		switch key := record.Key(); {
+		case key.Node != own:
+		case key.Kind == api.KindThunderbolt && record.Decode(&port) == nil:
 			g.cables.Plugged(health.Port{Thunderbolt: port, Unknown: record.Document().Unknown})
+		case key.Kind == api.KindNetwork && record.Decode(&network) == nil:
+			g.cables.Networked(network, g.name(own))
 		}
 	}
 	for _, key := range change.Del {

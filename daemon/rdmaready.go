@@ -16,6 +16,7 @@ func (d *daemon) rdmaReadyHandlers() server.Handlers {
 	return server.Handlers{
 		"rdma.list":  server.Handle(d.rdmaList),
 		"rdma.check": server.Handle(d.rdmaCheck),
+		"rdma.clear": server.Handle(d.rdmaClear),
 	}
 }
 

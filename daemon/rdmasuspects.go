@@ -2,8 +2,10 @@ package daemon
 
 import (
 	"context"
+	"fmt"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/server"
 )
 
 // suspects are the RDMA devices that may be stuck since a program was killed that
@@ -34,4 +36,30 @@ func (d *daemon) openSuspects(ctx context.Context) error {
 		}
 	})
 	return nil
+}
+
+// rdmaClear takes a person's word that this Mac's device at a cable works.
+func (d *daemon) rdmaClear(ctx context.Context, c *server.Caller, p api.LinkSelect) (api.RDMAReadiness, error) {
+	cable, err := findCable(d.graph.build().List().Cables, p.Link, d.find)
+	if err != nil {
+		return api.RDMAReadiness{}, err
+	}
+	isCleared := false
+	for _, e := range cable.Ends {
+		if e.End.Node == d.identity.Node && d.graph.cables.IsSuspect(e.End.Receptacle) {
+			d.graph.cables.Used(e.End.Receptacle)
+			d.logs.part("health").Info("a person says that an RDMA device works", "uid", c.UID, "receptacle", e.End.Receptacle)
+			isCleared = true
+		}
+	}
+	for _, e := range cable.Ends {
+		_, isSuspect := d.ledger.Get(api.Key{Node: e.End.Node, Kind: api.KindCondition, Name: string(api.ReasonRDMAPortSuspect) + "/" + e.End.String()})
+		if isSuspect && e.End.Node != d.identity.Node && !isCleared { // who is there knows
+			there := d.shortNameOf(e.End.Node)
+			refused := api.Errorf(api.ReasonRDMAPortSuspect, e.End.String(), "The RDMA device that may be stuck is that of %s:%s.", there, e.End.Receptacle)
+			refused.Data.Remedy = fmt.Sprintf("Run `fulmen rdma clear %s:%s` on %s.", there, e.End.Receptacle, there)
+			return api.RDMAReadiness{}, refused
+		}
+	}
+	return d.rdmaCheck(ctx, c, p)
 }

@@ -1,6 +1,9 @@
 package api
 
-import "net/netip"
+import (
+	"net/netip"
+	"slices"
+)
 
 // Network is the value of a network document: the node's interfaces and what
 // is behind them.
@@ -43,6 +46,22 @@ type Interface struct {
 	Expensive *bool `json:"expensive,omitempty"`
 	// Trusted says that this node's configuration trusts the network for unencrypted job traffic.
 	Trusted bool `json:"trusted,omitempty"`
+}
+
+// Called is the interface for people, such as Ethernet (en0).
+func (i Interface) Called() string {
+	if i.DisplayName == "" || i.DisplayName == i.Name {
+		return i.Name
+	}
+	return i.DisplayName + " (" + i.Name + ")"
+}
+
+// HasNetwork reports whether a network is behind the interface that has given it an
+// address: those that it takes by itself prove none.
+func (i Interface) HasNetwork() bool {
+	return i.Up && (i.Link == nil || *i.Link) && slices.ContainsFunc(i.Addresses, func(a InterfaceAddress) bool {
+		return !a.Address.Addr().Unmap().IsLinkLocalUnicast()
+	})
 }
 
 // InterfaceAddress is one address of an interface.
@@ -92,6 +111,9 @@ func (InterfaceType) Values() []string {
 	return words(InterfaceWiFi, InterfaceEthernet, InterfaceThunderbolt, InterfaceBridge, InterfaceVPN,
 		InterfaceLoopback, InterfaceUnknown)
 }
+
+// IsNetwork reports whether a network joins many machines there, and no cable two.
+func (t InterfaceType) IsNetwork() bool { return t == InterfaceWiFi || t == InterfaceEthernet }
 
 // Valid reports whether the type belongs to this version.
 func (t InterfaceType) Valid() bool { return known(t) }

@@ -12,6 +12,8 @@ func rdmaMethods() []MethodInfo {
 			"Puts back what enable changed, setting by setting, leaving what somebody changed since."),
 		method[RDMAChangeParams, RDMAChangeResult]("rdma.undo", ClassAdmin, "",
 			"Puts back what any change left behind, also from before a removal of Fulmen and also without the other end."),
+		method[LinkSelect, RDMAReadiness]("rdma.clear", ClassAdmin, "",
+			"Says that the RDMA device of this Mac at a cable works, although a program was killed that had it open. Returns the checks of the cable."),
 		method[RDMAHistoryParams, RDMAHistoryResult]("rdma.history", ClassRead, "",
 			"Who changed what for RDMA on this node, and when."),
 		method[LinkSelect, MeasureStarted]("rdma.probe", ClassUser, "measure.changed",

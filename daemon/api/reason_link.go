@@ -32,6 +32,8 @@ const (
 	ReasonNoAddress Reason = "no_address"
 	// ReasonAddressConflict: two machines use the same address.
 	ReasonAddressConflict Reason = "address_conflict"
+	// ReasonNetworkLost: the Mac lost its network.
+	ReasonNetworkLost Reason = "network_lost"
 	// ReasonNetworkNotTrusted: the network is neither Thunderbolt, named in the request, nor trusted.
 	ReasonNetworkNotTrusted Reason = "network_not_trusted"
 	// ReasonLinkBusy: the link is being changed or measured.
@@ -84,6 +86,9 @@ func linkReasons() []ReasonInfo {
 			Text: "The interface has no address."},
 		{Reason: ReasonAddressConflict, Code: CodeConflict, Severity: SeverityWarning,
 			Text: "Two machines use the same address."},
+		{Reason: ReasonNetworkLost, Code: CodeUnreachable, Severity: SeverityWarning,
+			Text:   "The Mac lost its network.",
+			Remedy: "Check its network cable or Wi-Fi, then the router or switch."},
 		{Reason: ReasonNetworkNotTrusted, Code: CodeDenied,
 			Text:   "The network is neither Thunderbolt, named in the request, nor trusted.",
 			Remedy: "Name it with --network, or trust it in the configuration."},

@@ -68,7 +68,7 @@ func rdmaReasons() []ReasonInfo {
 			Remedy: "Replug the cable."},
 		{Reason: ReasonRDMAPortSuspect, Code: CodePrecondition, Severity: SeverityWarning,
 			Text:   "A program that held the RDMA device was killed; the device may be stuck.",
-			Remedy: "Replug the cable; if that does not help, restart the Mac."},
+			Remedy: "Replug the cable; if that does not help, restart the Mac. If you know that it works, say so there with `fulmen rdma clear`."},
 		{Reason: ReasonRDMANoIPv4GID, Code: CodePrecondition, Severity: SeverityWarning,
 			Text:   "The RDMA port has no GID made from an IPv4 address.",
 			Remedy: "Enable RDMA on the cable, which gives it an address."},

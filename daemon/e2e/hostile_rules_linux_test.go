@@ -15,7 +15,7 @@ var localGroups = gatetest.Groups{
 		daemon.tokens daemon.create_token daemon.revoke_token daemon.browser_secret measure.cancel`,
 	// What changes the Mac for all who use it.
 	"administering": `cluster.pair cluster.join cluster.answer cluster.invite cluster.remove cluster.map_user cluster.set_sharing
-		node.rename rdma.enable rdma.disable rdma.undo daemon.set_config daemon.logs daemon.simulate
+		node.rename rdma.enable rdma.disable rdma.undo rdma.clear daemon.set_config daemon.logs daemon.simulate
 		daemon.start daemon.stop daemon.restart`,
 	// What is about one job.
 	"of-jobs":  "managing talking",

@@ -26,7 +26,7 @@ type Port struct {
 	Unknown map[string]api.Reason
 }
 
-// Cables raises and clears the conditions of one node's receptacles and cables.
+// Cables raises and clears the conditions of one node's receptacles, cables and networks.
 // It may be used by several goroutines.
 type Cables struct {
 	health *Health
@@ -39,6 +39,8 @@ type Cables struct {
 	ports  map[api.Receptacle]*watchedPort
 	// joins are the two ports of the cable that was last at a receptacle, for people.
 	joins map[api.Receptacle]string
+	// networks are the interfaces that have had a network since they are switched on.
+	networks map[string]bool
 	// raised are the conditions that hold, by what they are about.
 	raised map[key]bool
 	// suspects are the programs that may have left the device of a receptacle stuck.
@@ -62,7 +64,7 @@ type linkState struct {
 // NewCables makes the conditions of a node's cables. Intervals are measured on
 // the clock. failed hears of conditions that could not be published.
 func NewCables(h *Health, node api.NodeID, clock native.Clock, failed func(error)) *Cables {
-	return &Cables{health: h, clock: clock, node: node, failed: failed, ports: map[api.Receptacle]*watchedPort{}, joins: map[api.Receptacle]string{}, raised: map[key]bool{}, suspects: map[api.Receptacle]string{}}
+	return &Cables{health: h, clock: clock, node: node, failed: failed, ports: map[api.Receptacle]*watchedPort{}, joins: map[api.Receptacle]string{}, networks: map[string]bool{}, raised: map[key]bool{}, suspects: map[api.Receptacle]string{}}
 }
 
 // Close stops its timers; conditions stay as they are.

@@ -75,6 +75,7 @@ func machineConditions() []Info {
 		{Code: api.ReasonLocalNetworkDenied},
 		{Code: api.ReasonClockSkew},
 		{Code: api.ReasonClockFarOff},
+		{Code: api.ReasonNetworkLost, Action: command("Show the paths", "fulmen peers")},
 		{Code: api.ReasonNetworkIsolatesClients, Action: command("Show the paths", "fulmen peers")},
 		{Code: api.ReasonBLASSlow, DependsOn: []api.Reason{api.ReasonMLXMissing}, Action: measureGPU()},
 		{Code: api.ReasonMLXMissing, Remedy: "Reinstall Fulmen; in a source tree, run `make deps build`."},

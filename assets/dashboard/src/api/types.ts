@@ -3905,6 +3905,8 @@ export interface Methods {
   "rdma.disable": { params: RDMAChangeParams; result: RDMAChangeResult; class: "admin"; notifies: never };
   /** Puts back what any change left behind, also from before a removal of Fulmen and also without the other end. */
   "rdma.undo": { params: RDMAChangeParams; result: RDMAChangeResult; class: "admin"; notifies: never };
+  /** Says that the RDMA device of this Mac at a cable works, although a program was killed that had it open. Returns the checks of the cable. */
+  "rdma.clear": { params: LinkSelect; result: RDMAReadiness; class: "admin"; notifies: never };
   /** Who changed what for RDMA on this node, and when. */
   "rdma.history": { params: RDMAHistoryParams; result: RDMAHistoryResult; class: "read"; notifies: never };
   /** Tests a cable over RDMA with one MLX worker at each end. */
@@ -4035,6 +4037,7 @@ export const methodClasses: { readonly [M in MethodName]: Methods[M]["class"] } 
   "rdma.enable": "admin",
   "rdma.disable": "admin",
   "rdma.undo": "admin",
+  "rdma.clear": "admin",
   "rdma.history": "read",
   "rdma.probe": "user",
   "job.submit": "user",
@@ -4212,6 +4215,7 @@ export type KnownReason =
   | "needs_restart"
   | "needs_root"
   | "network_isolates_clients"
+  | "network_lost"
   | "network_not_trusted"
   | "never_heard_of"
   | "never_joined"

@@ -27,7 +27,7 @@ func (r *run) rdmaCommand() *cobra.Command {
 			})
 		},
 	}
-	c.AddCommand(r.rdmaCheckCommand(), r.rdmaProbeCommand(), r.rdmaHistoryCommand())
+	c.AddCommand(r.rdmaCheckCommand(), r.rdmaProbeCommand(), r.rdmaClearCommand(), r.rdmaHistoryCommand())
 	c.AddCommand(r.rdmaChangeCommands()...)
 	return c
 }
@@ -42,7 +42,7 @@ func (r *run) rdmaCheckCommand() *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			return r.with(c.Context(), func(c2 *client.Client) error {
 				if len(args) == 1 {
-					return r.rdmaCheck(c.Context(), c2, args[0])
+					return r.rdmaOne(c.Context(), c2, "rdma.check", args[0])
 				}
 				return listed(c.Context(), r, c2, "rdma.list", nil, func(list api.RDMAListResult, nodes []api.NodeView) error {
 					return r.view().RDMAChecks(r.Out, list.Links, nodes)
@@ -52,12 +52,27 @@ func (r *run) rdmaCheckCommand() *cobra.Command {
 	}
 }
 
-func (r *run) rdmaCheck(ctx context.Context, c *client.Client, name string) error {
+func (r *run) rdmaClearCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "clear LINK", Short: "Say that this Mac's RDMA device at a cable works, although a program that had it was killed", Args: cobra.ExactArgs(1),
+		Long: "A program that is killed while it has the RDMA device open may leave it stuck. After a test that hung no jaccl job gets\n" +
+			"the cable until another test has passed, the cable was replugged, the Mac was restarted, or somebody who knows better\n" +
+			"says so with this command, on that Mac. It is recorded: fulmen events --audit.\n" +
+			"A LINK is one end, NODE:PORT, or both with ~ between.",
+		Example: "  fulmen rdma clear mac-studio:1",
+		RunE: func(c *cobra.Command, args []string) error {
+			return r.with(c.Context(), func(c2 *client.Client) error { return r.rdmaOne(c.Context(), c2, "rdma.clear", args[0]) })
+		},
+	}
+}
+
+// rdmaOne asks something about one cable that is answered by its checks.
+func (r *run) rdmaOne(ctx context.Context, c *client.Client, method, name string) error {
 	nodes, err := client.Call[api.NodeListResult](ctx, c, "node.list", nil)
 	if err != nil {
 		return err
 	}
-	got, err := client.Call[api.RDMAReadiness](ctx, c, "rdma.check", api.LinkSelect{Link: linkRef(name, nodes.Nodes)})
+	got, err := client.Call[api.RDMAReadiness](ctx, c, method, api.LinkSelect{Link: linkRef(name, nodes.Nodes)})
 	if err != nil {
 		return err
 	}

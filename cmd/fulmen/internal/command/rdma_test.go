@@ -26,6 +26,7 @@ func (r *rig) unready() api.RDMAListResult {
 	}
 	r.daemon.Always("rdma.list", list)
 	r.daemon.Always("rdma.check", one)
+	r.daemon.Always("rdma.clear", one)
 	return list
 }
 
@@ -73,4 +74,15 @@ func TestRDMACheckOfOneCable(t *testing.T) {
 	is.NoErr(json.Unmarshal([]byte(r.out.String()), &got))
 	is.Equal(got, want)
 	is.Equal(r.run("rdma", "check", "a:1", "b:1"), api.ExitUsage)
+}
+
+// Who says that a device works sees what is missing of the cable now.
+func TestRDMAClear(t *testing.T) {
+	is := is.New(t)
+	r := newRig(t, "")
+	r.unready()
+	is.Equal(r.run("rdma", "clear", "mac-studio:1"), 0)
+	is.Equal(r.called("rdma.clear"), []string{`{"link":"mac-studio:1"}`})
+	is.True(strings.Contains(r.out.String(), "One thing is missing: RDMA is switched off on macbook."))
+	is.Equal(r.run("rdma", "clear"), api.ExitUsage)
 }

@@ -35,7 +35,8 @@ type desk struct {
 
 func newDesk() *desk {
 	network := func(a string) *api.Network {
-		return &api.Network{Interfaces: []api.Interface{{Name: "en3", Up: true, Addresses: []api.InterfaceAddress{{Address: netip.MustParsePrefix(a)}}}}}
+		return &api.Network{Interfaces: []api.Interface{{Name: "en3", Up: true, Addresses: []api.InterfaceAddress{{Address: netip.MustParsePrefix(a)}}},
+			{Name: "en0", DisplayName: "Ethernet", Type: api.InterfaceEthernet, Up: true, Addresses: []api.InterfaceAddress{{Address: netip.MustParsePrefix("192.168.1.3/24")}}}}}
 	}
 	return &desk{
 		cables: []api.Cable{{
@@ -64,7 +65,7 @@ func (d *desk) loses(node api.NodeID, left []netip.Addr) {
 func (d *desk) plan(b api.Backend) api.Plan {
 	p := api.Plan{Backend: b, Ranks: []api.PlanRank{{Node: studio}, {Rank: 1, Node: mbp}}, Links: []api.PlanLink{{To: 1, Link: cableID}}}
 	if b == api.BackendRing {
-		p.Ranks[1].Addresses = []netip.Addr{address}
+		p.Ranks[1].Addresses = []netip.Addr{address, netip.MustParseAddr("192.168.1.3")}
 	}
 	return p
 }
@@ -103,6 +104,10 @@ func TestBroken(t *testing.T) {
 			"The RDMA device rdma_en3 of mbp at the cable mac-studio:3 - mbp:1 is gone."},
 		{"a ring's address", api.BackendRing, func(d *desk) { d.network[mbp].Interfaces[0].Addresses = nil }, api.ReasonAddressLost,
 			"mbp lost the address 169.254.3.2, over which its rank talks."},
+		{"a ring's network, with its link", api.BackendRing, func(d *desk) { d.network[mbp].Interfaces[1].Link = &no }, api.ReasonNetworkLost,
+			"mbp lost its network on Ethernet (en0), over which its rank talks."},
+		{"a ring's network, with its address", api.BackendRing, func(d *desk) { d.network[mbp].Interfaces[1].Addresses = nil }, api.ReasonNetworkLost,
+			"mbp lost its network on Ethernet (en0), over which its rank talks."},
 		{"a ring's address of another rank", api.BackendRing, func(d *desk) { d.network[studio].Interfaces[0].Addresses = nil }, "", ""},
 		{"a ring's interface", api.BackendRing, func(d *desk) { d.network[mbp].Interfaces[0].Link = &no }, api.ReasonLinkDown,
 			"The link of en3 of mbp, over which its rank talks, is down."},

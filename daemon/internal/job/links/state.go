@@ -26,6 +26,8 @@ type State struct {
 	cables map[api.LinkID]api.Cable
 	// addresses are the IPv4 addresses at the cables' ends, of which RDMA makes its own.
 	addresses map[api.LinkEnd][]netip.Addr
+	// interfaces are those of the addresses over which ranks talk.
+	interfaces map[netip.Addr]api.Interface
 	// whole says that the plan was made of what was noted, so that nothing of it can
 	// have been missing.
 	whole bool
@@ -33,7 +35,7 @@ type State struct {
 
 // Begin notes what the ranks of a new attempt will talk over.
 func Begin(plan api.Plan, now Facts) State {
-	s := State{cables: map[api.LinkID]api.Cable{}, addresses: map[api.LinkEnd][]netip.Addr{}, whole: true}
+	s := State{cables: map[api.LinkID]api.Cable{}, addresses: map[api.LinkEnd][]netip.Addr{}, interfaces: map[netip.Addr]api.Interface{}, whole: true}
 	s.Learn(plan, now)
 	return s
 }
@@ -62,6 +64,26 @@ func (s State) Learn(plan api.Plan, now Facts) {
 			}
 		}
 	}
+	for _, r := range plan.Ranks {
+		for _, a := range r.Addresses {
+			if i, has := interfaceOf(now.Network(r.Node), a); has {
+				s.interfaces[a] = i
+			}
+		}
+	}
+}
+
+// interfaceOf is the interface of a node that has an address.
+func interfaceOf(n *api.Network, address netip.Addr) (api.Interface, bool) {
+	if n == nil {
+		return api.Interface{}, false
+	}
+	for _, i := range n.Interfaces {
+		if slices.ContainsFunc(i.Addresses, func(a api.InterfaceAddress) bool { return a.Address.Addr().Unmap() == address }) {
+			return i, true
+		}
+	}
+	return api.Interface{}, false
 }
 
 // tellsMore reports whether a cable is known better than it was.
@@ -99,7 +121,7 @@ func (s State) Broken(plan api.Plan, now Facts) *api.Cause {
 	}
 	for _, r := range plan.Ranks {
 		for _, a := range r.Addresses {
-			if c := lost(r.Node, a, now); c != nil {
+			if c := s.lost(r.Node, a, now); c != nil {
 				return c
 			}
 		}
@@ -107,19 +129,22 @@ func (s State) Broken(plan api.Plan, now Facts) *api.Cause {
 	return nil
 }
 
-// lost says that a node has an address no more, or nothing behind it.
-func lost(node api.NodeID, address netip.Addr, now Facts) *api.Cause {
+// lost says that a node has an address no more, or nothing behind it: of a network it
+// is the network that is lost.
+func (s State) lost(node api.NodeID, address netip.Addr, now Facts) *api.Cause {
 	network := now.Network(node)
 	if network == nil {
 		return nil
 	}
-	for _, i := range network.Interfaces {
-		if !slices.ContainsFunc(i.Addresses, func(a api.InterfaceAddress) bool { return a.Address.Addr().Unmap() == address }) {
-			continue
-		}
-		if i.Up && (i.Link == nil || *i.Link) {
-			return nil
-		}
+	i, has := interfaceOf(network, address)
+	if has && i.Up && (i.Link == nil || *i.Link) {
+		return nil
+	}
+	was, known := s.interfaces[address]
+	switch {
+	case known && was.Type.IsNetwork():
+		return cause(api.ReasonNetworkLost, string(node), "%s lost its network on %s, over which its rank talks.", now.Name(node), was.Called())
+	case has:
 		return cause(api.ReasonLinkDown, string(node), "The link of %s of %s, over which its rank talks, is down.", i.Name, now.Name(node))
 	}
 	return cause(api.ReasonAddressLost, string(node), "%s lost the address %s, over which its rank talks.", now.Name(node), address)

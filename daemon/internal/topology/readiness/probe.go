@@ -18,7 +18,7 @@ func checkProbe(c *Cable) finding {
 		}
 		if suspect := c.suspect(); suspect != nil {
 			return no(api.RDMANeedsPerson, api.ReasonRDMAPortSuspect, "The last test of RDMA over this cable hung, and may have left the device of %s stuck: %s.", suspect.port(), text).
-				do("Replug the cable, or test it again with `fulmen rdma probe`; if that does not help, restart %s.", suspect.Name)
+				do("Replug the cable, or test it again with `fulmen rdma probe`; if that does not help, restart %s. If you know that it works, say so on %s with `fulmen rdma clear`.", suspect.Name, suspect.Name)
 		}
 		return no(api.RDMAReady, api.ReasonRDMAProbeFailed, "The last test of RDMA over this cable failed: %s.", text).
 			do("Replug the cable and test again; if that does not help, restart both Macs.").advised()
