@@ -72,6 +72,7 @@ func (d *daemon) openJobs() error {
 	}
 	awake := &vigil{keep: d.keepAwake(), running: func() bool { return len(d.ranks.Live()) > 0 }, clock: d.platform.Clock, log: d.logs.part("rank")}
 	d.onClose(awake.close)
+	d.printed = &printed{raise: d.raise, clear: d.clear, now: d.platform.Clock.Now}
 	d.ranks = rank.New(rank.Config{
 		Node: d.identity.Node, Cluster: d.roster.Cluster, Clock: d.platform.Clock, Peers: d.peers,
 		Jobs: d.ledger, Deleted: d.isDeleted, Documents: d.owner("rank", api.KindRank), Grants: d.grants, RestoreGrant: d.grants.restore,
@@ -80,7 +81,7 @@ func (d *daemon) openJobs() error {
 		Preparing: func() time.Duration { return times().Preparing }, Starting: func() time.Duration { return times().Starting }, Grace: func() time.Duration { return times().Grace },
 		Channels: channels{d.channels}, Handshake: func() time.Duration { return times().Handshake },
 		FailedGrace: func() time.Duration { return times().FailedGrace },
-		Spawned:     d.spawned, Ended: d.rankEnded, Changed: awake.changed, Log: d.logs.part("rank"),
+		Spawned:     d.spawned, Ended: d.rankEnded, OutputLost: d.printed.lost, Changed: awake.changed, Log: d.logs.part("rank"),
 	})
 	d.onClose(func() error { d.ranks.Close(); return nil })
 	printed := output.New(output.Config{Peers: d.peers, Clock: d.platform.Clock, Folder: func(ref api.RankRef) (string, bool) {

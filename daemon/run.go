@@ -96,6 +96,7 @@ type daemon struct {
 	attach    *attach.Attach
 	attended  *attended
 	published *published
+	printed   *printed
 	channels  *sidechannel.Channels
 	// restart has the daemon begin anew, once everything that runs has ended.
 	restart   func()

@@ -274,7 +274,7 @@ func jobReasons() []ReasonInfo {
 		{Reason: ReasonOutputUnreachable, Code: CodeUnreachable,
 			Text:   "The rest of a rank's output is on a node that does not answer.",
 			Remedy: "Ask again with `fulmen job logs` when the node is back."},
-		{Reason: ReasonOutputLost, Code: CodeExhausted,
+		{Reason: ReasonOutputLost, Code: CodeExhausted, Severity: SeverityWarning,
 			Text:   "The disk did not take all that a rank printed.",
 			Remedy: "Free some space on that Mac, and run the job again."},
 		{Reason: ReasonInputLost, Code: CodePrecondition,

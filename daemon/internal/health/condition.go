@@ -57,6 +57,7 @@ func daemonConditions() []Info {
 		{Code: api.ReasonStateReadOnly, DependsOn: []api.Reason{api.ReasonDiskFull},
 			Remedy: "Give the daemon's account the right to write there, then restart the daemon."},
 		{Code: api.ReasonDiskFull, Remedy: "Free some space; the daemon goes on by itself."},
+		{Code: api.ReasonOutputLost},
 		{Code: api.ReasonAPIPortTaken,
 			Remedy: "Nothing has to be done: clients find the port in use in api.json."},
 		{Code: api.ReasonInsecurePermissions, Remedy: "Until it is root's alone Fulmen does not start it: no jobs, no measurements."},

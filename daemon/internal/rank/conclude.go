@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -73,7 +74,15 @@ func (r *Ranks) concludeEnd(h *held, end shimproto.ExitRecord) {
 		r.cfg.Spawned(h.ref())
 	}
 	r.settle(h)
+	r.tellLost(h.ref(), end.Logs)
 	r.conclude(h, func(doc *api.Rank) { setEnd(doc, end) })
+}
+
+// tellLost tells why the disk did not take what a rank printed, where it did not.
+func (r *Ranks) tellLost(ref api.RankRef, logs []shimproto.LogEnd) {
+	if i := slices.IndexFunc(logs, func(l shimproto.LogEnd) bool { return l.Problem != "" }); i >= 0 && r.cfg.OutputLost != nil {
+		r.cfg.OutputLost(ref, logs[i].Problem)
+	}
 }
 
 // setEnd takes the end of a rank from its exit record.

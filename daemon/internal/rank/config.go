@@ -77,6 +77,9 @@ type Config struct {
 	Spawned func(api.RankRef)
 	// Ended, where set, is told of every rank that has ended, once.
 	Ended func(api.Rank)
+	// OutputLost, where set, is told why the disk does not take what a rank prints, each
+	// time that its shim says so.
+	OutputLost func(rank api.RankRef, problem string)
 	// Changed, where set, is told that Live may give something else.
 	Changed func()
 	// Log takes what a maintainer may want to know.

@@ -117,6 +117,41 @@ func TestAProgramThatPrintsALot(t *testing.T) {
 	is.True(kept >= logHeadBytes+logTailBytes && kept <= logHeadBytes+logTailBytes+(4<<20))
 }
 
+// What the disk does not take is told while the rank runs, and at its end.
+func TestOutputThatTheDiskDoesNotTakeIsTold(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	m := newMac(t)
+	told := make(chan string, 100)
+	m.config = func(c *Config) {
+		c.OutputLost = func(ref api.RankRef, problem string) { told <- ref.String() + ": " + problem }
+	}
+	m.boot()
+	p := m.params(m.spec(`cd ` + m.folder + `; until [ -e go ]; do sleep 0.02; done; echo hello; until [ -e end ]; do sleep 0.02; done`))
+	m.mustStart(p)
+	m.until(p.Rank, api.RankRunning)
+	folder, _, _, _ := m.ranks.Folder(p.Rank)
+	is.NoErr(os.Mkdir(filepath.Join(folder, "out.0"), 0o700)) // where its output would be
+	want := p.Rank.String() + ": is a directory"
+	is.Equal(len(told), 0)
+	is.NoErr(os.WriteFile(filepath.Join(m.folder, "go"), nil, 0o600))
+	eventually(t, "word while it runs", func() bool {
+		is.NoErr(m.call("peer.renew", api.PeerRenewParams{Job: m.job, Attempt: 1, Epoch: 1, LeaseS: 60}, nil))
+		return len(told) > 0
+	})
+	is.Equal(<-told, want)
+	for len(told) > 0 {
+		<-told
+	}
+	m.kill() // another daemon hears it at the rank's end
+	is.NoErr(os.WriteFile(filepath.Join(m.folder, "end"), nil, 0o600))
+	eventually(t, "the record of its end", func() bool { _, err := os.Stat(filepath.Join(folder, "exit.json")); return err == nil })
+	m.boot()
+	m.until(p.Rank, api.RankExited)
+	eventually(t, "word at the end", func() bool { return len(told) > 0 })
+	is.Equal(<-told, want)
+}
+
 // What ranks print reaches the job's home with each renewal, and what one has printed
 // that has ended counts on.
 func TestPrintedBytesComeWithRenewals(t *testing.T) {

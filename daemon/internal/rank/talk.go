@@ -172,6 +172,7 @@ func (t *talk) status(m shimproto.Status) {
 	}
 	moved, isEnding := doc.Phase != was, doc.Phase == api.RankEnding
 	t.mu.Unlock()
+	t.tellLost(t.h.ref(), m.Logs)
 	switch {
 	case isEnding: // that has a reason of its own
 	case m.Stopped != "":
