@@ -22,4 +22,6 @@ type Attempt struct {
 	ExitCode *int `json:"exit_code,omitempty"`
 	// Uncounted says that it failed before any rank had joined and does not count against the retries.
 	Uncounted bool `json:"uncounted,omitempty"`
+	// Replanned says that nothing of it was started: what its nodes have does not fit its plan, and another was made at once.
+	Replanned bool `json:"replanned,omitempty"`
 }

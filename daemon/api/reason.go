@@ -28,6 +28,8 @@ type ReasonInfo struct {
 	Text string `json:"text"`
 	// Remedy is the default advice; empty where there is nothing to do.
 	Remedy string `json:"remedy,omitempty"`
+	// Command is what to type to see more about it; empty where nothing shows more.
+	Command string `json:"command,omitempty"`
 }
 
 // Reasons lists every reason, grouped by what it is about.

@@ -92,11 +92,11 @@ func rankReasons() []ReasonInfo {
 			Text:   "The process that holds a rank does not answer.",
 			Remedy: "Continue it (kill -CONT PID) where a signal stopped it, or restart the Mac."},
 		{Reason: ReasonLeaseExpired, Code: CodeDeadline,
-			Text: "The lease was not renewed in time."},
+			Text: "The lease was not renewed in time.", Command: "fulmen nodes"},
 		{Reason: ReasonNodeLost, Code: CodeUnreachable,
-			Text: "A node of the job was lost."},
+			Text: "A node of the job was lost.", Command: "fulmen nodes"},
 		{Reason: ReasonNodeAsleep, Code: CodeUnreachable,
-			Text: "A node of the job went to sleep."},
+			Text: "A node of the job went to sleep.", Command: "fulmen nodes"},
 		{Reason: ReasonPeerRankFailed, Code: CodeCancelled,
 			Text: "The rank was ended because another one failed."},
 		{Reason: ReasonStrayConnection, Code: CodeDenied,
@@ -116,6 +116,6 @@ func rankReasons() []ReasonInfo {
 		{Reason: ReasonSpawnFailed, Code: CodeInternal,
 			Text: "The system could not start the program."},
 		{Reason: ReasonSupervisorUnavailable, Code: CodeUnsupported,
-			Text: "The system's supervisor does not answer."},
+			Text: "The system's supervisor does not answer.", Command: "fulmen logs"},
 	}
 }

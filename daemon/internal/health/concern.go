@@ -6,12 +6,11 @@ import "fulmen/daemon/api"
 // who measures, the rest by the readiness.
 func concerns() []Info {
 	gone := []api.Reason{api.ReasonLinkFlapping, api.ReasonLinkDown}
-	show := command("Show what is missing", "fulmen rdma")
 	return []Info{
-		{Code: api.ReasonRDMAOneSided, DependsOn: gone, Action: show, Remedy: "Turn it on here; the steps are in `fulmen rdma`."},
-		{Code: api.ReasonRDMABuildsDiffer, DependsOn: gone, Action: show},
-		{Code: api.ReasonRDMANoIPv4GID, DependsOn: gone, Action: show, Remedy: "Fulmen gives it back by itself; if it stays away, replug the cable."},
-		{Code: api.ReasonRDMAProbeFailed, DependsOn: append(gone, api.ReasonRDMAPortSuspect), Action: show},
+		{Code: api.ReasonRDMAOneSided, DependsOn: gone, Remedy: "Turn it on here; the steps are in `fulmen rdma`."},
+		{Code: api.ReasonRDMABuildsDiffer, DependsOn: gone},
+		{Code: api.ReasonRDMANoIPv4GID, DependsOn: gone, Remedy: "Fulmen gives it back by itself; if it stays away, replug the cable."},
+		{Code: api.ReasonRDMAProbeFailed, DependsOn: append(gone, api.ReasonRDMAPortSuspect)},
 	}
 }
 

@@ -23,8 +23,8 @@ type Info struct {
 }
 
 // Conditions lists every registered condition, grouped by what it is about.
-// Severity, text and remedy are those of the API's table of reasons where they
-// are left out here; so an error and a condition of one reason read alike.
+// Severity, text, remedy and what to type are those of the API's table of reasons where
+// they are left out here; so an error and a condition of one reason read alike.
 func Conditions() []Info {
 	all := slices.Concat(daemonConditions(), machineConditions(), cableConditions(), concerns(), changeConditions(), workerConditions())
 	for i := range all {
@@ -38,6 +38,9 @@ func Conditions() []Info {
 		if all[i].Remedy == "" {
 			all[i].Remedy = reason.Remedy
 		}
+		if label := labels[reason.Command]; all[i].Action == nil && label != "" {
+			all[i].Action = command(label, reason.Command)
+		}
 	}
 	return all
 }
@@ -45,9 +48,8 @@ func Conditions() []Info {
 // daemonConditions are about the daemon and its folders.
 func daemonConditions() []Info {
 	return []Info{
-		{Code: api.ReasonConfigInvalid, Remedy: "Mend that line; the daemon reads the file again when it is saved.",
-			Action: command("Show the configuration", "fulmen config")},
-		{Code: api.ReasonConfigUnknownKey, Action: command("Show the configuration", "fulmen config")},
+		{Code: api.ReasonConfigInvalid, Remedy: "Mend that line; the daemon reads the file again when it is saved."},
+		{Code: api.ReasonConfigUnknownKey},
 		{Code: api.ReasonNeedsRestart, Remedy: "Restart the daemon when it suits you."},
 		{Code: api.ReasonKeyOnOtherHardware},
 		{Code: api.ReasonRemoved},
@@ -61,7 +63,7 @@ func daemonConditions() []Info {
 		{Code: api.ReasonAPIPortTaken,
 			Remedy: "Nothing has to be done: clients find the port in use in api.json."},
 		{Code: api.ReasonInsecurePermissions, Remedy: "Until it is root's alone Fulmen does not start it: no jobs, no measurements."},
-		{Code: api.ReasonCrashLoop, Action: command("Show the log", "fulmen logs")},
+		{Code: api.ReasonCrashLoop},
 		{Code: api.ReasonProgramReplaced,
 			Action: &api.Action{Kind: api.ActionMethod, Label: "Restart Fulmen", Target: "daemon.restart"}},
 		{Code: api.ReasonVersionSkew, Remedy: "Update Fulmen on the older ones."},
@@ -76,8 +78,8 @@ func machineConditions() []Info {
 		{Code: api.ReasonLocalNetworkDenied},
 		{Code: api.ReasonClockSkew},
 		{Code: api.ReasonClockFarOff},
-		{Code: api.ReasonNetworkLost, Action: command("Show the paths", "fulmen peers")},
-		{Code: api.ReasonNetworkIsolatesClients, Action: command("Show the paths", "fulmen peers")},
+		{Code: api.ReasonNetworkLost},
+		{Code: api.ReasonNetworkIsolatesClients},
 		{Code: api.ReasonBLASSlow, DependsOn: []api.Reason{api.ReasonMLXMissing}, Action: measureGPU()},
 		{Code: api.ReasonMLXMissing, Remedy: "Reinstall Fulmen; in a source tree, run `make deps build`."},
 		{Code: api.ReasonMLXNoAnswer},
@@ -90,12 +92,12 @@ func machineConditions() []Info {
 func cableConditions() []Info {
 	flapping := []api.Reason{api.ReasonLinkFlapping}
 	return []Info{
-		{Code: api.ReasonBridgeLoop, Action: command("Show the cables", "fulmen topology")},
-		{Code: api.ReasonLinkFlapping, Action: command("Show the cables", "fulmen topology")},
-		{Code: api.ReasonLinkDown, DependsOn: flapping, Action: command("Show the cables", "fulmen topology")},
-		{Code: api.ReasonRDMAPortSuspect, Action: command("Show the cables", "fulmen topology")},
-		{Code: api.ReasonLinkBelowPorts, DependsOn: flapping, Action: command("Show the cables", "fulmen topology")},
-		{Code: api.ReasonLinkBelowHistory, Action: command("Show what it gave earlier", "fulmen links history")},
+		{Code: api.ReasonBridgeLoop},
+		{Code: api.ReasonLinkFlapping},
+		{Code: api.ReasonLinkDown, DependsOn: flapping},
+		{Code: api.ReasonRDMAPortSuspect},
+		{Code: api.ReasonLinkBelowPorts, DependsOn: flapping},
+		{Code: api.ReasonLinkBelowHistory},
 	}
 }
 
@@ -122,6 +124,13 @@ func workerConditions() []Info {
 // measureGPU is the click that measures again.
 func measureGPU() *api.Action {
 	return &api.Action{Kind: api.ActionMethod, Label: "Measure again", Target: "measure.gpu"}
+}
+
+// labels are what buttons say that show commands of the table of reasons. Those that
+// show what a screen shows anyway have none.
+var labels = map[string]string{
+	"fulmen config": "Show the configuration", "fulmen links history": "Show what it gave earlier", "fulmen logs": "Show the log",
+	"fulmen nodes": "Show the Macs", "fulmen peers": "Show the paths", "fulmen rdma check": "Show what is missing", "fulmen topology": "Show the cables",
 }
 
 // command is a click that shows what to type.

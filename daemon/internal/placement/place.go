@@ -27,9 +27,12 @@ func Plan(in Input) Result {
 	r := Result{Plan: s.plan(best, exact)}
 	if len(failed) > 0 {
 		r.Rejections = s.rejections(failed)
+		said := slices.Clone(r.Plan.Notes)
 		for _, t := range failed {
 			c, is := firstOf(r.Rejections, t.backend)
-			if is && !slices.ContainsFunc(r.Plan.Notes, func(n api.Cause) bool { return n.Reason == c.Reason && n.Subject == c.Subject }) {
+			if is && !slices.ContainsFunc(said, func(n api.Cause) bool { return n.Reason == c.Reason && n.Subject == c.Subject }) {
+				said = append(said, c)
+				c.Reason, c.Message = api.ReasonBackendNotUsed, string(t.backend)+" is not used: "+c.Message
 				r.Plan.Notes = append(r.Plan.Notes, c)
 			}
 		}
@@ -76,9 +79,7 @@ func (s *state) alone() tier {
 func firstOf(all []api.PlanRejection, backend api.Backend) (api.Cause, bool) {
 	for _, r := range all {
 		if r.Backend == backend {
-			c := r.Cause
-			c.Message = string(backend) + " is not used: " + c.Message
-			return c, true
+			return r.Cause, true
 		}
 	}
 	return api.Cause{}, false

@@ -791,6 +791,8 @@ export interface Attempt {
   exit_code?: number;
   /** Says that it failed before any rank had joined and does not count against the retries. */
   uncounted?: boolean;
+  /** Says that nothing of it was started: what its nodes have does not fit its plan, and another was made at once. */
+  replanned?: boolean;
 }
 
 /**
@@ -4122,6 +4124,7 @@ export type KnownReason =
   | "approval_needed"
   | "approval_withdrawn"
   | "asleep"
+  | "backend_not_used"
   | "backend_unsupported"
   | "bad_host"
   | "bad_origin"

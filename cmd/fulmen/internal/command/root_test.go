@@ -4,10 +4,13 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/matryer/is"
 	"github.com/spf13/cobra"
+
+	"fulmen/daemon/api"
 )
 
 // TestEveryCommandIsExplained wants examples in the help of every command that
@@ -30,4 +33,18 @@ func TestEveryCommandIsExplained(t *testing.T) {
 		}
 	}
 	walk(r.root())
+}
+
+// What the table of reasons offers to be typed is a command that only looks.
+func TestTheCommandsOfReasonsAreThere(t *testing.T) {
+	root := (&run{}).root()
+	for _, info := range api.Reasons() {
+		if info.Command == "" {
+			continue
+		}
+		c, rest, err := root.Find(strings.Fields(info.Command)[1:])
+		if err != nil || len(rest) > 0 || c == root || c.Args != nil && c.Args(c, nil) != nil {
+			t.Errorf("%s: %q cannot be typed: %v", info.Reason, info.Command, err)
+		}
+	}
 }

@@ -74,7 +74,7 @@ func TestRunEndsWithTheStatusOfTheJob(t *testing.T) {
 		}, 127, "fulmen: train.py is not on mac-mini.\n  Copy it there, or pass --sync. See: fulmen job show j4k2m9xq7\n"},
 		"it was lost": {api.JobFailed, 125, func(j *api.Job) {
 			j.Reason, j.Message = api.ReasonNodeLost, "mac-mini was lost."
-		}, 125, "fulmen: mac-mini was lost.\n  See: fulmen job show j4k2m9xq7\n"},
+		}, 125, "fulmen: mac-mini was lost.\n  See: fulmen nodes\n"},
 		"somebody stopped it": {api.JobStopped, 143, func(j *api.Job) { j.Reason = api.ReasonStoppedByPerson }, 143, ""},
 		"it succeeded":        {api.JobSucceeded, 0, nil, 0, ""},
 	} {
@@ -209,7 +209,7 @@ func TestRunTellsWhichOutputIsMissing(t *testing.T) {
 		is.Equal(<-done, 125)
 		is.True(time.Since(ended) < 4*time.Second) // lastOutput, on a machine that is busy
 		is.True(lastOutput < time.Second)
-		is.True(strings.HasSuffix(r.err.String(), "fulmen: mac-mini was not heard for 2.1s.\n  Not all that "+missing+"\n  See: fulmen job show j4k2m9xq7\n"))
+		is.True(strings.HasSuffix(r.err.String(), "fulmen: mac-mini was not heard for 2.1s.\n  Not all that "+missing+"\n  See: fulmen nodes\n"))
 	})
 	t.Run("a job that was stopped", func(t *testing.T) {
 		is := is.New(t)

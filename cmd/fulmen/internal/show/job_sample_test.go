@@ -219,6 +219,62 @@ func TestOutcome(t *testing.T) {
 	is.Equal(Outcome(j, ranks, called()).Message, "Rank 1 printed nothing for 60 s.")
 }
 
+// The last line offers what shows more of the cause: what a rank printed tells nothing
+// of a cable that was pulled.
+func TestTheNextStepFitsTheCause(t *testing.T) {
+	for reason, want := range map[api.Reason]string{
+		api.ReasonRankFailed:     "See: fulmen job logs j4k2m9xq7 --rank 1",
+		api.ReasonNeverJoined:    "Its output is in the logs. Every rank has to call mx.distributed.init(); --allow-solo permits one that does not. See: fulmen job logs j4k2m9xq7 --rank 1",
+		api.ReasonLinkGone:       "Plug it in again. See: fulmen topology",
+		api.ReasonNetworkLost:    "Check its network cable or Wi-Fi, then the router or switch. See: fulmen peers",
+		api.ReasonRDMAPortDown:   "Replug the cable. See: fulmen rdma check",
+		api.ReasonNodeLost:       "See: fulmen nodes",
+		api.ReasonJACCLMissing:   "Run jobs with --backend ring, or install an MLX with JACCL there; its packages for Linux have none. See: fulmen env",
+		api.ReasonGPUBusy:        "See: fulmen jobs",
+		api.ReasonProgramMissing: "Copy it there, or pass --sync. See: fulmen job logs j4k2m9xq7 --rank 1",
+	} {
+		is := is.New(t)
+		j, ranks := failedJob(t)
+		j.Reason, j.Message = reason, "That."
+		is.Equal(Outcome(j, ranks, called()).Data.Remedy, want)
+	}
+}
+
+// Of attempts that failed alike one line is said, and of one that only led to another
+// plan none: the plan's notes tell.
+func TestEarlierAttemptsInTheOutcome(t *testing.T) {
+	is := is.New(t)
+	j, ranks := failedJob(t)
+	said := func(all ...api.Attempt) (lines []string) {
+		for i := range all {
+			all[i].Attempt = i + 1
+		}
+		j.Attempts, j.Attempt = all, len(all)
+		for _, c := range Outcome(j, ranks, called()).Data.Causes {
+			lines = append(lines, c.Message)
+		}
+		return lines
+	}
+	gone, lost := api.Attempt{Reason: api.ReasonLinkGone, Message: "Pulled."}, api.Attempt{Reason: api.ReasonNodeLost, Message: "Lost."}
+	is.Equal(said(gone, gone, lost), []string{"Attempts 1 to 2: Pulled."})
+	is.Equal(said(lost, gone, gone), []string{"Attempt 1: Lost.", "Attempts 2 to 3 failed alike."})
+	is.Equal(said(api.Attempt{Reason: api.ReasonJACCLMissing, Message: "None.", Replanned: true}, lost), nil)
+	is.Equal(said(lost), nil)
+}
+
+// The choice of a backend is for who asks for a plan; that there is no MLX is for all.
+func TestNotes(t *testing.T) {
+	is := is.New(t)
+	j, _ := failedJob(t)
+	plan := *current(j).Plan
+	plan.Notes = []api.Cause{
+		{Reason: api.ReasonBackendNotUsed, Message: "jaccl is not used: the program's Python finds no MLX on mac-mini."},
+		{Reason: api.ReasonProgramMLXMissing, Message: "The program's Python finds no MLX on mac-mini.", Remedy: "Install it."},
+	}
+	current(j).Plan = &plan
+	is.Equal(Notes(j), []string{"The program's Python finds no MLX on mac-mini. Install it."})
+}
+
 // Attempts that failed alike are one line with their number.
 func TestAttemptsThatFailedAlike(t *testing.T) {
 	is := is.New(t)

@@ -63,7 +63,7 @@ func Notes(j api.Job) []string {
 	}
 	var out []string
 	for _, n := range a.Plan.Notes {
-		if n.Reason == api.ReasonProgramMLXMissing && !strings.Contains(n.Message, "is not used: ") { // the choice of a backend is for plans
+		if n.Reason == api.ReasonProgramMLXMissing { // the choice of a backend is for plans
 			out = append(out, join(" ", sentence(n.Message), n.Remedy))
 		}
 	}
@@ -236,18 +236,33 @@ func Outcome(j api.Job, ranks []api.Rank, called map[api.NodeID]string) *api.Err
 		}
 		next = fmt.Sprintf("See: fulmen job logs %s --rank %d", job, rank)
 	}
-	for _, earlier := range j.Attempts {
-		// That there is no MLX is a note, and chose the plan of the next attempt.
-		if earlier.Attempt != j.Attempt && earlier.Reason != api.ReasonProgramMLXMissing {
-			if why := explained(earlier.Reason, earlier.Message); why != "" {
-				e.Data.Causes = append(e.Data.Causes, api.Cause{Reason: earlier.Reason, Message: fmt.Sprintf("Attempt %d: %s.", earlier.Attempt, why)})
-			}
+	for i := 0; i < len(j.Attempts); i++ {
+		first := j.Attempts[i]
+		for i+1 < len(j.Attempts) && failedAlike(first, j.Attempts[i+1]) {
+			i++
+		}
+		last := j.Attempts[i]
+		which, why := fmt.Sprintf("Attempt %d", last.Attempt), explained(last.Reason, last.Message)
+		if last.Attempt > first.Attempt {
+			which = fmt.Sprintf("Attempts %d to %d", first.Attempt, last.Attempt)
+		}
+		switch {
+		case last.Attempt == j.Attempt && last.Attempt > first.Attempt:
+			e.Data.Causes = append(e.Data.Causes, api.Cause{Reason: last.Reason, Message: which + " failed alike."})
+		case last.Attempt != j.Attempt && !last.Replanned && why != "":
+			e.Data.Causes = append(e.Data.Causes, api.Cause{Reason: last.Reason, Message: which + ": " + why + "."})
 		}
 	}
 	e.Data.WaitingFor = j.WaitingFor
 	e.Data.Remedy = next
-	if info, ok := api.LookupReason(reason); ok && info.Remedy != "" && !ownWords(reason) && !strings.Contains(e.Message, strings.TrimSuffix(info.Remedy, ".")) {
-		e.Data.Remedy = info.Remedy + " " + next
+	if info, ok := api.LookupReason(reason); ok && !ownWords(reason) {
+		if info.Command != "" {
+			next = "See: " + info.Command // the cable, the Mac, the environment: what the rank printed tells nothing of it
+		}
+		e.Data.Remedy = next
+		if info.Remedy != "" && !strings.Contains(e.Message, strings.TrimSuffix(info.Remedy, ".")) {
+			e.Data.Remedy = info.Remedy + " " + next
+		}
 	}
 	return e
 }

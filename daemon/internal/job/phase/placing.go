@@ -182,7 +182,7 @@ func (m *step) preflightFailed(e PreflightFailed) {
 		return
 	}
 	a := m.attempt()
-	a.Reason, a.Message, a.Uncounted = e.Cause.Reason, e.Cause.Message, true
+	a.Reason, a.Message, a.Uncounted, a.Replanned = e.Cause.Reason, e.Cause.Message, true, true
 	m.stop(TimerRenew)
 	m.closeAttempt()
 	m.enter(api.JobPlacing, Cause{})
