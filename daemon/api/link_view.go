@@ -42,6 +42,8 @@ type CableEnd struct {
 	Interface string `json:"interface,omitempty"`
 	// Device is the RDMA device there.
 	Device string `json:"device,omitempty"`
+	// Limits are what that device can have at once; absent where it does not tell.
+	Limits RDMALimits `json:"limits,omitzero"`
 }
 
 // LinkRowKey says which measured path.

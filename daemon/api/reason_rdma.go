@@ -44,6 +44,8 @@ const (
 	ReasonRDMANoFreeNetwork Reason = "rdma_no_free_network"
 	// ReasonRDMADeviceBusy: the RDMA device is in use.
 	ReasonRDMADeviceBusy Reason = "rdma_device_busy"
+	// ReasonRDMADeviceTooSmall: the RDMA device cannot have as much at once as the job needs.
+	ReasonRDMADeviceTooSmall Reason = "rdma_device_too_small"
 	// ReasonJACCLMissing: this build of MLX has no JACCL.
 	ReasonJACCLMissing Reason = "jaccl_missing"
 )
@@ -112,6 +114,9 @@ func rdmaReasons() []ReasonInfo {
 		{Reason: ReasonRDMADeviceBusy, Code: CodeConflict,
 			Text:   "The RDMA device is in use.",
 			Remedy: "Wait for the job that holds it.", Command: "fulmen jobs"},
+		{Reason: ReasonRDMADeviceTooSmall, Code: CodeExhausted,
+			Text:   "The RDMA device cannot have as many queue pairs, protection domains or memory regions as the job needs.",
+			Remedy: "Run fewer ranks behind one hub, plug a cable of its own between the Macs, or use --backend ring."},
 		{Reason: ReasonJACCLMissing, Code: CodeUnsupported, Unknown: true,
 			Text:   "This build of MLX has no JACCL.",
 			Remedy: "Run jobs with --backend ring, or install an MLX with JACCL there; its packages for Linux have none.", Command: "fulmen env"},

@@ -38,7 +38,7 @@ func (w *World) rdma(m *mac) *native.RDMA {
 func (w *World) device(m *mac, own *iface) native.RDMADevice {
 	d := native.RDMADevice{
 		Name: "rdma_" + own.spec.Name, Interface: own.spec.Name,
-		PortState: native.RDMAPortDown, GIDs: own.gids(),
+		PortState: native.RDMAPortDown, GIDs: own.gids(), Limits: m.spec.RDMALimits,
 		Unknown: native.Reasons{"mtu_bytes": native.ReasonNotInScenario},
 	}
 	if own.up && slices.ContainsFunc(w.wired(m, own), func(p plugAt) bool { return offersRDMA(p.mac, p.mac.port(p.iface.receptacle)) }) {

@@ -21,7 +21,7 @@ type cable struct {
 
 // indexCables sorts the graph's cables by pair, the fastest first.
 func (s *state) indexCables() {
-	s.cables = map[pair][]cable{}
+	s.cables, s.led = map[pair][]cable{}, map[device]int{}
 	list := s.in.Graph.List()
 	speeds := measuredCables(list.Rows)
 	for _, c := range list.Cables {
@@ -53,7 +53,16 @@ func (s *state) indexCables() {
 		p := pairOf(a, b)
 		s.cables[p] = append(s.cables[p], k)
 	}
-	for _, all := range s.cables {
+	for p, all := range s.cables {
+		for end, i := range []int{p.a, p.b} {
+			leads := map[device]bool{}
+			for _, c := range all {
+				leads[device{i, c.receptacles[end]}] = true
+			}
+			for d := range leads {
+				s.led[d]++
+			}
+		}
 		slices.SortFunc(all, func(x, y cable) int { return compareChannels(x.channel, y.channel) })
 	}
 }
@@ -83,14 +92,14 @@ func negotiated(c api.Cable) speed {
 	return speed{bits: min(*c.ForwardBitsPerS, *c.BackwardBitsPerS)}
 }
 
-// rdmaChannels are the cables of a pair that can carry a job's RDMA: those that
-// are ready and, where unsure is set, those of which not everything is told. A
+// rdmaChannels are the cables of a pair that can carry a job's RDMA in a tier: those
+// that are ready and, where it is unsure, those of which not everything is told. A
 // stale one has an end that cannot be reached, and such a node never comes so far.
-func (s *state) rdmaChannels(p pair, unsure bool) []channel {
+func (s *state) rdmaChannels(p pair, t tier) []channel {
 	var out []channel
 	for _, c := range s.cables[p] {
-		ready := c.RDMA == api.RDMAReady || unsure && c.RDMA == api.RDMAUnknown
-		if !c.named || !ready || c.busy != nil {
+		ready := c.RDMA == api.RDMAReady || t.unsure && c.RDMA == api.RDMAUnknown
+		if !c.named || !ready || c.busy != nil || s.tooSmall(c, p, t) != nil {
 			continue
 		}
 		k := c.channel
@@ -102,8 +111,8 @@ func (s *state) rdmaChannels(p pair, unsure bool) []channel {
 	return disjoint(out)
 }
 
-// noRDMA is the first thing that keeps a pair from RDMA.
-func (s *state) noRDMA(p pair) api.Cause {
+// noRDMA is the first thing that keeps a pair from RDMA in a tier.
+func (s *state) noRDMA(p pair, t tier) api.Cause {
 	a, b := s.nodes[p.a], s.nodes[p.b]
 	between := func(c api.Cause) api.Cause {
 		c.Message = fmt.Sprintf("%s <-> %s: %s", a.name(), b.name(), c.Message)
@@ -134,6 +143,11 @@ func (s *state) noRDMA(p pair) api.Cause {
 	}
 	if len(notes) > 0 {
 		return between(root(notes))
+	}
+	for _, c := range all {
+		if small := s.tooSmall(c, p, t); small != nil {
+			return between(*small)
+		}
 	}
 	return between(causeOf(api.ReasonRDMANotReady, pairSubject(a, b), "RDMA is not ready"))
 }

@@ -31,6 +31,8 @@ type wire struct {
 	gigabits int64
 	// ready says that RDMA is switched on there.
 	ready bool
+	// hubA says that it shares the receptacle of its first node with the others that do.
+	hubA bool
 	// rdma and tcp are measured speeds in Gb/s; 0 = not measured.
 	rdma, tcp int64
 }
@@ -97,11 +99,18 @@ func (d *desk) input(p api.Placement, r *rand.Rand) Input {
 		}
 	}
 	for _, w := range d.wires {
-		receptacle[w.a]++
+		if !w.hubA || receptacle[w.a] == 0 {
+			receptacle[w.a]++
+		}
 		receptacle[w.b]++
 		ends := [2]deskEnd{{w.a, receptacle[w.a]}, {w.b, receptacle[w.b]}}
 		for side, e := range ends {
 			far, n := ends[1-side], &known[e.node]
+			n.Reach = append(n.Reach, reachOf(d.nodes[far.node].ID, far.address(), e.iface(), e.address()))
+			if i := slices.IndexFunc(n.Thunderbolt, func(p topology.Port) bool { return p.Receptacle == api.Receptacle(e.receptacle) }); i >= 0 {
+				n.Thunderbolt[i].Peers = append(n.Thunderbolt[i].Peers, api.ThunderboltPeer{DomainUUID: far.uuid()})
+				continue
+			}
 			n.Thunderbolt = append(n.Thunderbolt, topology.Port{Thunderbolt: api.Thunderbolt{
 				Receptacle: api.Receptacle(e.receptacle), DomainUUID: e.uuid(), Capability: api.Thunderbolt5, Interface: e.iface(), Connected: &yes,
 				Negotiated: &api.ThunderboltSpeed{TxBitsPerS: w.gigabits * gigabit, RxBitsPerS: w.gigabits * gigabit, Generation: w.generation()},
@@ -111,7 +120,6 @@ func (d *desk) input(p api.Placement, r *rand.Rand) Input {
 				Device: &api.RDMADevice{Name: "rdma_" + e.iface(), PortState: api.RDMAPortActive, GIDs: []api.GID{{Index: 1, Address: netip.MustParseAddr("::ffff:" + e.address().String())}}}})
 			n.Network.Interfaces = append(n.Network.Interfaces, api.Interface{Name: e.iface(), Type: api.InterfaceThunderbolt, Up: true,
 				Receptacle: api.Receptacle(e.receptacle), Addresses: []api.InterfaceAddress{{Address: netip.PrefixFrom(e.address(), 16)}}})
-			n.Reach = append(n.Reach, reachOf(d.nodes[far.node].ID, far.address(), e.iface(), e.address()))
 		}
 		near := &known[w.a]
 		link, _ := api.NewLinkID(ends[0].link(d), ends[1].link(d))

@@ -164,6 +164,12 @@ func (r *reader) readPorts(known topology.Node) {
 			on := *port.OSCapable && *port.SwitchedOn
 			r.node.RDMAOn = &on
 		}
+		if port.Device != nil && port.Device.Limits != nil {
+			if r.node.Limits == nil {
+				r.node.Limits = map[api.Receptacle]api.RDMALimits{}
+			}
+			r.node.Limits[port.Receptacle] = *port.Device.Limits
+		}
 	}
 }
 

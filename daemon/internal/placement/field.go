@@ -37,6 +37,8 @@ type field struct {
 	free     []int64
 	// classes are those of each pair; -1 where they are not joined.
 	classes [][]int
+	// crowds are the devices that keep some of the nodes from being in a mesh together.
+	crowds []crowd
 }
 
 // score is what makes one set better than another with as many nodes.
@@ -95,6 +97,9 @@ func (f *field) join(s *state, t tier, width int) bool {
 				joined = true
 			}
 		}
+	}
+	if t.shape == api.ShapeMesh {
+		f.crowds = s.crowds(f, t)
 	}
 	return joined
 }

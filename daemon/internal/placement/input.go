@@ -57,6 +57,8 @@ type Node struct {
 	Thunderbolt5 *bool
 	// RDMAOn says whether its system is new enough for RDMA and its switch is on.
 	RDMAOn *bool
+	// Limits are what its RDMA devices can have at once, by receptacle, where they tell.
+	Limits map[api.Receptacle]api.RDMALimits
 	// Network is its network document.
 	Network *api.Network
 }

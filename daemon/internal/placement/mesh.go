@@ -21,7 +21,7 @@ func (f *field) mesh(n int) (found, bool) {
 		start |= 1 << i
 		candidates &= m.adjacent[i]
 	}
-	if start.size() <= n {
+	if _, is := f.crowded(start); !is && start.size() <= n {
 		m.grow(start, candidates&^start, class)
 	}
 	return m.best, m.is
@@ -59,6 +59,9 @@ func (m *mesher) grow(x, candidates set, class int) {
 		i := c.lowest()
 		next := m.slowest(x, i, class)
 		if m.is && next < m.best.score.class {
+			continue
+		}
+		if _, is := m.crowded(x | 1<<i); is {
 			continue
 		}
 		m.grow(x|1<<i, (c&(c-1))&m.adjacent[i], next)

@@ -180,6 +180,9 @@ func (m *misses) lacks(x set) int {
 		for y := able; y != 0; y &= y - 1 {
 			missing += (able &^ m.adjacent[y.lowest()]).size() - 1
 		}
+		if _, is := m.field.crowded(able); is {
+			lacks++
+		}
 		return lacks + missing/2
 	}
 	return lacks + m.gaps(x)
@@ -213,6 +216,9 @@ func (m *misses) cause(x miss) api.Cause {
 		return *c
 	}
 	p, is := m.gap(x.set)
+	if c, crowded := m.field.crowded(x.set); crowded && !is {
+		return *m.exceeds(c.node, c.receptacle, (c.peers & x.set).size(), m.tier)
+	}
 	if !is {
 		reason := api.ReasonNoRing
 		if m.tier.shape == api.ShapeMesh {

@@ -20,6 +20,8 @@ type state struct {
 	// cables and ways are what joins each pair, by pair.
 	cables map[pair][]cable
 	ways   map[pair][]*way
+	// led is to how many nodes each device leads.
+	led map[device]int
 	// dialled are, for each node, those that reach it by any live path.
 	dialled []map[int]bool
 }

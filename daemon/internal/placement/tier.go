@@ -134,7 +134,7 @@ func numbers(version string) (all []int, rest string) {
 // they are not joined so.
 func (s *state) edge(p pair, t tier, width int) ([]channel, bool) {
 	if t.backend.RDMA() {
-		all := s.rdmaChannels(p, t.unsure)
+		all := s.rdmaChannels(p, t)
 		if len(all) < width {
 			return nil, false
 		}
@@ -163,7 +163,7 @@ func throughput(all []channel) int64 {
 // apart is what keeps a pair from being neighbours in a tier.
 func (s *state) apart(p pair, t tier) api.Cause {
 	if t.backend.RDMA() {
-		return s.noRDMA(p)
+		return s.noRDMA(p, t)
 	}
 	return s.noWay(p)
 }

@@ -145,6 +145,9 @@ func endOf(p *port) api.CableEnd {
 	e := api.CableEnd{End: p.end(), Place: p.Place, Interface: p.iface()}
 	if d := p.device(); d != nil {
 		e.Device = d.Name
+		if d.Limits != nil {
+			e.Limits = *d.Limits
+		}
 	}
 	return e
 }

@@ -11,7 +11,7 @@
 #include "simlibraries.h"
 
 // A device is a map of "name", "state", "mtu", "width", "speed" and "gids" in the
-// machine's value "verbs"; "max_qp" in it is how many queue pairs it can have.
+// machine's value "verbs"; "max_qp", "max_cq", "max_mr" and "max_pd" in it are what it can have at once.
 typedef struct {
 	CFDictionaryRef of;
 } device;
@@ -132,14 +132,17 @@ struct limits {
 	int max_sge, max_sge_rd, max_cq, max_cqe, max_mr, max_pd;
 };
 
+static int limit(device *context, CFStringRef key, int otherwise) {
+	return CFDictionaryGetValue(context->of, key) == NULL ? otherwise : (int)sim_number(context->of, key);
+}
+
 // query_device tells what TN3205 and field notes say of Thunderbolt's devices.
 static int query_device(device *context, struct limits *into) {
 	called("ibv_query_device");
-	CFNumberRef pairs = CFDictionaryGetValue(context->of, CFSTR("max_qp"));
-	into->max_qp = pairs == NULL ? 11 : (int)sim_number(context->of, CFSTR("max_qp"));
-	into->max_cq = 11;
-	into->max_mr = 100;
-	into->max_pd = 11;
+	into->max_qp = limit(context, CFSTR("max_qp"), 11);
+	into->max_cq = limit(context, CFSTR("max_cq"), 11);
+	into->max_mr = limit(context, CFSTR("max_mr"), 100);
+	into->max_pd = limit(context, CFSTR("max_pd"), 11);
 	return 0;
 }
 

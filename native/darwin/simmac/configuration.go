@@ -164,7 +164,11 @@ func Verbs(r native.RDMA) []any {
 			gids = append(gids, raw[:])
 		}
 		// 4 lanes (8X) of 10 Gb/s, as devices of Thunderbolt 5 say.
-		out = append(out, map[string]any{"name": d.Name, "state": states[d.PortState], "mtu": 5, "width": 4, "speed": 4, "gids": gids})
+		device := map[string]any{"name": d.Name, "state": states[d.PortState], "mtu": 5, "width": 4, "speed": 4, "gids": gids}
+		if l := d.Limits; l != nil {
+			device["max_qp"], device["max_cq"], device["max_mr"], device["max_pd"] = l.QueuePairs, l.CompletionQueues, l.MemoryRegions, l.ProtectionDomains
+		}
+		out = append(out, device)
 	}
 	return out
 }

@@ -57,6 +57,9 @@ func (d *desk) agree(t *testing.T) {
 			own := deviceOf(got, device.Name)
 			is.Equal(own.PortState, device.PortState)
 			is.Equal(own.GIDs, device.GIDs)
+			if device.Limits != nil {
+				is.Equal(own.Limits, device.Limits)
+			}
 		}
 		is.Equal(len(got.RDMA.Devices), len(want.RDMA.Devices))
 	}

@@ -61,6 +61,7 @@
 //	lid = "open"                # the default, or closed
 //	rdma = "on"                 # off (default), on, on_after_restart
 //	rdma_driver = true          # default: macOS 26.2 and later have it
+//	rdma_limits = { queue_pairs = 10, completion_queues = 11, memory_regions = 100, protection_domains = 11 } # of a device; left out: not told
 //	jobs = "nobody"             # the default, mapped, or accounts: ["ada", "bob"]
 //
 //	[[mac.port]]                # a receptacle; of a known Mac, its number and

@@ -105,6 +105,8 @@ func TestParseNamesEverySlip(t *testing.T) {
 		{"[[mac]]\nname = \"c\"\nmemory = \"64\"", `desk.toml:31: mac c: memory: size "64": write a number and KB, MB, GB or TB`},
 		{"[[mac]]\nname = \"c\"\nmemory = \"1 GB\"\nused = \"2 GB\"", "desk.toml:32: mac c: used is more than the memory"},
 		{"[[mac]]\nname = \"c\"\nos = \"26.1\"\nrdma = \"on\"", `desk.toml:32: mac c: rdma = "on": the system of c (26.1) has no RDMA driver`},
+		{"[[mac]]\nname = \"c\"\nrdma_limits = { queue_pairs = 0, memory_regions = 100, protection_domains = 11 }", "desk.toml:31: mac c: rdma_limits: completion_queues is missing; a device tells all four"},
+		{"[[mac]]\nname = \"c\"\nrdma_limits = 10", "desk.toml:31: mac c: rdma_limits = 10 is not a table such as { queue_pairs = 10"},
 		{"[[mac]]\nname = \"c\"\nrdma = \"yes\"", `desk.toml:31: mac c: rdma = "yes" is none of ["off" "on" "on_after_restart"]`},
 		{"[[mac]]\nname = \"c\"\npower = \"battery\"", "desk.toml:31: mac c: power = \"battery\": c has no battery"},
 		{"[[mac]]\nname = \"c\"\nwatts = -1", "desk.toml:31: mac c: watts = -1 is no number from 0 to 1000"},

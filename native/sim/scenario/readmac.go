@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -40,6 +41,7 @@ func readMac(t *table, scenario string, known map[string]map[string]any) Mac {
 	if told := t.flag("rdma_driver"); told != nil {
 		m.OSCapable = *told
 	}
+	m.RDMALimits = readLimits(t)
 	m.Jobs = readJobs(t)
 	m.Ports = readPorts(t, scenario, m.Name)
 	m.Interfaces = readInterfaces(t, m.Ports)
@@ -96,6 +98,34 @@ func HasRDMADriver(version string) bool {
 	first, _ := strconv.Atoi(major)
 	second, _ := strconv.Atoi(minor)
 	return first > 26 || first == 26 && second >= 2
+}
+
+// readLimits reads what an RDMA device can have, all of it or nothing.
+func readLimits(t *table) *native.RDMALimits {
+	const key = "rdma_limits"
+	value, ok := t.lookup(key)
+	if !ok {
+		return nil
+	}
+	values, isTable := value.(map[string]any)
+	if !isTable {
+		t.fail(key, "%s = %s is not a table such as { queue_pairs = 10, completion_queues = 11, memory_regions = 100, protection_domains = 11 }", key, show(value))
+		return nil
+	}
+	l := newTable(join(t.path, key), t.prefix()+key, values, t.problems)
+	var limits native.RDMALimits
+	for name, into := range map[string]*int{
+		"queue_pairs": &limits.QueuePairs, "completion_queues": &limits.CompletionQueues,
+		"memory_regions": &limits.MemoryRegions, "protection_domains": &limits.ProtectionDomains,
+	} {
+		if _, is := l.lookup(name); !is {
+			l.fail("", "%s is missing; a device tells all four", name)
+		} else if n := l.whole(name, 1, math.MaxInt32); n != nil {
+			*into = int(*n)
+		}
+	}
+	l.done()
+	return &limits
 }
 
 // readJobs reads whom the Mac lends itself to: a word or a list of accounts,

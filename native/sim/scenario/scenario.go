@@ -49,6 +49,8 @@ type Mac struct {
 	// RDMA is the Mac's switch; OSCapable is whether its system has the driver.
 	RDMA      native.RDMASwitch
 	OSCapable bool
+	// RDMALimits are what each of its RDMA devices can have at once; nil: they do not tell.
+	RDMALimits *native.RDMALimits `json:",omitempty"`
 	// Ports are its receptacles, by number.
 	Ports []Port
 	// Interfaces are its network interfaces, those of ports included.

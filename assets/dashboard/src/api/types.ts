@@ -893,6 +893,8 @@ export interface CableEnd {
   interface?: string;
   /** The RDMA device there. */
   device?: string;
+  /** What that device can have at once; absent where it does not tell. */
+  limits?: RDMALimits;
 }
 
 /** Cause is one fault among several, such as one link of many that are too slow. */
@@ -4303,6 +4305,7 @@ export type KnownReason =
   | "rdma_change_running"
   | "rdma_changes_refused"
   | "rdma_device_busy"
+  | "rdma_device_too_small"
   | "rdma_no_device"
   | "rdma_no_free_network"
   | "rdma_no_ipv4_gid"

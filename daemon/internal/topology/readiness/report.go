@@ -92,6 +92,9 @@ func cableEnd(e *End) api.CableEnd {
 	out := api.CableEnd{End: e.End, Place: e.Place, Interface: e.Interface}
 	if d := e.device(); d != nil {
 		out.Device = d.Name
+		if d.Limits != nil {
+			out.Limits = *d.Limits
+		}
 	}
 	return out
 }
