@@ -22,7 +22,7 @@ func identity(s sysctl, hostName func() (string, error)) *native.Identity {
 	}
 	text(s, &id.Model, &id.Unknown, "model", "hw.model")
 	text(s, &id.Chip, &id.Unknown, "chip", "machdep.cpu.brand_string")
-	text(s, &id.OSVersion, &id.Unknown, "os_version", "kern.osproductversion")
+	setVersion(s, &id)
 	text(s, &id.OSBuild, &id.Unknown, "os_build", "kern.osversion")
 	text(s, &id.BootID, &id.Unknown, "boot_id", "kern.bootsessionuuid")
 	count(s, &id.CPUCores, &id.Unknown, "cpu_cores", "hw.physicalcpu")

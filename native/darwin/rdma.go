@@ -38,10 +38,10 @@ func (m *machine) rdma(ask func() ([]any, error)) (*native.RDMA, native.Reason) 
 	t := newTree(all)
 	r := &native.RDMA{Devices: []native.RDMADevice{}}
 	setHardware(thunderbolt(t, nil).Ports, r)
-	if version, err := m.kernel.Text("kern.osproductversion"); err != nil {
-		r.Unknown.Add("os_capable", reason("kern.osproductversion", err))
+	if has, why := hasDriver(m.kernel); why != "" {
+		r.Unknown.Add("os_capable", why)
 	} else {
-		r.OSCapable = new(hasDriver(version))
+		r.OSCapable = &has
 	}
 	listed, listErr := listed(ask)
 	for _, controller := range t.roots(kindController) {
@@ -68,16 +68,6 @@ func setHardware(ports []native.Port, r *native.RDMA) {
 		return
 	}
 	r.HardwareCapable = &able
-}
-
-// hasDriver reports whether that version of macOS has RDMA over Thunderbolt,
-// which came with 26.2.
-func hasDriver(version string) bool {
-	major, rest, _ := strings.Cut(version, ".")
-	minor, _, _ := strings.Cut(rest, ".")
-	a, err := strconv.Atoi(major)
-	b, _ := strconv.Atoi(minor)
-	return err == nil && (a > 26 || a == 26 && b >= 2)
 }
 
 // setSwitch reads the firmware's variable. Devices are there only after a start

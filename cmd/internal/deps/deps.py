@@ -43,6 +43,12 @@ def say(text):
     print(f"deps: {text}", flush=True)
 
 
+def darwin_version():
+    """Darwin's major number: macOS 26 has 25. A Python that was built with an older SDK is told that it is macOS 16
+    (cpython #135675)."""
+    return int(platform.release().split(".")[0])
+
+
 def host():
     """The platform's name in pins.txt."""
     machine = {"x86_64": "x86_64", "amd64": "x86_64", "aarch64": "arm64", "arm64": "arm64"}.get(platform.machine().lower())
@@ -53,7 +59,7 @@ def host():
             f"MLX has no wheels for {platform.system()} on {platform.machine()}.\n"
             "Fulmen builds on macOS 26 or newer (Apple silicon) and on Linux (x86_64 or arm64, glibc 2.35 or newer)."
         )
-    if key == "macos-arm64" and tuple(map(int, platform.mac_ver()[0].split(".")[:1])) < (26,):
+    if key == "macos-arm64" and darwin_version() < 25:
         raise Problem(f"This is macOS {platform.mac_ver()[0]}; the MLX library that Fulmen ships needs macOS 26 or newer.")
     if system == "linux":
         libc, version = platform.libc_ver()

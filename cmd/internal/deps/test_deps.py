@@ -63,6 +63,25 @@ class Deps(unittest.TestCase):
         self.assertFalse(os.access(target / "thing/lib/a.txt", os.X_OK) and os.geteuid() != 0)
         self.assertFalse(deps.unpack(pins, target), "nothing to do the second time")
 
+    def test_old_sdk_is_no_old_system(self):
+        for release, version, supported in (
+            ("25.2.0", "26.2", True),
+            ("25.2.0", "16.0", True),  # what a Python built with an older SDK is told
+            ("26.0.0", "27.0", True),
+            ("24.6.0", "15.7", False),
+        ):
+            with mock.patch.multiple(
+                deps.platform,
+                system=lambda: "Darwin",
+                machine=lambda: "arm64",
+                release=lambda release=release: release,
+                mac_ver=lambda version=version: (version, ("", "", ""), "arm64"),
+            ):
+                if supported:
+                    self.assertEqual(deps.host(), "macos-arm64")
+                else:
+                    self.assertRaises(deps.Problem, deps.host)
+
     def test_wrong_hash_stops(self):
         path = self.wheel()
         with self.assertRaises(deps.Problem) as stopped:
