@@ -135,6 +135,8 @@ func TestGolden(t *testing.T) {
 		{"hub-3-auto-4", "hub-3", api.Placement{Ranks: 4, Backend: api.BackendAuto}, nil},
 		{"hub-3-ring-lan-4", "hub-3", api.Placement{Ranks: 4, Backend: api.BackendRing, Networks: []string{"192.168.1.0/24"}}, nil},
 		{"hub-3-memory", "hub-3", api.Placement{Ranks: 3, Backend: api.BackendJACCL, MemoryBytes: 60e9}, nil},
+		{"hub-27-jaccl-3", "hub-27", api.Placement{Ranks: 3, Backend: api.BackendJACCL}, nil},
+		{"hub-27-auto-3", "hub-27", api.Placement{Ranks: 3}, nil},
 		{"chain-3-jaccl-3", "chain-3", api.Placement{Ranks: 3, Backend: api.BackendJACCL}, nil},
 		{"chain-3-jaccl-2", "chain-3", api.Placement{Ranks: 2, Backend: api.BackendJACCL}, nil},
 		{"chain-3-auto-3", "chain-3", api.Placement{Ranks: 3, Backend: api.BackendAuto}, nil},
