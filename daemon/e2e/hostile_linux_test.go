@@ -83,15 +83,10 @@ func newAttack(t *testing.T) *attack {
 	macs := []string{"studio-1", "studio-2", "studio-3", "studio-4"}
 	d, err := desk.Start(ctx, desk.Options{Fulmend: s.Fulmend, Scenario: "mesh-4", Macs: macs, Folder: folder, Config: unhurried})
 	a := &attack{stage: s, Desk: d}
+	endsWithTest(t, d)
 	t.Cleanup(func() {
 		if a.network != nil {
 			a.network.Close()
-		}
-		d.Close()
-		if t.Failed() {
-			for _, n := range d.Nodes {
-				t.Logf("the log of %s ends:\n%s", n.Mac, n.Said.End())
-			}
 		}
 	})
 	must(t, "a cluster", err)

@@ -72,6 +72,13 @@ func (s *stage) cluster(t *testing.T, scenario string, macs []string, config str
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	d, err := s.Start(ctx, scenario, macs, config)
+	endsWithTest(t, d)
+	must(t, "a cluster", err)
+	return &jobs{s, d}
+}
+
+// endsWithTest ends a cluster with a test, and shows its logs where that has failed.
+func endsWithTest(t *testing.T, d *desk.Desk) {
 	t.Cleanup(func() {
 		d.Close()
 		if t.Failed() {
@@ -80,8 +87,6 @@ func (s *stage) cluster(t *testing.T, scenario string, macs []string, config str
 			}
 		}
 	})
-	must(t, "a cluster", err)
-	return &jobs{s, d}
 }
 
 // fulmen is the command line at a node.
