@@ -20,7 +20,11 @@ const leastFree = 256 << 20
 // doctor examines what only the daemon itself can: its folders as it sees them,
 // its worker, the events that it hears, whose ports it can tell, and what the graph says
 // of its cables.
-func (d *daemon) doctor(ctx context.Context, _ *server.Caller, _ api.Empty) (api.DaemonDoctorResult, error) {
+func (d *daemon) doctor(ctx context.Context, _ *server.Caller, p api.DaemonDoctorParams) (api.DaemonDoctorResult, error) {
+	if p.Hardware {
+		checks, err := d.checkHardware(ctx)
+		return api.DaemonDoctorResult{Checks: checks}, err
+	}
 	checks := []api.DoctorCheck{d.checkState(), d.checkWorker(), d.checkTrust(), d.checkEvents(), checkProcesses(d.platform.Processes)}
 	return api.DaemonDoctorResult{Checks: append(checks, d.checkPorts(ctx)...)}, nil
 }

@@ -12,7 +12,7 @@ func daemonMethods() []MethodInfo {
 			"The configuration in force, key by key, with defaults and where each value comes from."),
 		method[DaemonSetConfigParams, Empty]("daemon.set_config", ClassAdmin, "",
 			"Changes keys of the configuration, all or none; comments of the file stay."),
-		method[Empty, DaemonDoctorResult]("daemon.doctor", ClassRead, "",
+		method[DaemonDoctorParams, DaemonDoctorResult]("daemon.doctor", ClassRead, "",
 			"Checks the installation and this node, each check with what to do."),
 		method[Empty, DaemonReportResult]("daemon.report", ClassUser, "",
 			"What helps to find a fault; texts that are not known to be harmless are replaced. It is shown and saved, never sent."),

@@ -36,6 +36,12 @@ type DaemonSetConfigParams struct {
 	Unset []string `json:"unset,omitempty"`
 }
 
+// DaemonDoctorParams say what to check.
+type DaemonDoctorParams struct {
+	// Hardware compares each fact of the hardware with a second source of the system, a check each, and does nothing else. It may take some seconds.
+	Hardware bool `json:"hardware,omitempty"`
+}
+
 // DaemonDoctorResult is what was checked.
 type DaemonDoctorResult struct {
 	// Checks are the checks, in the order in which a person goes through them.

@@ -113,7 +113,7 @@ var harmless = sync.OnceValue(func() map[string]func(string) bool {
 		"DaemonInfoResult.version":    form(version),
 		"DaemonInfoResult.go_version": form(`go1\.\d{1,3}(\.\d{1,3})?`),
 		"FeatureInfo.feature":         form(`clock|discovery|supervisor|power_notices|keep_awake|network_service|bridge_membership|(facts|hints)\.(` + area + `)`),
-		"DoctorCheck.check": form(`api_file|blas|bridge_loop|cable|config|daemon|events|health|mlx|socket|state|` +
+		"DoctorCheck.check": form(`api_file|blas|bridge_loop|cable|config|daemon|events|hardware|health|mlx|socket|state|` +
 			`system_profiler|thunderbolt|trust|version|worker`),
 		"ConfigKey.key":     form(`(api|peers|network|log|log\.levels|times|measure|limits|paths)\.[a-z]+(_[a-z]+)?`),
 		"ConfigKey.value":   form(level + `|` + span),

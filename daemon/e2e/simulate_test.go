@@ -228,6 +228,27 @@ func TestDoctorOfASimulatedMac(t *testing.T) {
 	is.Equal(answers["thunderbolt"].Answer, api.AnswerYes)
 	is.Equal(answers["cable"].Reason, api.ReasonPeerUnknown)
 	is.True(strings.HasPrefix(answers["cable"].Text, "studio-1:4 - "))
+
+	// Each fact of the hardware is as the Mac tells it now.
+	count := map[api.Answer]int{}
+	eventually(t, "every document", soon, func() bool { // they come one after the other
+		clear(count)
+		for _, check := range call[api.DaemonDoctorResult](t, c, "daemon.doctor", api.DaemonDoctorParams{Hardware: true}).Checks {
+			count[check.Answer]++
+		}
+		return count[api.AnswerNo] == 0
+	})
+	is.True(count[api.AnswerYes] > 40)
+	// A Mac that falls silent says nothing that could differ.
+	change(t, c, "set studio-1.thunderbolt.told no")
+	silent := api.DoctorCheck{}
+	for _, check := range call[api.DaemonDoctorResult](t, c, "daemon.doctor", api.DaemonDoctorParams{Hardware: true}).Checks {
+		if strings.HasPrefix(check.Text, "thunderbolt: ") {
+			silent = check
+		}
+		is.True(check.Answer != api.AnswerNo)
+	}
+	is.Equal(silent.Answer, api.AnswerUnknown)
 }
 
 // What a scenario's time line does happens by itself.

@@ -27,13 +27,35 @@ func (d Disagreement) String() string {
 // What either does not know is no disagreement. The readings are never of quite
 // the same moment: a cable that was moved between them shows up here too.
 func CrossCheck(registry, profiler native.Thunderbolt) []Disagreement {
+	var out []Disagreement
+	for _, c := range compare(registry, profiler) {
+		if !c.same && c.Registry != "" && c.Profiler != "" {
+			out = append(out, c.Disagreement)
+		}
+	}
+	return out
+}
+
+// Compare tells every fact of one Mac's ports by both readings.
+func Compare(registry, profiler native.Thunderbolt) []native.Comparison {
+	var out []native.Comparison
+	for _, c := range compare(registry, profiler) {
+		out = append(out, native.Comparison{
+			Fact:    fmt.Sprintf("receptacle %d, %s", c.Receptacle, c.Field),
+			Sources: [2]string{"the registry", "system_profiler"}, Told: [2]string{c.Registry, c.Profiler}, Same: c.same,
+		})
+	}
+	return out
+}
+
+func compare(registry, profiler native.Thunderbolt) []compared {
 	var c checker
 	for _, port := range registry.Ports {
 		c.receptacle = port.Receptacle
 		other, ok := profiler.Port(port.Receptacle)
 		if !ok {
 			if profiler.Ports != nil {
-				c.add("receptacle", "there", "not there")
+				c.add("receptacle", "there", "not there", false)
 			}
 			continue
 		}
@@ -42,44 +64,46 @@ func CrossCheck(registry, profiler native.Thunderbolt) []Disagreement {
 	for _, port := range profiler.Ports {
 		if _, ok := registry.Port(port.Receptacle); !ok && registry.Ports != nil {
 			c.receptacle = port.Receptacle
-			c.add("receptacle", "not there", "there")
+			c.add("receptacle", "not there", "there", false)
 		}
 	}
-	slices.SortStableFunc(c.found, func(a, b Disagreement) int { return a.Receptacle - b.Receptacle })
+	slices.SortStableFunc(c.found, func(a, b compared) int { return a.Receptacle - b.Receptacle })
 	return c.found
+}
+
+// compared is a value by both readings, of which "" is unknown.
+type compared struct {
+	Disagreement
+	same bool
 }
 
 type checker struct {
 	receptacle int
-	found      []Disagreement
+	found      []compared
 }
 
-func (c *checker) add(field, registry, profiler string) {
-	c.found = append(c.found, Disagreement{c.receptacle, field, registry, profiler})
+func (c *checker) add(field, registry, profiler string, same bool) {
+	c.found = append(c.found, compared{Disagreement{c.receptacle, field, registry, profiler}, same})
 }
 
-// text compares two values, of which "" is unknown.
+// text compares two values.
 func (c *checker) text(field, registry, profiler string) {
-	if registry != "" && profiler != "" && !strings.EqualFold(registry, profiler) {
-		c.add(field, registry, profiler)
-	}
+	c.add(field, registry, profiler, strings.EqualFold(registry, profiler))
 }
 
 // link compares what is in use. Generation and lanes are the registry's alone;
 // of an asymmetric link system_profiler tells the faster direction at best.
 func (c *checker) link(field string, registry, profiler *native.Link) {
-	if registry == nil || profiler == nil {
-		return
-	}
-	if faster(*registry) != faster(*profiler) {
-		c.add(field, describe(*registry), describe(*profiler))
-	}
+	c.add(field, describe(registry), describe(profiler), registry != nil && profiler != nil && faster(*registry) == faster(*profiler))
 }
 
 func faster(l native.Link) int64 { return max(l.TxBitsPerS, l.RxBitsPerS) }
 
-func describe(l native.Link) string {
-	if l.State == native.LinkDown {
+func describe(l *native.Link) string {
+	switch {
+	case l == nil:
+		return ""
+	case l.State == native.LinkDown:
 		return "down"
 	}
 	return l.Speed().String()
@@ -137,7 +161,7 @@ func (c *checker) peers(registry, profiler []native.Peer) {
 		c.text(at+"name", a.Name, b.Name)
 		c.link(at+"negotiated", a.Negotiated, b.Negotiated)
 		if a.Hub != b.Hub && isRoute(a.Hub) && isRoute(b.Hub) {
-			c.add(at+"hub", orNone(a.Hub), orNone(b.Hub))
+			c.add(at+"hub", orNone(a.Hub), orNone(b.Hub), false)
 		}
 		protocols := func(p native.Peer) (all []string) {
 			for _, s := range p.Services {
@@ -154,11 +178,13 @@ func isRoute(route string) bool { return !strings.HasPrefix(route, "?") }
 
 // set compares without regard to order.
 func (c *checker) set(field string, registry, profiler []string, known bool) {
+	if !known {
+		c.add(field, "", "", false)
+		return
+	}
 	slices.Sort(registry)
 	slices.Sort(profiler)
-	if known && !slices.Equal(slices.Compact(registry), slices.Compact(profiler)) {
-		c.add(field, orNone(strings.Join(registry, " ")), orNone(strings.Join(profiler, " ")))
-	}
+	c.add(field, orNone(strings.Join(registry, " ")), orNone(strings.Join(profiler, " ")), slices.Equal(slices.Compact(registry), slices.Compact(profiler)))
 }
 
 func orNone(text string) string {

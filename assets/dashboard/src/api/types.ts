@@ -1129,6 +1129,12 @@ export interface DaemonCreateTokenResult {
   info: TokenInfo;
 }
 
+/** DaemonDoctorParams say what to check. */
+export interface DaemonDoctorParams {
+  /** Compares each fact of the hardware with a second source of the system, a check each, and does nothing else. It may take some seconds. */
+  hardware?: boolean;
+}
+
 /** DaemonDoctorResult is what was checked. */
 export interface DaemonDoctorResult {
   /** The checks, in the order in which a person goes through them. */
@@ -3980,7 +3986,7 @@ export interface Methods {
   /** Changes keys of the configuration, all or none; comments of the file stay. */
   "daemon.set_config": { params: DaemonSetConfigParams; result: Empty; class: "admin"; notifies: never };
   /** Checks the installation and this node, each check with what to do. */
-  "daemon.doctor": { params: EmptyParams; result: DaemonDoctorResult; class: "read"; notifies: never };
+  "daemon.doctor": { params: DaemonDoctorParams; result: DaemonDoctorResult; class: "read"; notifies: never };
   /** What helps to find a fault; texts that are not known to be harmless are replaced. It is shown and saved, never sent. */
   "daemon.report": { params: EmptyParams; result: DaemonReportResult; class: "user"; notifies: never };
   /** The daemon's log, and with follow what is added from now on. */

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -16,31 +18,50 @@ import (
 )
 
 func (r *run) doctorCommand() *cobra.Command {
-	return &cobra.Command{
+	var hardware bool
+	c := &cobra.Command{
 		Use: "doctor", Short: "Check the installation and this node, and say what to do", Args: cobra.NoArgs,
 		Long: "Goes through what can be in the way: the daemon, its socket, versions, api.json, MLX, BLAS, the configuration and\n" +
-			"what the daemon itself reports. Ends with 1 if something is wrong.",
-		Example: "  fulmen doctor\n  fulmen doctor --json | jq '.checks[] | select(.answer != \"yes\")'",
+			"what the daemon itself reports. Ends with 1 if something is wrong.\n\n" +
+			"--hardware compares each fact of this machine's hardware with what the system says now and, on a Mac, with a second\n" +
+			"source: system_profiler, the RDMA library and its driver, ifconfig. A line a fact says agree, differ or unknown, and\n" +
+			"it ends with 1 where one differs.",
+		Example: "  fulmen doctor\n  fulmen doctor --hardware\n  fulmen doctor --json | jq '.checks[] | select(.answer != \"yes\")'",
 		RunE: func(c *cobra.Command, _ []string) error {
+			if hardware {
+				return r.hardware(c.Context())
+			}
 			result := r.doctor(c.Context())
-			if err := r.checks(result); err != nil {
-				return err
-			}
-			for _, check := range result.Checks {
-				if check.Answer == api.AnswerNo {
-					return silent{}
-				}
-			}
-			return nil
+			return r.checks(result, r.view().Checks)
 		},
 	}
+	c.Flags().BoolVar(&hardware, "hardware", false, "compare each fact of the hardware with its second source")
+	return c
 }
 
-func (r *run) checks(result api.DaemonDoctorResult) error {
+// hardware compares the facts of the hardware, a line each.
+func (r *run) hardware(ctx context.Context) error {
+	return r.with(ctx, func(c *client.Client) error {
+		result, err := client.Call[api.DaemonDoctorResult](ctx, c, "daemon.doctor", api.DaemonDoctorParams{Hardware: true})
+		if err != nil {
+			return err
+		}
+		return r.checks(result, r.view().Hardware)
+	})
+}
+
+// checks shows what was checked. It fails where something is wrong.
+func (r *run) checks(result api.DaemonDoctorResult, show func(io.Writer, []api.DoctorCheck) error) error {
+	var err error
 	if r.json {
-		return text.JSON(r.Out, result)
+		err = text.JSON(r.Out, result)
+	} else {
+		err = show(r.Out, result.Checks)
 	}
-	return r.view().Checks(r.Out, result.Checks)
+	if err == nil && slices.ContainsFunc(result.Checks, func(c api.DoctorCheck) bool { return c.Answer == api.AnswerNo }) {
+		return silent{}
+	}
+	return err
 }
 
 // doctor makes all checks, in the order in which a person goes through them.

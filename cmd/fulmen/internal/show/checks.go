@@ -36,6 +36,25 @@ func (v View) Checks(w io.Writer, checks []api.DoctorCheck) error {
 	return err
 }
 
+// Hardware writes what was compared, a line for each fact.
+func (v View) Hardware(w io.Writer, checks []api.DoctorCheck) error {
+	table := text.NewTable()
+	count := map[api.Answer]int{}
+	for _, c := range checks {
+		count[c.Answer]++
+		mark := map[api.Answer]string{api.AnswerYes: "agree", api.AnswerNo: "differ"}[c.Answer]
+		if mark == "" {
+			mark = text.Unknown
+		}
+		table.Row(mark, v.said(c.Text, c.Reason))
+	}
+	if err := table.Write(w); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "\n%d agree, %d differ, %d are unknown.\n", count[api.AnswerYes], count[api.AnswerNo], len(checks)-count[api.AnswerYes]-count[api.AnswerNo])
+	return err
+}
+
 // answer is the mark of a check.
 func answer(a api.Answer) string {
 	switch a {

@@ -32,6 +32,11 @@ func screens(t *testing.T) map[string]func(io.Writer) error {
 		{Check: "blas", Answer: api.AnswerUnknown, Reason: api.ReasonNotMeasured, Text: "Which BLAS MLX uses is known after a measurement.", Remedy: "Measure it with: fulmen measure gpu"},
 		{Check: "health", Answer: api.AnswerNo, Reason: api.ReasonAPIPortTaken, Text: "Another program holds the API's port.", Remedy: "Scripts find the port in use in api.json."},
 	}
+	compared := []api.DoctorCheck{
+		{Check: "hardware", Answer: api.AnswerYes, Text: "thunderbolt 4, interface: en5."},
+		{Check: "hardware", Answer: api.AnswerNo, Reason: api.ReasonSourcesDisagree, Text: "RDMA devices: rdma_en4 rdma_en5 by the registry, rdma_en5 by librdma."},
+		{Check: "hardware", Answer: api.AnswerUnknown, Reason: api.ReasonReadFailed, Text: "receptacles: system_profiler does not say (read_failed: system_profiler: it ran for longer than 15s)."},
+	}
 	tokens := []api.TokenInfo{
 		{Name: "fulmen", CreatedAt: before(50 * time.Hour), UsedAt: before(10 * time.Second)},
 		{Name: "old\x1b[1m", CreatedAt: before(100 * time.Hour), ExpiresAt: before(time.Hour)},
@@ -51,6 +56,7 @@ func screens(t *testing.T) map[string]func(io.Writer) error {
 		"measure":      func(w io.Writer) error { return view.Profiles(w, measured, studioDocs(t)) },
 		"doctor":       func(w io.Writer) error { return view.Checks(w, checks) },
 		"doctor_wide":  func(w io.Writer) error { return wide.Checks(w, checks) },
+		"hardware":     func(w io.Writer) error { return view.Hardware(w, compared) },
 		"tokens":       func(w io.Writer) error { return view.Tokens(w, tokens) },
 		"tokens_none":  func(w io.Writer) error { return view.Tokens(w, nil) },
 		"config":       func(w io.Writer) error { return view.Config(w, listing()) },
