@@ -2,7 +2,6 @@ package api
 
 import (
 	"cmp"
-	"log/slog"
 	"strings"
 )
 
@@ -46,14 +45,6 @@ func (p Principal) Compare(o Principal) int {
 
 // String is the wire form.
 func (p Principal) String() string { return p.User + "@" + string(p.Node) }
-
-// LogValue is the wire form of whoever is named, valid or not, and "nobody" where nobody is.
-func (p Principal) LogValue() slog.Value {
-	if p == (Principal{}) {
-		return slog.StringValue("nobody")
-	}
-	return slog.StringValue(p.String())
-}
 
 // MarshalText writes the wire form and refuses an invalid principal.
 func (p Principal) MarshalText() ([]byte, error) {

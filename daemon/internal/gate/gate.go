@@ -175,8 +175,11 @@ func (c Conn) Serve(ctx context.Context, from api.NodeID, first api.PeerConn, co
 // refuse says why to this node's log and its record, and little to the caller: the
 // reason and its words.
 func (g *Gate) refuse(r *Row, from api.NodeID, by api.Principal, subject string, err error) error {
-	known := api.AsError(err)
-	g.cfg.Log.Warn("refused another node", "door", r.Name, "from", from, "by", by, "subject", subject, "reason", known.Data.Reason, "error", known.Message)
+	known, person := api.AsError(err), "nobody"
+	if by != (api.Principal{}) {
+		person = by.String() // also where it is not valid
+	}
+	g.cfg.Log.Warn("refused another node", "door", r.Name, "from", from, "by", person, "subject", subject, "reason", known.Data.Reason, "error", known.Message)
 	g.record(Entry{Door: r.Name, From: from, By: by, Subject: subject, Refused: known.Data.Reason})
 	return api.NewError(known.Data.Reason, subject)
 }

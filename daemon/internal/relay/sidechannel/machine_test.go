@@ -8,7 +8,6 @@ import (
 	"slices"
 	"sync"
 	"syscall"
-	"time"
 
 	"fulmen/native"
 	"fulmen/native/memnet"
@@ -54,7 +53,7 @@ func (m *machine) listen(group, port int, shared bool) (net.Listener, error) {
 	if !shared && slices.ContainsFunc(m.listeners, func(l *listener) bool { return l.port == port }) {
 		return nil, syscall.EADDRINUSE
 	}
-	l := &listener{m: m, group: group, port: port, queue: make(chan net.Conn, 64), closed: make(chan struct{})}
+	l := &listener{m: m, group: group, port: port, queue: make(chan net.Conn, 2048), closed: make(chan struct{})}
 	m.listeners = append(m.listeners, l)
 	return l, nil
 }
@@ -65,18 +64,7 @@ func (m *machine) Listen(port int) (net.Listener, error) { return m.listen(0, po
 // Dial is the daemon's.
 func (m *machine) Dial(_ context.Context, port int) (net.Conn, error) { return m.dial(0, port) }
 
-// dial connects, which waits while a listener has no room at all.
 func (m *machine) dial(group, port int) (net.Conn, error) {
-	for {
-		conn, err := m.dialOnce(group, port)
-		if conn != nil || err != nil {
-			return conn, err
-		}
-		time.Sleep(time.Millisecond)
-	}
-}
-
-func (m *machine) dialOnce(group, port int) (net.Conn, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	i := slices.IndexFunc(m.listeners, func(l *listener) bool { return l.port == port })
@@ -84,9 +72,6 @@ func (m *machine) dialOnce(group, port int) (net.Conn, error) {
 		return nil, syscall.ECONNREFUSED
 	}
 	l := m.listeners[i]
-	if len(l.queue) == cap(l.queue) {
-		return nil, nil
-	}
 	m.crowded = m.crowded || group == 0 && len(l.queue) >= max(1, m.room)
 	m.port++
 	near, far := m.line.Pipe(loopback(m.port), loopback(port))
