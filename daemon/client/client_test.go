@@ -68,7 +68,7 @@ func TestCallsEndInTime(t *testing.T) {
 	began := make(chan struct{}, 3)
 	a := servertest.Start(t, func(c *server.Config) {
 		c.Handlers = server.Handlers{"daemon.doctor": server.Handle(
-			func(ctx context.Context, _ *server.Caller, _ api.Empty) (api.DaemonDoctorResult, error) {
+			func(ctx context.Context, _ *server.Caller, _ api.DaemonDoctorParams) (api.DaemonDoctorResult, error) {
 				began <- struct{}{}
 				<-ctx.Done()
 				return api.DaemonDoctorResult{}, ctx.Err()
