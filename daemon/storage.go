@@ -94,8 +94,9 @@ func (s storage) begun(now time.Time) (time.Time, error) {
 }
 
 // takesBack says which documents of this node's own, that others still have, count
-// though the database that had them is lost: those of what was over when this one
-// was begun. What ran then nobody here knows how to go on with.
+// though the database that had them is lost: of ranks those that were over when this one
+// was begun, since what runs is known by its own records. What becomes of a job that was
+// not over its home says.
 func takesBack(begun time.Time) func(api.Document) bool {
 	return func(d api.Document) bool {
 		if !d.At.Before(begun) {
@@ -106,7 +107,7 @@ func takesBack(begun time.Time) func(api.Document) bool {
 			return true
 		case api.KindJob:
 			var job api.Job
-			return d.Decode(&job) == nil && job.Phase.Ended()
+			return d.Decode(&job) == nil
 		case api.KindRank:
 			var rank api.Rank
 			return d.Decode(&rank) == nil && rank.Phase.Ended()

@@ -88,6 +88,8 @@ const (
 	ReasonHomeLost Reason = "home_lost"
 	// ReasonNoMajority: less than half of the cluster is in sight.
 	ReasonNoMajority Reason = "no_majority"
+	// ReasonHomeForgot: the node that keeps the job lost its database.
+	ReasonHomeForgot Reason = "home_forgot"
 	// ReasonHomeRestarted: the daemon of the node that keeps the job ended without a word while ranks were started.
 	ReasonHomeRestarted Reason = "home_restarted"
 	// ReasonTakenOver: another node took the job over.
@@ -244,6 +246,9 @@ func jobReasons() []ReasonInfo {
 		{Reason: ReasonNoMajority, Code: CodePrecondition,
 			Text:   "Less than half of the cluster is in sight.",
 			Remedy: "Wait, or let a person take over.", Command: "fulmen nodes"},
+		{Reason: ReasonHomeForgot, Code: CodeUnreachable,
+			Text:   "The Mac that keeps the job lost its database.",
+			Remedy: "Run it again."},
 		{Reason: ReasonHomeRestarted, Code: CodeUnreachable,
 			Text: "The daemon that keeps the job was started again while it started ranks."},
 		{Reason: ReasonTakenOver, Code: CodeConflict,

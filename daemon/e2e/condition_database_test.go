@@ -86,6 +86,11 @@ func TestDamagedDatabase(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			done := j.detached(t, hurt, "--nodes", hurt.Mac, "--", "/bin/sh", "-c", "sleep 4")
+			hangs := j.detached(t, hurt, "--nodes", hurt.Mac, "--gpu", "none", "--", "/bin/sh", "-c", "sleep 1000")
+			for _, id := range []api.JobID{done, hangs} {
+				j.until(t, well, id, "that it runs", patience, func(now api.Job, _ []api.Rank) bool { return now.Phase == api.JobRunning || now.Phase.Ended() })
+			}
 			must(t, "the damage", damage())
 			said("run", "--detach", "--", "/bin/sh", "-c", "exit 0") // may be refused, in words
 			eventually(t, "the Mac says what it has lost", patience, isTold)
@@ -94,6 +99,18 @@ func TestDamagedDatabase(t *testing.T) {
 			hurt.Client = c
 			must(t, "joining again", desk.Join(t.Context(), well.Client, well.ID, hurt.Client, ""))
 			must(t, "both are alive", desk.SeesAlive(t.Context(), hurt.Client, 2))
+			for _, n := range j.Nodes { // what ran meanwhile is not running for ever
+				job, _ := j.until(t, n, done, "its end", 10*time.Second, hasEnded)
+				is.Equal(job.Phase, api.JobSucceeded)
+			}
+			if _, err := client.Call[api.Empty](t.Context(), hurt.Client, "job.stop", api.JobStopParams{Job: hangs, Kill: true}); err != nil {
+				is.True(errors.Is(err, api.ReasonJobEnded))
+			}
+			for _, n := range j.Nodes {
+				job, _ := j.until(t, n, hangs, "its end", 10*time.Second, hasEnded)
+				is.True(job.Phase == api.JobStopped || job.Reason == api.ReasonHomeForgot) // its lease may have run out before it was in the cluster again
+				t.Log(job.Phase, job.Message)
+			}
 			eventually(t, "both list the jobs of before", 10*time.Second, func() bool {
 				here, there := ended(hurt), ended(well)
 				return slices.Equal(here, there) && !slices.ContainsFunc(before, func(job string) bool { return !slices.Contains(here, job) })

@@ -17,7 +17,8 @@ import (
 // toldWithin is by when the others tell that a daemon was killed.
 const toldWithin = 5 * time.Second
 
-// A Mac whose daemon is killed is wrong everywhere, within seconds and in the same
+// A Mac that loses its network says so, also to those who reach it over a cable. One
+// whose daemon is killed is wrong everywhere, within seconds and in the same
 // numbers, from the first moment until it is back.
 func TestADeadMacIsTold(t *testing.T) {
 	needJobs(t)
@@ -49,6 +50,21 @@ func TestADeadMacIsTold(t *testing.T) {
 	eventually(t, "it is told that the Mac joined", patience, func() bool {
 		return slices.ContainsFunc(events(), func(e api.Event) bool { return e.Node == dead.ID && e.Kind == api.EventNodeJoined })
 	})
+	change(t, dead.Client, "set "+dead.Mac+".en0.link down") // its cables stay
+	lostNetwork := "The Mac lost its network: " + dead.Mac + " on Ethernet (en0)."
+	for at := range others {
+		eventually(t, "a condition of the lost network", toldWithin, func() bool { return len(of(at)) == 1 })
+		is.Equal(of(at)[0].Code, api.ReasonNetworkLost)
+		is.Equal(of(at)[0].Text, lostNetwork)
+		is.True(strings.Contains(ask(at, "status"), lostNetwork))
+	}
+	eventually(t, "an event of the lost network", toldWithin, func() bool {
+		return slices.ContainsFunc(events(), func(e api.Event) bool { return e.Node == dead.ID && e.Text == lostNetwork })
+	})
+	change(t, dead.Client, "set "+dead.Mac+".en0.link up")
+	for at := range others {
+		eventually(t, "the network is back", toldWithin, func() bool { return len(of(at)) == 0 })
+	}
 	dead.End(os.Kill)
 	for at := range others {
 		eventually(t, "a condition of the dead Mac", toldWithin, func() bool { return len(of(at)) == 1 })

@@ -19,6 +19,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
+	"fulmen/daemon/e2e/desk"
 	sidechannel "fulmen/daemon/e2e/jaccl"
 )
 
@@ -251,18 +252,43 @@ func (j *jaccl) testKilled(t *testing.T) {
 	is.Equal(job.Phase, api.JobFailed)
 	is.Equal(value(job.Attempts[0].FirstFailed), ranks[1].Rank)
 	areGone(t, after, pidsOf(ranks))
-	suspects := func(want int) {
+	suspects := func(want int, at ...*desk.Node) {
 		t.Helper()
-		for _, n := range j.Nodes {
+		for _, n := range at {
 			documents(t, n.Mac, n.Client, fmt.Sprintf("%d suspect devices", want), after, api.StateSelect{Kinds: []api.Kind{api.KindCondition}, Nodes: []api.NodeRef{api.NodeRef(n.ID)}}, func(v *client.View) bool {
 				return len(slices.DeleteFunc(v.Docs(), func(d api.Document) bool { return !strings.HasPrefix(d.Name, string(api.ReasonRDMAPortSuspect)) })) == want
 			})
 		}
 	}
-	suspects(j.size - 1) // a cable to each other node
+	suspects(j.size-1, j.Nodes...) // a cable to each other node
+	j.testClear(t)
+	suspects(j.size-2, j.Nodes[0])
+	suspects(j.size-1, j.Nodes[1:]...)
 	again, _ := j.whole(t)
 	is.Equal(again.Phase, api.JobSucceeded)
-	suspects(0)
+	suspects(0, j.Nodes...)
+}
+
+// testClear has an administrator say that a device works: that counts for this Mac's
+// end alone, and is on record.
+func (j *jaccl) testClear(t *testing.T) {
+	is := is.New(t)
+	at := j.Nodes[0]
+	cables := slices.DeleteFunc(call[api.RDMAListResult](t, at.Client, "rdma.list", nil).Links, func(r api.RDMAReadiness) bool {
+		return r.Link.Low.Node != at.ID && r.Link.High.Node != at.ID
+	})
+	link := cables[0].Link
+	own, isHere := link.End(at.ID)
+	is.True(isHere)
+	is.Equal(call[api.RDMAReadiness](t, at.Client, "rdma.clear", api.LinkSelect{Link: api.LinkRef(link.String())}).Link, link)
+	_, err := client.Call[api.RDMAReadiness](t.Context(), at.Client, "rdma.clear", api.LinkSelect{Link: api.LinkRef(link.String())})
+	is.Equal(api.AsError(err).Data.Reason, api.ReasonRDMAPortSuspect) // the other end's, which is for who is there
+	is.True(strings.HasPrefix(api.AsError(err).Data.Remedy, "Run `fulmen rdma clear "))
+	is.True(api.AsError(err).Data.Subject != own.String())
+	entries := call[api.EventAuditResult](t, at.Client, "event.audit", api.EventAuditParams{}).Entries
+	is.True(slices.ContainsFunc(entries, func(e api.AuditEntry) bool {
+		return e.What == "rdma.clear" && e.Subject == link.String() && e.Reason == ""
+	}))
 }
 
 // testHungDaemon stops the daemon of a node in the midst of a handshake, which parts

@@ -77,6 +77,7 @@ type (
 		job     api.Job
 		spec    api.JobSpec
 		cluster api.ClusterID
+		forgot  bool // this home has lost what it knew of it
 	}
 	// wish is something that a caller waits for; its effects are carried out.
 	wish struct {
@@ -237,7 +238,11 @@ func (a *actor) begin(b begin) {
 	if at := b.job.OpenAttempt(); at != nil {
 		a.resumed = at.Attempt
 	}
-	a.state, out = phase.Resume(a.j.cfg.Node, job, a.rules(), a.j.now())
+	resume := phase.Resume
+	if b.forgot {
+		resume = phase.TakeBack
+	}
+	a.state, out = resume(a.j.cfg.Node, job, a.rules(), a.j.now())
 	a.carry(out)
 	a.see(a.j.sight())
 	a.recallOthers()

@@ -126,7 +126,7 @@ func (j *Jobs) take1(id api.JobID, k *known, node api.NodeID, h held) {
 		j.requests[requestKey{k.spec.Principal, rid}] = id
 	}
 	k.changed()
-	if !j.loaded || node == j.cfg.Node {
+	if !j.loaded || node == j.cfg.Node && k.actor != nil {
 		return
 	}
 	if k.actor != nil {
@@ -206,7 +206,8 @@ func (j *Jobs) revive(id api.JobID, k *known) {
 	}
 	a := newActor(j, id)
 	k.actor = a
-	a.post(begin{job: best.job, spec: k.spec, cluster: k.cluster})
+	// Of its own jobs this node makes the actor before the document, or when it starts.
+	a.post(begin{job: best.job, spec: k.spec, cluster: k.cluster, forgot: j.loaded && best.job.Home == j.cfg.Node})
 	for _, n := range writers(k) {
 		if n != j.cfg.Node && n != best.job.Home {
 			a.post(phase.Seen{Job: k.docs[n].job})

@@ -28,10 +28,10 @@ func (j *Jobs) load(records []*ledger.Record) {
 			j.jobs[id] = &known{body: &j.nothing, gone: true}
 		}
 	}
-	j.loaded = true
 	for id, k := range j.jobs {
 		j.revive(id, k)
 	}
+	j.loaded = true // what comes of this node's own from here on, and has no actor, was forgotten
 	j.mu.Unlock()
 	j.spawn(func() { // what was deleted while this node was away, or just before it ended
 		for _, r := range records {

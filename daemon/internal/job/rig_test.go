@@ -79,6 +79,7 @@ type machine struct {
 	removed    atomic.Bool  // from the cluster
 	wrote      []api.Job    // its last documents of jobs, in order
 	full       bool         // the disk
+	takesBack  bool         // its own documents of jobs that others kept, since its database is lost
 	beside     api.Reason   // what else uses the GPU that it lends
 	preparing  preparing    // how that goes
 	prepared   string       // the version of Python that its ranks find once they are prepared
@@ -204,7 +205,8 @@ func (m *machine) moves(to api.ClusterID) {
 
 // start begins the machine's daemon.
 func (m *machine) start() {
-	l, writer, err := ledger.Open(ledger.Options{Key: m.key, Cluster: m.Cluster(), Counter: m.disk, Store: m.disk, Members: m})
+	l, writer, err := ledger.Open(ledger.Options{Key: m.key, Cluster: m.Cluster(), Counter: m.disk, Store: m.disk, Members: m,
+		TakesBack: func(d api.Document) bool { return m.takesBack && d.Kind == api.KindJob }})
 	if err != nil {
 		m.w.t.Fatal(err)
 	}
@@ -305,6 +307,16 @@ func (m *machine) kill() {
 	m.stop()
 	<-m.ended
 	m.w.changed()
+}
+
+// forgets loses the machine's database under its daemon, which begins anew after a while,
+// and hears of the others.
+func (m *machine) forgets(away time.Duration) {
+	m.kill()
+	pass(away)
+	m.disk, m.memory, m.takesBack = &ledgertest.Disk{}, memory{}, true
+	m.start()
+	pass(2 * time.Second)
 }
 
 func (m *machine) isUp() bool {

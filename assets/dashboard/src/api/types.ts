@@ -4172,6 +4172,7 @@ export type KnownReason =
   | "gpu_used_by_other_program"
   | "grant_refused"
   | "handshake_timeout"
+  | "home_forgot"
   | "home_in_sight"
   | "home_lost"
   | "home_not_proven"

@@ -95,6 +95,34 @@ func Resume(self api.NodeID, job api.Job, rules Rules, at api.Time) (State, []Ef
 	return m.done()
 }
 
+// TakeBack is [Resume] at a home that has lost what it knew, from its document that
+// another node has kept, which may be old, or brought again by somebody who wants the
+// program to run twice. So nothing is started any more: what runs goes on, and what has
+// ended by itself counts.
+func TakeBack(self api.NodeID, job api.Job, rules Rules, at api.Time) (State, []Effect) {
+	var s State
+	var out []Effect
+	switch job.Phase {
+	case api.JobHandshake, api.JobRunning, api.JobEnding:
+		s, out = Resume(self, job, rules, at)
+		s.forgot = true
+		return s, out
+	}
+	m := &step{State: State{Self: self, Role: RoleHome, Rules: rules, Job: job, maxEpoch: job.Epoch, known: true, forgot: true}.clone(), at: at}
+	m.recall()
+	m.Job.NextHome = "" // a node that has taken it is known by a higher epoch
+	if live(job.Phase) {
+		m.start(TimerLease, rules.Window())
+	}
+	m.fail(Failure{Rank: -1, Cause: m.hasForgotten("before the program ran on all of its Macs.")})
+	return m.done()
+}
+
+// hasForgotten is that the home has lost what it knew.
+func (m *step) hasForgotten(when string) Cause {
+	return Cause{Final: true, Reason: api.ReasonHomeForgot, Message: m.Rules.name(m.Self) + ", which keeps the job, lost its database " + when}
+}
+
 // ranFor is how long the job has run, in all its attempts, as its document tells: no other
 // clock goes on while the daemon is away. It is never negative, nor more than the time
 // that it has.

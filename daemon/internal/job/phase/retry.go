@@ -23,7 +23,7 @@ func (m *step) retry(f Failure) {
 func (m *step) mayRetry(f Failure) bool {
 	a := m.attempt()
 	m.failedRuns++
-	isFinal := f.Final || f.Reason == api.ReasonRunTooLong
+	isFinal := f.Final || m.forgot || f.Reason == api.ReasonRunTooLong
 	if m.ran = m.ran || m.handshakes() && len(a.Joined) == len(m.Ranks); m.ran {
 		m.Job.CountedAttempts = 0
 		return !isFinal && m.takeRetry()

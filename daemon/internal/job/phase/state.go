@@ -52,6 +52,7 @@ type State struct {
 	inherited  int           // the last attempt that a former home is known to have begun
 	begun      int           // the last attempt that this home has begun
 	ran        bool          // all ranks have joined
+	forgot     bool          // this home had lost what it knew: it starts nothing any more
 	handing    api.NodeID    // the node that was asked to be the home
 	members    []api.NodeID  // of the cluster
 	reached    []api.NodeID  // of them, in sight

@@ -44,6 +44,8 @@ func (m *step) unrenewed(f Failure) Failure {
 	switch {
 	case f.Reason != api.ReasonLeaseExpired:
 		return f
+	case m.forgot:
+		return Failure{Rank: -1, Cause: m.hasForgotten("while the job ran, so that nobody renewed the leases of its ranks.")}
 	case !m.isLate():
 		f.Message = "Nobody renewed the lease of " + m.named([]int{f.Rank}) + ": " + m.Rules.name(m.Self) + ", which keeps the job, did not reach it in time."
 		return f

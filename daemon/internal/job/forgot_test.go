@@ -1,0 +1,86 @@
+package job
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+)
+
+// agree waits until all that are there say the same of the end of a job.
+func (w *world) agree(id api.JobID, phase api.JobPhase) (job api.Job) {
+	w.t.Helper()
+	for _, m := range w.nodes {
+		if m.isUp() {
+			job = m.until(id, phase, 10*time.Second)
+		}
+	}
+	return job
+}
+
+// A home that has lost its database takes its job back from what the others kept: what
+// runs goes on, and what ended by itself meanwhile has ended so.
+func TestAHomeThatForgotItsJob(t *testing.T) {
+	for name, c := range map[string]struct {
+		program []string
+		away    time.Duration
+		phase   api.JobPhase
+	}{
+		"its ranks run":                  {words("sleep", "40s"), time.Second, api.JobSucceeded},
+		"its ranks have ended":           {words("sleep", "2s"), 4 * time.Second, api.JobSucceeded},
+		"a rank has failed":              {words("exit", "42", "1", "2s"), 4 * time.Second, api.JobFailed},
+		"nobody has renewed their lease": {words("hang"), 2 * api.DefaultLease, api.JobFailed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in(t, 2, func(t *testing.T, w *world) { // of two none is a majority, so that no other takes it over
+				is := is.New(t)
+				a, b := w.nodes[0], w.nodes[1]
+				r := program(c.program, a, b)
+				r.Retries = 3
+				id := a.submits(r)
+				a.until(id, api.JobRunning, time.Second)
+				pass(100 * time.Millisecond)
+				a.forgets(c.away)
+				pass(max(0, 42*time.Second-c.away))
+				job := w.agree(id, c.phase)
+				is.Equal(len(job.Attempts), 1) // nothing is started again
+				is.Equal(w.living(id), 0)
+				switch {
+				case name == "a rank has failed":
+					is.Equal(code(t, job), 42)
+				case c.phase == api.JobFailed:
+					is.Equal(job.Reason, api.ReasonHomeForgot)
+					is.True(strings.HasPrefix(job.Message, w.nameOf(a.id)+", which keeps the job, lost its database while the job ran"))
+				}
+			})
+		})
+	}
+}
+
+// What had not begun is not begun by a home that forgot it: the document may be old, and
+// the program may have run since.
+func TestAHomeThatForgotStartsNothing(t *testing.T) {
+	in(t, 3, func(t *testing.T, w *world) {
+		is := is.New(t)
+		a, b, c := w.nodes[0], w.nodes[1], w.nodes[2]
+		c.kill()
+		pass(2 * time.Second)
+		first := a.submits(program(words("hang"), a, b))
+		a.until(first, api.JobRunning, time.Second)
+		waits := a.submits(program(words("sleep", "1s"), a, c))
+		b.until(waits, api.JobPlacing, 5*time.Second)
+		pass(time.Second)
+		a.forgets(time.Second)
+		job := w.agree(waits, api.JobFailed)
+		is.Equal(job.Reason, api.ReasonHomeForgot)
+		is.Equal(code(t, job), api.ExitNotStarted)
+		is.Equal(w.living(waits), 0)
+		pass(2 * api.DefaultLease) // which its home renews
+		is.Equal(b.sees(first).Phase, api.JobRunning)
+		is.NoErr(a.Stop(t.Context(), a.person(), api.JobStopParams{Job: first, Kill: true}))
+		w.agree(first, api.JobStopped)
+	})
+}
