@@ -95,7 +95,7 @@ func (d *daemon) setConfig(_ context.Context, c *server.Caller, p api.DaemonSetC
 	for key, raw := range p.Set {
 		var value any
 		if err := json.Unmarshal(raw, &value); err != nil {
-			return api.Empty{}, api.Errorf(api.ReasonBadValue, key, "the value of %s is not JSON: %v", key, err)
+			return api.Empty{}, api.Errorf(api.ReasonBadValue, key, "the value of %s is not JSON", key)
 		}
 		changes = append(changes, config.Change{Key: key, Value: value})
 	}

@@ -55,7 +55,7 @@ func (s storage) read(bucket, key string, into any) (bool, error) {
 		return false, err
 	}
 	if err := json.Unmarshal(raw, into); err != nil {
-		return false, api.Errorf(api.ReasonMalformedDocument, bucket, "the record %s/%s in %s cannot be read: %v", bucket, key, s.db.Path(), err)
+		return false, api.Errorf(api.ReasonMalformedDocument, bucket, "The record %s/%s in %s is not in the form of this version.", bucket, key, s.db.Path()).From(err)
 	}
 	return true, nil
 }

@@ -59,7 +59,10 @@ func uninstalling(environment home.Environment) (uninstall.Options, error) {
 	if err == nil {
 		parsed, err := config.Parse(string(text))
 		if err != nil {
-			e := api.Errorf(api.ReasonConfigInvalid, folders.ConfigFile(), "%s cannot be read, so that it is not known where everything is: %v", folders.ConfigFile(), err)
+			e := api.Errorf(api.ReasonConfigInvalid, folders.ConfigFile(), "%s cannot be read, so that it is not known where everything is.", folders.ConfigFile())
+			if wrong, is := errors.AsType[*config.ParseError](err); is {
+				e.Data.Causes = wrong.In(folders.ConfigFile()).Data.Causes
+			}
 			e.Data.Remedy = "Mend the file, or remove it where it says nothing of folders."
 			return uninstall.Options{}, e
 		}
@@ -106,7 +109,7 @@ func runCommand(ctx context.Context, name string, args ...string) error {
 	if text := strings.TrimSpace(string(said)); text != "" {
 		return api.Errorf(api.ReasonInternal, words, "%s: %s", words, text)
 	}
-	return api.Errorf(api.ReasonInternal, words, "%s: %v", words, err)
+	return api.Errorf(api.ReasonInternal, words, "%s failed%s.", words, native.Said(err)).From(err)
 }
 
 // endUnits ends what runs on of jobs without a daemon.

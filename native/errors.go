@@ -1,6 +1,9 @@
 package native
 
-import "errors"
+import (
+	"errors"
+	"syscall"
+)
 
 var (
 	// ErrUnsupported is matched by every refusal of something that this
@@ -60,3 +63,12 @@ func (e *ActionError) Error() string {
 
 // Unwrap returns the cause.
 func (e *ActionError) Unwrap() error { return e.Err }
+
+// Said is what the system says of an error, in its own words after a colon; empty where
+// it was not the system. What else an error says is for the log.
+func Said(err error) string {
+	if errno, ok := errors.AsType[syscall.Errno](err); ok {
+		return ": " + errno.Error()
+	}
+	return ""
+}

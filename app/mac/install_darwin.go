@@ -102,7 +102,7 @@ func (s *Shell) move(ctx context.Context) error {
 		err = copies(ctx, from.Path, to.Path)
 	}
 	if err != nil {
-		told := api.Errorf(api.ReasonNotInApplications, "", "Fulmen cannot move itself: %v.", err)
+		told := api.Errorf(api.ReasonNotInApplications, "", "Fulmen cannot move itself.")
 		told.Data.Remedy = "Drag it into the Applications folder."
 		return told
 	}

@@ -98,6 +98,9 @@ func (e *Error) Cause() Cause {
 	return Cause{Reason: e.Data.Reason, Message: e.Message, Subject: e.Data.Subject, Remedy: e.Data.Remedy}
 }
 
+// From keeps what brought the error about in its chain, for the log.
+func (e *Error) From(err error) error { return fmt.Errorf("%w [%w]", e, err) }
+
 // AsError finds the Error in a chain. The end of a context's time is ReasonDeadline or
 // ReasonCancelled; any other error becomes CodeInternal
 // with a fixed message, so that nothing private leaves with its text: the

@@ -49,7 +49,9 @@ func LoadAddress(path string) (api.APIAddress, error) {
 		return a, err
 	}
 	if err := json.Unmarshal(text, &a); err != nil {
-		return a, api.Errorf(api.ReasonBadValue, path, "%s cannot be read: %v.", path, err)
+		e := api.Errorf(api.ReasonBadValue, path, "%s does not say where a daemon answers.", path)
+		e.Data.Remedy = "Restart the daemon, which writes it anew."
+		return a, e.From(err)
 	}
 	return a, nil
 }

@@ -159,7 +159,7 @@ func noDaemon(tried []Address) error {
 
 func decodeResult(method string, raw json.RawMessage, into any) error {
 	if err := json.Unmarshal(raw, into); err != nil {
-		return api.Errorf(api.ReasonMalformedMessage, method, "The answer to %s cannot be read: %v.", method, err)
+		return api.Errorf(api.ReasonMalformedMessage, method, "The answer to %s is not what this version knows.", method).From(err)
 	}
 	return nil
 }

@@ -131,7 +131,7 @@ func (c *conn) request(method string, params any, answer chan incoming) (string,
 	if params != nil {
 		var err error
 		if raw, err = json.Marshal(params); err != nil {
-			return "", api.Errorf(api.ReasonBadValue, method, "The parameters of %s cannot be encoded: %v.", method, err)
+			return "", api.Errorf(api.ReasonBadValue, method, "The parameters of %s cannot be encoded.", method).From(err)
 		}
 	}
 	c.mu.Lock()

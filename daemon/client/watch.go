@@ -117,7 +117,7 @@ func (w *watch) change(ctx context.Context, s *streaming, n uint64) (api.StateCh
 		return c, err
 	}
 	if err := json.Unmarshal(raw, &c); err != nil {
-		return c, api.Errorf(api.ReasonMalformedMessage, "state.changed", "A change cannot be read: %v.", err)
+		return c, api.Errorf(api.ReasonMalformedMessage, "state.changed", "A change is not what this version knows.").From(err)
 	}
 	if c.Lagged || c.N != n {
 		return c, api.NewError(api.ReasonLagged, "")

@@ -13,8 +13,10 @@ func TestRepliesQuoteNoErrors(t *testing.T) {
 			"a_test.go": "package a\n\nfunc g() { api.Errorf(r, s, \"%v, a runtime error\", err) }\n",
 		}, nil},
 		{"those of before the rule", checkReplies, map[string]string{
-			"daemon/uninstall.go": "package d\n\nfunc f() {\n\tapi.Errorf(r, s, \"%v\", err)\n\tapi.Errorf(r, s, \"%v\", err)\n}\n",
-			"daemon/storage.go":   "package d\n\nfunc f() {\n\tapi.Errorf(r, s, \"%v\", err)\n\tapi.Errorf(r, s, \"%v\", err)\n}\n",
-		}, []string{"daemon/storage.go:4", "daemon/storage.go:5"}}, // one more than there were
+			"daemon/internal/rdma/fault.go": "package d\n\nfunc f() {\n\tapi.Errorf(r, s, \"%v\", err)\n}\n",
+		}, nil},
+		{"one more than there were", checkReplies, map[string]string{
+			"daemon/internal/rdma/fault.go": "package d\n\nfunc f() {\n\tapi.Errorf(r, s, \"%v\", err)\n\tapi.Errorf(r, s, \"%v\", err)\n}\n",
+		}, []string{"daemon/internal/rdma/fault.go:4", "daemon/internal/rdma/fault.go:5"}},
 	})
 }

@@ -221,7 +221,7 @@ func (d *Daemon) answer(request api.Request, own *watch) {
 	}
 	if err == nil {
 		if response.Result, err = json.Marshal(result); err != nil {
-			err = api.Errorf(api.ReasonInternal, request.Method, "the test's own result: %v", err)
+			err = api.Errorf(api.ReasonInternal, request.Method, "the test's own result cannot be encoded").From(err)
 		}
 	}
 	if err != nil {

@@ -124,7 +124,7 @@ func (s SignedEntry) Entry() (Entry, error) {
 		return Entry{}, malformedEntry("is not an object in the stable form")
 	}
 	if err := json.Unmarshal(s.Raw, &e); err != nil {
-		return Entry{}, malformedEntry(err.Error())
+		return Entry{}, malformedEntry("is not what this version knows")
 	}
 	return e, e.check()
 }
@@ -163,6 +163,6 @@ func (e *Entry) check() error {
 	return nil
 }
 
-func malformedEntry(problem string) error {
-	return api.Errorf(api.ReasonMalformedDocument, "roster", "An entry of the roster %s.", problem)
+func malformedEntry(what string) error {
+	return api.Errorf(api.ReasonMalformedDocument, "roster", "An entry of the roster %s.", what)
 }

@@ -94,7 +94,7 @@ func readKeyFile(path string) (keyFile, error) {
 		return keyFile{}, home.Explain(err, "examine", path)
 	}
 	if !info.Mode().IsRegular() {
-		return keyFile{}, damaged(path, errors.New("it is not a plain file"))
+		return keyFile{}, damaged(path, "it is not a plain file")
 	}
 	if err := checkPrivate(path, info); err != nil {
 		return keyFile{}, err
@@ -110,7 +110,7 @@ func readKeyFile(path string) (keyFile, error) {
 	}
 	f, err := decodeKeyFile(raw)
 	if err != nil {
-		return keyFile{}, damaged(path, err)
+		return keyFile{}, damaged(path, err.Error()) // in words for people
 	}
 	return f, nil
 }
@@ -132,8 +132,8 @@ func checkPrivate(path string, info fs.FileInfo) error {
 	return e
 }
 
-func damaged(path string, problem error) error {
-	e := api.Errorf(api.ReasonStateCorrupt, path, "The node's key %s cannot be used: %v.", path, problem)
+func damaged(path, what string) error {
+	e := api.Errorf(api.ReasonStateCorrupt, path, "The node's key %s cannot be used: %s.", path, what)
 	e.Data.Remedy = "Put it back from a backup of this machine. Without one move it away; a new key is made, and this machine is paired again."
 	return e
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 
 	"fulmen/daemon/api"
+	"fulmen/native"
 )
 
 const (
@@ -103,7 +104,7 @@ func unwatched(path string, err error) *api.Error {
 	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENOSPC) {
 		reason = api.ReasonTooManyFiles // inotify calls the end of its watches a full disk
 	}
-	e := api.Errorf(reason, path, "Changes of %s are not noticed: %v.", path, err)
+	e := api.Errorf(reason, path, "Changes of %s are not noticed%s.", path, native.Said(err))
 	e.Data.Remedy = "Restart the daemon after changing the file, or change it with `fulmen config set`."
 	return e
 }

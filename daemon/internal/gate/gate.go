@@ -200,7 +200,7 @@ func params(raw json.RawMessage, into any) error {
 		if e, known := errors.AsType[*api.Error](err); known {
 			return e
 		}
-		return api.Errorf(api.ReasonMalformedMessage, "params", "The parameters cannot be read: %v", err)
+		return api.Errorf(api.ReasonMalformedMessage, "params", "The parameters are not those of the method.")
 	}
 	return nil
 }

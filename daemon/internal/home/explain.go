@@ -2,7 +2,6 @@ package home
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"path/filepath"
 	"syscall"
@@ -38,7 +37,7 @@ func Explain(err error, doing, path string) error {
 	default:
 		e = api.Errorf(api.ReasonInternal, path, "Cannot %s %s: %v.", doing, path, root(err))
 	}
-	return fmt.Errorf("%w [%w]", e, err)
+	return e.From(err)
 }
 
 // root is the innermost error, without the operation and path that the message

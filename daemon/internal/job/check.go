@@ -133,8 +133,8 @@ func checkPlacement(p api.Placement) error {
 			return bad(field+"."+n.field, fmt.Sprintf("Use 1 to %d.", most), "%d is out of range", n.value)
 		}
 	}
-	conflict := func(name, remedy, problem string) error {
-		e := api.Errorf(api.ReasonSpecConflict, field+"."+name, "%s.%s: %s.", field, name, problem)
+	conflict := func(name, remedy, what string) error {
+		e := api.Errorf(api.ReasonSpecConflict, field+"."+name, "%s.%s: %s.", field, name, what)
 		e.Data.Remedy = remedy
 		return e
 	}

@@ -13,7 +13,7 @@ func Params(raw json.RawMessage, into any) error {
 		if e := api.AsError(err); e.Code != api.CodeInternal {
 			return e
 		}
-		return api.Errorf(api.ReasonMalformedMessage, "params", "The parameters cannot be read: %v", err)
+		return api.Errorf(api.ReasonMalformedMessage, "params", "The parameters are not those of the method.")
 	}
 	return nil
 }

@@ -104,12 +104,11 @@ func missesMLX(o proc.Output) bool {
 
 // decode reads a worker's result and refuses one that makes no sense.
 func decode(r proc.Record, gpu *worker.GPU) *api.Error {
-	err := r.Word.Decode(gpu)
-	if err == nil {
-		err = plausible(*gpu)
+	if r.Word.Decode(gpu) != nil {
+		return api.Errorf(api.ReasonSourceMalformed, "", "The measuring process gave a result that is not in the form of this version.")
 	}
-	if err != nil {
-		return api.Errorf(api.ReasonSourceMalformed, "", "The measuring process gave a result that makes no sense: %v.", err)
+	if wrong := plausible(*gpu); wrong != nil {
+		return api.Errorf(api.ReasonSourceMalformed, "", "The measuring process gave a result that makes no sense: %v.", wrong)
 	}
 	return nil
 }

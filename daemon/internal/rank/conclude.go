@@ -135,12 +135,15 @@ func whyEnded(rank int, end shimproto.ExitRecord) (api.Reason, string) {
 // concludeUnstarted is the end of a rank that never ran.
 func (r *Ranks) concludeUnstarted(h *held, err error) {
 	known, ok := errors.AsType[*api.Error](err)
+	if !ok {
+		r.cfg.Log.Warn("a rank could not be started", "rank", h.ref().String(), "err", err)
+	}
 	switch {
 	case ok:
 	case errors.Is(err, fs.ErrPermission):
-		known = api.Errorf(api.ReasonPermissionDenied, h.ref().String(), "The rank could not be started: %v.", err)
+		known = api.Errorf(api.ReasonPermissionDenied, h.ref().String(), "The rank could not be started%s.", native.Said(err))
 	default:
-		known = api.Errorf(api.ReasonSpawnFailed, h.ref().String(), "The rank could not be started: %v.", err)
+		known = api.Errorf(api.ReasonSpawnFailed, h.ref().String(), "The rank could not be started%s.", native.Said(err))
 	}
 	r.conclude(h, func(doc *api.Rank) {
 		doc.Phase, doc.Reason, doc.Message = api.RankExited, known.Data.Reason, known.Message
@@ -176,7 +179,7 @@ func (r *Ranks) concludeGone(h *held) {
 		if said == "" {
 			said = "its shim ended at once"
 		}
-		r.concludeUnstarted(h, errors.New(said))
+		r.concludeUnstarted(h, api.Errorf(api.ReasonSpawnFailed, h.ref().String(), "The rank could not be started: %s.", said))
 		return
 	}
 	r.conclude(h, func(doc *api.Rank) {

@@ -9,6 +9,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/gate"
+	"fulmen/native"
 )
 
 const (
@@ -95,7 +96,7 @@ func FreePorts(ctx context.Context, addresses []netip.Addr) ([]netip.AddrPort, e
 	for i, a := range addresses {
 		l, err := config.Listen(ctx, "tcp", netip.AddrPortFrom(a, 0).String())
 		if err != nil {
-			return nil, api.Errorf(api.ReasonPortTaken, a.String(), "Nothing can listen at %s: %v.", a, err)
+			return nil, api.Errorf(api.ReasonPortTaken, a.String(), "Nothing can listen at %s%s.", a, native.Said(err))
 		}
 		defer l.Close()
 		found[i] = netip.AddrPortFrom(a, l.Addr().(*net.TCPAddr).AddrPort().Port())

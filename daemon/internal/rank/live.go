@@ -119,7 +119,8 @@ func (r *Ranks) runPrepare(ctx context.Context, h *held, w wanted, program api.P
 	}
 	known, ok := errors.AsType[*api.Error](err)
 	if !ok {
-		known = api.Errorf(api.ReasonPrepareFailed, w.ref.String(), "The preparation command failed: %v.", err)
+		r.cfg.Log.Warn("a preparation command could not be run", "rank", w.ref.String(), "err", err)
+		known = api.Errorf(api.ReasonPrepareFailed, w.ref.String(), "The preparation command could not be run%s.", native.Said(err))
 	}
 	said := lastLine(path)
 	if lines := known.Data.Causes; len(lines) > 0 { // what it printed last, line by line
@@ -209,9 +210,9 @@ func (r *Ranks) spawn(h *held, spec shimproto.Spec) error {
 			return refusal
 		}
 		if errors.Is(err, native.ErrUnsupported) {
-			return api.Errorf(api.ReasonSupervisorUnavailable, h.Label, "The system's supervisor does not start the rank: %v.", err)
+			return api.Errorf(api.ReasonSupervisorUnavailable, h.Label, "The system's supervisor does not start programs here.").From(err)
 		}
-		return api.Errorf(api.ReasonSpawnFailed, h.Label, "The system's supervisor could not start the rank: %v.", err)
+		return api.Errorf(api.ReasonSpawnFailed, h.Label, "The system's supervisor could not start the rank%s.", native.Said(err)).From(err)
 	}
 	return err
 }

@@ -63,7 +63,7 @@ func (r *Ranks) resume(h *held) {
 		r.follow(h)
 		return
 	}
-	r.concludeUnstarted(h, errors.New("the daemon was restarted while it was being prepared"))
+	r.concludeUnstarted(h, api.Errorf(api.ReasonSpawnFailed, h.ref().String(), "The daemon was restarted while the rank was being prepared."))
 	r.clear(h)
 }
 

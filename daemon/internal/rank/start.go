@@ -9,6 +9,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/gate"
+	"fulmen/native"
 )
 
 // start takes a rank on. It answers once all is checked and noted; what follows
@@ -29,7 +30,7 @@ func (r *Ranks) start(_ context.Context, home gate.Home, p api.PeerStartParams) 
 	}
 	folder := r.rankFolder(w.ref)
 	if err := errors.Join(makeFolder(r.jobFolder(w.ref.Job)), makeFolder(filepath.Dir(folder)), makeFolder(folder)); err != nil {
-		return nil, api.Errorf(api.ReasonSpawnFailed, w.ref.String(), "The rank's folder cannot be made: %v.", err)
+		return nil, api.Errorf(api.ReasonSpawnFailed, w.ref.String(), "The rank's folder cannot be made%s.", native.Said(err)).From(err)
 	}
 	h, err := r.accept(w)
 	if h == nil || err != nil {

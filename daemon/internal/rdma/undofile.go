@@ -46,9 +46,9 @@ func (f UndoFile) Load() ([]change.Record, error) {
 	}
 	records, err := ParseUndo(raw)
 	if err != nil {
-		e := api.Errorf(api.ReasonStateCorrupt, f.Path, "%s cannot be read: %v", f.Path, err)
+		e := api.Errorf(api.ReasonStateCorrupt, f.Path, "%s cannot be read.", f.Path)
 		e.Data.Remedy = "Mend it, or move it away; what it lists can then be put back by hand only."
-		return nil, e
+		return nil, e.From(err)
 	}
 	return records, nil
 }

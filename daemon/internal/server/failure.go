@@ -56,8 +56,8 @@ func unknownMethod(name string, known []string) *jrpc2.Error {
 	return rpcError(api.RPCMethodNotFound, e)
 }
 
-func malformed(code int, problem string) *jrpc2.Error {
-	return rpcError(code, api.Errorf(api.ReasonMalformedMessage, "", "The message is not valid JSON-RPC 2.0: %s.", problem))
+func malformed(code int, what string) *jrpc2.Error {
+	return rpcError(code, api.Errorf(api.ReasonMalformedMessage, "", "The message is not valid JSON-RPC 2.0: %s.", what))
 }
 
 // reply is one response as it goes out.

@@ -47,7 +47,7 @@ func decodeParams(raw json.RawMessage, into any) error {
 	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return paramsError{api.Errorf(api.ReasonBadValue, e.Field, "%s must be %s, not %s.", orParams(e.Field), wanted(e.Type), e.Value)}
 	}
-	return paramsError{api.Errorf(api.ReasonBadValue, "params", "params cannot be read: %v.", err)}
+	return paramsError{api.Errorf(api.ReasonBadValue, "params", "params are not those of the method.")}
 }
 
 // checkFields refuses fields that a type does not have, at any depth. What does

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -133,7 +134,10 @@ func (r *run) save(path string, result api.DaemonReportResult) error {
 		err = errors.Join(err, file.Close())
 	}
 	if err != nil {
-		e := api.Errorf(api.ReasonBadValue, path, "The report cannot be saved: %v.", err)
+		e := api.Errorf(api.ReasonBadValue, path, "The report cannot be saved as %s.", path)
+		if errors.Is(err, fs.ErrExist) {
+			e = api.Errorf(api.ReasonBadValue, path, "There is a file %s already.", path)
+		}
 		e.Data.Remedy = "Name another file with --out."
 		return e
 	}

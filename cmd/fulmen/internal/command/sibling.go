@@ -39,7 +39,7 @@ func (r *run) fulmend(ctx context.Context, out io.Writer, args ...string) error 
 		return exited{api.ExitFailed} // a signal ended it
 	}
 	if err != nil {
-		e := api.Errorf(api.ReasonInternal, path, "%s could not be run: %v.", path, err)
+		e := api.Errorf(api.ReasonInternal, path, "%s could not be run.", path)
 		e.Data.Remedy = "Install fulmen and fulmend from the same release."
 		return e
 	}

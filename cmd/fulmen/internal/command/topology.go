@@ -166,7 +166,7 @@ func (r *run) scenario(ctx context.Context, f topologyFlags) error {
 	}
 	var t show.Topology
 	if err := json.Unmarshal(out.Bytes(), &t); err != nil {
-		e := api.Errorf(api.ReasonMalformedMessage, "fulmend", "What fulmend says of the scenario cannot be read: %v.", err)
+		e := api.Errorf(api.ReasonMalformedMessage, "fulmend", "What fulmend says of the scenario is not what this version knows.")
 		e.Data.Remedy = "Install fulmen and fulmend from the same release: fulmen version"
 		return e
 	}

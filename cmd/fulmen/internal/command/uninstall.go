@@ -127,7 +127,7 @@ func (r *run) uninstaller(ctx context.Context, into any, args ...string) error {
 		return err
 	}
 	if err := json.Unmarshal(out.Bytes(), into); err != nil {
-		e := api.Errorf(api.ReasonInternal, "fulmend", "fulmend uninstall printed what cannot be read: %v.", err)
+		e := api.Errorf(api.ReasonInternal, "fulmend", "What fulmend uninstall says is not what this version knows.")
 		e.Data.Remedy = "Install fulmen and fulmend from the same release."
 		return e
 	}

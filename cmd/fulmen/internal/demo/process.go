@@ -60,7 +60,7 @@ func start(name string, leader *process, as Account, variables []string, isReady
 	}
 	p.life = life
 	if err := p.cmd.Start(); err != nil {
-		return nil, notStarted(program, err)
+		return nil, notStarted(program)
 	}
 	go func() {
 		err := p.cmd.Wait()
@@ -74,8 +74,8 @@ func start(name string, leader *process, as Account, variables []string, isReady
 }
 
 // notStarted is the error of a program of ours that does not start.
-func notStarted(program string, err error) *api.Error {
-	e := api.Errorf(api.ReasonInternal, program, "%s could not be started: %v.", program, err)
+func notStarted(program string) *api.Error {
+	e := api.Errorf(api.ReasonInternal, program, "%s could not be started.", program)
 	e.Data.Remedy = "Install fulmen and fulmend from the same release."
 	return e
 }

@@ -64,7 +64,7 @@ func (p Programs) try(a Account) error {
 	daemon := exec.Command(p.Fulmend, "run", "-h")
 	a.runs(daemon)
 	if err := daemon.Run(); err != nil && daemon.ProcessState == nil {
-		return notStarted(p.Fulmend, err)
+		return notStarted(p.Fulmend)
 	}
 	if p.Worker == "" {
 		return nil
@@ -72,7 +72,7 @@ func (p Programs) try(a Account) error {
 	worker := exec.Command(p.Worker, "help")
 	a.runs(worker)
 	if out, err := worker.CombinedOutput(); err != nil {
-		e := notStarted(p.Worker, err)
+		e := notStarted(p.Worker)
 		if len(out) > 0 {
 			e.Data.Causes = []api.Cause{{Message: string(out[:min(len(out), evidence)])}}
 		}

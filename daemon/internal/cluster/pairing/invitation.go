@@ -118,8 +118,8 @@ func readInvitation(body []byte) (i Invitation, ok bool) {
 	return i, i.Port != 0
 }
 
-func badInvitation(problem string) error {
-	e := api.Errorf(api.ReasonBadValue, "invite", "The line is no invitation: it %s.", problem)
+func badInvitation(what string) error {
+	e := api.Errorf(api.ReasonBadValue, "invite", "The line is no invitation: it %s.", what)
 	e.Data.Remedy = "Copy the whole line that `fulmen invite` printed."
 	return e
 }

@@ -37,7 +37,7 @@ func decode(params json.RawMessage, into any) error {
 		return api.Errorf(api.ReasonMalformedMessage, "", "the message is larger than 1 MiB")
 	}
 	if err := json.Unmarshal(params, into); err != nil {
-		return api.Errorf(api.ReasonMalformedMessage, "", "the parameters cannot be read: %v", err)
+		return api.Errorf(api.ReasonMalformedMessage, "", "the parameters are not those of the method").From(err)
 	}
 	return nil
 }
@@ -93,7 +93,7 @@ func (r *Replica) take(from api.NodeID, raws []json.RawMessage) news {
 	for _, raw := range raws {
 		var d api.Document
 		if err := d.UnmarshalJSON(raw); err != nil { // it was looked through with what it came in
-			n.refuse(api.Errorf(api.ReasonMalformedDocument, "", "a document cannot be read: %v", err))
+			n.refuse(api.Errorf(api.ReasonMalformedDocument, "", "a document is not in the form of this version").From(err))
 			continue
 		}
 		r.takeOne(from, raw, d, &n)

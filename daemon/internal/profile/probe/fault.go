@@ -49,7 +49,7 @@ func (m *asking) fault(err error) *api.Error {
 	case errors.Is(err, errFrame):
 		return m.implausible("it sent what does not belong there")
 	case errors.Is(err, native.ErrUnsupported):
-		return api.Errorf(api.ReasonUnreachable, peer, "This machine cannot open connections: %v", err)
+		return api.Errorf(api.ReasonUnreachable, peer, "This machine cannot open connections.")
 	}
 	m.prober.cfg.Log.Info("a measurement failed", "peer", path.Peer, "sink", path.Sink, "error", err)
 	return api.Errorf(api.ReasonUnreachable, peer, "%s does not answer at %s any more.", peer, path.Sink)

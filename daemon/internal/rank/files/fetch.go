@@ -64,7 +64,7 @@ func (f *Files) Fetch(ctx context.Context, job api.JobID, epoch uint64, from api
 	}
 	f.cfg.Log.Warn("a folder was not copied", "job", job, "from", from, "err", err)
 	if errors.Is(err, context.DeadlineExceeded) {
-		e := api.Errorf(api.ReasonDeadline, from.Display(), "Copying the folder from %s took too long: %v.", from.Display(), err)
+		e := api.Errorf(api.ReasonDeadline, from.Display(), "Copying the folder from %s took too long.", from.Display())
 		e.Data.WaitingFor = "files from " + from.Display()
 		return "", e
 	}

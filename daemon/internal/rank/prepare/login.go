@@ -2,7 +2,6 @@ package prepare
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -134,7 +133,7 @@ func (p *Preparer) find(ctx context.Context, a Account, program api.Program, val
 			continue
 		}
 		if answer.Stale {
-			return look.Answer{}, nil, errors.New("the files of the login shell change all the time")
+			return look.Answer{}, nil, api.Errorf(api.ReasonPrepareFailed, "", "The files of the login shell change all the time.")
 		}
 		if l.note != "" {
 			explainPath(answer.Problems, l.note)

@@ -5,6 +5,7 @@ import (
 	"net"
 
 	"fulmen/daemon/api"
+	"fulmen/native"
 )
 
 // Ports are chosen below those that Linux (from 32768) and macOS (from 49152) give
@@ -29,5 +30,5 @@ func (c *Channels) choosePort() (port int, l net.Listener, err error) {
 		}
 		c.cfg.Return(port)
 	}
-	return 0, nil, api.Errorf(api.ReasonPortTaken, "127.0.0.1", "No port from %d to %d is free on the loopback: %v.", firstPort, lastPort, err)
+	return 0, nil, api.Errorf(api.ReasonPortTaken, "127.0.0.1", "No port from %d to %d is free on the loopback%s.", firstPort, lastPort, native.Said(err)).From(err)
 }

@@ -185,7 +185,8 @@ func (r *root) watch() {
 			if unsupported, is := errors.AsType[*native.UnsupportedError](err); is {
 				reason = api.Reason(unsupported.Reason.Key())
 			}
-			r.fail(api.Errorf(reason, r.ch.Rank.String(), "Whether rank 0 listens cannot be found out: %v.", err))
+			r.c.cfg.Log.Warn("whether rank 0 listens is not known", "rank", r.ch.Rank.String(), "err", err)
+			r.fail(api.Errorf(reason, r.ch.Rank.String(), "Whether rank 0 listens cannot be found out%s.", native.Said(err)))
 			return
 		case whole && !l.Group:
 			return

@@ -27,25 +27,25 @@ func newText() string {
 }
 
 func checkName(name string) error {
-	problem := ""
+	what := ""
 	switch {
 	case name == "":
-		problem = "is empty"
+		what = "is empty"
 	case len(name) > maxName:
-		problem = "is longer than " + strconv.Itoa(maxName) + " bytes"
+		what = "is longer than " + strconv.Itoa(maxName) + " bytes"
 	case !utf8.ValidString(name):
-		problem = "is not UTF-8"
+		what = "is not UTF-8"
 	default:
 		for _, r := range name {
 			if !unicode.IsPrint(r) {
-				problem = "holds a character that cannot be printed"
+				what = "holds a character that cannot be printed"
 			}
 		}
 	}
-	if problem == "" {
+	if what == "" {
 		return nil
 	}
-	return api.Errorf(api.ReasonBadValue, "name", "The name of a token %s.", problem)
+	return api.Errorf(api.ReasonBadValue, "name", "The name of a token %s.", what)
 }
 
 func noSuchToken(name string) error {

@@ -30,7 +30,7 @@ func Run(r io.Reader, w io.Writer, clock native.Clock) error {
 	if err = s.send(); err != nil {
 		known, ok := errors.AsType[*api.Error](err)
 		if !ok {
-			known = api.Errorf(api.ReasonSyncFailed, "", "The folder could not be sent: %v.", err)
+			known = api.Errorf(api.ReasonSyncFailed, "", "The folder could not be sent%s.", native.Said(err))
 		}
 		conn.Refuse(known)
 	}

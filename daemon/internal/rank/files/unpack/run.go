@@ -48,7 +48,7 @@ func failure(err error) *api.Error {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return api.NewError(api.ReasonDiskFull, "")
 	case errors.Is(err, os.ErrPermission):
-		return api.Errorf(api.ReasonPermissionDenied, "", "The account may not write the copy of the folder: %v.", err)
+		return api.Errorf(api.ReasonPermissionDenied, "", "The account may not write the copy of the folder.")
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.EPIPE):
 		return api.Errorf(api.ReasonSyncFailed, "", "The connection ended before the folder had been copied.")
 	}
@@ -57,7 +57,7 @@ func failure(err error) *api.Error {
 		e.Data.Remedy = "Rename one of the two."
 		return e
 	}
-	return api.Errorf(api.ReasonSyncFailed, "", "The folder could not be copied: %v.", err)
+	return api.Errorf(api.ReasonSyncFailed, "", "The folder could not be copied%s.", native.Said(err))
 }
 
 func receive(conn *wire.Conn, told *wire.Reporter, clock native.Clock) error {
