@@ -9,13 +9,18 @@ import (
 	"fulmen/native"
 )
 
-// Record reads this Mac, with what names persons and machines masked.
-func Record() (Recording, error) {
+// Record reads this Mac, with what names persons and machines replaced, and lists what was.
+// The arguments are those with which this program asks the RDMA library in a child.
+func Record(verbs ...string) (Recording, []Replaced, error) {
 	m, err := watcher()
 	if err != nil {
-		return Recording{}, err
+		return Recording{}, nil, err
 	}
-	return m.record(), nil
+	if command := verbsCommand(verbs); command != nil {
+		m.verbs = &childVerbs{command: command}
+	}
+	r, replaced := m.record()
+	return r, replaced, nil
 }
 
 // AnswerVerbs asks the RDMA library, and writes the answer for the process that has

@@ -10,7 +10,7 @@ import (
 )
 
 // Record refuses: this is not a Mac, or was built without cgo.
-func Record() (Recording, error) { return Recording{}, notHere() }
+func Record(...string) (Recording, []Replaced, error) { return Recording{}, nil, notHere() }
 
 // AnswerVerbs refuses as Record does.
 func AnswerVerbs(io.Writer) error { return notHere() }

@@ -1,6 +1,7 @@
 package darwin
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"net/netip"
 	"regexp"
@@ -10,9 +11,18 @@ import (
 )
 
 // mask replaces what names a person, a machine or a place: each value by a
-// numbered one, and an equal one by the same, so that the ends of a cable still
-// match.
-type mask struct{ given map[string]string }
+// numbered one, and an equal one by the same. Domains, which are random, become
+// others that are the same in every recording, so that the ends of a cable still match.
+type mask struct {
+	given    map[string]string
+	replaced []Replaced
+}
+
+// Replaced is a value that a recording has another in place of.
+type Replaced struct {
+	// Kind is what it names, such as a name or an address; Was and Is are the two.
+	Kind, Was, Is string
+}
 
 func newMask() *mask { return &mask{given: map[string]string{}} }
 
@@ -35,9 +45,25 @@ func (k *mask) number(kind, form, value string) string {
 				n++
 			}
 		}
-		k.given[key] = fmt.Sprintf(form, n+1)
+		k.give(kind, value, fmt.Sprintf(form, n+1))
 	}
 	return k.given[key]
+}
+
+func (k *mask) give(kind, value, other string) string {
+	key := kind + " " + strings.ToLower(value)
+	if k.given[key] == "" {
+		k.given[key] = other
+		k.replaced = append(k.replaced, Replaced{kind, value, other})
+	}
+	return k.given[key]
+}
+
+// domain is another UUID for one.
+func (k *mask) domain(uuid string) string {
+	sum := sha256.Sum256([]byte("fulmen recording " + strings.ToUpper(uuid)))
+	sum[6], sum[8] = sum[6]&0x0F|0x80, sum[8]&0x3F|0x80 // version 8: made in a way of its own
+	return k.give("identifier", uuid, strings.ToUpper(fmt.Sprintf("%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])))
 }
 
 // value masks a property list below a key.
@@ -71,8 +97,8 @@ func (k *mask) value(key string, v any) any {
 }
 
 func (k *mask) text(s string) string {
-	s = uuidText().ReplaceAllStringFunc(s, func(u string) string { return k.number("uuid", "00000000-0000-0000-0000-%012d", u) })
-	s = macText().ReplaceAllStringFunc(s, func(m string) string { return k.number("mac", "02:00:00:00:00:%02x", m) })
+	s = uuidText().ReplaceAllStringFunc(s, k.domain)
+	s = macText().ReplaceAllStringFunc(s, func(m string) string { return k.number("hardware address", "02:00:00:00:00:%02x", m) })
 	if address, err := netip.ParseAddr(s); err == nil {
 		return k.address(address).String()
 	}
@@ -86,15 +112,15 @@ func (k *mask) address(a netip.Addr) netip.Addr {
 	case a.Is4() && a.As4()[0] == 255, a.IsLoopback(), a.IsUnspecified():
 		return a
 	case a.Is4() && a.IsLinkLocalUnicast():
-		return netip.MustParseAddr(k.number("link-local", "169.254.1.%d", a.String()))
+		return netip.MustParseAddr(k.number("link-local address", "169.254.1.%d", a.String()))
 	case a.Is4():
 		return netip.MustParseAddr(k.number("address", "192.0.2.%d", a.String()))
 	case a.Is4In6():
 		return netip.AddrFrom16(k.address(a.Unmap()).As16())
 	case a.IsLinkLocalUnicast():
-		return netip.MustParseAddr(k.number("fe80", "fe80::%x", a.WithZone("").String()))
+		return netip.MustParseAddr(k.number("link-local IPv6 address", "fe80::%x", a.WithZone("").String()))
 	}
-	return netip.MustParseAddr(k.number("2001", "2001:db8::%x", a.WithZone("").String()))
+	return netip.MustParseAddr(k.number("IPv6 address", "2001:db8::%x", a.WithZone("").String()))
 }
 
 func (k *mask) gid(b []byte) []byte {

@@ -53,7 +53,7 @@ func (s Simulated) Stored() (map[string]any, error) {
 }
 
 // Record is what Record gives on a Mac.
-func (s Simulated) Record() Recording { return openSimulated(s).record() }
+func (s Simulated) Record() (Recording, []Replaced) { return openSimulated(s).record() }
 
 // LogNotifications is what LogNotifications writes on that Mac.
 func (s Simulated) LogNotifications(ctx context.Context, out io.Writer) error {

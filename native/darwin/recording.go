@@ -37,8 +37,9 @@ func recordedNames() []string {
 	return []string{"hw.model", "machdep.cpu.brand_string", "kern.osproductversion", "kern.osversion"}
 }
 
-// record reads everything once and masks what names a person or a machine.
-func (m *machine) record() Recording {
+// record reads everything once and masks what names a person or a machine, which it
+// lists.
+func (m *machine) record() (Recording, []Replaced) {
 	r := Recording{Format: recordingFormat, At: native.Stamp(m.now()), Sysctl: map[string]string{}, Errors: map[string]string{}}
 	note := func(name string, err error) {
 		if err != nil {
@@ -80,7 +81,7 @@ func (m *machine) record() Recording {
 	for _, values := range []*map[string]any{&r.Store, &r.Stored} {
 		*values, _ = k.value("", *values).(map[string]any)
 	}
-	return r
+	return r, k.replaced
 }
 
 // plain are entries as lists, as C writes them.

@@ -5,6 +5,32 @@ import "fulmen/native"
 // replayed is a recording in the place of the frameworks.
 type replayed struct{ r Recording }
 
+// Identity is what a recording tells of the Mac: its model, chip and system.
+func (r Recording) Identity() native.Identity {
+	full := identity(recordedSysctl(r.Sysctl), func() (string, error) { return "", errNoValue })
+	return native.Identity{OSName: full.OSName, Model: full.Model, Chip: full.Chip, OSVersion: full.OSVersion, OSBuild: full.OSBuild}
+}
+
+// Known are the interfaces that SystemConfiguration knew, by name, without those of
+// receptacles and bridges.
+func (r Recording) Known() map[string]native.InterfaceType {
+	types := typesOf(networkSources{known: r.Interfaces})
+	out := map[string]native.InterfaceType{}
+	for name, of := range types {
+		switch of.kind {
+		case "IEEE80211":
+			out[name] = native.InterfaceWiFi
+		case "Ethernet":
+			out[name] = native.InterfaceEthernet
+		}
+	}
+	ports, _ := again("ports", r.Ports)
+	for name := range receptaclesOf(newTree(ports)) {
+		delete(out, name)
+	}
+	return out
+}
+
 // Facts are what this package tells of the Mac that was recorded: Thunderbolt and
 // RDMA, and of the network what is not the kernel's alone.
 func (r Recording) Facts() native.Snapshot {

@@ -21,9 +21,28 @@ type (
 	deskMac struct {
 		Name       string            `toml:"name"`
 		Model      string            `toml:"model,omitempty"`
+		Chip       string            `toml:"chip,omitempty"`
+		OS         string            `toml:"os,omitempty"`
 		RDMA       native.RDMASwitch `toml:"rdma"`
 		RDMADriver bool              `toml:"rdma_driver"`
+		RDMALimits *deskLimits       `toml:"rdma_limits,inline,omitempty"`
 		Ports      []deskPort        `toml:"port"`
+		Interfaces []deskInterface   `toml:"interface,omitempty"`
+		Bridges    []deskBridge      `toml:"bridge,omitempty"`
+	}
+	deskLimits struct {
+		QueuePairs        int `toml:"queue_pairs"`
+		CompletionQueues  int `toml:"completion_queues"`
+		MemoryRegions     int `toml:"memory_regions"`
+		ProtectionDomains int `toml:"protection_domains"`
+	}
+	deskInterface struct {
+		Name string               `toml:"name"`
+		Type native.InterfaceType `toml:"type"`
+	}
+	deskBridge struct {
+		Name    string   `toml:"name"`
+		Members []string `toml:"members"`
 	}
 	deskPort struct {
 		Receptacle     int                       `toml:"receptacle"`
@@ -47,12 +66,27 @@ type (
 )
 
 // Format writes a scenario made of recordings as a file that scenario.Parse
-// reads: its Macs with their ports and RDMA switches, hubs and cables. What
-// recordings do not tell (memory, networks, a time line) is for a person to add.
+// reads: its Macs with their ports and RDMA switches, hubs and cables; of Macs that were
+// recorded whole also the system, bridges, and what RDMA devices can have. What recordings
+// do not tell (memory, networks, addresses, a time line) is for a person to add.
 func Format(s scenario.Scenario) ([]byte, error) {
 	file := desk{Title: s.Title}
 	for _, m := range s.Macs {
-		mac := deskMac{Name: m.Name, Model: m.Identity.Model, RDMA: m.RDMA, RDMADriver: m.OSCapable}
+		mac := deskMac{Name: m.Name, Model: m.Identity.Model, Chip: m.Identity.Chip, OS: m.Identity.OSVersion, RDMA: m.RDMA, RDMADriver: m.OSCapable}
+		if m.Identity.OSBuild != "" && mac.OS != "" {
+			mac.OS += "/" + m.Identity.OSBuild
+		}
+		if m.RDMALimits != nil {
+			mac.RDMALimits = new(deskLimits(*m.RDMALimits))
+		}
+		for _, i := range m.Interfaces {
+			if i.Type != native.InterfaceThunderbolt { // those come with the ports
+				mac.Interfaces = append(mac.Interfaces, deskInterface{i.Name, i.Type})
+			}
+		}
+		for _, b := range m.Bridges {
+			mac.Bridges = append(mac.Bridges, deskBridge{b.Name, b.Members})
+		}
 		for _, p := range m.Ports {
 			mac.Ports = append(mac.Ports, deskPort{p.Receptacle, p.Capability, p.Place, p.BesideEthernet, p.DomainUUID, p.Interface})
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"fulmen/native"
+	"fulmen/native/darwin"
 	"fulmen/native/networksetup"
 	"fulmen/native/sim/scenario"
 )
@@ -20,10 +21,10 @@ type File struct {
 // maxMacName is the longest name that a scenario's Mac may have.
 const maxMacName = 63
 
-// Rebuild makes a scenario of recordings of several Macs. Each Mac has a file
-// of the kind [KindThunderbolt]; one of the kind [KindHardwarePorts] belongs to
-// the Mac before it and names its interfaces. The notes say what was odd in the
-// files and what the scenario had to leave out.
+// Rebuild makes a scenario of recordings of several Macs, or of one that was recorded
+// whole. Each Mac has a file of the kind [KindMac] or [KindThunderbolt]; after the latter
+// one of the kind [KindHardwarePorts] names its interfaces. The notes say what was odd
+// in the files and what the scenario had to leave out.
 func Rebuild(name string, files []File) (scenario.Scenario, []string, error) {
 	var recordings []scenario.Recording
 	var notes []string
@@ -36,6 +37,12 @@ func Rebuild(name string, files []File) (scenario.Scenario, []string, error) {
 			notes = append(notes, file.Name+": "+remark)
 		}
 		switch {
+		case kind == KindMac:
+			whole, err := wholeMac(file)
+			if err != nil {
+				return scenario.Scenario{}, nil, fmt.Errorf("%s: %w", file.Name, err)
+			}
+			recordings = append(recordings, whole)
 		case kind == KindThunderbolt:
 			recordings = append(recordings, scenario.Recording{Mac: macName(file.Name), Thunderbolt: facts.(native.Thunderbolt)})
 		case kind == KindHardwarePorts && len(recordings) > 0:
@@ -45,12 +52,33 @@ func Rebuild(name string, files []File) (scenario.Scenario, []string, error) {
 			}
 			last.Interfaces = interfaces(facts.(networksetup.HardwarePorts))
 		default:
-			return scenario.Scenario{}, nil, fmt.Errorf("%s is %s: a scenario is made of %s, each followed by its Mac's %s where there is one",
-				file.Name, kind, KindThunderbolt, KindHardwarePorts)
+			return scenario.Scenario{}, nil, fmt.Errorf("%s is %s: a scenario is made of %s, and of %s, each followed by its Mac's %s where there is one",
+				file.Name, kind, KindMac, KindThunderbolt, KindHardwarePorts)
 		}
 	}
 	made, err := scenario.FromRecordings(name, recordings)
 	return made, append(notes, made.Notes...), err
+}
+
+// wholeMac reads the recording of a whole Mac.
+func wholeMac(file File) (scenario.Recording, error) {
+	read, err := darwin.ParseRecording(file.Data)
+	if err != nil {
+		return scenario.Recording{}, err
+	}
+	facts := read.Facts()
+	whole := &scenario.WholeMac{Identity: read.Identity(), Interfaces: read.Known()}
+	out := scenario.Recording{Mac: macName(file.Name), Whole: whole}
+	if facts.Thunderbolt != nil {
+		out.Thunderbolt = *facts.Thunderbolt
+	}
+	if facts.RDMA != nil {
+		whole.RDMA = *facts.RDMA
+	}
+	if facts.Network != nil {
+		whole.Bridges = facts.Network.Bridges
+	}
+	return out, nil
 }
 
 func interfaces(ports networksetup.HardwarePorts) map[int]string {

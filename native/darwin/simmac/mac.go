@@ -111,7 +111,9 @@ func (m *Mac) PlatformAsking(clock native.Clock, command ...string) (native.Plat
 }
 
 // Record is the Mac as a recording.
-func (m *Mac) Record(clock native.Clock) darwin.Recording { return m.simulated(clock).Record() }
+func (m *Mac) Record(clock native.Clock) (darwin.Recording, []darwin.Replaced) {
+	return m.simulated(clock).Record()
+}
 
 func (m *Mac) simulated(clock native.Clock) darwin.Simulated {
 	return darwin.Simulated{Machine: m.Machine, Clock: clock, Sysctl: m.sysctl, Interfaces: m.interfaces}

@@ -5,6 +5,7 @@ package simmac_test
 import (
 	"encoding/json"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,7 +25,8 @@ func TestARecordingTellsWhatTheMacTold(t *testing.T) {
 	_, err := d.platforms["A"].Network.CreateService(t.Context(), spec)
 	is.NoErr(err)
 	is.NoErr(d.macs["A"].Project())
-	text, err := json.MarshalIndent(d.macs["A"].Record(d.time), "", " ")
+	recorded, replaced := d.macs["A"].Record(d.time)
+	text, err := json.MarshalIndent(recorded, "", " ")
 	is.NoErr(err)
 	if *update {
 		is.NoErr(os.WriteFile("../testdata/recording.json", append(text, '\n'), 0o644))
@@ -34,6 +36,7 @@ func TestARecordingTellsWhatTheMacTold(t *testing.T) {
 	live := d.snapshot(t, "A", native.AreaThunderbolt, native.AreaRDMA, native.AreaNetwork)
 	for _, secret := range []string{live.Thunderbolt.Ports[1].DomainUUID, "192.168.1.11", spec.Name, "169.254.9.1"} {
 		is.True(secret != "" && !strings.Contains(string(text), secret))
+		is.True(slices.ContainsFunc(replaced, func(r darwin.Replaced) bool { return r.Was == secret && r.Is != secret })) // and it is said
 	}
 	told := r.Facts()
 	is.Equal(told.Check([]native.Area{native.AreaThunderbolt, native.AreaRDMA, native.AreaNetwork}), nil)

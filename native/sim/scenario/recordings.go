@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -18,6 +19,21 @@ type Recording struct {
 	// Interfaces are the receptacles' network interfaces where another source
 	// told them; they win over those in the facts.
 	Interfaces map[int]string
+	// Whole is the rest of what the Mac told, where all of it was recorded; else nil.
+	Whole *WholeMac
+}
+
+// WholeMac is what a recording of a whole Mac tells beside Thunderbolt. Addresses are no
+// part of it: they were replaced.
+type WholeMac struct {
+	// Identity has the model, the chip and the system.
+	Identity native.Identity
+	// RDMA is the switch and the devices, with what these can have.
+	RDMA native.RDMA
+	// Bridges are its software bridges, and Interfaces those of its network interfaces that
+	// are no receptacle's, by name.
+	Bridges    []native.Bridge
+	Interfaces map[string]native.InterfaceType
 }
 
 // FromRecordings rebuilds the cluster that two or more Macs were recorded in:
@@ -30,11 +46,11 @@ func FromRecordings(name string, recordings []Recording) (Scenario, error) {
 	r := rebuilding{
 		problems:   &problems{file: name},
 		recordings: recordings,
-		scenario:   Scenario{Name: name, Title: fmt.Sprintf("Recorded from %d Macs", len(recordings))},
+		scenario:   Scenario{Name: name, Title: recordedFrom(len(recordings))},
 		domains:    map[string]recordedPort{},
 		hubs:       map[hubAt]string{},
 	}
-	if len(recordings) < 2 {
+	if len(recordings) < 2 && (len(recordings) == 0 || recordings[0].Whole == nil) {
 		r.problems.add("", "%d recording(s); cables are matched between two or more Macs", len(recordings))
 		return Scenario{}, r.problems.err()
 	}
@@ -53,6 +69,13 @@ func FromRecordings(name string, recordings []Recording) (Scenario, error) {
 		return Scenario{}, err
 	}
 	return r.scenario, nil
+}
+
+func recordedFrom(macs int) string {
+	if macs == 1 {
+		return "Recorded from a Mac"
+	}
+	return fmt.Sprintf("Recorded from %d Macs", macs)
 }
 
 type rebuilding struct {
@@ -134,7 +157,38 @@ func (r *rebuilding) addMac(i int) {
 			mac.Interfaces = append(mac.Interfaces, portInterface(port))
 		}
 	}
+	if recording.Whole != nil {
+		r.addWhole(&mac, *recording.Whole)
+	}
 	r.scenario.Macs = append(r.scenario.Macs, mac)
+}
+
+// addWhole adds what a recording of a whole Mac tells beside its receptacles.
+func (r *rebuilding) addWhole(mac *Mac, whole WholeMac) {
+	id := &mac.Identity
+	id.Model, id.Chip, id.OSVersion, id.OSBuild = whole.Identity.Model, whole.Identity.Chip, whole.Identity.OSVersion, whole.Identity.OSBuild
+	mac.RDMA = native.RDMASwitch(orElse(string(whole.RDMA.Switch), string(native.RDMAOff)))
+	mac.OSCapable = whole.RDMA.OSCapable != nil && *whole.RDMA.OSCapable
+	for _, d := range whole.RDMA.Devices {
+		switch {
+		case d.Limits == nil:
+		case mac.RDMALimits == nil:
+			mac.RDMALimits = d.Limits
+		case *mac.RDMALimits != *d.Limits:
+			r.note("recording of %s: the RDMA devices can have different numbers of things; those of the first count for all", mac.Name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(whole.Interfaces)) {
+		mac.Interfaces = append(mac.Interfaces, Interface{Name: name, Type: whole.Interfaces[name], LinkUp: true, MTUBytes: 1500})
+	}
+	for _, b := range whole.Bridges {
+		members := slices.DeleteFunc(slices.Clone(b.StoredMembers), func(member string) bool {
+			return !slices.ContainsFunc(mac.Interfaces, func(i Interface) bool { return i.Name == member })
+		})
+		if len(members) > 0 {
+			mac.Bridges = append(mac.Bridges, Bridge{Name: b.Name, Members: members})
+		}
+	}
 }
 
 // capability is what the port is said to be, or at least what its link proves:

@@ -24,7 +24,7 @@ import (
 const reportLines = 500
 
 func (r *run) reportCommand() *cobra.Command {
-	var out string
+	var out, recording string
 	var preview bool
 	c := &cobra.Command{
 		Use: "report", Short: "Save what helps to find a fault", Args: cobra.NoArgs,
@@ -32,9 +32,17 @@ func (r *run) reportCommand() *cobra.Command {
 			"It shows only what is known to be harmless: numbers, times, ids of nodes and jobs, versions, models, and Fulmen's\n" +
 			"own words. Every other text, such as names, folders, commands, labels and addresses, is replaced by a word like\n" +
 			"path-3, always the same for the same text. The report is saved and never sent. With --json it is printed in the\n" +
-			"shape of daemon.report and not saved.",
-		Example: "  fulmen report --preview | less\n  fulmen report\n  fulmen report --out /tmp/report.txt",
+			"shape of daemon.report and not saved.\n\n" +
+			"--recording saves, on a Mac, what its Thunderbolt registry, its network settings and the RDMA library say, for a\n" +
+			"simulation of it. Each name, address and identifier in it is shown with what is saved in its place.",
+		Example: "  fulmen report --preview | less\n  fulmen report\n  fulmen report --out /tmp/report.txt\n  fulmen report --recording my-mac.json",
 		RunE: func(c *cobra.Command, _ []string) error {
+			if c.Flags().Changed("recording") {
+				if recording == "" || preview || out != "" || r.json {
+					return usage("--recording needs a file, and goes with no other flag")
+				}
+				return r.fulmend(c.Context(), r.Out, "debug", "record", "--out="+recording)
+			}
 			result := r.report(c.Context())
 			switch {
 			case r.json:
@@ -50,6 +58,7 @@ func (r *run) reportCommand() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&out, "out", "", "the file to write, which must not be there yet")
+	c.Flags().StringVar(&recording, "recording", "", "save a recording of this Mac in this `FILE`, which must not be there yet, instead")
 	c.Flags().BoolVar(&preview, "preview", false, "print the whole report and save nothing")
 	return c
 }

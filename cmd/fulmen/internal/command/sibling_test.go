@@ -63,6 +63,7 @@ func TestSiblingIsPassedOn(t *testing.T) {
 		{"standard input and output", `echo "$@"; cat`, []string{"debug", "parse", "-"}, 0, "debug parse -\nrecording", ""},
 		{"a file with a dash", `echo "$@"`, []string{"debug", "parse", "--", "-x", "y"}, 0, "debug parse ./-x y\n", ""},
 		{"a scenario of recordings", `echo "$@"`, []string{"debug", "parse", "a", "b", "--scenario", "my desk"}, 0, "debug parse --scenario=my desk a b\n", ""},
+		{"a recording in a file", `echo "$@"`, []string{"report", "--recording", "my mac.json"}, 0, "debug record --out=my mac.json\n", ""},
 		{"a recording of this Mac", `echo "$@"`, []string{"debug", "record"}, 0, "debug record\n", ""},
 		{"a Mac's notifications", `echo "$@"`, []string{"debug", "notifications", "--for", "5m"}, 0, "debug notifications --for=5m0s\n", ""},
 		{"exit status and words", `echo "fulmend: no" >&2; exit 7`, []string{"debug", "parse", "f"}, 7, "", "fulmend: no\n"},
