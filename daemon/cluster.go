@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"time"
@@ -20,7 +21,7 @@ import (
 func (d *daemon) openCluster() error {
 	records := storage{d.database}
 	log := d.logs.part("cluster")
-	idle := api.ReasonNotSupportedByPlatform // no platform tells yet whether it is used
+	_, idle := d.unused(context.Background())
 	var err error
 	d.policy, err = policy.Open(policy.Options{
 		Node: d.identity.Node, Cluster: d.roster.Cluster(), IsMember: d.roster.IsMember, Store: records,
@@ -44,7 +45,7 @@ func (d *daemon) openCluster() error {
 	}
 	d.self = policy.NewSelf(policy.SelfOptions{
 		Documents: d.owner("cluster", api.KindNodeState), Power: d.platform.Power, Clock: d.platform.Clock,
-		Flush: d.node.Flush, Depart: d.depart, IdleUnknown: idle, Log: log,
+		Flush: d.node.Flush, Depart: d.depart, IdleUnknown: cmp.Or(idle, api.ReasonNotYetRead), Log: log,
 	})
 	return nil
 }

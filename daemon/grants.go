@@ -57,6 +57,9 @@ func (l lendingNow) Allows(p api.Principal) (account string, reason api.Reason) 
 	if l.d.own(api.KindSystem, &system) {
 		now.PowerSource = system.PowerSource
 	}
+	if l.d.policy.Sharing().OnlyWhenIdle {
+		now.UserIdleS, _ = l.d.unused(context.Background())
+	}
 	return l.d.policy.Allows(p, now)
 }
 

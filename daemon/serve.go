@@ -58,6 +58,7 @@ func (d *daemon) serve(ctx context.Context) error {
 	running.Go(func() { d.runContinued(ctx) })
 	running.Go(func() { d.learnMLX(ctx) })
 	running.Go(func() { _ = d.self.Run(ctx) })
+	running.Go(func() { d.watchUse(ctx) })
 	running.Go(func() {
 		if err := d.nodes.run(ctx); ctx.Err() == nil {
 			stop(err)
