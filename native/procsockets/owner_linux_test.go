@@ -38,9 +38,9 @@ func TestWhoseAConnectionIs(t *testing.T) {
 	is.Equal(uid, uint32(54321))
 	rows, err := read(func([]byte, []byte) bool { return true }) // the table says the same
 	is.NoErr(err)
-	local := theirs.LocalAddr().(*net.TCPAddr).AddrPort()
+	local, remote := theirs.LocalAddr().(*net.TCPAddr).AddrPort(), theirs.RemoteAddr().(*net.TCPAddr).AddrPort()
 	for _, r := range rows {
-		if r.local == local {
+		if r.local == local && r.remote == remote { // a port may have others that have ended
 			is.Equal(r.uid, uint32(54321))
 			return
 		}
