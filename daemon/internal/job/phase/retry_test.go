@@ -234,6 +234,9 @@ func TestNoRankHasToJoin(t *testing.T) {
 	is.Equal(g.s.Job.Phase, api.JobFailed)
 	is.Equal(g.s.Job.Reason, api.ReasonRankFailed)
 	is.Equal(*g.s.Job.Attempts[0].FirstFailed, 1)
+
+	g = newRig(t, r).started(api.BackendJACCL, nodeIDs(0, 1)...).ended(1, exit(3)) // before it was told that it runs
+	is.Equal(g.s.Job.Reason, api.ReasonRankFailed)
 }
 
 // Where another backend may do, it is planned anew at once, and the attempt counts nothing.
