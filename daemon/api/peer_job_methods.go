@@ -62,6 +62,8 @@ type PeerJobParams struct {
 	Homes []Succession `json:"homes,omitempty"`
 	// Kill skips the grace; to stop only.
 	Kill bool `json:"kill,omitempty"`
+	// Unstarted refuses the wish where a program of the job may run; to stop only.
+	Unstarted bool `json:"unstarted,omitempty"`
 	// Reason is why, where no person says so, such as client_gone; to stop only.
 	Reason Reason `json:"reason,omitempty"`
 	// Output overrides the spec's policy; to delete only.

@@ -40,6 +40,7 @@ func TestJobs(t *testing.T) {
 		{"a daemon that is back late", j.testBackLate},
 		{"from another node", j.testElsewhere},
 		{"retry and delete", j.testRetry},
+		{"what a file declares", j.testApply},
 		{"silence", j.testSilence},
 		{"a model over two ranks", j.testGenerate},
 		{"a chat", j.testChat},

@@ -52,12 +52,10 @@ func (j *Jobs) Apply(ctx context.Context, c Caller, p api.JobApplyParams) (api.J
 		return result, nil
 	}
 	if result.Outcome == api.ApplyReplaced && !p.Replace {
-		e := api.Errorf(api.ReasonJobRunning, was.Job.String(), "%s runs as %s, and the change would end it.", p.Request.Name, was.Job)
-		e.Data.Remedy = "Wait for its end, or say that it is to be replaced."
-		return api.JobApplyResult{}, e
+		return api.JobApplyResult{}, runsAs(was)
 	}
 	if found && !before.Phase.Ended() {
-		if err := j.stopAndWait(ctx, c, was); err != nil {
+		if err := j.stopAndWait(ctx, was, !p.Replace); err != nil {
 			return api.JobApplyResult{}, err
 		}
 	}
@@ -153,9 +151,11 @@ func hasProgram(p api.JobPhase) bool {
 	return !p.Ended()
 }
 
-// stopAndWait ends a job.
-func (j *Jobs) stopAndWait(ctx context.Context, c Caller, spec api.JobSpec) error {
-	if err := j.Stop(ctx, c, api.JobStopParams{Job: spec.Job}); err != nil {
+// stopAndWait ends a job of the caller's. Where that is for one that waits only, its home
+// says whether it still does: what this node knows may be a moment old.
+func (j *Jobs) stopAndWait(ctx context.Context, spec api.JobSpec, isUnstarted bool) error {
+	c := Caller{Principal: spec.Principal}
+	if err := j.stop(ctx, api.PeerJobParams{Wish: api.WishStop, Job: spec.Job, By: spec.Principal, Unstarted: isUnstarted}); err != nil {
 		return err
 	}
 	within := applyWithin

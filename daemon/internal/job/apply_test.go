@@ -94,6 +94,32 @@ func TestAChangeOfWhatWaitsOrHasEnded(t *testing.T) {
 	})
 }
 
+// A job that has begun at its home is no job that waits, whatever this node has heard.
+func TestAChangeDoesNotEndWhatHasJustBegun(t *testing.T) {
+	in(t, 2, func(t *testing.T, w *world) {
+		is := is.New(t)
+		a, b := w.nodes[0], w.nodes[1]
+		holder := a.submits(program(words("hang"), b))
+		a.until(holder, api.JobRunning, time.Second)
+		waits, err := a.applies(program(words("sleep", "1h"), b), nil)
+		is.NoErr(err)
+		b.until(waits.Job, api.JobPlacing, time.Second)
+		pass(time.Second)
+		is.NoErr(b.Stop(t.Context(), a.person(), api.JobStopParams{Job: holder, Kill: true}))
+		for !hasProgram(b.sees(waits.Job).Phase) {
+			pass(100 * time.Microsecond)
+		}
+		is.True(!hasProgram(a.sees(waits.Job).Phase)) // it is told in a moment
+		changed := program(words("sleep", "2h"), b)
+		_, err = a.applies(changed, nil)
+		is.True(errors.Is(err, api.ReasonJobRunning))
+		is.Equal(a.until(waits.Job, api.JobRunning, time.Second).Phase, api.JobRunning)
+		replaced, err := a.applies(changed, func(p *api.JobApplyParams) { p.Replace = true })
+		is.NoErr(err)
+		is.Equal(replaced.Outcome, api.ApplyReplaced)
+	})
+}
+
 // TestNamesBelongToPeople: also one that a job was submitted with is none.
 func TestNamesBelongToPeople(t *testing.T) {
 	in(t, 2, func(t *testing.T, w *world) {

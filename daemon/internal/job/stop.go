@@ -27,6 +27,13 @@ func (j *Jobs) Stop(ctx context.Context, c Caller, p api.JobStopParams) error {
 	return j.stop(ctx, api.PeerJobParams{Wish: api.WishStop, Job: p.Job, By: j.speaker(c, spec.Principal), Kill: p.Kill})
 }
 
+// runsAs refuses to end a job of which a program runs.
+func runsAs(spec api.JobSpec) error {
+	e := api.Errorf(api.ReasonJobRunning, spec.Job.String(), "%s runs as %s, and the change would end it.", spec.Name, spec.Job)
+	e.Data.Remedy = "Wait for its end, or say that it is to be replaced."
+	return e
+}
+
 // ClientGone ends an attached job whose client has left. A detached one goes on.
 func (j *Jobs) ClientGone(ctx context.Context, id api.JobID) error {
 	if err := j.wait(ctx); err != nil {
@@ -98,8 +105,12 @@ func (j *Jobs) stopHere(ctx context.Context, a *actor, p api.PeerJobParams) erro
 		return api.NewError(api.ReasonStaleEpoch, p.Job.String())
 	}
 	taken := false
+	var refused error
 	err := a.ask(ctx, func() []phase.Effect {
-		if taken = a.state.Role == phase.RoleHome; taken {
+		taken = a.state.Role == phase.RoleHome
+		if p.Unstarted && hasProgram(a.state.Job.Phase) {
+			refused = runsAs(a.spec)
+		} else if taken {
 			a.event(phase.StopAsked{By: p.By, Kill: p.Kill, Reason: p.Reason})
 		}
 		return nil
@@ -109,6 +120,8 @@ func (j *Jobs) stopHere(ctx context.Context, a *actor, p api.PeerJobParams) erro
 		return nil
 	case err == nil && !taken:
 		return api.NewError(api.ReasonStaleEpoch, p.Job.String())
+	case err == nil:
+		return refused
 	}
 	return err
 }
