@@ -16,4 +16,5 @@ for app in "$work/image/Fulmen.app" "$(find "$work/package" -name Fulmen.app -ty
 	"$app/Contents/MacOS/fulmen" version | grep -F "$version"
 	"$app/Contents/MacOS/fulmend" run -version | grep -F "$version"
 	"$app/Contents/MacOS/fulmen-rank" info
+	"$app/Contents/MacOS/fulmen-app" --self-test
 done
