@@ -97,7 +97,10 @@ func TestRebuildOfRecordings(t *testing.T) {
 // Whatever two recordings say, a scenario that is made of them can be written
 // and read.
 func FuzzRebuild(f *testing.F) {
-	for _, pair := range [][2]string{{"Book A.json", "Book B.json"}, {"Book B.json", "Studio C.json"}} {
+	for _, pair := range [][2]string{
+		{"Book A.json", "Book B.json"}, {"Book B.json", "Studio C.json"},
+		{"../../darwin/testdata/recording.json", "Book A.json"},
+	} {
 		var data [2][]byte
 		for i, name := range pair {
 			var err error

@@ -166,7 +166,15 @@ func (r *rebuilding) addMac(i int) {
 // addWhole adds what a recording of a whole Mac tells beside its receptacles.
 func (r *rebuilding) addWhole(mac *Mac, whole WholeMac) {
 	id := &mac.Identity
-	id.Model, id.Chip, id.OSVersion, id.OSBuild = whole.Identity.Model, whole.Identity.Chip, whole.Identity.OSVersion, whole.Identity.OSBuild
+	id.Model, id.Chip = whole.Identity.Model, whole.Identity.Chip
+	system := whole.Identity.OSVersion
+	if whole.Identity.OSBuild != "" {
+		system += "/" + whole.Identity.OSBuild
+	}
+	var err error
+	if id.OSVersion, id.OSBuild, err = ParseOS(system); err != nil {
+		r.note("recording of %s: %s: left out", mac.Name, err)
+	}
 	mac.RDMA = native.RDMASwitch(orElse(string(whole.RDMA.Switch), string(native.RDMAOff)))
 	mac.OSCapable = whole.RDMA.OSCapable != nil && *whole.RDMA.OSCapable
 	for _, d := range whole.RDMA.Devices {
@@ -178,14 +186,24 @@ func (r *rebuilding) addWhole(mac *Mac, whole WholeMac) {
 			r.note("recording of %s: the RDMA devices can have different numbers of things; those of the first count for all", mac.Name)
 		}
 	}
+	named := func(name string) bool {
+		err := checkInterfaceName(name)
+		if err != nil {
+			r.note("recording of %s: %s: left out", mac.Name, err)
+		}
+		return err == nil
+	}
 	for _, name := range slices.Sorted(maps.Keys(whole.Interfaces)) {
+		if !named(name) || slices.ContainsFunc(mac.Interfaces, func(i Interface) bool { return i.Name == name }) {
+			continue
+		}
 		mac.Interfaces = append(mac.Interfaces, Interface{Name: name, Type: whole.Interfaces[name], LinkUp: true, MTUBytes: 1500})
 	}
 	for _, b := range whole.Bridges {
 		members := slices.DeleteFunc(slices.Clone(b.StoredMembers), func(member string) bool {
 			return !slices.ContainsFunc(mac.Interfaces, func(i Interface) bool { return i.Name == member })
 		})
-		if len(members) > 0 {
+		if len(members) > 0 && named(b.Name) {
 			mac.Bridges = append(mac.Bridges, Bridge{Name: b.Name, Members: members})
 		}
 	}
