@@ -53,7 +53,9 @@ func (m *machine) comparePorts(ctx context.Context, t tree) []native.Comparison 
 	if m.profile == nil {
 		return []native.Comparison{silent("receptacles", fromRegistry, fromProfiler, native.ReasonNoPlatform.With("system_profiler is not run here"))}
 	}
+	m.profiler.running.Lock() // one at a time, whoever asks
 	told, err := m.profile(ctx)
+	m.profiler.running.Unlock()
 	if err != nil {
 		return []native.Comparison{silent("receptacles", fromRegistry, fromProfiler, native.ReasonReadFailed.With(fromProfiler+": "+err.Error()))}
 	}
