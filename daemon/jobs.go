@@ -265,10 +265,12 @@ func (d *daemon) peerPreflight(ctx context.Context, home gate.Home, p api.PeerPr
 
 // shortNameOf is what people call a node.
 func (d *daemon) shortNameOf(id api.NodeID) string {
-	if name := d.nodes.current().Names()[id]; name != "" {
-		return name
+	name := d.nodes.current().Names()[id]
+	if name == "" {
+		return id.Display()
 	}
-	return id.Display()
+	_, isKnown := d.ledger.Get(api.Key{Node: id, Kind: api.KindIdentity})
+	return d.called.name(id, name, isKnown)
 }
 
 // compare says what differs between nodes, by their names.

@@ -77,6 +77,7 @@ type daemon struct {
 	logs      *logs
 	platform  native.Platform
 	database  *store.Store
+	called    *called
 	damaged   chan error // gets why, once, when the database turns out to be damaged
 	identity  cluster.Identity
 	moved     *cluster.Moved
@@ -323,6 +324,11 @@ func (d *daemon) openParts(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	names, err := storage{d.database}.loadCalled()
+	if err != nil {
+		return err
+	}
+	d.called = &called{names: names, save: storage{d.database}.saveCalled}
 	if err := d.openProbeCount(ctx); err != nil {
 		return err
 	}

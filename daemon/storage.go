@@ -32,6 +32,7 @@ const (
 	keyLastSeen  = "last_seen"
 	keyMet       = "met"
 	keyName      = "name"
+	keyCalled    = "called"
 	keyProbes    = "probes"
 	keySuspects  = "suspects"
 	keyTrips     = "trips"
@@ -226,6 +227,18 @@ func (s storage) loadName() (string, error) {
 // saveName keeps it.
 func (s storage) saveName(name string) error {
 	return s.db.Update(func(w store.Writer) error { return write(w, bucketCluster, keyName, name) })
+}
+
+// loadCalled is what Macs were called last.
+func (s storage) loadCalled() (map[api.NodeID]string, error) {
+	names := map[api.NodeID]string{}
+	_, err := s.read(bucketCluster, keyCalled, &names)
+	return names, err
+}
+
+// saveCalled keeps it.
+func (s storage) saveCalled(names map[api.NodeID]string) error {
+	return s.db.Update(func(w store.Writer) error { return write(w, bucketCluster, keyCalled, names) })
 }
 
 // loadProbes counts the tests over RDMA since the system started.
