@@ -153,8 +153,8 @@ screenshots: $(DEPS) ## on Linux: make the pictures of the menu in docs/images a
 bench: build ## measure speed against MLX Python; table here, numbers in build/bench.json; ONLY=cluster for one group
 	@$(GO) run ./cmd/internal/bench -out build/bench.json $(if $(ONLY),-only $(ONLY))
 
-soak: build ## the long tests: fuzzing for minutes, leaks over many rounds
-	FULMEN_SOAK=1 $(GO) test -count=1 -timeout 60m ./...
+soak: build ## the long tests: fuzzing for minutes, leaks and storms over many rounds
+	FULMEN_SOAK=1 $(GO) test -count=1 -timeout 6h ./...
 ifneq ($(shell uname -s),Darwin)
 	FULMEN_SOAK=1 $(GO) test -count=1 -asan -tags darwinsim -timeout 60m ./native/darwin/...
 	$(GO) test -tags darwinsim -run '^$$' -fuzz '^FuzzRegistry$$' -fuzztime 3m ./native/darwin/simmac

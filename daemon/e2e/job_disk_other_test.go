@@ -2,10 +2,16 @@
 
 package e2e
 
-import "testing"
+import (
+	"testing"
+
+	"fulmen/daemon/e2e/desk"
+)
 
 func (s *stage) smallDisk(t *testing.T) string {
 	t.Helper()
 	t.Skip("a small file system is mounted on Linux only")
 	return ""
 }
+
+func (j *jobs) ontoSmallDisk(*testing.T, *desk.Node, int) bool { return false }

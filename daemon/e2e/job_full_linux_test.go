@@ -2,13 +2,7 @@ package e2e
 
 import (
 	"errors"
-	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
-	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -31,7 +25,9 @@ func TestJobsOnFullDisks(t *testing.T) {
 	j := newJobs(t, 3, shortly)
 	j.needPython(t)
 	for _, n := range j.Nodes {
-		j.ontoSmallDisk(t, n)
+		if !j.ontoSmallDisk(t, n, smallDiskBytes) {
+			t.Skip("a small disk cannot be mounted here")
+		}
 	}
 	must(t, "a whole cluster", j.Whole(t.Context()))
 	for _, test := range []struct {
@@ -104,43 +100,4 @@ func (j *jobs) submitUntilFull(t *testing.T, at *desk.Node) (taken []api.JobID) 
 func (j *jobs) stopped(t *testing.T, id api.JobID) error {
 	_, err := client.Call[api.Empty](t.Context(), j.Nodes[0].Client, "job.stop", api.JobStopParams{Job: id})
 	return err
-}
-
-// ontoSmallDisk has a daemon go on from a file system that is soon full.
-func (j *jobs) ontoSmallDisk(t *testing.T, n *desk.Node) {
-	t.Helper()
-	n.End(syscall.SIGTERM)
-	from := n.Home + ".before"
-	must(t, "a copy", os.Rename(n.Home, from))
-	must(t, "a folder", os.Mkdir(n.Home, 0o700))
-	options := fmt.Sprintf("size=%d,mode=0700,uid=%d,gid=%d", smallDiskBytes, j.Account.UID, j.Account.GID)
-	if err := syscall.Mount("tmpfs", n.Home, "tmpfs", 0, options); err != nil {
-		must(t, "undoing it", errors.Join(os.Remove(n.Home), os.Rename(from, n.Home)))
-		t.Skipf("a small disk cannot be mounted here: %v", err)
-	}
-	t.Cleanup(func() { syscall.Unmount(n.Home, syscall.MNT_DETACH) })
-	if out, err := exec.Command("cp", "-a", from+"/.", n.Home).CombinedOutput(); err != nil {
-		t.Fatalf("cp: %v\n%s", err, out)
-	}
-	must(t, "a new start", n.Boot(t.Context()))
-}
-
-// fill fills the file system of a folder, and gives what makes room again.
-func fill(t *testing.T, folder string) (free func()) {
-	t.Helper()
-	ballast := filepath.Join(folder, "ballast")
-	file, err := os.Create(ballast)
-	must(t, "ballast", err)
-	for size := 1 << 20; size >= 1; size /= 16 {
-		for err = nil; err == nil; {
-			_, err = file.Write(make([]byte, size))
-		}
-	}
-	if !errors.Is(err, syscall.ENOSPC) {
-		t.Fatalf("the disk is not full: %v", err)
-	}
-	must(t, "closing it", file.Close())
-	free = sync.OnceFunc(func() { must(t, "making room", os.Remove(ballast)) })
-	t.Cleanup(free)
-	return free
 }

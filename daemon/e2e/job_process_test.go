@@ -1,12 +1,15 @@
 package e2e
 
 import (
+	"errors"
 	"io/fs"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -93,3 +96,23 @@ func bytesUnder(t *testing.T, folder string) int64 {
 }
 
 func itoa(n uint32) string { return strconv.FormatUint(uint64(n), 10) }
+
+// fill fills the file system of a folder, and gives what makes room again.
+func fill(t *testing.T, folder string) (free func()) {
+	t.Helper()
+	ballast := filepath.Join(folder, "ballast")
+	file, err := os.Create(ballast)
+	must(t, "ballast", err)
+	for size := 1 << 20; size >= 1; size /= 16 {
+		for err = nil; err == nil; {
+			_, err = file.Write(make([]byte, size))
+		}
+	}
+	if !errors.Is(err, syscall.ENOSPC) {
+		t.Fatalf("the disk is not full: %v", err)
+	}
+	must(t, "closing it", file.Close())
+	free = sync.OnceFunc(func() { must(t, "making room", os.Remove(ballast)) })
+	t.Cleanup(free)
+	return free
+}

@@ -116,7 +116,7 @@ func together(faults []api.Cause) phase.Cause {
 	for _, f := range faults {
 		text := f.Message
 		if info, _ := api.LookupReason(f.Reason); f.Remedy != "" && f.Remedy != info.Remedy {
-			text += " " + f.Remedy
+			text = strings.TrimSuffix(text, ".") + ". " + f.Remedy
 		}
 		if !slices.Contains(words, text) && len(words) < maxFaultsTold {
 			words = append(words, text)
