@@ -43,11 +43,11 @@ func (d *daemon) checkState() api.DoctorCheck {
 	const check = "state"
 	folder := d.folders.State
 	if err := unix.Access(folder, unix.W_OK); err != nil {
-		return answer(check, api.ReasonStateReadOnly, fmt.Sprintf("The state folder %s cannot be written: %v.", folder, err))
+		return answer(check, api.ReasonStateReadOnly, fmt.Sprintf("The state folder %s cannot be written%s.", folder, native.Said(err)))
 	}
 	var disk unix.Statfs_t
 	if err := unix.Statfs(folder, &disk); err != nil {
-		return api.DoctorCheck{Check: check, Answer: api.AnswerUnknown, Reason: api.ReasonReadFailed, Text: fmt.Sprintf("The disk of %s cannot be examined: %v.", folder, err)}
+		return api.DoctorCheck{Check: check, Answer: api.AnswerUnknown, Reason: api.ReasonReadFailed, Text: fmt.Sprintf("The disk of %s cannot be examined%s.", folder, native.Said(err))}
 	}
 	if free := disk.Bavail * uint64(disk.Bsize); free < leastFree {
 		return answer(check, api.ReasonDiskFull, fmt.Sprintf("The disk of %s has %d MB left.", folder, free/1e6))
@@ -109,7 +109,7 @@ func checkProcesses(processes native.Processes) api.DoctorCheck {
 		return answer(check, api.Reason(unsupported.Reason.Key()),
 			fmt.Sprintf("Which program listens at a port cannot be told (%s): no JACCL job starts here, and no port of a job is published.", unsupported.Reason))
 	case err != nil:
-		return api.DoctorCheck{Check: check, Answer: api.AnswerUnknown, Reason: api.ReasonReadFailed, Text: fmt.Sprintf("Which program listens at a port could not be read: %v.", err)}
+		return api.DoctorCheck{Check: check, Answer: api.AnswerUnknown, Reason: api.ReasonReadFailed, Text: "Which program listens at a port could not be read" + native.Said(err) + "."}
 	}
 	return answer(check, "", "The system tells which program listens at a port, which JACCL jobs need.")
 }

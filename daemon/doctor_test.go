@@ -1,8 +1,9 @@
 package daemon
 
 import (
-	"errors"
+	"os"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/matryer/is"
@@ -16,7 +17,7 @@ import (
 type noTable struct{ native.NoProcesses }
 
 func (noTable) Listens(int, int, native.Listening) (native.Listening, error) {
-	return native.Listening{}, errors.New("out of memory")
+	return native.Listening{}, os.NewSyscallError("read", syscall.ENOMEM)
 }
 
 func TestDoctorOfProcesses(t *testing.T) {
@@ -28,7 +29,7 @@ func TestDoctorOfProcesses(t *testing.T) {
 	}{
 		"told":         {procsockets.Processes{}, api.AnswerYes, "", "tells which program"},
 		"not a part":   {native.NoProcesses{Reason: native.ReasonNoPlatform.With("not a part of amiga")}, api.AnswerNo, api.ReasonNotSupportedByPlatform, "no JACCL job starts here"},
-		"not just now": {noTable{}, api.AnswerUnknown, api.ReasonReadFailed, "out of memory"},
+		"not just now": {noTable{}, api.AnswerUnknown, api.ReasonReadFailed, "could not be read: cannot allocate memory."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)

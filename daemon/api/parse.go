@@ -10,13 +10,13 @@ const quotedMax = 64
 
 // malformed is the error of every parser here: what was read, what is wrong
 // with it, and what to write instead.
-func malformed(field, input, problem, remedy string) *Error {
+func malformed(field, input, what, remedy string) *Error {
 	if len(input) > quotedMax {
 		input = input[:quotedMax] + "..."
 	}
 	return &Error{
 		Code:    CodeInvalid,
-		Message: fmt.Sprintf("%s %q: %s", field, input, problem),
+		Message: fmt.Sprintf("%s %q: %s", field, input, what),
 		Data:    ErrorData{Reason: ReasonMalformedID, Subject: field, Remedy: remedy},
 	}
 }

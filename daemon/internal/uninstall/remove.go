@@ -19,7 +19,7 @@ func Remove(ctx context.Context, o Options, plan api.UninstallPlan) (api.Uninsta
 	r := api.UninstallResult{Removed: []api.UninstallItem{}, Stayed: []api.UninstallItem{}, Failed: o.stopServices(ctx)}
 	if o.Ranks != nil {
 		if err := o.Ranks(ctx); err != nil {
-			r.Failed = append(r.Failed, api.UninstallFailure{Path: "jobs", Message: err.Error()})
+			r.Failed = append(r.Failed, failure("end", "jobs", err))
 		}
 	}
 	if _, err := os.Stat(o.Folders.State); err == nil {
@@ -35,7 +35,7 @@ func Remove(ctx context.Context, o Options, plan api.UninstallPlan) (api.Uninsta
 			continue
 		}
 		if err := os.RemoveAll(item.Path); err != nil {
-			r.Failed = append(r.Failed, api.UninstallFailure{Path: item.Path, Message: home.Explain(err, "remove", item.Path).Error()})
+			r.Failed = append(r.Failed, failure("remove", item.Path, err))
 			continue
 		}
 		r.Removed = append(r.Removed, item)
@@ -43,6 +43,11 @@ func Remove(ctx context.Context, o Options, plan api.UninstallPlan) (api.Uninsta
 	o.forgetServices(ctx)
 	r.Failed = append(r.Failed, o.tidy()...)
 	return r, nil
+}
+
+// failure is what could not be done, in words for people.
+func failure(doing, path string, err error) api.UninstallFailure {
+	return api.UninstallFailure{Path: path, Message: api.AsError(home.Explain(err, doing, path)).Message}
 }
 
 // tidy removes the folders that are empty by now, but for the lock. What is in them
@@ -63,7 +68,7 @@ func (o Options) tidy() []api.UninstallFailure {
 			_ = os.Remove(lock) // what holds it is this process
 		}
 		if err := os.Remove(folder); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			failed = append(failed, api.UninstallFailure{Path: folder, Message: home.Explain(err, "remove", folder).Error()})
+			failed = append(failed, failure("remove", folder, err))
 		}
 	}
 	return failed

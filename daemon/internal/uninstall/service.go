@@ -53,7 +53,7 @@ func (o Options) stopServices(ctx context.Context) []api.UninstallFailure {
 	var failed []api.UninstallFailure
 	run := func(name string, args ...string) {
 		if err := o.Run(ctx, name, args...); err != nil {
-			failed = append(failed, api.UninstallFailure{Path: name, Message: err.Error()})
+			failed = append(failed, failure("run", name, err))
 		}
 	}
 	switch {
@@ -80,7 +80,7 @@ func RemoveServices(ctx context.Context, o Options) []api.UninstallFailure {
 			continue
 		}
 		if err := os.RemoveAll(item.Path); err != nil {
-			failed = append(failed, api.UninstallFailure{Path: item.Path, Message: err.Error()})
+			failed = append(failed, failure("remove", item.Path, err))
 		}
 	}
 	return append(failed, o.stopServices(ctx)...)

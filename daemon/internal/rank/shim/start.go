@@ -12,6 +12,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/rank/shimproto"
+	"fulmen/native"
 	"fulmen/native/unitrecord"
 )
 
@@ -175,5 +176,5 @@ func causeOf(err error) *shimproto.Cause {
 	if known, ok := errors.AsType[*startError](err); ok {
 		return &known.Cause
 	}
-	return &shimproto.Cause{Reason: string(api.ReasonSpawnFailed), Message: err.Error()}
+	return &shimproto.Cause{Reason: string(api.ReasonSpawnFailed), Message: "The program could not be started" + native.Said(err)}
 }
