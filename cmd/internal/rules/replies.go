@@ -15,7 +15,6 @@ var errorName = regexp.MustCompile(`^(err|problem|failed|panicked|[a-z]+Err)$`)
 // owedReplies are the replies of before the rule that still quote an error as it is,
 // by file. They may become fewer only.
 var owedReplies = map[string]int{
-	"daemon/internal/cluster/node/pair.go":    1, // which addresses were tried, and what each said
 	"daemon/internal/rdma/fault.go":           2, // what the system's configuration of networks says has no other words yet
 	"daemon/internal/rank/shimproto/fence.go": 1, // a shim's word for the log of its daemon
 }

@@ -2,7 +2,6 @@ package node
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -202,7 +201,7 @@ func (n *Node) dialFirst(ctx context.Context, where [][]transport.Candidate, wan
 	if wanted != "" && len(problems) < len(where) {
 		return pairing.Conn{}, api.NewError(api.ReasonNoSuchNode, wanted.Display())
 	}
-	return pairing.Conn{}, unreachable("", errors.Join(problems...))
+	return pairing.Conn{}, unreachable("", problems...)
 }
 
 // dialAny connects to a Mac at one of its addresses, in turn.
@@ -213,7 +212,7 @@ func (n *Node) dialAny(ctx context.Context, at []transport.Candidate) (pairing.C
 		conn, err := n.transport.Pair(ctx, c.Interface, c.Address)
 		cancel()
 		if err != nil {
-			problem = fmt.Errorf("%s: %w", c.Address, err)
+			problem = tried(c.Address, err)
 			continue
 		}
 		over, err := pairing.Over(conn.Conn, conn.Interface, conn.Remote)

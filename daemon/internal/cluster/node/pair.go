@@ -12,6 +12,7 @@ import (
 	"fulmen/daemon/internal/cluster/pairing"
 	"fulmen/daemon/internal/cluster/transport"
 	"fulmen/daemon/internal/ledger"
+	"fulmen/native"
 )
 
 // Pair opens Add a Mac and gives its code, or closes it.
@@ -270,7 +271,7 @@ func (n *Node) Answer(ctx context.Context, p api.ClusterAnswerParams) error {
 	defer cancel()
 	c, err := n.transport.Pair(ctx, pending.Interface, pending.Address)
 	if err != nil {
-		return unreachable(p.Node.Display(), err)
+		return unreachable(p.Node.Display(), tried(pending.Address, err))
 	}
 	defer c.Close()
 	conn, err := pairing.Over(c.Conn, c.Interface, c.Remote)
@@ -300,12 +301,17 @@ func told(err error) error {
 }
 
 // unreachable says that a Mac could not be dialled.
-func unreachable(whom string, cause error) error {
+func unreachable(whom string, problems ...error) error {
 	e := api.NewError(api.ReasonUnreachable, whom)
-	if cause != nil {
-		e.Data.Causes = append(e.Data.Causes, api.Cause{Reason: api.ReasonUnreachable, Message: cause.Error()})
+	for _, problem := range problems {
+		e.Data.Causes = append(e.Data.Causes, api.AsError(problem).Cause())
 	}
 	return e
+}
+
+// tried says of an address that was dialled what came of it.
+func tried(at netip.AddrPort, err error) error {
+	return api.Errorf(api.ReasonUnreachable, at.String(), "%s does not answer%s.", at, native.Said(err)).From(err)
 }
 
 // Invite makes an invitation of one line.
