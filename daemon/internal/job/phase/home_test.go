@@ -206,6 +206,41 @@ func TestResume(t *testing.T) {
 	}
 }
 
+// A home that had lost what it knew starts nothing, wherever the job was; what runs it
+// goes on with, and whatever fails is the end.
+func TestTakeBack(t *testing.T) {
+	r := rules()
+	r.Retries = 5
+	running := func() *rig { return newRig(t, r).started(api.BackendRing, nodeIDs(0, 1)...).ranks(api.RankRunning) }
+	for _, c := range []struct {
+		name string
+		from *rig
+		want string
+		in   api.JobPhase
+	}{
+		{"queued", newRig(t, r), "tell failed 125", api.JobFailed},
+		{"asking", newRig(t, r).next(Planned{planOn(api.BackendRing, nodeIDs(0, 1)...)}), "release 1/0, release 1/1, tell failed 125", api.JobFailed},
+		{"between two attempts", running().ended(0, exit(3)).ended(1, nil), "tell failed 125", api.JobFailed},
+		{"starting", newRig(t, r).started(api.BackendRing, nodeIDs(0, 1)...),
+			"end 1 on node0 home_forgot 2s, end 1 on node1 home_forgot 2s", api.JobEnding},
+		{"running", running(), "renew 1 on node0, renew 1 on node1", api.JobRunning},
+		{"ending", running().ended(0, exit(3)), "end 1 on node0 peer_rank_failed 2s, end 1 on node1 peer_rank_failed 2s", api.JobEnding},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			is := is.New(t)
+			s, out := TakeBack(nodeID(0), c.from.s.Job, r, at(99))
+			is.Equal(words(out), c.want)
+			is.Equal(s.Job.Phase, c.in)
+			if g := (&rig{t: t, s: s, clock: 99}); !s.Job.Phase.Ended() {
+				g.ended(0, exit(3)).ended(1, nil)
+				s = g.s
+			}
+			is.Equal(s.Job.Phase, api.JobFailed) // for all its retries
+			checkWords(t, s.Job)
+		})
+	}
+}
+
 // A daemon that was started again still ends a job that prints nothing.
 func TestResumeListensForSilence(t *testing.T) {
 	is := is.New(t)
