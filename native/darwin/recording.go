@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"net/netip"
 
 	"fulmen/native"
 )
@@ -25,8 +26,10 @@ type Recording struct {
 	Store       map[string]any    `json:"store"`
 	Stored      map[string]any    `json:"stored"`
 	Interfaces  []any             `json:"interfaces"`
-	Devices     []any             `json:"devices"`
-	Errors      map[string]string `json:"errors,omitzero"`
+	// Kernel are the interfaces as the kernel has them; absent in older recordings.
+	Kernel  []any             `json:"kernel,omitzero"`
+	Devices []any             `json:"devices"`
+	Errors  map[string]string `json:"errors,omitzero"`
 }
 
 // recordingFormat is the only one so far.
@@ -74,6 +77,9 @@ func (m *machine) record() (Recording, []Replaced) {
 	note("interfaces", err)
 	r.Devices, err = m.verbs.Devices()
 	note("devices", err)
+	kernel, err := m.interfaces()
+	note("kernel", err)
+	r.Kernel = plainInterfaces(kernel)
 	k := newMask()
 	for _, list := range []*[]any{&r.Thunderbolt, &r.Ports, &r.Places, &r.Options, &r.Interfaces, &r.Devices} {
 		*list, _ = k.value("", *list).([]any)
@@ -81,6 +87,7 @@ func (m *machine) record() (Recording, []Replaced) {
 	for _, values := range []*map[string]any{&r.Store, &r.Stored} {
 		*values, _ = k.value("", *values).(map[string]any)
 	}
+	r.Kernel, _ = k.value("", r.Kernel).([]any)
 	return r, k.replaced
 }
 
@@ -93,6 +100,47 @@ func plain(all []entry) []any {
 	return out
 }
 
+// plainInterfaces are the kernel's interfaces as maps.
+func plainInterfaces(all []kernelInterface) []any {
+	out := []any{}
+	for _, i := range all {
+		addresses := []any{}
+		for _, p := range i.addresses {
+			addresses = append(addresses, map[string]any{"address": p.Addr().WithZone("").String(), "bits": int64(p.Bits())})
+		}
+		out = append(out, map[string]any{
+			"name": i.name, "index": int64(i.index), "hardware": i.hardware, "mtu": i.mtu, "up": i.up, "running": i.running,
+			"loopback": i.loopback, "point_to_point": i.pointToPoint, "addresses": addresses,
+		})
+	}
+	return out
+}
+
+// interfacesOf reads what plainInterfaces writes; what is none is left out.
+func interfacesOf(all []any) []kernelInterface {
+	var out []kernelInterface
+	for _, element := range all {
+		of := listMap(element)
+		number := func(key string) int64 { n, _ := of[key].(int64); return n }
+		i := kernelInterface{
+			name: listText(of["name"]), index: int(number("index")), hardware: listText(of["hardware"]), mtu: number("mtu"),
+			up: listTrue(of["up"]), running: listTrue(of["running"]), loopback: listTrue(of["loopback"]), pointToPoint: listTrue(of["point_to_point"]),
+		}
+		addresses, _ := of["addresses"].([]any)
+		for _, one := range addresses {
+			bits, _ := listMap(one)["bits"].(int64)
+			a, err := netip.ParseAddr(listText(one, "address"))
+			if p := netip.PrefixFrom(a, int(bits)); err == nil && p.IsValid() {
+				i.addresses = append(i.addresses, p)
+			}
+		}
+		if i.name != "" {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
 // dataKey marks data among JSON's texts.
 const dataKey = "$data"
 
@@ -100,7 +148,7 @@ const dataKey = "$data"
 func (r Recording) MarshalJSON() ([]byte, error) {
 	type bare Recording
 	b := bare(r)
-	for _, list := range []*[]any{&b.Thunderbolt, &b.Ports, &b.Places, &b.Options, &b.Interfaces, &b.Devices} {
+	for _, list := range []*[]any{&b.Thunderbolt, &b.Ports, &b.Places, &b.Options, &b.Interfaces, &b.Kernel, &b.Devices} {
 		*list, _ = withHex(*list).([]any)
 	}
 	for _, values := range []*map[string]any{&b.Store, &b.Stored} {
@@ -138,7 +186,7 @@ func ParseRecording(text []byte) (Recording, error) {
 	if r.Format != recordingFormat {
 		return Recording{}, fmt.Errorf("a recording of the format %.40q, not %s", r.Format, recordingFormat)
 	}
-	for _, list := range []*[]any{&r.Thunderbolt, &r.Ports, &r.Places, &r.Options, &r.Interfaces, &r.Devices} {
+	for _, list := range []*[]any{&r.Thunderbolt, &r.Ports, &r.Places, &r.Options, &r.Interfaces, &r.Kernel, &r.Devices} {
 		*list, _ = fromJSON(*list).([]any)
 	}
 	for _, values := range []*map[string]any{&r.Store, &r.Stored} {

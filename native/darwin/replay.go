@@ -31,11 +31,11 @@ func (r Recording) Known() map[string]native.InterfaceType {
 	return out
 }
 
-// Facts are what this package tells of the Mac that was recorded: Thunderbolt and
-// RDMA, and of the network what is not the kernel's alone.
+// Facts are what this package tells of the Mac that was recorded: Thunderbolt, RDMA and
+// the network.
 func (r Recording) Facts() native.Snapshot {
 	m := newMachine(&machine{kernel: recordedSysctl(r.Sysctl), frameworks: replayed{r}, meters: noMeters{}, verbs: replayed{r}}, nil)
-	m.interfaces = func() ([]kernelInterface, error) { return nil, nil }
+	m.interfaces = func() ([]kernelInterface, error) { return interfacesOf(r.Kernel), nil }
 	s := native.Snapshot{At: r.At, Platform: platformName}
 	for _, area := range []native.Area{native.AreaThunderbolt, native.AreaRDMA, native.AreaNetwork} {
 		if why := m.read(&s, area); why != "" {

@@ -54,4 +54,17 @@ func TestARecordingTellsWhatTheMacTold(t *testing.T) {
 	is.Equal(len(told.RDMA.Devices), len(live.RDMA.Devices))
 	is.Equal(told.Network.PrimaryInterface, "en0")
 	is.Equal(len(told.Network.Services), len(live.Network.Services))
+	is.Equal(len(told.Network.Interfaces), len(live.Network.Interfaces))
+	for i, was := range live.Network.Interfaces {
+		again := told.Network.Interfaces[i]
+		is.Equal(len(again.Addresses), len(was.Addresses))
+		for k, a := range was.Addresses {
+			is.Equal(again.Addresses[k].Address.Bits(), a.Address.Bits())
+			is.Equal(again.Addresses[k].Origin, a.Origin)
+		}
+		is.True(was.HardwareAddress == "" || again.HardwareAddress != was.HardwareAddress)
+		was.Addresses, again.Addresses, was.HardwareAddress, again.HardwareAddress = nil, nil, "", ""
+		was.Unknown, again.Unknown, was.SpeedBitsPerS = nil, nil, nil // speeds are asked of drivers, which are not recorded
+		is.Equal(again, was)
+	}
 }
