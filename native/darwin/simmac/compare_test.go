@@ -102,5 +102,4 @@ func TestSecondSourcesOfTheNetwork(t *testing.T) {
 		is.Equal(facts[fact].Told, [2]string{told, told})
 		is.True(facts[fact].Same)
 	}
-	is.NoErr(d.platforms["A"].Network.SetBridgeMember(t.Context(), "bridge0", "en3", false))
 }
