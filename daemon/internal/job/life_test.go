@@ -182,6 +182,22 @@ func TestPreflightFails(t *testing.T) {
 	})
 }
 
+// A preflight for which a Mac was too slow is repeated, and says meanwhile what it was.
+func TestPreflightTakesTooLong(t *testing.T) {
+	in(t, 2, func(t *testing.T, w *world) {
+		is := is.New(t)
+		a, b := w.nodes[0], w.nodes[1]
+		w.lack["sleep"] = api.Cause{Reason: api.ReasonDeadline, Message: "mac-0: the login shell was not done in time", Remedy: "Try again."}
+		id := a.submits(program(words("sleep", "1s"), a, b))
+		job := a.until(id, api.JobBackoff, 5*time.Second)
+		is.Equal(job.Message, "mac-0: the login shell was not done in time. Try again.")
+		w.mu.Lock()
+		delete(w.lack, "sleep")
+		w.mu.Unlock()
+		a.until(id, api.JobSucceeded, time.Minute)
+	})
+}
+
 // A job without a place takes the first there is.
 func TestAPlaceAppears(t *testing.T) {
 	in(t, 3, func(t *testing.T, w *world) {

@@ -110,7 +110,8 @@ func missing(p api.Program, values map[string]string) bool {
 const maxFaultsTold = 8
 
 // together makes one cause of several faults that a person has to put right: the
-// first one's reason, and what all say. What the reason's own remedy is clients say.
+// first one's reason, and what all say. What the reason's own remedy is clients say. What
+// only took too long, as on a busy Mac, is tried again.
 func together(faults []api.Cause) phase.Cause {
 	var words []string
 	for _, f := range faults {
@@ -122,7 +123,11 @@ func together(faults []api.Cause) phase.Cause {
 			words = append(words, text)
 		}
 	}
-	return phase.Cause{Reason: faults[0].Reason, Message: strings.Join(words, " "), Final: true}
+	isFinal := slices.ContainsFunc(faults, func(f api.Cause) bool {
+		info, _ := api.LookupReason(f.Reason)
+		return info.Code != api.CodeDeadline
+	})
+	return phase.Cause{Reason: faults[0].Reason, Message: strings.Join(words, " "), Final: isFinal}
 }
 
 // look asks nodes at once what they have of what a job's program needs.
