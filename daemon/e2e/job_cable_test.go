@@ -31,7 +31,7 @@ const (
 // notice that they cannot talk any more.
 func TestJobsWhoseCablesGo(t *testing.T) {
 	needJobs(t)
-	j := newJACCLWith(t, "mesh-4", cableTimes)
+	j := newJACCL(t, "mesh-4", cableTimes)
 	mac := func(n api.NodeID) string {
 		return j.Nodes[slices.IndexFunc(j.Nodes, func(one *desk.Node) bool { return one.ID == n })].Mac
 	}

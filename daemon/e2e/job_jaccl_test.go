@@ -28,12 +28,7 @@ type jaccl struct {
 }
 
 // newJACCL starts one of the clusters on which JACCL's jobs are tried.
-func newJACCL(t *testing.T, scenario string) *jaccl {
-	t.Helper()
-	return newJACCLWith(t, scenario, shortly)
-}
-
-func newJACCLWith(t *testing.T, scenario, config string) *jaccl {
+func newJACCL(t *testing.T, scenario, config string) *jaccl {
 	t.Helper()
 	macs := map[string][]string{
 		"mesh-4": {"studio-1", "studio-2", "studio-3", "studio-4"},
@@ -68,7 +63,7 @@ func TestJACCLJobs(t *testing.T) {
 	needJobs(t)
 	for _, scenario := range []string{"hub-3", "mesh-4"} {
 		t.Run(scenario, func(t *testing.T) {
-			j := newJACCLWith(t, scenario, unhurried)
+			j := newJACCL(t, scenario, unhurried)
 			for _, test := range []struct {
 				name string
 				run  func(*testing.T)
@@ -336,7 +331,7 @@ func TestJACCLRank0Late(t *testing.T) {
 	t.Parallel() // it mostly waits
 	needJobs(t)
 	is := is.New(t)
-	j := newJACCLWith(t, "hub-3", strings.Replace(unhurried, "starting = \"1m\"", "starting = \"15s\"", 1))
+	j := newJACCL(t, "hub-3", strings.Replace(unhurried, "starting = \"1m\"", "starting = \"15s\"", 1))
 	job, ranks := j.whole(t, "-late", "0:20s")
 	is.Equal(job.Phase, api.JobSucceeded)
 	is.Equal(job.Attempt, 1)
@@ -351,7 +346,7 @@ func TestJACCLHandshakeDeadline(t *testing.T) {
 	t.Parallel() // it mostly waits
 	needJobs(t)
 	is := is.New(t)
-	j := newJACCLWith(t, "hub-3", unhurried+"handshake = \"2s\"\n")
+	j := newJACCL(t, "hub-3", unhurried+"handshake = \"2s\"\n")
 	once := filepath.Join(j.Work, "hung")
 	id := j.detached(t, j.Nodes[0], j.args("-again", once, "-die", "2:numbered:stop", "-stubborn")...)
 	j.until(t, j.Nodes[0], id, "word that rank 2 alone is waited for", soon, func(_ api.Job, ranks []api.Rank) bool {
