@@ -140,6 +140,8 @@ func (r *Ranks) concludeUnstarted(h *held, err error) {
 	}
 	switch {
 	case ok:
+	case errors.Is(err, unix.ENOSPC):
+		known = api.Errorf(api.ReasonDiskFull, h.ref().String(), "The rank could not be started: the disk is full.")
 	case errors.Is(err, fs.ErrPermission):
 		known = api.Errorf(api.ReasonPermissionDenied, h.ref().String(), "The rank could not be started%s.", native.Said(err))
 	default:

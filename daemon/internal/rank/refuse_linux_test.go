@@ -1,11 +1,13 @@
 package rank
 
 import (
+	"context"
 	"crypto/ed25519"
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -166,4 +168,17 @@ func TestFoldersArePassedAndNotListed(t *testing.T) {
 		is.NoErr(err)
 		is.Equal(info.Mode().Perm(), os.FileMode(0o711))
 	}
+}
+
+// A rank that a full disk kept from starting says that, and no word of the system's.
+func TestAFullDiskIsTheReason(t *testing.T) {
+	is := is.New(t)
+	m := newMac(t)
+	m.preparer.resolve = func(context.Context) error { return &os.PathError{Op: "write", Path: "spec.json", Err: syscall.ENOSPC} }
+	m.boot()
+	p := m.params(m.spec("echo ran"))
+	m.mustStart(p)
+	doc := m.until(p.Rank, api.RankExited)
+	is.Equal(doc.Reason, api.ReasonDiskFull)
+	is.Equal(doc.Message, "The rank could not be started: the disk is full.")
 }
