@@ -84,3 +84,26 @@ func TestAHomeThatForgotStartsNothing(t *testing.T) {
 		w.agree(first, api.JobStopped)
 	})
 }
+
+// A home that forgot a job does not end it when another node is the home by now, to which
+// it was handed: an end that any home has written keeps it from being started again.
+func TestAHomeThatForgotEndsNobodyElsesJob(t *testing.T) {
+	in(t, 2, func(t *testing.T, w *world) {
+		is := is.New(t)
+		a, b := w.nodes[0], w.nodes[1]
+		r := program(words("exit", "42", "1", "20s"), b, a)
+		r.Retries = 1
+		id := a.submits(r)
+		is.Equal(b.until(id, api.JobRunning, 5*time.Second).Home, b.id)
+		pass(time.Second)
+		a.forgets(time.Second)
+		pass(10 * time.Second)
+		for _, m := range w.nodes {
+			known, found := m.Known(id)
+			is.True(found && !known.Ended)
+		}
+		job := b.until(id, api.JobFailed, 2*time.Minute)
+		is.Equal(len(job.Attempts), 2)
+		is.Equal(code(t, job), 42)
+	})
+}

@@ -3,6 +3,7 @@ package job
 import (
 	"bytes"
 	"slices"
+	"time"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/job/phase"
@@ -207,7 +208,12 @@ func (j *Jobs) revive(id api.JobID, k *known) {
 	a := newActor(j, id)
 	k.actor = a
 	// Of its own jobs this node makes the actor before the document, or when it starts.
-	a.post(begin{job: best.job, spec: k.spec, cluster: k.cluster, forgot: j.loaded && best.job.Home == j.cfg.Node})
+	forgot := j.loaded && best.job.Home == j.cfg.Node
+	if forgot && !phase.TakesUp(best.job) {
+		a.later(forgotWithin, a.takeBack)
+		return
+	}
+	a.post(begin{job: best.job, spec: k.spec, cluster: k.cluster, forgot: forgot})
 	for _, n := range writers(k) {
 		if n != j.cfg.Node && n != best.job.Home {
 			a.post(phase.Seen{Job: k.docs[n].job})
@@ -215,6 +221,26 @@ func (j *Jobs) revive(id api.JobID, k *known) {
 	}
 	for _, d := range k.ranks {
 		a.post(d)
+	}
+}
+
+// forgotWithin is how long other homes have to say that they keep a job by now, before one
+// that forgot it ends it: such an end counts everywhere.
+const forgotWithin = 5 * time.Second
+
+// takeBack begins with what is known now of a job that this home forgot.
+func (a *actor) takeBack() {
+	a.j.mu.Lock()
+	k := a.j.jobs[a.id]
+	best, found := held{}, false
+	b := begin{}
+	if k != nil {
+		best, found = k.best()
+		b = begin{job: best.job, spec: k.spec, cluster: k.cluster, forgot: best.job.Home == a.j.cfg.Node}
+	}
+	a.j.mu.Unlock()
+	if found {
+		a.begin(b)
 	}
 }
 

@@ -1,6 +1,7 @@
 package phase
 
 import (
+	"slices"
 	"time"
 
 	"fulmen/daemon/api"
@@ -102,8 +103,7 @@ func Resume(self api.NodeID, job api.Job, rules Rules, at api.Time) (State, []Ef
 func TakeBack(self api.NodeID, job api.Job, rules Rules, at api.Time) (State, []Effect) {
 	var s State
 	var out []Effect
-	switch job.Phase {
-	case api.JobHandshake, api.JobRunning, api.JobEnding:
+	if TakesUp(job) {
 		s, out = Resume(self, job, rules, at)
 		s.forgot = true
 		return s, out
@@ -116,6 +116,11 @@ func TakeBack(self api.NodeID, job api.Job, rules Rules, at api.Time) (State, []
 	}
 	m.fail(Failure{Rank: -1, Cause: m.hasForgotten("before the program ran on all of its Macs.")})
 	return m.done()
+}
+
+// TakesUp reports whether [TakeBack] goes on with a job, rather than ending it.
+func TakesUp(job api.Job) bool {
+	return slices.Contains([]api.JobPhase{api.JobHandshake, api.JobRunning, api.JobEnding}, job.Phase)
 }
 
 // hasForgotten is that the home has lost what it knew.
