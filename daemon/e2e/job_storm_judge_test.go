@@ -148,6 +148,9 @@ func (s *storm) blames(one *stormy, job api.Job, at api.Attempt) string {
 		if !one.isJACCL || len(named) == 0 || unlike() {
 			return "one is blamed to whom nothing was done"
 		}
+		if at.Reason == api.ReasonSideChannelLost {
+			return "" // the rank is the one that was on it, and the sentence names the other end
+		}
 	case api.ReasonRankLost:
 		if len(named) == 0 || unlike() {
 			return "one is blamed to whom nothing was done"
@@ -181,7 +184,7 @@ func (s *storm) blames(one *stormy, job api.Job, at api.Attempt) string {
 		if !slices.ContainsFunc(named, isTouched(blowCut)) {
 			return "no cable of those was pulled"
 		}
-	case api.ReasonStateCorrupt:
+	case api.ReasonHomeForgot:
 		if len(named) == 0 || unlike(blowDamage) {
 			return "the database of those was not damaged"
 		}
