@@ -269,7 +269,10 @@ func (d *daemon) shortNameOf(id api.NodeID) string {
 	if name == "" {
 		return id.Display()
 	}
-	_, isKnown := d.ledger.Get(api.Key{Node: id, Kind: api.KindIdentity})
+	var identity api.Identity
+	record, isKnown := d.ledger.Get(api.Key{Node: id, Kind: api.KindIdentity})
+	// Of a Mac that is looked at for the first time there may be an identity without a name.
+	isKnown = isKnown && record.Decode(&identity) == nil && identity.Name != ""
 	return d.called.name(id, name, isKnown)
 }
 
