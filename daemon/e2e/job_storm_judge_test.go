@@ -128,6 +128,9 @@ func (s *storm) blames(one *stormy, job api.Job, at api.Attempt) string {
 		}
 		return ""
 	case api.ReasonRankFailed:
+		if s.losesGroup(one, at, mac) {
+			return ""
+		}
 		if one.code == 0 || rank != one.ranks-1 || at.ExitCode == nil || *at.ExitCode != one.code {
 			return "that is not how its programs end"
 		}
@@ -208,6 +211,12 @@ func (s *storm) blames(one *stormy, job api.Job, at api.Attempt) string {
 	return ""
 }
 
+// losesGroup reports whether a rank of the stand-in ended because the daemon of its own Mac,
+// which carries what it says to its group, was taken from it.
+func (s *storm) losesGroup(one *stormy, at api.Attempt, mac string) bool {
+	return one.isJACCL && at.ExitCode != nil && *at.ExitCode == 1 && mac != "" && s.touched(mac, api.RankRef{Job: one.id, Attempt: at.Attempt})
+}
+
 // macOf is a Mac's name in the scenario.
 func (s *storm) macOf(id api.NodeID) string {
 	for _, n := range s.Nodes {
@@ -241,7 +250,7 @@ func (s *storm) ends(one *stormy, job api.Job) string {
 		return fmt.Sprintf("it has succeeded, and its program ends with %d", one.code)
 	case job.Phase == api.JobStopped && !one.stopped:
 		return "nobody stopped it"
-	case job.Reason == api.ReasonRankFailed && code != one.code:
+	case job.Reason == api.ReasonRankFailed && code != one.code && !(one.isJACCL && code == 1):
 		return fmt.Sprintf("its status is %d, and its program's %d", code, one.code)
 	case job.Reason == api.ReasonRankKilled && code != 128+int(syscall.SIGKILL):
 		return fmt.Sprintf("its status is %d after SIGKILL", code)
