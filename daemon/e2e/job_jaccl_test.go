@@ -2,7 +2,9 @@ package e2e
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"net"
+	"os"
 	"os/user"
 	"path/filepath"
 	"slices"
@@ -11,6 +13,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/matryer/is"
 
@@ -357,4 +360,26 @@ func TestJACCLHandshakeDeadline(t *testing.T) {
 	is.Equal(job.Attempts[0].Reason, api.ReasonHandshakeTimeout)
 	is.Equal(value(job.Attempts[0].FirstFailed), 2)
 	is.Equal(job.Phase, api.JobSucceeded)
+}
+
+// TestJACCLJobsWhileEverythingIsKilled is what its namesake is for rings, with
+// ranks that joined by side channels.
+func TestJACCLJobsWhileEverythingIsKilled(t *testing.T) {
+	t.Parallel() // it mostly waits
+	needJobs(t)
+	rounds := 10
+	if os.Getenv("FULMEN_SOAK") != "" {
+		rounds = 200
+	}
+	j := newJACCL(t, "hub-3", shortly)
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+	hang := []string{"--backend", "jaccl", "--", j.standin, "-work", "-1s"}
+	for round := range rounds {
+		f := anyFault(random)
+		if !t.Run(fmt.Sprintf("%d: %v", round, f), func(t *testing.T) { j.killOnce(t, random, f, hang, append(hang, "-stubborn")) }) {
+			t.FailNow() // the next round begins where this one ends
+		}
+	}
 }
