@@ -102,9 +102,8 @@ func (e *Error) Cause() Cause {
 func (e *Error) From(err error) error { return fmt.Errorf("%w [%w]", e, err) }
 
 // AsError finds the Error in a chain. The end of a context's time is ReasonDeadline or
-// ReasonCancelled; any other error becomes CodeInternal
-// with a fixed message, so that nothing private leaves with its text: the
-// caller logs the original. It returns nil for nil.
+// ReasonCancelled; any other error becomes CodeInternal with a fixed message, so that
+// nothing private leaves with its text: the caller logs the original. It returns nil for nil.
 func AsError(err error) *Error {
 	if err == nil {
 		return nil

@@ -56,10 +56,13 @@ func (i Interface) Called() string {
 	return i.DisplayName + " (" + i.Name + ")"
 }
 
+// IsLinked reports whether the interface is switched on and nothing says that its link is down.
+func (i Interface) IsLinked() bool { return i.Up && (i.Link == nil || *i.Link) }
+
 // HasNetwork reports whether a network is behind the interface that has given it an
 // address: those that it takes by itself prove none.
 func (i Interface) HasNetwork() bool {
-	return i.Up && (i.Link == nil || *i.Link) && slices.ContainsFunc(i.Addresses, func(a InterfaceAddress) bool {
+	return i.IsLinked() && slices.ContainsFunc(i.Addresses, func(a InterfaceAddress) bool {
 		return !a.Address.Addr().Unmap().IsLinkLocalUnicast()
 	})
 }

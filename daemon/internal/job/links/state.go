@@ -137,7 +137,7 @@ func (s State) lost(node api.NodeID, address netip.Addr, now Facts) *api.Cause {
 		return nil
 	}
 	i, has := interfaceOf(network, address)
-	if has && i.Up && (i.Link == nil || *i.Link) {
+	if has && i.IsLinked() {
 		return nil
 	}
 	was, known := s.interfaces[address]

@@ -123,6 +123,9 @@ func TakesUp(job api.Job) bool {
 	return slices.Contains([]api.JobPhase{api.JobHandshake, api.JobRunning, api.JobEnding}, job.Phase)
 }
 
+// whileItRan is when a home lost its database whose job was running.
+const whileItRan = "while the job ran, so that nobody renewed the leases of its ranks."
+
 // hasForgotten is that the home has lost what it knew.
 func (m *step) hasForgotten(when string) Cause {
 	return Cause{Final: true, Reason: api.ReasonHomeForgot, Message: m.Rules.name(m.Self) + ", which keeps the job, lost its database " + when}

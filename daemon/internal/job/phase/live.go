@@ -237,7 +237,7 @@ func (m *step) leaseOver() {
 			f.Message = "Nothing was heard of " + named + " for so long that what is there has ended for want of a renewal."
 		}
 		if m.forgot {
-			f.Cause = m.hasForgotten("while the job ran, so that nobody renewed the leases of its ranks.")
+			f.Cause = m.hasForgotten(whileItRan)
 		}
 		m.fail(f)
 		return

@@ -45,7 +45,7 @@ func (m *step) unrenewed(f Failure) Failure {
 	case f.Reason != api.ReasonLeaseExpired:
 		return f
 	case m.forgot:
-		return Failure{Rank: -1, Cause: m.hasForgotten("while the job ran, so that nobody renewed the leases of its ranks.")}
+		return Failure{Rank: -1, Cause: m.hasForgotten(whileItRan)}
 	case !m.isLate():
 		f.Message = "Nobody renewed the lease of " + m.named([]int{f.Rank}) + ": " + m.Rules.name(m.Self) + ", which keeps the job, did not reach it in time."
 		return f
