@@ -215,10 +215,10 @@ func states() map[string]State {
 			s.Conditions = []api.NodeCondition{low}
 			s.Nodes[2].Memory.UsedBytes = some(int64(508 << 30))
 		}),
-		"firewall_blocks": state(func(s *State) {
-			wall := condition(1, api.ReasonFirewallBlocks, api.SeverityError, "The firewall blocks all incoming connections.", "Allow Fulmen in System Settings.")
-			wall.Action = &api.Action{Kind: api.ActionSettings, Label: "Open Firewall Settings", Target: "x-apple.systempreferences:com.apple.Network-Settings.extension?Firewall"}
-			s.Conditions = []api.NodeCondition{wall}
+		"local_network_denied": state(func(s *State) {
+			denied := condition(1, api.ReasonLocalNetworkDenied, api.SeverityError, "macOS keeps Fulmen from the local network.", "Allow Fulmen in System Settings.")
+			denied.Action = &api.Action{Kind: api.ActionSettings, Label: "Open Local Network Settings", Target: "x-apple.systempreferences:com.apple.preference.security?Privacy_LocalNetwork"}
+			s.Conditions = []api.NodeCondition{denied}
 		}),
 		"many_problems": state(func(s *State) {
 			for i := range 7 {

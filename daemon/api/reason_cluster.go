@@ -52,8 +52,6 @@ const (
 	ReasonNetworkIsolatesClients Reason = "network_isolates_clients"
 	// ReasonLocalNetworkDenied: macOS does not let Fulmen use the local network.
 	ReasonLocalNetworkDenied Reason = "local_network_denied"
-	// ReasonFirewallBlocks: the firewall refuses all incoming connections.
-	ReasonFirewallBlocks Reason = "firewall_blocks"
 	// ReasonProtocolTooOld: the other side speaks an older protocol than this version can.
 	ReasonProtocolTooOld Reason = "protocol_too_old"
 	// ReasonProtocolTooNew: the other side speaks a newer protocol than this version can.
@@ -149,9 +147,6 @@ func clusterReasons() []ReasonInfo {
 		{Reason: ReasonLocalNetworkDenied, Code: CodeDenied, Severity: SeverityError,
 			Text:   "macOS does not let Fulmen use the local network.",
 			Remedy: "Allow it in System Settings, Privacy & Security, Local Network."},
-		{Reason: ReasonFirewallBlocks, Code: CodeUnreachable, Severity: SeverityWarning,
-			Text:   "The firewall refuses all incoming connections.",
-			Remedy: "Allow Fulmen in System Settings, Network, Firewall."},
 		{Reason: ReasonProtocolTooOld, Code: CodeUnsupported, Severity: SeverityWarning,
 			Text:   "The other side speaks an older protocol than this version can.",
 			Remedy: "Update Fulmen there."},

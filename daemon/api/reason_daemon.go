@@ -28,30 +28,18 @@ const (
 	ReasonInsecurePermissions Reason = "insecure_permissions"
 	// ReasonNotInApplications: Fulmen runs outside the Applications folder.
 	ReasonNotInApplications Reason = "not_in_applications"
-	// ReasonApprovalNeeded: macOS waits for approval of the background item.
-	ReasonApprovalNeeded Reason = "approval_needed"
-	// ReasonApprovalWithdrawn: the approval of the background item was withdrawn.
-	ReasonApprovalWithdrawn Reason = "approval_withdrawn"
 	// ReasonDaemonOlderThanApp: the daemon is older than the app.
 	ReasonDaemonOlderThanApp Reason = "daemon_older_than_app"
 	// ReasonDaemonNewerThanApp: the daemon is newer than the app.
 	ReasonDaemonNewerThanApp Reason = "daemon_newer_than_app"
-	// ReasonBundleGone: the app was moved to the Trash.
-	ReasonBundleGone Reason = "bundle_gone"
 	// ReasonProgramReplaced: another version of Fulmen is installed than the one that runs.
 	ReasonProgramReplaced Reason = "program_replaced"
 	// ReasonCrashLoop: the daemon ended unexpectedly several times.
 	ReasonCrashLoop Reason = "crash_loop"
-	// ReasonUndoLeft: changes made before an earlier removal can still be put back.
-	ReasonUndoLeft Reason = "undo_left"
-	// ReasonSafetyNetUsed: the slow re-read found something that no event had announced.
-	ReasonSafetyNetUsed Reason = "safety_net_used"
 	// ReasonTooManyProcesses: the system allows no more processes.
 	ReasonTooManyProcesses Reason = "too_many_processes"
 	// ReasonTooManyFiles: the system allows no more open files.
 	ReasonTooManyFiles Reason = "too_many_files"
-	// ReasonSimulated: this is a simulated Mac.
-	ReasonSimulated Reason = "simulated"
 	// ReasonNotSimulated: nothing is simulated here.
 	ReasonNotSimulated Reason = "not_simulated"
 )
@@ -94,38 +82,22 @@ func daemonReasons() []ReasonInfo {
 		{Reason: ReasonNotInApplications, Code: CodePrecondition, Severity: SeverityWarning,
 			Text:   "Fulmen runs outside the Applications folder.",
 			Remedy: "Move it there."},
-		{Reason: ReasonApprovalNeeded, Code: CodePrecondition, Severity: SeverityWarning,
-			Text:   "macOS waits for approval of the background item.",
-			Remedy: "Allow Fulmen in System Settings, General, Login Items."},
-		{Reason: ReasonApprovalWithdrawn, Code: CodePrecondition, Severity: SeverityWarning,
-			Text:   "The approval of the background item was withdrawn.",
-			Remedy: "Allow Fulmen in System Settings, General, Login Items."},
 		{Reason: ReasonDaemonOlderThanApp, Severity: SeverityWarning,
 			Text:   "The daemon is older than the app.",
 			Remedy: "Restart the daemon."},
 		{Reason: ReasonDaemonNewerThanApp, Severity: SeverityWarning,
 			Text:   "The daemon is newer than the app.",
 			Remedy: "Restart the app."},
-		{Reason: ReasonBundleGone, Severity: SeverityWarning,
-			Text:   "The app was moved to the Trash.",
-			Remedy: "Put it back, or run `fulmen uninstall`."},
 		{Reason: ReasonProgramReplaced, Severity: SeverityInfo,
 			Text:   "Fulmen was upgraded; the daemon still is the one from before.",
 			Remedy: "Run `fulmen restart`; jobs go on."},
 		{Reason: ReasonCrashLoop, Severity: SeverityError,
 			Text:   "The daemon ended unexpectedly, several times in a short while.",
 			Remedy: "See `fulmen logs`; `fulmen report` collects what helps to find the fault.", Command: "fulmen logs"},
-		{Reason: ReasonUndoLeft, Severity: SeverityWarning,
-			Text:   "Changes made before an earlier removal can still be put back.",
-			Remedy: "Run `fulmen rdma undo`."},
-		{Reason: ReasonSafetyNetUsed, Severity: SeverityInfo,
-			Text: "The slow re-read found something that no event had announced."},
 		{Reason: ReasonTooManyProcesses, Code: CodeExhausted,
 			Text: "The system allows no more processes."},
 		{Reason: ReasonTooManyFiles, Code: CodeExhausted,
 			Text: "The system allows no more open files."},
-		{Reason: ReasonSimulated, Severity: SeverityInfo, Unknown: true,
-			Text: "This is a simulated Mac."},
 		{Reason: ReasonNotSimulated, Code: CodePrecondition,
 			Text:   "Nothing is simulated here.",
 			Remedy: "Start a daemon with `fulmend run --simulate SCENARIO`."},

@@ -12,8 +12,6 @@ const (
 	ReasonNeedsRoot Reason = "needs_root"
 	// ReasonPermissionDenied: the system did not allow to read it.
 	ReasonPermissionDenied Reason = "permission_denied"
-	// ReasonNotWatched: it moves only while somebody watches.
-	ReasonNotWatched Reason = "not_watched"
 	// ReasonNotYetRead: it has not been read yet.
 	ReasonNotYetRead Reason = "not_yet_read"
 	// ReasonNotMeasured: it has not been measured yet.
@@ -56,8 +54,6 @@ func factReasons() []ReasonInfo {
 			Remedy: "Install Fulmen as a system service."},
 		{Reason: ReasonPermissionDenied, Code: CodeDenied, Unknown: true,
 			Text: "The system did not allow to read it."},
-		{Reason: ReasonNotWatched, Code: CodePrecondition, Unknown: true,
-			Text: "It moves only while somebody watches."},
 		{Reason: ReasonNotYetRead, Code: CodePrecondition, Unknown: true,
 			Text: "It has not been read yet."},
 		{Reason: ReasonNotMeasured, Code: CodePrecondition, Unknown: true,

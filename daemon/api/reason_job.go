@@ -20,8 +20,6 @@ const (
 	ReasonTooManyRanks Reason = "too_many_ranks"
 	// ReasonNotEnoughNodes: there are not enough nodes that qualify.
 	ReasonNotEnoughNodes Reason = "not_enough_nodes"
-	// ReasonNodeExcluded: the spec excludes the node.
-	ReasonNodeExcluded Reason = "node_excluded"
 	// ReasonNodeUnreachable: a node that the job needs does not answer.
 	ReasonNodeUnreachable Reason = "node_unreachable"
 	// ReasonNotEnoughMemory: the GPU's working set on the node is too small or taken.
@@ -74,8 +72,6 @@ const (
 	ReasonSyncFailed Reason = "sync_failed"
 	// ReasonPrepareFailed: the preparation command failed on a node.
 	ReasonPrepareFailed Reason = "prepare_failed"
-	// ReasonPreflightFailed: the nodes are not alike enough to run the program.
-	ReasonPreflightFailed Reason = "preflight_failed"
 	// ReasonGrantRefused: a node did not grant what the plan needs.
 	ReasonGrantRefused Reason = "grant_refused"
 	// ReasonStaleEpoch: the job has a newer home; this one stopped acting.
@@ -112,8 +108,6 @@ const (
 	ReasonVariablesLost Reason = "variables_lost"
 	// ReasonHomeInSight: the node that keeps the job answers, so that nobody takes the job over.
 	ReasonHomeInSight Reason = "home_in_sight"
-	// ReasonOutputDropped: that part of the output was dropped; head and tail are kept.
-	ReasonOutputDropped Reason = "output_dropped"
 	// ReasonOutputWaits: the node of a rank does not answer; its output comes when it does.
 	ReasonOutputWaits Reason = "output_waits"
 	// ReasonOutputUnreachable: the rest of a rank's output is on a node that does not answer.
@@ -153,8 +147,6 @@ func jobReasons() []ReasonInfo {
 			Remedy: "JACCL's mesh ends at 8 ranks; use jaccl-ring or ring."},
 		{Reason: ReasonNotEnoughNodes, Code: CodePrecondition,
 			Text: "There are not enough nodes that qualify.", Command: "fulmen nodes"},
-		{Reason: ReasonNodeExcluded, Code: CodePrecondition,
-			Text: "The spec excludes the node."},
 		{Reason: ReasonNodeUnreachable, Code: CodeUnreachable,
 			Text:   "A node that the job needs does not answer.",
 			Remedy: "Check that it is on, awake and connected.", Command: "fulmen peers"},
@@ -227,9 +219,6 @@ func jobReasons() []ReasonInfo {
 		{Reason: ReasonPrepareFailed, Code: CodePrecondition,
 			Text:   "The preparation command failed on a node.",
 			Remedy: "Try the command there, as the account that the job runs as."},
-		{Reason: ReasonPreflightFailed, Code: CodePrecondition,
-			Text:   "The nodes are not alike enough to run the program.",
-			Remedy: "The causes name each difference.", Command: "fulmen env"},
 		{Reason: ReasonGrantRefused, Code: CodeConflict,
 			Text: "A node did not grant what the plan needs."},
 		{Reason: ReasonStaleEpoch, Code: CodeConflict,
@@ -276,8 +265,6 @@ func jobReasons() []ReasonInfo {
 		{Reason: ReasonHomeInSight, Code: CodeConflict,
 			Text:   "The node that keeps the job answers.",
 			Remedy: "Stop the job, or wait."},
-		{Reason: ReasonOutputDropped, Code: CodeNotFound,
-			Text: "That part of the output was dropped; head and tail are kept."},
 		{Reason: ReasonOutputWaits, Code: CodeUnreachable,
 			Text: "The node of a rank does not answer; its output comes when it does."},
 		{Reason: ReasonOutputUnreachable, Code: CodeUnreachable,

@@ -30,16 +30,12 @@ const (
 	ReasonAddressLost Reason = "address_lost"
 	// ReasonNoAddress: the interface has no address.
 	ReasonNoAddress Reason = "no_address"
-	// ReasonAddressConflict: two machines use the same address.
-	ReasonAddressConflict Reason = "address_conflict"
 	// ReasonNetworkLost: the Mac lost its network.
 	ReasonNetworkLost Reason = "network_lost"
 	// ReasonNetworkNotTrusted: the network is neither Thunderbolt, named in the request, nor trusted.
 	ReasonNetworkNotTrusted Reason = "network_not_trusted"
 	// ReasonLinkBusy: the link is being changed or measured.
 	ReasonLinkBusy Reason = "link_busy"
-	// ReasonMuted: the cable's warnings were muted by a person.
-	ReasonMuted Reason = "muted"
 )
 
 // linkReasons are the rows about cables, ports and networks.
@@ -84,8 +80,6 @@ func linkReasons() []ReasonInfo {
 			Text: "The interface lost its address.", Command: "fulmen rdma check"},
 		{Reason: ReasonNoAddress, Code: CodePrecondition, Unknown: true,
 			Text: "The interface has no address.", Command: "fulmen rdma check"},
-		{Reason: ReasonAddressConflict, Code: CodeConflict, Severity: SeverityWarning,
-			Text: "Two machines use the same address."},
 		{Reason: ReasonNetworkLost, Code: CodeUnreachable, Severity: SeverityWarning,
 			Text:   "The Mac lost its network.",
 			Remedy: "Check its network cable or Wi-Fi, then the router or switch.", Command: "fulmen peers"},
@@ -95,7 +89,5 @@ func linkReasons() []ReasonInfo {
 		{Reason: ReasonLinkBusy, Code: CodeConflict,
 			Text:   "The link is being changed or measured.",
 			Remedy: "Repeat it when that is done."},
-		{Reason: ReasonMuted,
-			Text: "The cable's warnings were muted by a person."},
 	}
 }

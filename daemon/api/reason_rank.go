@@ -40,8 +40,6 @@ const (
 	ReasonStrayConnection Reason = "stray_connection"
 	// ReasonWrongRankNumber: the program reported another rank than it was given.
 	ReasonWrongRankNumber Reason = "wrong_rank_number"
-	// ReasonDuplicateRank: the rank connected twice.
-	ReasonDuplicateRank Reason = "duplicate_rank"
 	// ReasonSideChannelLimit: the side channel carried more than an initialisation needs.
 	ReasonSideChannelLimit Reason = "side_channel_limit"
 	// ReasonSideChannelLost: the side channel of a rank broke before it had joined.
@@ -105,8 +103,6 @@ func rankReasons() []ReasonInfo {
 		{Reason: ReasonWrongRankNumber, Code: CodeInvalid,
 			Text:   "The program reported another rank than it was given.",
 			Remedy: "Do not change MLX_RANK in the program."},
-		{Reason: ReasonDuplicateRank, Code: CodeConflict,
-			Text: "The rank connected twice."},
 		{Reason: ReasonSideChannelLimit, Code: CodeExhausted,
 			Text: "The side channel carried more than an initialisation needs."},
 		{Reason: ReasonSideChannelLost, Code: CodeUnreachable,

@@ -32,8 +32,6 @@ const (
 	ReasonNotTheWriter Reason = "not_the_writer"
 	// ReasonBadSignature: a signature does not fit what it signs.
 	ReasonBadSignature Reason = "bad_signature"
-	// ReasonStaleVersion: a newer version of the document is known.
-	ReasonStaleVersion Reason = "stale_version"
 	// ReasonDuplicateRequest: another request with this request_id had other contents.
 	ReasonDuplicateRequest Reason = "duplicate_request"
 	// ReasonNoSuchNode: no node has this id or name.
@@ -101,9 +99,6 @@ func requestReasons() []ReasonInfo {
 			Text: "Only the node that a document is about may write it."},
 		{Reason: ReasonBadSignature, Code: CodeDenied,
 			Text: "A signature does not fit what it signs."},
-		{Reason: ReasonStaleVersion, Code: CodeConflict,
-			Text:   "A newer version of the document is known.",
-			Remedy: "Read it again and repeat."},
 		{Reason: ReasonDuplicateRequest, Code: CodeConflict,
 			Text:   "Another request with this request_id had other contents.",
 			Remedy: "Use a new request_id."},

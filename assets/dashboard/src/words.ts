@@ -88,7 +88,6 @@ export const reason: (reason: api.Reason) => string = from({
   link_below_ports: "Slower than its ports",
   link_below_history: "Slower than it was",
   not_measured: "Not measured yet",
-  not_watched: "Shown while somebody looks",
   not_yet_read: "Not read yet",
   node_unreachable: "Not reached",
 });

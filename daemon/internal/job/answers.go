@@ -93,7 +93,7 @@ func final(r api.Reason) bool {
 		api.ReasonSpecAltered, api.ReasonSpecExpired, api.ReasonBadSignature, api.ReasonNotAMember, api.ReasonSpecConflict, api.ReasonVariablesLost,
 		api.ReasonAccountForbidden, api.ReasonInterpreterMissing, api.ReasonProgramMissing, api.ReasonProgramNotExecutable,
 		api.ReasonDirectoryMissing, api.ReasonMacOSPrivacy, api.ReasonSyncTooLarge, api.ReasonSyncLeavesFolder,
-		api.ReasonPrepareFailed, api.ReasonPreflightFailed, api.ReasonMLXVersionsDiffer, api.ReasonPythonVersionsDiffer,
+		api.ReasonPrepareFailed, api.ReasonMLXVersionsDiffer, api.ReasonPythonVersionsDiffer,
 		api.ReasonPackageVersionsDiffer,
 	}, r)
 }

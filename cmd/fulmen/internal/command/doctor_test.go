@@ -35,7 +35,7 @@ func TestConditionChecks(t *testing.T) {
 	is.Equal(conditionChecks(nil)[0].Answer, api.AnswerYes)
 	checks := conditionChecks([]api.NodeCondition{
 		{Condition: api.Condition{Code: api.ReasonDiskFull, Severity: api.SeverityError, Text: "Full.", Remedy: "Make room."}},
-		{Condition: api.Condition{Code: api.ReasonSimulated, Severity: api.SeverityInfo}},
+		{Condition: api.Condition{Code: api.ReasonClockStepped, Severity: api.SeverityInfo}},
 	})
 	is.Equal(checks[0], api.DoctorCheck{Check: "health", Answer: api.AnswerNo, Reason: api.ReasonDiskFull, Text: "Full.", Remedy: "Make room."})
 	is.Equal(checks[1].Answer, api.AnswerYes) // what is worth knowing does not fail

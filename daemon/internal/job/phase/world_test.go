@@ -203,7 +203,7 @@ func (m *machine) carry(out []Effect) {
 			m.askVotes(e)
 		case Preflight:
 			if w.rng.IntN(20) == 0 {
-				m.answer(m, PreflightFailed{Attempt: e.Attempt, Cause: Cause{Reason: api.ReasonPreflightFailed}})
+				m.answer(m, PreflightFailed{Attempt: e.Attempt, Cause: Cause{Reason: api.ReasonProgramMissing}})
 			} else {
 				m.answer(m, Preflighted{Attempt: e.Attempt})
 			}
