@@ -96,6 +96,7 @@ func cableConditions() []Info {
 		{Code: api.ReasonLinkFlapping},
 		{Code: api.ReasonLinkDown, DependsOn: flapping},
 		{Code: api.ReasonRDMAPortSuspect},
+		{Code: api.ReasonRDMAProbesSpent},
 		{Code: api.ReasonLinkBelowPorts, DependsOn: flapping},
 		{Code: api.ReasonLinkBelowHistory},
 	}
