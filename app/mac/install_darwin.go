@@ -102,9 +102,7 @@ func (s *Shell) move(ctx context.Context) error {
 		err = copies(ctx, from.Path, to.Path)
 	}
 	if err != nil {
-		told := api.Errorf(api.ReasonNotInApplications, "", "Fulmen cannot move itself.")
-		told.Data.Remedy = "Drag it into the Applications folder."
-		return told
+		return notMoved(err)
 	}
 	if err := runs(ctx, "/usr/bin/open", "-n", to.Path); err != nil {
 		return err

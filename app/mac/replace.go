@@ -1,7 +1,12 @@
 package mac
 
 import (
+	"errors"
+	"fmt"
 	"path/filepath"
+	"syscall"
+
+	"fulmen/daemon/api"
 )
 
 // needsAdministrator reports whether the place of the app can be filled only with
@@ -30,4 +35,14 @@ func replaceCommand(from, to string) string {
 // replaceScript is AppleScript that runs it with the rights of an administrator.
 func replaceScript(from, to string) string {
 	return administratorScript(replaceCommand(from, to), "Fulmen moves into the Applications folder, and replaces the copy that is there.")
+}
+
+// notMoved is what to say where the app stays where it is, with what macOS said.
+func notMoved(err error) *api.Error {
+	told := api.Errorf(api.ReasonNotInApplications, "", "Fulmen could not move itself into the Applications folder.")
+	if errno, ok := errors.AsType[syscall.Errno](err); ok {
+		told.Message = fmt.Sprintf("Fulmen could not move itself into the Applications folder: %s.", errno.Error())
+	}
+	told.Data.Remedy = "Drag it there."
+	return told
 }

@@ -1,14 +1,18 @@
 package mac
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
 )
 
 func TestNeedsAdministrator(t *testing.T) {
@@ -89,4 +93,11 @@ func TestReplace(t *testing.T) {
 		is.Equal(version(to), "1")
 		alone(t, to)
 	})
+}
+
+func TestNotMoved(t *testing.T) {
+	is := is.New(t)
+	told := notMoved(&fs.PathError{Op: "rename", Path: "x", Err: syscall.ENOSPC})
+	is.True(errors.Is(told, api.ReasonNotInApplications))
+	is.Equal(told.Message+" "+told.Data.Remedy, "Fulmen could not move itself into the Applications folder: no space left on device. Drag it there.")
 }

@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
@@ -134,6 +135,8 @@ func TestCheckDocument(t *testing.T) {
 			change(&d)
 			if err := d.Check(); AsError(err) == nil || AsError(err).Code == CodeInternal {
 				t.Errorf("not refused: %v", err)
+			} else if tooLarge := len(d.Value) > MaxValueBytes; errors.Is(err, ReasonDocumentTooLarge) != tooLarge {
+				t.Errorf("refused as %v", err)
 			}
 		})
 	}

@@ -34,8 +34,6 @@ const (
 	ReasonTooManySubscriptions Reason = "too_many_subscriptions"
 	// ReasonTooManyClients: too many clients are connected.
 	ReasonTooManyClients Reason = "too_many_clients"
-	// ReasonSlowClient: the client did not read for too long and was disconnected.
-	ReasonSlowClient Reason = "slow_client"
 )
 
 // accessReasons are the rows about who may do what.
@@ -86,8 +84,5 @@ func accessReasons() []ReasonInfo {
 		{Reason: ReasonTooManyClients, Code: CodeExhausted,
 			Text:   "Too many clients are connected.",
 			Remedy: "Close some of them."},
-		{Reason: ReasonSlowClient, Code: CodeExhausted,
-			Text:   "The client did not read for too long and was disconnected.",
-			Remedy: "Connect again and take a new snapshot."},
 	}
 }

@@ -30,10 +30,6 @@ const (
 	ReasonWaitingInLine Reason = "waiting_in_line"
 	// ReasonGPUUsedByOtherProgram: another program uses the GPU.
 	ReasonGPUUsedByOtherProgram Reason = "gpu_used_by_other_program"
-	// ReasonNoMesh: the nodes are not all joined to each other by ready cables.
-	ReasonNoMesh Reason = "no_mesh"
-	// ReasonNoRing: the nodes cannot be put in a ring with the same number of cables on every edge.
-	ReasonNoRing Reason = "no_ring"
 	// ReasonNoBackend: no backend can join these nodes.
 	ReasonNoBackend Reason = "no_backend"
 	// ReasonUnencrypted: the ranks talk over a network without encryption.
@@ -160,12 +156,6 @@ func jobReasons() []ReasonInfo {
 		{Reason: ReasonGPUUsedByOtherProgram, Code: CodeConflict,
 			Text:   "Another program uses the GPU.",
 			Remedy: "Quit it, or wait: after times.gpu_wait the job starts beside it."},
-		{Reason: ReasonNoMesh, Code: CodePrecondition,
-			Text:   "The nodes are not all joined to each other by ready cables.",
-			Remedy: "Add the missing cables, or use jaccl-ring.", Command: "fulmen topology"},
-		{Reason: ReasonNoRing, Code: CodePrecondition,
-			Text:   "The nodes cannot be put in a ring with the same number of cables on every edge.",
-			Remedy: "Add the missing cables.", Command: "fulmen topology"},
 		{Reason: ReasonNoBackend, Code: CodePrecondition,
 			Text:   "No backend can join these nodes.",
 			Remedy: "The causes name what is missing for each."},

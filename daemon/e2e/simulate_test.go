@@ -137,7 +137,7 @@ func TestSimulateRefusals(t *testing.T) {
 
 	real := start(t, newHome(t)).dial()
 	_, err := client.Call[api.Empty](context.Background(), real, "daemon.simulate", api.DaemonSimulateParams{Line: "unplug studio-1.tb4"})
-	is.True(errors.Is(err, api.CodePrecondition))
+	is.True(errors.Is(err, api.ReasonNotSimulated))
 	is.Equal(call[api.DaemonInfoResult](t, real, "daemon.info", nil).Scenario, "")
 }
 

@@ -23,6 +23,7 @@ func All() []Rule {
 		{"timing", "a test that sleeps is slow or flaky; a ticker polls, which needs a reason", checkTiming},
 		{"logs", "a report shows the messages of the log, so nothing of anybody may be in them", checkLogs},
 		{"replies", "who reads a reply can do nothing with how a program or a library broke", checkReplies},
+		{"reasons", "a reason that nothing gives is a promise to people and programs that nobody keeps", checkReasons},
 		{"init", "importing a package changes nothing; what must be set up is set up by the caller", checkInit},
 		{"fuzz", "whatever reads bytes from outside is tried with bytes nobody thought of", checkFuzz},
 		{"pins", "the same commit builds the same thing in a year, from inputs that are checked", checkPins},

@@ -21,7 +21,7 @@ func (w *world) jaccl(backend api.Backend, nodes []api.NodeID) (api.Plan, error)
 				return c.RDMA == api.RDMAReady && (c.Ends[0].End.Node == n && c.Ends[1].End.Node == other || c.Ends[0].End.Node == other && c.Ends[1].End.Node == n)
 			})
 			if at < 0 {
-				return api.Plan{}, api.NewError(api.ReasonNoMesh, "")
+				return api.Plan{}, api.NewError(api.ReasonNoBackend, "")
 			}
 			plan.Links = append(plan.Links, api.PlanLink{From: k, To: i, Kind: api.LinkRDMA, Link: cables[at].Link})
 		}

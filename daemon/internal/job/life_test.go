@@ -208,8 +208,12 @@ func TestAPlaceAppears(t *testing.T) {
 		id := a.submits(program(words("sleep", "1s"), a, b, c))
 		pass(time.Minute)
 		is.Equal(a.sees(id).Reason, api.ReasonNodeUnreachable)
+		second := a.submits(program(words("sleep", "1s"), a, b, c))
+		pass(time.Second)
+		is.Equal(a.sees(second).Reason, api.ReasonWaitingInLine) // it waits for what the first waits for
 		c.start()
 		a.until(id, api.JobSucceeded, 10*time.Second)
+		a.until(second, api.JobSucceeded, 10*time.Second)
 	})
 }
 

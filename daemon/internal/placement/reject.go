@@ -215,18 +215,12 @@ func (m *misses) cause(x miss) api.Cause {
 	if c := m.mixed(x.set); c != nil {
 		return *c
 	}
-	p, is := m.gap(x.set)
-	if c, crowded := m.field.crowded(x.set); crowded && !is {
-		return *m.exceeds(c.node, c.receptacle, (c.peers & x.set).size(), m.tier)
+	if p, is := m.gap(x.set); is {
+		return m.apart(pairOf(m.field.nodes[p.a], m.field.nodes[p.b]), m.tier)
 	}
-	if !is {
-		reason := api.ReasonNoRing
-		if m.tier.shape == api.ShapeMesh {
-			reason = api.ReasonNoMesh
-		}
-		return causeOf(reason, "", "what joins these nodes closes no %s", m.tier.shape)
-	}
-	return m.apart(pairOf(m.field.nodes[p.a], m.field.nodes[p.b]), m.tier)
+	// Nodes that are all joined are a ring and a mesh, so they lack receptacles alone.
+	c, _ := m.field.crowded(x.set)
+	return *m.exceeds(c.node, c.receptacle, (c.peers & x.set).size(), m.tier)
 }
 
 // mixed says that a set has different versions of MLX.

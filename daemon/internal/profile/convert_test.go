@@ -2,7 +2,10 @@ package profile
 
 import (
 	"encoding/json"
+	"fmt"
+	"io/fs"
 	"math"
+	"syscall"
 	"testing"
 
 	"github.com/matryer/is"
@@ -77,4 +80,13 @@ func FuzzResult(f *testing.F) {
 			t.Fatal(err)
 		}
 	})
+}
+
+func TestWhyAWorkerDidNotStart(t *testing.T) {
+	for err, want := range map[error]api.Reason{
+		fs.ErrNotExist: api.ReasonMLXMissing, syscall.EAGAIN: api.ReasonTooManyProcesses, syscall.EMFILE: api.ReasonTooManyFiles,
+		syscall.ENFILE: api.ReasonTooManyFiles, syscall.EACCES: api.ReasonSpawnFailed,
+	} {
+		is.New(t).Equal(reasonNotStarted(fmt.Errorf("start: %w", err)), want)
+	}
 }

@@ -123,6 +123,22 @@ func TestNothingIsStartedWithoutAGrant(t *testing.T) {
 	m.until(p.Rank, api.RankExited)
 }
 
+func TestNoMoreIsStartedThanTheSpecAllows(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	m := newMac(t).boot()
+	spec := m.spec("echo ran")
+	spec.MaxAttempts, spec.Retries = 1, 1
+	p := m.params(spec)
+	for range 2 {
+		m.mustStart(p)
+		m.until(p.Rank, api.RankExited)
+		m.free(p.Rank)
+		p.Rank.Attempt++
+	}
+	is.True(isReason(m.start(p), api.ReasonRetriesSpent))
+}
+
 func TestARepeatedStartIsOne(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -121,7 +121,7 @@ func (c *conn) end(code websocket.StatusCode, cause error) {
 // read a farewell either.
 func (c *conn) cut() {
 	c.log().Info("a client did not read and was disconnected")
-	c.cancel(api.NewError(api.ReasonSlowClient, ""))
+	c.cancel(errDisconnected)
 }
 
 // finish lets go of everything that belongs to the connection.

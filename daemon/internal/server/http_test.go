@@ -2,6 +2,8 @@ package server_test
 
 import (
 	"bufio"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -111,6 +113,11 @@ func TestWithoutPages(t *testing.T) {
 	for path, want := range map[string]int{"/": 200, "/schema": 404, "/metrics": 404, "/assets/app.js": 404} {
 		resp := ask(t, "tcp", host, "GET "+path+" HTTP/1.1\nHost: "+host+"\nConnection: close")
 		is.Equal(resp.StatusCode, want)
+		if want == 404 {
+			var e api.Error
+			is.NoErr(json.NewDecoder(resp.Body).Decode(&e))
+			is.True(errors.Is(&e, api.ReasonNoSuchPath))
+		}
 	}
 }
 

@@ -131,7 +131,7 @@ func TestWatchesAreEndedAndBounded(t *testing.T) {
 	for range 64 {
 		w.ok("state.watch", `{}`, nil)
 	}
-	is.Equal(w.call("state.watch", `{}`).Error.Code, int(api.CodeExhausted))
+	is.Equal(w.call("state.watch", `{}`).Error.Data.Reason, api.ReasonTooManySubscriptions)
 	is.Equal(a.Facts.Watches(), 64)
 	a.Facts.Lag()
 	for range 64 {

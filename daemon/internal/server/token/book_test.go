@@ -88,7 +88,7 @@ func TestTokenLife(t *testing.T) {
 	is.NoErr(err)
 
 	_, err = b.Revoke(502, "script") // foreign
-	is.True(errors.Is(err, api.CodeNotFound))
+	is.True(errors.Is(err, api.ReasonNoSuchToken))
 	is.True(b.Stands(got))
 	_, err = b.Revoke(501, "script")
 	is.NoErr(err)
@@ -147,7 +147,7 @@ func TestNamesAndLimits(t *testing.T) {
 	_, _, err := b.Create(501, "café 1", 0)
 	is.NoErr(err)
 	_, _, err = b.Create(501, "café 1", 0)
-	is.True(errors.Is(err, api.CodeConflict))
+	is.True(errors.Is(err, api.ReasonNameTaken))
 	_, _, err = b.Create(502, "café 1", 0) // another user's name is no conflict
 	is.NoErr(err)
 	for i := range MaxPerUser - 1 {
@@ -155,7 +155,7 @@ func TestNamesAndLimits(t *testing.T) {
 		is.NoErr(err)
 	}
 	_, _, err = b.Create(501, "one more", 0)
-	is.True(errors.Is(err, api.CodeExhausted))
+	is.True(errors.Is(err, api.ReasonTooManyTokens))
 	_, _, err = b.Create(502, "one more", 0)
 	is.NoErr(err)
 	is.Equal(len(b.List(502)), 2)
