@@ -164,6 +164,13 @@ func (m *Mac) Project() error {
 	return m.apply(facts)
 }
 
+// Still keeps the machine as it is, whatever changes on the Mac that is followed,
+// until release is called.
+func (m *Mac) Still() (release func()) {
+	m.projecting.Lock()
+	return m.projecting.Unlock
+}
+
 // merge takes the areas of a newer snapshot over; one that is absent there is
 // silent now.
 func merge(into *native.Snapshot, from native.Snapshot, areas []native.Area) {
