@@ -43,7 +43,7 @@ DEPS_STALE := stale
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build run demo test race darwin darwinsim fuzz lint generate check app sign notarize dmg pkg release app-check screenshots bench soak clean stale
+.PHONY: help deps build run demo test race darwin darwinsim fuzz lint generate check app sign notarize dmg pkg release app-check screenshots bench soak mutate clean stale
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -160,6 +160,9 @@ ifneq ($(shell uname -s),Darwin)
 	$(GO) test -tags darwinsim -run '^$$' -fuzz '^FuzzRegistry$$' -fuzztime 3m ./native/darwin/simmac
 endif
 	@$(MAKE) fuzz FUZZTIME=3m
+
+mutate: build ## put small faults into the rules, one at a time, and tell which no test finds; N=300 of them, drawn by SEED (0: a new one)
+	@$(GO) run ./cmd/internal/mutate -n $(or $(N),300) -seed $(or $(SEED),0)
 
 clean: ## remove what was built; the fetched wheels stay in build/cache
 	rm -rf build/bin build/tools build/mlx build/darwin build/app build/release build/bench.json $(DEPS)
