@@ -99,6 +99,8 @@ func TestMacApp(t *testing.T) {
 			p.does("refuse", "login")
 			p.click("Settings", "Open at Login")
 			p.sees("registered", "login")
+			p.click("Settings", "Open at Login")
+			p.sees("unregistered", "login")
 		}},
 		{"pairs, notifies, opens", func(t *testing.T) {
 			is := is.New(t)
@@ -149,8 +151,10 @@ func TestMacApp(t *testing.T) {
 		}},
 		{"quits", func(t *testing.T) {
 			is := is.New(t)
-			p.does("menu")
+			p.does("open")
+			p.sees("alert", "Fulmen")
 			p.click("Quit")
+			p.sees("closed", "Fulmen") // a dialog whose reason is gone is put away
 			p.sees("quit")
 			ended = true
 			is.NoErr(app.Wait())
