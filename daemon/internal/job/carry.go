@@ -177,8 +177,8 @@ func (a *actor) forwardStop(e phase.ForwardStop) {
 	})
 }
 
-// handOver asks another node to be the home. Where its answer is lost nobody
-// knows, and the phase machine asks again.
+// handOver asks another node to be the home. That it is, its document says; until that has
+// come the phase machine asks again.
 func (a *actor) handOver(e phase.HandOver) {
 	job := e.Job
 	params := api.PeerJobParams{Wish: api.WishSubmit, Job: a.id, By: job.Principal, Handed: &job, Offer: &e.Offer, Environment: a.j.environment(a.id)}
@@ -186,7 +186,7 @@ func (a *actor) handOver(e phase.HandOver) {
 		err := a.j.call(a.j.ctx, e.To, "peer.job", params, nil, a.j.within(wishWithin, e.To, "to keep the job "+a.id.String()))
 		switch {
 		case err == nil:
-			return events(phase.HandOverAccepted{Node: e.To})
+			return came{}
 		case definite(err):
 			if newer := a.j.newerHome(a.id, e.To, err); newer != nil {
 				return events(newer)

@@ -107,3 +107,32 @@ func TestAHomeThatForgotEndsNobodyElsesJob(t *testing.T) {
 		is.Equal(code(t, job), 42)
 	})
 }
+
+// A node that says that it keeps a job, and loses its database before it has told anybody
+// else, is asked again: the job goes on.
+func TestANewHomeThatForgotAtOnceIsAskedAgain(t *testing.T) {
+	in(t, 3, func(t *testing.T, w *world) {
+		is := is.New(t)
+		a, b := w.nodes[0], w.nodes[1]
+		w.slow = time.Second // a plan, so that nobody is asked to hold the document yet
+		id := a.submits(program(words("sleep", "1s"), b, a))
+		hasWritten := func() bool {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			return len(b.wrote) > 0
+		}
+		for range 5000 {
+			if hasWritten() {
+				break
+			}
+			pass(time.Millisecond) // what it wrote comes to the others after two
+		}
+		is.True(hasWritten()) // it has taken the job
+		_, isTold := a.ledger.Get(b.Jobs.key(id))
+		is.True(!isTold) // and nobody knows
+		b.forgets(time.Second)
+		job := w.agree(id, api.JobSucceeded)
+		is.Equal(job.Home, b.id)
+		is.Equal(job.Attempt, 1)
+	})
+}

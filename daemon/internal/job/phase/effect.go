@@ -17,8 +17,9 @@ type PutDocument struct{ Job api.Job }
 // AskPlan looks for nodes: answered by [Planned] or [Unplaceable].
 type AskPlan struct{}
 
-// HandOver makes another node the home, by an offer under the epoch after the job's.
-// Repeating it to the same node is harmless.
+// HandOver makes another node the home, by an offer under the epoch after the job's. It is
+// repeated, which is harmless, until that node's own document has come ([Seen]): one that
+// says yes and then loses its database keeps nothing, and nobody would keep the job.
 type HandOver struct {
 	To    api.NodeID
 	Job   api.Job

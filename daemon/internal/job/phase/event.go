@@ -37,10 +37,8 @@ type Planned struct{ Plan api.Plan }
 // the caller sends Planned as soon as there is one.
 type Unplaceable struct{ Cause Cause }
 
-// HandOverAccepted says that the node asked by [HandOver] is the job's home now.
-type HandOverAccepted struct{ Node api.NodeID }
-
-// HandOverRefused says that it is not, and will not become it from that call.
+// HandOverRefused says that the node asked by [HandOver] is not the job's home, and will
+// not become it from that call.
 type HandOverRefused struct {
 	Node  api.NodeID
 	Cause Cause
@@ -215,32 +213,31 @@ type VoteRefused struct{ Epoch uint64 }
 // the home nor any node of its attempt is in sight.
 type TakeOver struct{ By api.Principal }
 
-func (Signed) event()           {}
-func (Planned) event()          {}
-func (Unplaceable) event()      {}
-func (HandOverAccepted) event() {}
-func (HandOverRefused) event()  {}
-func (Preflighted) event()      {}
-func (PreflightFailed) event()  {}
-func (Granted) event()          {}
-func (Noted) event()            {}
-func (GrantRefused) event()     {}
-func (RankAt) event()           {}
-func (RankEnded) event()        {}
-func (RankFailing) event()      {}
-func (EndAccepted) event()      {}
-func (Renewed) event()          {}
-func (Woke) event()             {}
-func (NodeLost) event()         {}
-func (LinkLost) event()         {}
-func (Unlike) event()           {}
-func (NodeBack) event()         {}
-func (Printed) event()          {}
-func (StopAsked) event()        {}
-func (TimerFired) event()       {}
-func (Sight) event()            {}
-func (Held) event()             {}
-func (Seen) event()             {}
-func (TakeOver) event()         {}
-func (Voted) event()            {}
-func (VoteRefused) event()      {}
+func (Signed) event()          {}
+func (Planned) event()         {}
+func (Unplaceable) event()     {}
+func (HandOverRefused) event() {}
+func (Preflighted) event()     {}
+func (PreflightFailed) event() {}
+func (Granted) event()         {}
+func (Noted) event()           {}
+func (GrantRefused) event()    {}
+func (RankAt) event()          {}
+func (RankEnded) event()       {}
+func (RankFailing) event()     {}
+func (EndAccepted) event()     {}
+func (Renewed) event()         {}
+func (Woke) event()            {}
+func (NodeLost) event()        {}
+func (LinkLost) event()        {}
+func (Unlike) event()          {}
+func (NodeBack) event()        {}
+func (Printed) event()         {}
+func (StopAsked) event()       {}
+func (TimerFired) event()      {}
+func (Sight) event()           {}
+func (Held) event()            {}
+func (Seen) event()            {}
+func (TakeOver) event()        {}
+func (Voted) event()           {}
+func (VoteRefused) event()     {}

@@ -50,7 +50,7 @@ func event(s State, kind byte, a int, b byte) Event {
 	case 1:
 		return Unplaceable{cause}
 	case 2:
-		return HandOverAccepted{node}
+		return Seen{api.Job{Home: node, Epoch: s.Job.Epoch + 1, Phase: api.JobPlacing}}
 	case 3:
 		return Preflighted{Attempt: attempt}
 	case 4:

@@ -17,7 +17,9 @@ func TestTheHomeGoesToTheNodeOfRankZero(t *testing.T) {
 	is.Equal(g.did(), "hand over to node1")
 	g.next(StopAsked{}).fire(TimerHandOver)
 	is.Equal(g.did(), "hand over to node1") // again, to the same node only
-	g.next(HandOverAccepted{nodeID(1)})
+	handed := g.s.Job
+	handed.Home, handed.Epoch, handed.StopRequested = nodeID(1), 2, nil
+	g.next(Seen{handed})
 	is.Equal(g.did(), "ForwardStop")
 	is.Equal(g.s.Role, RoleFollower)
 

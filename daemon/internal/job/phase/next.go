@@ -66,10 +66,6 @@ func (m *step) home(e Event) {
 		m.planned(e.Plan)
 	case Unplaceable:
 		m.unplaceable(e.Cause)
-	case HandOverAccepted:
-		if m.handing != "" && e.Node == m.handing {
-			m.handedOver(e.Node)
-		}
 	case HandOverRefused:
 		m.handOverRefused(e)
 	case Preflighted:
@@ -124,8 +120,8 @@ func (m *step) home(e Event) {
 		m.documentHeld(e)
 	case Seen:
 		if e.Job.Outranks(m.Job) {
-			if m.handing == e.Job.Home {
-				m.handedOver(e.Job.Home)
+			if stop := m.Job.StopRequested; stop != nil && m.handing == e.Job.Home {
+				m.do(ForwardStop{m.handing, *stop})
 			}
 			m.stopActing(e.Job.Epoch)
 			m.Job = e.Job

@@ -87,16 +87,6 @@ func HandsOver(job api.Job, self, first api.NodeID) bool {
 	return job.Attempt == 0 && first != self && job.Principal.Node == self && !slices.ContainsFunc(job.Homes, elsewhere)
 }
 
-func (m *step) handedOver(to api.NodeID) {
-	if stop := m.Job.StopRequested; stop != nil {
-		m.do(ForwardStop{to, *stop})
-	}
-	offer := m.Rules.offer(m.Job, to, m.Job.Epoch+1)
-	m.stopActing(offer.Epoch)
-	m.Job.NextHome = ""
-	m.succeed(offer)
-}
-
 // succeed takes a step to another home.
 func (m *step) succeed(s api.Succession) {
 	m.Job.Succeed(s)

@@ -197,7 +197,6 @@ func (m *machine) carry(out []Effect) {
 					to.carry(fx)
 					to.look()
 				}
-				to.answer(m, HandOverAccepted{to.id})
 			})
 		case AskVotes:
 			m.askVotes(e)
