@@ -1,32 +1,50 @@
 package daemon
 
 import (
+	"errors"
 	"testing"
-	"time"
 
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/cluster/liveness"
 )
 
 func TestANameOutlivesADaemon(t *testing.T) {
 	is := is.New(t)
-	const node, other = api.NodeID("aaaaaaaaaaaaaaaa"), api.NodeID("bbbbbbbbbbbbbbbb")
-	saved := make(chan map[api.NodeID]string, 2)
-	save := func(names map[api.NodeID]string) error { saved <- names; return nil }
-	c := &called{save: save, names: map[api.NodeID]string{}}
-	is.Equal(c.name(node, "mac-aaaa", false), "mac-aaaa") // there is no better one
-	is.Equal(c.name(node, "studio", true), "studio")
-	var kept map[api.NodeID]string
-	select {
-	case kept = <-saved:
-	case <-time.After(time.Minute):
-		t.Fatal("it is not saved")
+	const studio, book = api.NodeID("j79r4zr55xd4ph64"), api.NodeID("cpv0cwypxp44qw0p")
+	var saved []map[api.NodeID]string
+	var full error
+	save := func(names map[api.NodeID]string) error {
+		if full == nil {
+			saved = append(saved, names)
+		}
+		return full
 	}
-	is.Equal(kept, map[api.NodeID]string{node: "studio"})
-	c = &called{save: save, names: kept}
-	is.Equal(c.name(node, "mac-aaaa", false), "studio")
-	is.Equal(c.name(other, "mac-bbbb", false), "mac-bbbb")
-	is.Equal(c.name(node, "studio", true), "studio")
-	is.Equal(len(saved), 0) // the same is not saved again
+	known := func(names map[api.NodeID]string) liveness.Input {
+		in := liveness.Input{Self: studio, Members: []api.Member{{Node: studio}, {Node: book}}}
+		for node, name := range names {
+			d := api.Document{Node: node, Kind: api.KindIdentity, Inc: 1, Seq: 1}
+			is.NoErr(d.SetValue(api.Identity{Name: name}))
+			in.Docs = append(in.Docs, d)
+		}
+		return in
+	}
+	c := &called{save: save}
+	is.Equal(c.derive(known(nil)).Name(studio), "mac-j79r")                               // there is no better one,
+	is.Equal(c.derive(known(map[api.NodeID]string{studio: ""})).Name(studio), "mac-j79r") // nor in a first look that found none
+	is.Equal(len(saved), 0)                                                               // and it is not taken for one
+	full = errors.New("the disk is full")
+	is.Equal(c.derive(known(map[api.NodeID]string{studio: "Studio"})).Name(studio), "studio")
+	full = nil
+	is.Equal(c.derive(known(map[api.NodeID]string{studio: "Studio"})).Name(studio), "studio")
+	is.Equal(saved, []map[api.NodeID]string{{studio: "Studio"}}) // when it is told
+	c.derive(known(map[api.NodeID]string{studio: "Studio"}))
+	is.Equal(len(saved), 1) // the same is not saved again
+
+	c = &called{save: save, names: saved[0]}
+	is.Equal(c.derive(known(nil)).Name(studio), "studio")
+	is.Equal(c.derive(known(map[api.NodeID]string{book: "Studio"})).Name(book), "studio-2") // the other has it
+	is.Equal(c.derive(known(map[api.NodeID]string{studio: "Desk"})).Name(studio), "desk")
+	is.Equal(saved[len(saved)-1], map[api.NodeID]string{studio: "Desk", book: "Studio"})
 }

@@ -264,17 +264,7 @@ func (d *daemon) peerPreflight(ctx context.Context, home gate.Home, p api.PeerPr
 }
 
 // shortNameOf is what people call a node.
-func (d *daemon) shortNameOf(id api.NodeID) string {
-	name := d.nodes.current().Names()[id]
-	if name == "" {
-		return id.Display()
-	}
-	var identity api.Identity
-	record, isKnown := d.ledger.Get(api.Key{Node: id, Kind: api.KindIdentity})
-	// Of a Mac that is looked at for the first time there may be an identity without a name.
-	isKnown = isKnown && record.Decode(&identity) == nil && identity.Name != ""
-	return d.called.name(id, name, isKnown)
-}
+func (d *daemon) shortNameOf(id api.NodeID) string { return d.nodes.current().Name(id) }
 
 // compare says what differs between nodes, by their names.
 func (d *daemon) compare(answers []api.Preflight, allowMixed bool) []api.Cause {

@@ -139,7 +139,7 @@ func (n *nodes) derive() {
 		in.Seen[member.Node] = liveness.Seen{Liveness: state.Liveness, Since: api.TimeOf(state.Since), Reason: state.Reason}
 		in.Paths[member.Node] = n.node.Paths(member.Node)
 	}
-	view := liveness.Derive(in)
+	view := d.called.derive(in)
 	stale := []api.NodeID{}
 	for _, one := range view.Nodes {
 		if view.Stale(one.Node) {

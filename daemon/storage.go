@@ -229,7 +229,7 @@ func (s storage) saveName(name string) error {
 	return s.db.Update(func(w store.Writer) error { return write(w, bucketCluster, keyName, name) })
 }
 
-// loadCalled is what Macs were called last.
+// loadCalled is what Macs called themselves last.
 func (s storage) loadCalled() (map[api.NodeID]string, error) {
 	names := map[api.NodeID]string{}
 	_, err := s.read(bucketCluster, keyCalled, &names)

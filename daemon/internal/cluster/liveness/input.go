@@ -16,6 +16,9 @@ type Input struct {
 	At api.Time
 	// Members are the roster's, in its order.
 	Members []api.Member
+	// Called is what members called their computers when that was last known: as these
+	// are named of whom no identity says.
+	Called map[api.NodeID]string
 	// Docs are the documents of [Kinds] of all nodes, in any order. Of several
 	// versions of one the newest counts.
 	Docs []api.Document

@@ -67,6 +67,9 @@ func (v View) Name(node api.NodeID) string {
 // Names are the short names of all who ever were members.
 func (v View) Names() map[api.NodeID]string { return maps.Clone(v.names) }
 
+// Called is what members call their computers, as far as it is known.
+func (v View) Called() map[api.NodeID]string { return maps.Clone(v.called) }
+
 // Find is the node that a person means: its id or short name, or a beginning of
 // either that no other has. Empty is this node. A removed member is found only
 // where no other is meant. The error is no_such_node or ambiguous_name.

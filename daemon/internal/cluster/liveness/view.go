@@ -20,19 +20,27 @@ type View struct {
 	// Totals are of the nodes that are reached.
 	Totals api.Totals
 
-	self  api.NodeID
-	names map[api.NodeID]string
+	self   api.NodeID
+	names  map[api.NodeID]string
+	called map[api.NodeID]string
 }
 
 // Derive gives the view.
 func Derive(in Input) View {
 	all, reach := in.read()
-	v := View{self: in.Self, Nodes: []api.NodeView{}, names: Names(in.Members, func(node api.NodeID) (api.Identity, bool) {
-		if f := all[node]; f != nil && f.identity != nil {
+	identity := func(node api.NodeID) (api.Identity, bool) {
+		if f := all[node]; f != nil && f.identity != nil && (f.identity.Name != "" || in.Called[node] == "") {
 			return *f.identity, true
 		}
-		return api.Identity{}, false
-	})}
+		name, known := in.Called[node]
+		return api.Identity{Name: name}, known
+	}
+	v := View{self: in.Self, Nodes: []api.NodeView{}, names: Names(in.Members, identity), called: map[api.NodeID]string{}}
+	for _, m := range in.Members {
+		if who, _ := identity(m.Node); who.Name != "" {
+			v.called[m.Node] = who.Name
+		}
+	}
 	seen := map[api.NodeID]bool{}
 	members := in.Members
 	if !slices.ContainsFunc(members, func(m api.Member) bool { return m.Node == in.Self }) {
