@@ -44,6 +44,8 @@ const (
 	ReasonSideChannelLimit Reason = "side_channel_limit"
 	// ReasonSideChannelLost: the side channel of a rank broke before it had joined.
 	ReasonSideChannelLost Reason = "side_channel_lost"
+	// ReasonDaemonRestarted: the daemon of a rank's node ended and was started again while the rank needed it.
+	ReasonDaemonRestarted Reason = "daemon_restarted"
 	// ReasonPortTaken: the port is held by another program.
 	ReasonPortTaken Reason = "port_taken"
 	// ReasonSpawnFailed: the system could not start the program.
@@ -107,6 +109,8 @@ func rankReasons() []ReasonInfo {
 			Text: "The side channel carried more than an initialisation needs."},
 		{Reason: ReasonSideChannelLost, Code: CodeUnreachable,
 			Text: "The side channel of a rank broke before it had joined."},
+		{Reason: ReasonDaemonRestarted, Code: CodeUnreachable,
+			Text: "The daemon of a node of the job ended and was started again while a rank needed it.", Command: "fulmen logs"},
 		{Reason: ReasonPortTaken, Code: CodeConflict,
 			Text: "The port is held by another program."},
 		{Reason: ReasonSpawnFailed, Code: CodeInternal,

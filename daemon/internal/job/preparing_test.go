@@ -73,7 +73,7 @@ func (m *machine) spawnPrepared(in api.PeerSpawnParams) (any, error) {
 func (m *machine) crash() {
 	m.kill()
 	for _, p := range m.procs {
-		p.giveUp(api.ReasonSpawnFailed)
+		p.giveUp(api.ReasonDaemonRestarted)
 	}
 }
 

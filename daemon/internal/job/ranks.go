@@ -256,10 +256,11 @@ func (a *actor) sentence(d rankDoc) string {
 	return r.Message
 }
 
-// endedByItself is when a rank's program ended, where nobody ended it.
+// endedByItself is when a rank's program ended, where nobody ended it but for what its own
+// node knows for the cause.
 func endedByItself(r api.Rank) api.Time {
 	switch r.Reason {
-	case "", api.ReasonRankFailed, api.ReasonRankKilled, api.ReasonRankCrashed, api.ReasonRankOutOfMemory:
+	case "", api.ReasonDaemonRestarted, api.ReasonRankFailed, api.ReasonRankKilled, api.ReasonRankCrashed, api.ReasonRankOutOfMemory:
 		return r.EndedAt
 	}
 	return api.Time{}

@@ -75,7 +75,11 @@ func (r *Ranks) concludeEnd(h *held, end shimproto.ExitRecord) {
 	}
 	r.settle(h)
 	r.tellLost(h.ref(), end.Logs)
-	r.conclude(h, func(doc *api.Rank) { setEnd(doc, end) })
+	r.conclude(h, func(doc *api.Rank) {
+		if setEnd(doc, end); h.interrupted && doc.Reason == api.ReasonRankFailed {
+			doc.Reason, doc.Message = api.ReasonDaemonRestarted, interruption(h).Message
+		}
+	})
 }
 
 // tellLost tells why the disk did not take what a rank printed, where it did not.
@@ -178,7 +182,11 @@ func (r *Ranks) concludeGone(h *held) {
 	if !ran {
 		// The shim did not come as far as the program.
 		said := lastLine(filepath.Join(h.folder, shimLog))
-		if said == "" {
+		switch {
+		case said == "" && h.inherited: // nobody knows whether it was asked for
+			r.concludeUnstarted(h, restarted(h, "The daemon that started rank %d ended, and was started again, before the program ran."))
+			return
+		case said == "":
 			said = "its shim ended at once"
 		}
 		r.concludeUnstarted(h, api.Errorf(api.ReasonSpawnFailed, h.ref().String(), "The rank could not be started: %s.", said))

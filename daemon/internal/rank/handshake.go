@@ -117,10 +117,14 @@ func (c *Config) handshake(spec api.JobSpec) time.Duration {
 // interrupt ends a rank whose side channel went with the daemon before.
 func (r *Ranks) interrupt(h *held) {
 	r.mu.Lock()
-	broken := joining(&h.Doc)
+	h.interrupted = joining(&h.Doc)
 	r.mu.Unlock()
-	if broken {
-		r.Fail(h.ref(), api.Errorf(api.ReasonSideChannelLost, h.ref().String(),
-			"The daemon of its node was restarted while rank %d joined its group.", h.ref().Rank))
+	if h.interrupted {
+		r.Fail(h.ref(), interruption(h))
 	}
+}
+
+// interruption is why such a rank ended, also where its program has noticed first.
+func interruption(h *held) *api.Error {
+	return restarted(h, "The daemon that carried the side channel of rank %d ended, and was started again, before it had joined its group.")
 }

@@ -3,8 +3,10 @@ package rank
 import (
 	"context"
 	"net/netip"
+	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -222,9 +224,34 @@ func TestSideChannelsDoNotOutliveTheDaemon(t *testing.T) {
 				return
 			}
 			doc := m.until(p.Rank, api.RankExited)
-			is.Equal(doc.Reason, api.ReasonSideChannelLost)
+			is.Equal(doc.Reason, api.ReasonDaemonRestarted)
 		})
 	}
+}
+
+// A program that loses its side channel with the daemon ends by itself before the next one
+// is there: that is not its own failure.
+func TestAnEndForWantOfTheDaemonIsTold(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	m, _ := jaccl(t)
+	m.boot()
+	p := m.group("trap 'exit 1' USR1; echo 1; sleep 60 & wait")
+	m.mustStart(p)
+	pid := m.until(p.Rank, api.RankHandshake).PID
+	m.printed(p.Rank, 1)
+	folder := m.ranks.rankFolder(p.Rank)
+	m.kill()
+	is.NoErr(syscall.Kill(pid, syscall.SIGUSR1))
+	eventually(t, "a record of its end", func() bool {
+		_, err := readEnd(folder)
+		return err == nil
+	})
+	m.boot()
+	doc := m.until(p.Rank, api.RankExited)
+	is.Equal(doc.Reason, api.ReasonDaemonRestarted)
+	is.Equal(doc.Message, "The daemon that carried the side channel of rank "+strconv.Itoa(p.Rank.Rank)+" ended, and was started again, before it had joined its group.")
+	is.Equal(doc.Exit.Status(), 1)
 }
 
 // No matrix that JACCL would refuse, or read as something else, reaches a program.

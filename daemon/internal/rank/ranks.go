@@ -48,6 +48,9 @@ type held struct {
 	isAired bool               // it takes so long to start that its phases before are published
 	unsaved bool               // the record on the disk is older than what a restarted daemon needs to know
 
+	inherited   bool // the daemon before has ordered its start
+	interrupted bool // and carried its side channel, before it had joined
+
 	printed  int64  // bytes, as its shim told last
 	logBytes *int64 // what its output took when it was looked at after its end; nil = it was not
 

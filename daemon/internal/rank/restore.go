@@ -59,12 +59,19 @@ func (r *Ranks) Restore(ctx context.Context) error {
 // resume goes on with a rank that had not ended.
 func (r *Ranks) resume(h *held) {
 	if h.Committed {
+		h.inherited = true
 		r.interrupt(h)
 		r.follow(h)
 		return
 	}
-	r.concludeUnstarted(h, api.Errorf(api.ReasonSpawnFailed, h.ref().String(), "The daemon was restarted while the rank was being prepared."))
+	r.concludeUnstarted(h, restarted(h, "The daemon that prepared rank %d ended, and was started again, before the program ran."))
 	r.clear(h)
+}
+
+// restarted is why a rank ended that needed the daemon before this one. The home adds the
+// node's name behind the rank.
+func restarted(h *held, text string) *api.Error {
+	return api.Errorf(api.ReasonDaemonRestarted, h.ref().String(), text, h.ref().Rank)
 }
 
 // hideOld hides the document of a rank when one of a later attempt is here. The

@@ -56,7 +56,7 @@ func TestADaemonIsKilledDuringAStart(t *testing.T) {
 			is.True(m.start(p) == nil) // the same question, the same answer
 			if !test.runs {
 				doc := m.until(p.Rank, api.RankExited)
-				is.Equal(doc.Reason, api.ReasonSpawnFailed)
+				is.Equal(doc.Reason, api.ReasonDaemonRestarted)
 				is.Equal(doc.Exit, (*api.Exit)(nil))
 				m.free(p.Rank)
 				is.Equal(m.supervisor.starts(), 0)
@@ -113,7 +113,7 @@ func TestADaemonIsKilledWhileItWrites(t *testing.T) {
 			is.Equal(m.supervisor.starts(), 0)
 			is.True(m.start(p) == nil)
 			if test.isCommitted { // the same question, the same answer
-				is.Equal(m.until(p.Rank, api.RankExited).Reason, api.ReasonSpawnFailed)
+				is.Equal(m.until(p.Rank, api.RankExited).Reason, api.ReasonDaemonRestarted)
 				m.free(p.Rank)
 				is.Equal(m.supervisor.starts(), 0)
 				return

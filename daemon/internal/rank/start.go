@@ -92,7 +92,7 @@ func (r *Ranks) accept(w wanted) (*held, error) {
 		return nil, err
 	}
 	if !r.cfg.Grants.Occupy(w.ref, w.epoch) {
-		return nil, api.Errorf(api.ReasonGrantRefused, w.ref.String(), "The rank holds no grant of this node.")
+		return nil, api.Errorf(api.ReasonGrantRefused, w.ref.String(), "There is no grant of rank %d any more: the daemon was started again since, or nobody renewed it.", w.ref.Rank)
 	}
 	rec := record{
 		Doc: api.Rank{

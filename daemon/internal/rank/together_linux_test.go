@@ -106,7 +106,7 @@ func TestWhatEndsTheWaitForTheOthers(t *testing.T) {
 			within := 1.0
 			s.Deadlines.PreparingS = &within
 		}, reason: api.ReasonPreparingTimeout},
-		"another daemon": {do: func(m *mac, _ api.PeerStartParams) { m.boot() }, reason: api.ReasonSpawnFailed},
+		"another daemon": {do: func(m *mac, _ api.PeerStartParams) { m.boot() }, reason: api.ReasonDaemonRestarted},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -4153,6 +4153,7 @@ export type KnownReason =
   | "crash_loop"
   | "daemon_newer_than_app"
   | "daemon_older_than_app"
+  | "daemon_restarted"
   | "deadline"
   | "directory_missing"
   | "disk_full"

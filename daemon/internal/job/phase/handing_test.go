@@ -3,6 +3,7 @@ package phase
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/matryer/is"
 
@@ -68,4 +69,19 @@ func TestANumberOfAnAttemptIsUsedOnce(t *testing.T) {
 	g.next(Seen{other}, EndAccepted{2, "node9"}).fire(TimerLease).fire(TimerBackoff)
 	g.next(plan)
 	is.Equal(g.s.Job.Attempt, 4)
+}
+
+// Grants that a home did not renew, for it slept, are there no more when it wants to start:
+// it asks for them again, and nobody is blamed.
+func TestAHomeThatSleptAsksAgainForItsGrants(t *testing.T) {
+	is := is.New(t)
+	g := newRig(t, rules()).next(Planned{planOn(api.BackendRing, nodeIDs(0, 1)...)}, Granted{1, 0, nodeID(0)}, Granted{1, 1, nodeID(1)})
+	g.next(Woke{Slept: 5 * time.Second})
+	is.Equal(g.did(), "renew 1 on node0, renew 1 on node1") // that is less than they last
+	g.next(Woke{Slept: time.Minute})
+	is.Equal(g.did(), "renew 1 on node0, renew 1 on node1, ask 1/0 0s, ask 1/1 0s")
+	g.next(Granted{1, 0, nodeID(0)}, Preflighted{Attempt: 1})
+	is.Equal(g.did(), "")
+	g.next(Granted{1, 1, nodeID(1)})
+	is.Equal(g.did(), "start 1/0, start 1/1")
 }

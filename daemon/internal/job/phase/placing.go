@@ -266,6 +266,15 @@ func (m *step) nextGrant() {
 	}
 }
 
+// askAgain asks again for what was granted: nobody has renewed it in time.
+func (m *step) askAgain() {
+	m.inLine = false
+	for i := range m.Ranks {
+		m.Ranks[i] = Rank{Node: m.Ranks[i].Node}
+		m.ask(i, 0)
+	}
+}
+
 // releaseAll gives back what was granted, and leaves the lines.
 func (m *step) releaseAll() {
 	for i := range m.Ranks {

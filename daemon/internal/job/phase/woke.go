@@ -17,7 +17,9 @@ func (m *step) woke(slept time.Duration) {
 	case m.Job.Phase == api.JobEnding:
 		m.endAll()
 	case m.open:
-		m.renew()
+		if m.renew(); m.Job.Phase == api.JobPlacing && m.isLate() {
+			m.askAgain()
+		}
 	}
 }
 
