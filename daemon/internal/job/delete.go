@@ -30,9 +30,12 @@ func (j *Jobs) Delete(ctx context.Context, c Caller, p api.JobDeleteParams) erro
 		return j.delete(ctx, p.Job, p.Output)
 	}
 	params := api.PeerJobParams{Wish: api.WishDelete, Job: p.Job, By: j.speaker(c, spec.Principal), Output: p.Output}
-	err = j.call(ctx, job.Home, "peer.job", params, nil, j.within(wishWithin, job.Home, "to delete the job "+p.Job.String()))
+	err = j.callUntilThere(ctx, job.Home, "peer.job", params, nil, j.within(wishWithin, job.Home, "to delete the job "+p.Job.String()))
 	if errors.Is(err, api.ReasonJobDeleted) || errors.Is(err, api.ReasonNoSuchJob) {
 		return nil
+	}
+	if err = j.heardOf(p.Job, job.Home, err, "deleted"); errors.Is(err, api.ReasonHomeLost) {
+		api.AsError(err).Data.Remedy = "Delete it when " + j.name(job.Home) + " is back."
 	}
 	return err
 }

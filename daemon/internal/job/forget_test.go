@@ -56,6 +56,25 @@ func TestDelete(t *testing.T) {
 
 // A former home that was away while its job was taken over, ended and deleted does
 // not begin it again.
+// A home whose daemon is away for a moment is waited for; one that stays so is named.
+func TestDeleteWhileTheHomeIsAway(t *testing.T) {
+	in(t, 2, func(t *testing.T, w *world) {
+		is := is.New(t)
+		a, b := w.nodes[0], w.nodes[1]
+		id := b.submits(program(words("sleep", "1s"), a))
+		b.until(id, api.JobSucceeded, 10*time.Second)
+		a.kill()
+		err := b.Delete(t.Context(), b.person(), api.JobDeleteParams{Job: id})
+		is.True(errors.Is(err, api.ReasonHomeLost))
+		is.Equal(api.AsError(err).Message, "mac-0, which keeps the job, did not answer, so that it was not deleted.")
+		is.Equal(api.AsError(err).Data.Remedy, "Delete it when mac-0 is back.")
+		time.AfterFunc(3*time.Second, a.start)
+		is.NoErr(b.Delete(t.Context(), b.person(), api.JobDeleteParams{Job: id}))
+		_, err = b.Get(t.Context(), b.person(), api.JobSelect{Job: id})
+		is.True(errors.Is(err, api.ReasonJobDeleted))
+	})
+}
+
 func TestADeletedJobDoesNotComeBack(t *testing.T) {
 	in(t, 3, func(t *testing.T, w *world) {
 		is := is.New(t)

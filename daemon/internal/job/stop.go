@@ -71,12 +71,18 @@ func (j *Jobs) stopOnce(ctx context.Context, p api.PeerJobParams) error {
 		return api.NewError(api.ReasonNoSuchJob, p.Job.String())
 	}
 	err := j.call(ctx, home, "peer.job", p, nil, j.within(wishWithin, home, "to stop the job "+p.Job.String()))
-	if err != nil && !definite(err) {
-		e := api.Errorf(api.ReasonHomeLost, p.Job.String(), "%s, which keeps the job, did not answer, so that it was not stopped.", j.name(home))
-		e.Data.WaitingFor = "node " + j.name(home)
-		return e
+	return j.heardOf(p.Job, home, err, "stopped")
+}
+
+// heardOf is what came of a wish that a job's home was told: where it did not answer, who
+// that is, and what was not done.
+func (j *Jobs) heardOf(id api.JobID, home api.NodeID, err error, done string) error {
+	if err == nil || definite(err) {
+		return err
 	}
-	return err
+	e := api.Errorf(api.ReasonHomeLost, id.String(), "%s, which keeps the job, did not answer, so that it was not %s.", j.name(home), done)
+	e.Data.WaitingFor = "node " + j.name(home)
+	return e
 }
 
 // homeOf is the home as this node knows it, and the job's actor here.
