@@ -54,8 +54,6 @@ func TestDelete(t *testing.T) {
 	})
 }
 
-// A former home that was away while its job was taken over, ended and deleted does
-// not begin it again.
 // A home whose daemon is away for a moment is waited for; one that stays so is named.
 func TestDeleteWhileTheHomeIsAway(t *testing.T) {
 	in(t, 2, func(t *testing.T, w *world) {
@@ -75,6 +73,8 @@ func TestDeleteWhileTheHomeIsAway(t *testing.T) {
 	})
 }
 
+// A former home that was away while its job was taken over, ended and deleted does
+// not begin it again.
 func TestADeletedJobDoesNotComeBack(t *testing.T) {
 	in(t, 3, func(t *testing.T, w *world) {
 		is := is.New(t)
