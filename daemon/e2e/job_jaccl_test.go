@@ -80,6 +80,7 @@ func TestJACCLJobs(t *testing.T) {
 				{"killed at work", j.testKilled},
 				{"a daemon that hangs", j.testHungDaemon},
 				{"two at once", j.testTwo},
+				{"rank 0 of one of two", j.testNeighbour},
 				{"an MLX of its own", j.testOwnMLX},
 				{"no MLX", j.testNoMLX},
 			} {
@@ -327,6 +328,41 @@ func (j *jaccl) testTwo(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+// testNeighbour kills rank 0 of one of two jobs on the same Macs, at any moment of its
+// start: that is its own end alone.
+func (j *jaccl) testNeighbour(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+	rounds := 2
+	if n, err := strconv.Atoi(os.Getenv("FULMEN_SOAK")); err == nil {
+		rounds = n
+	}
+	for round := range rounds {
+		var ids [2]api.JobID
+		for i := range ids {
+			late := fmt.Sprintf("%d:%dms", random.IntN(j.size), random.IntN(700))
+			ids[i] = j.detached(t, j.Nodes[random.IntN(j.size)], "-n", strconv.Itoa(j.size), "--gpu", "shared", "--rank0", string(j.Nodes[random.IntN(j.size)].ID),
+				"--backend", "jaccl", "--max-attempts", "1", "--", j.standin, "-late", late, "-work", "300ms")
+		}
+		<-time.After(time.Duration(random.IntN(1500)) * time.Millisecond) // at any moment
+		isKilled := false
+		for _, p := range j.parts(t) {
+			if p.ref.Job == ids[0] && p.ref.Rank == 0 && p.rank != 0 {
+				isKilled = syscall.Kill(p.rank, syscall.SIGKILL) == nil
+			}
+		}
+		for i, id := range ids {
+			job, _ := j.until(t, j.Nodes[0], id, "end", patience, hasEnded)
+			switch {
+			case i == 0 && isKilled && job.Phase == api.JobFailed && job.Reason != api.ReasonRankKilled,
+				(i == 1 || !isKilled) && job.Phase != api.JobSucceeded:
+				t.Errorf("round %d, job %d, rank 0 of 0 killed %v: %s %s %s", round, i, isKilled, job.Phase, job.Reason, job.Message)
+			}
+		}
+	}
 }
 
 // Rank 0 comes later than JACCL waits for it: that costs nothing but the wait.

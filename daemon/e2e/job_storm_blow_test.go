@@ -235,7 +235,7 @@ type part struct {
 }
 
 // parts are all that there are now, as the system tells, whichever daemons run.
-func (s *storm) parts(t *testing.T) (all []part) {
+func (j *jobs) parts(t *testing.T) (all []part) {
 	t.Helper()
 	table := processTable(t)
 	byShim := map[int]int{} // its place in all
@@ -247,7 +247,7 @@ func (s *storm) parts(t *testing.T) (all []part) {
 		if !isShim || err != nil || len(of) < 3 {
 			continue
 		}
-		for _, n := range s.Nodes {
+		for _, n := range j.Nodes {
 			attempt, _ := strconv.Atoi(of[len(of)-2])
 			rank, _ := strconv.Atoi(of[len(of)-1])
 			if strings.HasPrefix(folder, n.Home+"/") {

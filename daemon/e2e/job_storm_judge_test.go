@@ -113,6 +113,7 @@ func (s *storm) blames(one *stormy, job api.Job, at api.Attempt) string {
 			mac = s.macOf(at.Plan.Ranks[rank].Node)
 		}
 	}
+	away := []blow{blowKill, blowFreeze, blowSleep, blowCut, blowDamage}
 	wasCut := slices.ContainsFunc(s.Nodes, isTouched(blowCut))
 	switch at.Reason {
 	case "":
@@ -128,9 +129,6 @@ func (s *storm) blames(one *stormy, job api.Job, at api.Attempt) string {
 		}
 		return ""
 	case api.ReasonRankFailed:
-		if s.losesGroup(one, at, mac) {
-			return ""
-		}
 		if one.code == 0 || rank != one.ranks-1 || at.ExitCode == nil || *at.ExitCode != one.code {
 			return "that is not how its programs end"
 		}
@@ -146,41 +144,42 @@ func (s *storm) blames(one *stormy, job api.Job, at api.Attempt) string {
 			return "it does not name the rank, its Mac and the signal"
 		}
 		return ""
-	case api.ReasonNeverJoined, api.ReasonSideChannelLost:
-		// What carried it was taken from a rank: by its own Mac, or by another one's.
-		if !one.isJACCL || len(named) == 0 || unlike() {
-			return "one is blamed to whom nothing was done"
+	case api.ReasonSideChannelLost:
+		if !one.isJACCL || len(named) != 2 || !slices.ContainsFunc(named, isTouched(away...)) {
+			return "it does not name the two ends of what was broken"
 		}
-		if at.Reason == api.ReasonSideChannelLost {
-			return "" // the rank is the one that was on it, and the sentence names the other end
-		}
+		return "" // the rank is the one that noticed
 	case api.ReasonRankLost:
-		if len(named) == 0 || unlike() {
-			return "one is blamed to whom nothing was done"
+		if !s.struck(of, rank, blowShim) && (len(named) == 0 || unlike(blowKill, blowSleep, blowDamage)) {
+			return "what held it was not killed"
 		}
-	case api.ReasonHomeRestarted, api.ReasonSpawnFailed: // while it was being prepared
+	case api.ReasonHomeRestarted, api.ReasonDaemonRestarted, api.ReasonGrantRefused:
 		if len(named) == 0 || unlike(blowKill, blowDamage) {
 			return "one is blamed whose daemon was not killed"
+		}
+	case api.ReasonSpawnFailed: // before it could say anything
+		if !s.struck(of, rank, blowShim) {
+			return "what starts it was not killed"
 		}
 	case api.ReasonLeaseExpired:
 		if strings.Contains(at.Message, "slept or was stopped") && unlike(blowFreeze, blowSleep) {
 			return "who is said to have slept did not"
 		}
-		if !slices.ContainsFunc(named, isTouched()) {
+		if !slices.ContainsFunc(named, isTouched(away...)) {
 			return "nothing was done to any of those"
 		}
 	case api.ReasonNodeLost, api.ReasonNodeUnreachable, api.ReasonUnreachable, api.ReasonDeadline:
-		if strings.Contains(at.Message, "login shell") {
-			return "" // on a machine so busy that it takes seconds
+		if strings.Contains(at.Message, "login shell") && at.Uncounted {
+			return "" // on a machine so busy that it takes seconds; it is asked again
 		}
 		// Who is cut off loses all others out of sight.
 		byCut := wasCut && s.touched(s.macOf(job.Home), of, blowCut) || slices.ContainsFunc(job.Homes, func(h api.Succession) bool { return s.touched(s.macOf(h.Home), of, blowCut) }) ||
 			s.touched(s.macOf(job.Principal.Node), of, blowCut)
-		if len(named) == 0 || unlike() && !byCut {
+		if len(named) == 0 || unlike(away...) && !byCut {
 			return "one is blamed to whom nothing was done"
 		}
 	case api.ReasonHomeLost, api.ReasonTakenOver, api.ReasonNoMajority:
-		if len(s.deeds) == 0 || unlike() {
+		if len(s.deeds) == 0 || unlike(away...) {
 			return "nothing of that kind was done"
 		}
 	case api.ReasonLinkGone, api.ReasonLinkDown, api.ReasonAddressLost, api.ReasonRDMANotReady:
@@ -190,12 +189,6 @@ func (s *storm) blames(one *stormy, job api.Job, at api.Attempt) string {
 	case api.ReasonHomeForgot:
 		if len(named) == 0 || unlike(blowDamage) {
 			return "the database of those was not damaged"
-		}
-		return ""
-	case api.ReasonGrantRefused:
-		// A grant that its home did not renew is there no more when the home comes to start.
-		if !slices.ContainsFunc(s.Nodes, isTouched(blowFreeze, blowSleep, blowCut, blowKill)) {
-			return "nothing kept its home from renewing it"
 		}
 		return ""
 	case api.ReasonDiskFull:
@@ -209,12 +202,6 @@ func (s *storm) blames(one *stormy, job api.Job, at api.Attempt) string {
 		return "the rank that failed first is on a Mac to which nothing was done"
 	}
 	return ""
-}
-
-// losesGroup reports whether a rank of the stand-in ended because the daemon of its own Mac,
-// which carries what it says to its group, was taken from it.
-func (s *storm) losesGroup(one *stormy, at api.Attempt, mac string) bool {
-	return one.isJACCL && at.ExitCode != nil && *at.ExitCode == 1 && mac != "" && s.touched(mac, api.RankRef{Job: one.id, Attempt: at.Attempt})
 }
 
 // macOf is a Mac's name in the scenario.
@@ -250,7 +237,7 @@ func (s *storm) ends(one *stormy, job api.Job) string {
 		return fmt.Sprintf("it has succeeded, and its program ends with %d", one.code)
 	case job.Phase == api.JobStopped && !one.stopped:
 		return "nobody stopped it"
-	case job.Reason == api.ReasonRankFailed && code != one.code && !(one.isJACCL && code == 1):
+	case job.Reason == api.ReasonRankFailed && code != one.code:
 		return fmt.Sprintf("its status is %d, and its program's %d", code, one.code)
 	case job.Reason == api.ReasonRankKilled && code != 128+int(syscall.SIGKILL):
 		return fmt.Sprintf("its status is %d after SIGKILL", code)
