@@ -68,6 +68,7 @@ func TestDeleteWhileTheHomeIsAway(t *testing.T) {
 		is.Equal(api.AsError(err).Data.Remedy, "Delete it when mac-0 is back.")
 		time.AfterFunc(3*time.Second, a.start)
 		is.NoErr(b.Delete(t.Context(), b.person(), api.JobDeleteParams{Job: id}))
+		pass(time.Second)
 		_, err = b.Get(t.Context(), b.person(), api.JobSelect{Job: id})
 		is.True(errors.Is(err, api.ReasonJobDeleted))
 	})

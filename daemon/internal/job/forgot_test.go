@@ -34,14 +34,17 @@ func TestAHomeThatForgotItsJob(t *testing.T) {
 		"a rank has failed":              {words("exit", "42", "1", "2s"), 4 * time.Second, api.JobFailed},
 		"nobody has renewed their lease": {words("hang"), 2 * api.DefaultLease, api.JobFailed},
 	} {
-		t.Run(name, func(t *testing.T) {
+		for _, handed := range []bool{false, true} { // by another node, whose document comes back first
 			in(t, 2, func(t *testing.T, w *world) { // of two none is a majority, so that no other takes it over
 				is := is.New(t)
-				a, b := w.nodes[0], w.nodes[1]
+				submitter, a, b := w.nodes[0], w.nodes[0], w.nodes[1]
+				if handed {
+					a, b = b, a
+				}
 				r := program(c.program, a, b)
 				r.Retries = 3
-				id := a.submits(r)
-				a.until(id, api.JobRunning, time.Second)
+				id := submitter.submits(r)
+				is.Equal(a.until(id, api.JobRunning, time.Second).Home, a.id)
 				pass(100 * time.Millisecond)
 				a.forgets(c.away)
 				pass(max(0, 42*time.Second-c.away))
@@ -56,7 +59,7 @@ func TestAHomeThatForgotItsJob(t *testing.T) {
 					is.True(strings.HasPrefix(job.Message, w.nameOf(a.id)+", which keeps the job, lost its database while the job ran"))
 				}
 			})
-		})
+		}
 	}
 }
 
@@ -113,9 +116,9 @@ func TestAHomeThatForgotEndsNobodyElsesJob(t *testing.T) {
 func TestANewHomeThatForgotAtOnceIsAskedAgain(t *testing.T) {
 	in(t, 3, func(t *testing.T, w *world) {
 		is := is.New(t)
-		a, b := w.nodes[0], w.nodes[1]
-		w.slow = time.Second // a plan, so that nobody is asked to hold the document yet
-		id := a.submits(program(words("sleep", "1s"), b, a))
+		a, b, c := w.nodes[0], w.nodes[1], w.nodes[2]
+		b.cut(c) // so that it finds no place, and asks nobody to hold the document
+		id := a.submits(program(words("sleep", "1s"), b, a, c))
 		hasWritten := func() bool {
 			b.mu.Lock()
 			defer b.mu.Unlock()
@@ -130,6 +133,7 @@ func TestANewHomeThatForgotAtOnceIsAskedAgain(t *testing.T) {
 		is.True(hasWritten()) // it has taken the job
 		_, isTold := a.ledger.Get(b.Jobs.key(id))
 		is.True(!isTold) // and nobody knows
+		b.join(c)
 		b.forgets(time.Second)
 		job := w.agree(id, api.JobSucceeded)
 		is.Equal(job.Home, b.id)

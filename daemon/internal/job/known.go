@@ -127,14 +127,38 @@ func (j *Jobs) take1(id api.JobID, k *known, node api.NodeID, h held) {
 		j.requests[requestKey{k.spec.Principal, rid}] = id
 	}
 	k.changed()
-	if !j.loaded || node == j.cfg.Node && k.actor != nil {
+	switch a := k.actor; {
+	case !j.loaded:
+	case a == nil:
+		j.revive(id, k)
+	case node != j.cfg.Node:
+		a.post(phase.Seen{Job: job})
+	case a.shown.Load().role != phase.RoleHome:
+		a.post(a.regain)
+	}
+}
+
+// regain begins anew at a node that forgot that it is the job's home, and followed the home
+// before until its own document came back.
+func (a *actor) regain() {
+	if !a.begun || a.state.Role == phase.RoleHome {
 		return
 	}
-	if k.actor != nil {
-		k.actor.post(phase.Seen{Job: job})
-		return
+	a.j.mu.Lock()
+	k := a.j.jobs[a.id]
+	isHome := false
+	if k != nil && k.actor == a {
+		best, found := k.best()
+		isHome = found && best.job.Home == a.j.cfg.Node && best.job.Outranks(a.state.Job)
 	}
-	j.revive(id, k)
+	if isHome {
+		k.actor = nil
+		a.j.revive(a.id, k)
+	}
+	a.j.mu.Unlock()
+	if isHome {
+		a.abandon()
+	}
 }
 
 // verify checks whose a job is, and that its home is. What this node wrote it had
