@@ -14,7 +14,7 @@ import (
 func (d *daemon) openGate() {
 	d.gate = gate.New(gate.Config{
 		Self: d.identity.Node, Electors: node.Electors{Holder: d.roster},
-		Known: func(id api.JobID) (gate.Known, bool) { return d.jobs.Known(id) },
+		Known: func(id api.JobID) (gate.Known, bool) { return d.jobs.Asked(id) },
 		Bound: func(s api.Step, a api.Act) bool { return d.jobs.Bound(s, a) },
 		Maps:  d.maps, Cable: d.leadsTo, Record: d.auditPeer, Clock: d.platform.Clock, Log: d.logs.part("gate"),
 	})

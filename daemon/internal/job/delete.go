@@ -31,8 +31,11 @@ func (j *Jobs) Delete(ctx context.Context, c Caller, p api.JobDeleteParams) erro
 	}
 	params := api.PeerJobParams{Wish: api.WishDelete, Job: p.Job, By: j.speaker(c, spec.Principal), Output: p.Output}
 	err = j.callUntilThere(ctx, job.Home, "peer.job", params, nil, j.within(wishWithin, job.Home, "to delete the job "+p.Job.String()))
-	if errors.Is(err, api.ReasonJobDeleted) || errors.Is(err, api.ReasonNoSuchJob) {
+	switch {
+	case errors.Is(err, api.ReasonJobDeleted):
 		return nil
+	case errors.Is(err, api.ReasonNoSuchJob):
+		return api.Errorf(api.ReasonNoSuchJob, p.Job.String(), "%s, which kept the job, does not know it any more.", j.name(job.Home))
 	}
 	if err = j.heardOf(p.Job, job.Home, err, "deleted"); errors.Is(err, api.ReasonHomeLost) {
 		api.AsError(err).Data.Remedy = "Delete it when " + j.name(job.Home) + " is back."

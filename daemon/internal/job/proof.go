@@ -26,6 +26,19 @@ func (j *Jobs) Known(id api.JobID) (gate.Known, bool) {
 	return gate.Known{Job: best.job, Spec: k.spec, Ended: k.over || j.memory[id].Ended}, ok
 }
 
+// Asked is [Jobs.Known] for another node's call, which may come before the stored jobs are
+// read: what is said then, as that a job was deleted, would be believed.
+func (j *Jobs) Asked(id api.JobID) (gate.Known, bool) {
+	select {
+	case <-j.ready:
+	default:
+		ctx, cancel := timeout{callWithin, "the stored jobs"}.of(j.ctx, j.cfg.Clock)
+		defer cancel()
+		_ = j.wait(ctx) // what is known then is all that there is to say
+	}
+	return j.Known(id)
+}
+
 // Deleted reports whether a job was deleted. Before the documents are read one that has
 // ended is no more to be found than a deleted one, and what it left stays.
 func (j *Jobs) Deleted(id api.JobID) bool {

@@ -216,7 +216,7 @@ func (m *machine) start() {
 	isMade := make(chan struct{}) // calls come as soon as the machine is on the desk
 	peers := peer.New(m.id, m.w.desk.Add(m.id), gatetest.New(gate.Config{
 		Self: m.id, Electors: electors, Clock: m.clock(),
-		Known: func(id api.JobID) (gate.Known, bool) { <-isMade; return jobs.Known(id) },
+		Known: func(id api.JobID) (gate.Known, bool) { <-isMade; return jobs.Asked(id) },
 		Bound: func(s api.Step, a api.Act) bool { <-isMade; return jobs.Bound(s, a) },
 		Maps:  func(by, _ api.Principal) bool { return by == m.w.friend },
 	}))
