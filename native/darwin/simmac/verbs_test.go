@@ -4,10 +4,13 @@ package simmac_test
 
 import (
 	"encoding/json"
+	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -50,22 +53,43 @@ func TestMain(m *testing.M) {
 	os.Exit(0)
 }
 
-// childDesk is a Mac with RDMA devices in its registry, whose library a child asks.
-func childDesk(t *testing.T, fault string) native.Platform {
+// childDesk is a Mac with RDMA devices in its registry, whose library a child asks. Of
+// held the child is the writer for as long as it lives: its number is read, and the end.
+func childDesk(t *testing.T, fault string) (p native.Platform, held *os.File) {
 	t.Helper()
 	is := is.New(t)
 	program, err := os.Executable()
 	is.NoErr(err)
+	pipe := t.TempDir() + "/held"
+	is.NoErr(syscall.Mkfifo(pipe, 0o600))
+	held, err = os.OpenFile(pipe, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	is.NoErr(err)
+	t.Cleanup(func() { is.NoErr(held.Close()) })
 	d := plugged(t)
 	clock := nativetest.NewClock(d.time.Now())
-	p, err := d.macs["A"].PlatformAsking(clock, "/usr/bin/env", verbsEnvironment+"="+fault, program)
+	p, err = d.macs["A"].PlatformAsking(clock, "/bin/sh", "-c", `exec 3>"$0"; echo $$ >&3; exec "$@"`, pipe, "/usr/bin/env", verbsEnvironment+"="+fault, program)
 	is.NoErr(err)
 	t.Cleanup(func() { is.NoErr(p.Close()) })
-	return p
+	return p, held
+}
+
+// isGone waits until a time for the end of a child, and ends one that stays.
+func isGone(t *testing.T, held *os.File, until time.Time) bool {
+	t.Helper()
+	is := is.New(t)
+	is.NoErr(held.SetReadDeadline(until))
+	told, err := io.ReadAll(held)
+	if err == nil {
+		return true
+	}
+	pid, parsed := strconv.Atoi(strings.TrimSpace(string(told)))
+	is.NoErr(parsed)
+	is.NoErr(syscall.Kill(pid, syscall.SIGKILL))
+	return false
 }
 
 // TestVerbsAreAskedInAChild: each call may hang, crash or tell nonsense; the facts say so,
-// and nothing waits for longer than the deadline.
+// nothing waits for longer than the deadline, and no child outlives it.
 func TestVerbsAreAskedInAChild(t *testing.T) {
 	calls := []string{
 		"ibv_get_device_list", "ibv_get_device_name", "ibv_open_device", "ibv_query_port", "ibv_query_gid", "ibv_query_device",
@@ -76,12 +100,13 @@ func TestVerbsAreAskedInAChild(t *testing.T) {
 		faults["hang "+call] = "did not answer within"
 	}
 	is := is.New(t)
-	told := map[string]native.Snapshot{}
+	told, children := map[string]native.Snapshot{}, map[string]*os.File{}
 	var mu sync.Mutex
 	var asking sync.WaitGroup
 	began := time.Now()
 	for fault := range faults {
-		p := childDesk(t, fault)
+		p, held := childDesk(t, fault)
+		children[fault] = held
 		asking.Go(func() {
 			s, err := p.Facts.Snapshot(t.Context(), native.AreaRDMA)
 			mu.Lock()
@@ -95,6 +120,9 @@ func TestVerbsAreAskedInAChild(t *testing.T) {
 	asking.Wait()
 	is.True(time.Since(began) < time.Minute) // the deadline of each is 5 seconds
 	for fault, says := range faults {
+		if !isGone(t, children[fault], began.Add(time.Minute)) {
+			t.Errorf("%q: the child outlived its deadline", fault)
+		}
 		s := told[fault]
 		is.Equal(s.Check([]native.Area{native.AreaRDMA}), nil)
 		i := slices.IndexFunc(s.RDMA.Devices, func(d native.RDMADevice) bool { return d.Name == "rdma_en3" })

@@ -200,6 +200,8 @@ void sim_ffi_call(ffi_cif *cif, void (*fn)(void), void *result, void **arguments
 			sim_alive(*(id *)arguments[i], k->name);
 	}
 	ffi_call(cif, fn, result, arguments);
+	if (k != NULL && k->types[0] == 'B' && cif->rtype->type == FFI_TYPE_UINT64)
+		memset((uint8_t *)result + 1, 0xa5, 7); // whoever answers yes or no leaves the rest of the register as it was
 }
 
 extern void sim_act(Method m, struct sim_call *call);
