@@ -20,7 +20,7 @@ import (
 
 // The app for macOS, over imitations of Objective-C and of Apple's frameworks that
 // end it over a selector, a type, a thread or an object that a Mac would not take,
-// is installed, pairs Macs, changes RDMA as an administrator, notifies, and quits.
+// is installed, pairs Macs, changes RDMA as an administrator, notifies, and ends.
 func TestMacApp(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the app is compiled for it, and a cluster is paired first")
@@ -87,9 +87,12 @@ func TestMacApp(t *testing.T) {
 			p.click("Set Up Fulmen")
 			is.True(strings.Contains(p.answers("Set Up Fulmen", "Close")[2], "(SMAppServiceErrorDomain 3)"))
 			p.does("refuse", "daemon")
+			p.does("approval")
 			p.click("Set Up Fulmen")
 			p.sees("registered", "daemon")
-			p.shows("2 Macs")
+			p.sees("settings") // where the person approves
+			p.does("approve")
+			p.shows("2 Macs") // which is looked for: nothing announces it
 		}},
 		{"is opened at login", func(t *testing.T) {
 			is := is.New(t)
@@ -149,11 +152,11 @@ func TestMacApp(t *testing.T) {
 			p.click("Copy Diagnostics")
 			is.True(strings.HasPrefix(p.sees("copied")[1], "Fulmen "+version))
 		}},
-		{"quits", func(t *testing.T) {
+		{"is ended by a logout", func(t *testing.T) {
 			is := is.New(t)
 			p.does("open")
 			p.sees("alert", "Fulmen")
-			p.click("Quit")
+			p.does("end") // the system ends it, at a logout
 			p.sees("closed", "Fulmen") // a dialog whose reason is gone is put away
 			p.sees("quit")
 			ended = true

@@ -10,7 +10,7 @@
 #include "sim.h"
 
 extern void sim_press(const char *title, const char *typed), sim_tell(const char *selector), sim_opens(const char *address);
-extern void sim_notification(bool clicked), sim_refuse(const char *how), sim_grant(int status);
+extern void sim_notification(bool clicked), sim_refuse(const char *how), sim_approve(bool waits), sim_grant(int status);
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct later {
@@ -96,6 +96,10 @@ static void act(char *line)
 		sim_notification(*what == 'c');
 	else if (strcmp(what, "refuse") == 0)
 		sim_refuse(value);
+	else if (strcmp(what, "approval") == 0 || strcmp(what, "approve") == 0)
+		sim_approve(strcmp(what, "approval") == 0);
+	else if (strcmp(what, "end") == 0)
+		sim_tell("applicationWillTerminate:");
 	else if (strcmp(what, "grant") == 0)
 		sim_grant(atoi(value));
 	else

@@ -114,6 +114,7 @@ static struct {
 	int64_t status;
 	char domain[64], text[256];
 	int64_t code;
+	bool waits; // for the person's approval
 } services[2];
 
 static id service(int which)
@@ -139,7 +140,7 @@ static void change(sim_call *c, int64_t status)
 	int at = which(c);
 	ANSWER(c, uint64_t) = services[at].domain[0] == '\0';
 	if (ANSWER(c, uint64_t) != 0) {
-		services[at].status = status;
+		services[at].status = status != 0 && services[at].waits ? 2 : status; // SMAppServiceStatusRequiresApproval
 		sim_say(status == 0 ? "unregistered" : "registered", at == 0 ? "daemon" : "login", NULL);
 	} else
 		sim_error(ARGUMENT(c, 0, void *), services[at].domain, services[at].code, services[at].text);
@@ -152,6 +153,13 @@ void act_settings(sim_call *c)
 {
 	(void)c;
 	sim_say("settings", NULL);
+}
+
+// sim_approve has the daemon wait for the person's approval, or gives it.
+void sim_approve(bool waits)
+{
+	services[0].waits = waits;
+	services[0].status = services[0].status == 0 || waits ? services[0].status : 1;
 }
 
 // sim_refuse has changes refused, or no more: "login SMAppServiceErrorDomain 3 text".
