@@ -12,7 +12,6 @@ import (
 
 	"fulmen/native"
 	"fulmen/native/bound"
-	"fulmen/native/procsockets"
 	"fulmen/native/systemprofiler"
 )
 
@@ -41,7 +40,7 @@ func Open(options Options) (native.Platform, error) {
 		},
 	})
 	p := m.systemPlatform()
-	p.Sockets, p.Processes = bound.Sockets{}, procsockets.Processes{}
+	p.Sockets = bound.Sockets{}
 	p.Supervisor = newSupervisor(options, os.Geteuid(), home, runLaunchctl)
 	return p.Complete()
 }
