@@ -11,17 +11,8 @@ import (
 	"syscall"
 )
 
-// family finds and ends what the program has started. As a subreaper the shim
-// has all of it below itself, whatever group it has moved to.
-type family struct {
-	program int
-	except  []int // the shim's own helpers
-}
-
-// signal sends to the program's group; the program must not have been reaped.
-func (f family) signal(s syscall.Signal) { _ = syscall.Kill(-f.program, s) }
-
-// rest lists what is left, the program included, without zombies.
+// rest lists what is left, the program included, without zombies. As a subreaper the
+// shim has all of it below itself, whatever group it has moved to.
 func (f family) rest() []int {
 	if f.alone() {
 		return nil
