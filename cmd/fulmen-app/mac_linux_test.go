@@ -156,7 +156,7 @@ func TestMacApp(t *testing.T) {
 			is := is.New(t)
 			p.does("open")
 			p.sees("alert", "Fulmen")
-			p.does("end") // the system ends it, at a logout
+			p.does("end")              // the system ends it, at a logout
 			p.sees("closed", "Fulmen") // a dialog whose reason is gone is put away
 			p.sees("quit")
 			ended = true
