@@ -16,8 +16,12 @@ import (
 	"fulmen/daemon/api"
 )
 
-// toolLink is where shells find the command line tool.
-const toolLink = "/usr/local/bin/fulmen"
+const (
+	// toolLink is where shells find the command line tool.
+	toolLink = "/usr/local/bin/fulmen"
+	// tools is the folder of the system's tools.
+	tools = "/usr/bin/"
+)
 
 // Do does what only the system can.
 func (s *Shell) Do(ctx context.Context, what app.AppDo) error {
@@ -79,7 +83,7 @@ func (s *Shell) offersToOwn(ctx context.Context) {
 func (s *Shell) own(ctx context.Context) error {
 	defer onMain(s.look)
 	here := s.facts.bundle
-	if err := runs(ctx, "/usr/bin/osascript", "-e", here.ownScript()); err != nil {
+	if err := runs(ctx, "osascript", "-e", here.ownScript()); err != nil {
 		told := app.NotOwned(here.Path, here.byHand())
 		if !isCancelled(err) {
 			told.Message = fmt.Sprintf("macOS did not change it: %v. %s", err, told.Message)
@@ -95,7 +99,7 @@ func (s *Shell) move(ctx context.Context) error {
 	from, to := s.facts.bundle, s.facts.bundle.installed()
 	var err error
 	if needsAdministrator(to.Path, uint32(os.Getuid()), unix.Access(applications, unix.W_OK) == nil, ownerOf) {
-		if err = runs(ctx, "/usr/bin/osascript", "-e", replaceScript(from.Path, to.Path)); isCancelled(err) {
+		if err = runs(ctx, "osascript", "-e", replaceScript(from.Path, to.Path)); isCancelled(err) {
 			return nil // the person thought better of it
 		}
 	} else {
@@ -104,7 +108,7 @@ func (s *Shell) move(ctx context.Context) error {
 	if err != nil {
 		return notMoved(err)
 	}
-	if err := runs(ctx, "/usr/bin/open", "-n", to.Path); err != nil {
+	if err := runs(ctx, "open", "-n", to.Path); err != nil {
 		return err
 	}
 	s.quit()
@@ -118,9 +122,9 @@ func (s *Shell) move(ctx context.Context) error {
 func copies(ctx context.Context, from, to string) error {
 	part := filepath.Join(applications, ".Fulmen-"+fmt.Sprint(os.Getpid())+".app")
 	defer os.RemoveAll(part)
-	err := runs(ctx, "/usr/bin/ditto", from, part)
+	err := runs(ctx, "ditto", from, part)
 	if err == nil {
-		err = runs(ctx, "/usr/bin/xattr", "-dr", "com.apple.quarantine", part)
+		err = runs(ctx, "xattr", "-dr", "com.apple.quarantine", part)
 	}
 	if err == nil {
 		err = discard(to)
@@ -159,7 +163,7 @@ func (s *Shell) link(ctx context.Context) error {
 	if os.Symlink(tool, toolLink) == nil {
 		return nil
 	}
-	err := runs(ctx, "/usr/bin/osascript", "-e", linkScript(tool, toolLink))
+	err := runs(ctx, "osascript", "-e", linkScript(tool, toolLink))
 	if isCancelled(err) {
 		return nil // the person thought better of it
 	}
@@ -172,9 +176,9 @@ func isCancelled(err error) bool { return err != nil && strings.Contains(err.Err
 
 // runs runs a tool of the system, and says what it said where it fails.
 func runs(ctx context.Context, program string, args ...string) error {
-	out, err := exec.CommandContext(ctx, program, args...).CombinedOutput()
+	out, err := exec.CommandContext(ctx, tools+program, args...).CombinedOutput()
 	if err != nil {
-		return fmt.Errorf("%s: %w: %s", filepath.Base(program), err, strings.TrimSpace(string(out)))
+		return fmt.Errorf("%s: %w: %s", program, err, strings.TrimSpace(string(out)))
 	}
 	return nil
 }

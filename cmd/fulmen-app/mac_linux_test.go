@@ -38,7 +38,10 @@ func TestMacApp(t *testing.T) {
 		t.Skip(err)
 	}
 	is.NoErr(err)
-	is.NoErr(tree.InstallIn(filepath.Join(stage.Folder, "Applications")))
+	tools := filepath.Join(stage.Folder, "tools")
+	is.NoErr(tree.InstallIn(filepath.Join(stage.Folder, "Applications"), tools, filepath.Join(stage.Folder, "none")))
+	is.NoErr(os.Mkdir(tools, 0o755))
+	is.NoErr(os.WriteFile(filepath.Join(tools, "osascript"), []byte("#!/bin/sh\necho \"$2\" >&2\nexit 1\n"), 0o755)) // it says what it was to do
 	program, err := tree.Build(t.Context(), "./cmd/fulmen-app", goflags.Flag())
 	is.NoErr(err)
 	programs := filepath.Join(stage.Folder, "Applications", api.BundleName, "Contents", "MacOS")
@@ -88,7 +91,11 @@ func TestMacApp(t *testing.T) {
 			is.True(strings.Contains(p.answers("Set Up Fulmen", "Close")[2], "(SMAppServiceErrorDomain 3)"))
 			p.does("refuse", "daemon")
 			p.does("approval")
+			is.NoErr(os.Chmod(programs, 0o777)) // as a folder that a person dragged there
 			p.click("Set Up Fulmen")
+			p.answers("Protect Fulmen from changes?", "Continue")
+			is.True(strings.Contains(p.answers("Protect Fulmen from Changes", "Close")[2], "/usr/sbin/chown -R root:wheel"))
+			is.NoErr(os.Chmod(programs, 0o755))
 			p.sees("registered", "daemon")
 			p.sees("settings") // where the person approves
 			p.does("approve")
@@ -104,6 +111,8 @@ func TestMacApp(t *testing.T) {
 			p.sees("registered", "login")
 			p.click("Settings", "Open at Login")
 			p.sees("unregistered", "login")
+			p.click("Settings", "Install the Command Line Tool...")
+			is.True(strings.Contains(p.answers("Install the Command Line Tool", "Close")[2], "/none/fulmen"))
 		}},
 		{"pairs, notifies, opens", func(t *testing.T) {
 			is := is.New(t)

@@ -183,24 +183,30 @@ func (t *Tree) files(context.Context) error {
 	return t.write(made)
 }
 
-// InstallIn has another folder stand in for /Applications in what is built next.
-func (t *Tree) InstallIn(folder string) error {
-	return t.change("app/mac/bundle.go", `applications = "/Applications"`, fmt.Sprintf("applications = %q", folder))
+// InstallIn has other folders stand in for /Applications, for /usr/bin and for
+// /usr/local/bin in what is built next.
+func (t *Tree) InstallIn(applications, tools, links string) error {
+	return errors.Join(
+		t.change("app/mac/bundle.go", `applications = "/Applications"`, fmt.Sprintf("applications = %q", applications)),
+		t.change("app/mac/install_darwin.go", `"/usr/bin/"`, fmt.Sprintf("%q", tools+"/"), `"/usr/local/bin/`, fmt.Sprintf("%q + \"/", links)),
+	)
 }
 
-// change builds a file with something in it replaced.
-func (t *Tree) change(file, old, by string) error {
+// change builds a file with things in it replaced, each old one by the new one after it.
+func (t *Tree) change(file string, pairs ...string) error {
 	name := filepath.Join(t.root, file)
 	text, err := os.ReadFile(name)
 	if err != nil {
 		return err
 	}
-	if strings.Count(string(text), old) != 1 {
-		return fmt.Errorf("%s has no %s, which is something else on Linux", file, old)
+	for i := 0; i < len(pairs); i += 2 {
+		if strings.Count(string(text), pairs[i]) != 1 {
+			return fmt.Errorf("%s has no %s, which is something else on Linux", file, pairs[i])
+		}
 	}
 	to := "files/" + strings.ReplaceAll(file, "/", "_")
-	t.overlay[name] = filepath.Join(t.folder, to)
-	return t.write(map[string]string{to: strings.Replace(string(text), old, by, 1)})
+	t.overlay[strings.Replace(name, "_darwin.go", "_objc.go", 1)] = filepath.Join(t.folder, to)
+	return t.write(map[string]string{to: strings.NewReplacer(pairs...).Replace(string(text))})
 }
 
 func (t *Tree) write(files map[string]string) error {
