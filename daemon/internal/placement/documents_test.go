@@ -9,6 +9,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/topology"
 )
 
 // with is the two studios with more documents.
@@ -147,11 +148,67 @@ func TestDocumentsInAnyOrder(t *testing.T) {
 
 // A document that cannot be read is named, and the rest counts.
 func TestUnreadableDocument(t *testing.T) {
-	is := is.New(t)
 	studios := draw(t, "two-studios")
-	bad := document(t, studios.other(), api.KindMemory, "", map[string]any{"gpu_working_set_bytes": "much"})
-	in, notes := InputOf(Source{Self: studios.other(), Documents: append(slices.Clone(studios.docs), bad)})
-	is.Equal(len(notes), 1)
-	is.Equal(notes[0].Reason, api.ReasonMalformedDocument)
-	is.Equal(len(in.Nodes), 2)
+	for kind, value := range map[api.Kind]map[string]any{
+		api.KindMemory: {"gpu_working_set_bytes": "much"}, api.KindGPUProfile: {"fp16_tflops": "fast"}, api.KindSharing: {"only_on_power": 1},
+		api.KindSystem: {"power_source": 1}, api.KindNodeState: {"idle": 1}, api.KindGrant: {"memory_bytes": "much"},
+	} {
+		t.Run(string(kind), func(t *testing.T) {
+			is := is.New(t)
+			name := ""
+			if kind == api.KindGrant {
+				name = "j00000002/1/0"
+			}
+			bad := document(t, studios.other(), kind, name, value)
+			in, notes := InputOf(Source{Self: studios.other(), Documents: append(slices.Clone(studios.docs), bad)})
+			is.True(len(notes) > 0)
+			for _, n := range notes {
+				is.Equal(n.Reason, api.ReasonMalformedDocument)
+			}
+			is.Equal(len(in.Nodes), 2)
+		})
+	}
+}
+
+// What one port tells of its Mac holds for all of them.
+func TestPortsOfOneNode(t *testing.T) {
+	is := is.New(t)
+	port := func(is api.ThunderboltGeneration) topology.Port {
+		return topology.Port{Thunderbolt: api.Thunderbolt{Capability: is}}
+	}
+	read := func(n topology.Node) Node {
+		var r reader
+		r.readPorts(n)
+		return r.node
+	}
+	for _, c := range []struct {
+		ports []topology.Port
+		want  *bool
+	}{
+		{nil, nil},
+		{[]topology.Port{port("")}, nil},
+		{[]topology.Port{port(api.Thunderbolt4)}, new(false)},
+		{[]topology.Port{port(api.Thunderbolt4), port(api.Thunderbolt5)}, new(true)},
+		{[]topology.Port{port(api.Thunderbolt5), port(api.Thunderbolt4), port("")}, new(true)},
+	} {
+		is.Equal(read(topology.Node{Thunderbolt: c.ports}).Thunderbolt5, c.want)
+	}
+	for _, c := range []struct{ capable, on, want *bool }{
+		{nil, new(true), nil}, {new(true), nil, nil}, {new(true), new(true), new(true)}, {new(true), new(false), new(false)}, {new(false), new(true), new(false)},
+	} {
+		is.Equal(read(topology.Node{RDMA: []api.RDMA{{OSCapable: c.capable, SwitchedOn: c.on}}}).RDMAOn, c.want)
+	}
+	limited := func(r api.Receptacle, pairs int) api.RDMA {
+		return api.RDMA{Receptacle: r, Device: &api.RDMADevice{Limits: &api.RDMALimits{QueuePairs: pairs}}}
+	}
+	got := read(topology.Node{RDMA: []api.RDMA{limited(1, 5), {Receptacle: 2, Device: &api.RDMADevice{}}, {Receptacle: 3}, limited(4, 7)}}).Limits
+	is.Equal(got, map[api.Receptacle]api.RDMALimits{1: {QueuePairs: 5}, 4: {QueuePairs: 7}})
+}
+
+// Those of the graph's kinds are among those that placement reads.
+func TestGraphKinds(t *testing.T) {
+	is := is.New(t)
+	for _, k := range GraphKinds() {
+		is.True(slices.Contains(Kinds(), k))
+	}
 }

@@ -14,11 +14,16 @@ type set uint64
 // maxField is the most nodes that a field has: the bits of a set.
 const maxField = 64
 
-func (x set) size() int         { return bits.OnesCount64(uint64(x)) }
-func (x set) lowest() int       { return bits.TrailingZeros64(uint64(x)) }
-func (x set) has(i int) bool    { return x>>i&1 == 1 }
-func (x set) holds(y set) bool  { return x&y == y }
-func (x set) before(y set) bool { return x&(x^y)&-(x^y) != 0 } // of two alike in size, by ids
+func (x set) size() int        { return bits.OnesCount64(uint64(x)) }
+func (x set) lowest() int      { return bits.TrailingZeros64(uint64(x)) }
+func (x set) has(i int) bool   { return x>>i&1 == 1 }
+func (x set) holds(y set) bool { return x&y == y }
+
+// compare orders sets alike in size by the ids of their nodes.
+func (x set) compare(y set) int {
+	return cmp.Compare(bits.Reverse64(uint64(y)), bits.Reverse64(uint64(x)))
+}
+
 func (x set) members() []int {
 	out := make([]int, 0, x.size())
 	for ; x != 0; x &= x - 1 {
@@ -62,10 +67,7 @@ type found struct {
 
 // better reports whether it is to be preferred to another with as many nodes.
 func (a found) better(b found) bool {
-	if c := a.score.compare(b.score); c != 0 {
-		return c > 0
-	}
-	return a.set.before(b.set)
+	return cmp.Or(a.score.compare(b.score), b.set.compare(a.set)) > 0
 }
 
 // newField makes a field of nodes, given by place in ascending order.

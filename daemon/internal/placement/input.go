@@ -85,6 +85,14 @@ func (n *Node) name() string {
 	return n.ID.Display()
 }
 
+// interfaces are the node's; none where they are not known.
+func (n *Node) interfaces() []api.Interface {
+	if n.Network == nil {
+		return nil
+	}
+	return n.Network.Interfaces
+}
+
 // room is what a rank may be granted of the GPU's working set; false where the
 // node does not tell.
 func (n *Node) room() (int64, bool) {

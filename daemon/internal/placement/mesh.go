@@ -6,10 +6,7 @@ const maxTries = 200_000
 // mesh finds the best set of n nodes of which every two are joined.
 func (f *field) mesh(n int) (found, bool) {
 	m := &mesher{field: f, n: n, adjacent: f.adjacent(0), tries: maxTries, bounded: !f.exact()}
-	all := set(1)<<len(f.nodes) - 1
-	if len(f.nodes) == maxField {
-		all = ^set(0)
-	}
+	all := set(1)<<len(f.nodes) - 1 // all bits of maxField nodes, too
 	// The required ones come first, so that no set without them is looked at.
 	start, candidates, class := set(0), all, noClass
 	for r := f.required; r != 0; r &= r - 1 {
@@ -21,7 +18,7 @@ func (f *field) mesh(n int) (found, bool) {
 		start |= 1 << i
 		candidates &= m.adjacent[i]
 	}
-	if _, is := f.crowded(start); !is && start.size() <= n {
+	if _, is := f.crowded(start); !is {
 		m.grow(start, candidates&^start, class)
 	}
 	return m.best, m.is

@@ -129,7 +129,7 @@ func TestFirstThingThatStops(t *testing.T) {
 		{func(d *desk, _ *api.Placement) { d.nodes[0].MLX.Version, d.nodes[1].MLX.Version = "0.33.0", "0.32.4" }, api.ReasonMLXVersionsDiffer, "jaccl cannot join 2 ranks: mac-1 has MLX 0.32.4, mac-0 has 0.33.0", false},
 		{func(d *desk, p *api.Placement) {
 			d.nodes[0].MLX.Version, d.nodes[1].MLX.Version, p.Backend = "0.32.2", "0.32.2", api.BackendJACCLRing
-		}, api.ReasonMLXTooOld, "jaccl-ring cannot join 2 ranks: mac-0 has MLX 0.32.2, whose all_gather over jaccl-ring is wrong before 0.32.4", false},
+		}, api.ReasonMLXTooOld, "jaccl-ring cannot join 2 ranks: MLX on mac-0 is 0.32.2, whose all_gather over jaccl-ring is wrong before 0.32.4", false},
 		{func(d *desk, _ *api.Placement) { d.nodes[1].MLX.Backends = []api.MLXBackend{api.MLXBackendRing} }, api.ReasonJACCLMissing, "jaccl cannot join 2 ranks: MLX on mac-1 has no jaccl", false},
 		{func(_ *desk, p *api.Placement) { p.Ranks = 3 }, api.ReasonNotEnoughNodes, "jaccl cannot join 2 ranks: 3 nodes are wanted, and there are 2", false},
 		{func(_ *desk, p *api.Placement) { p.Ranks = 9 }, api.ReasonTooManyRanks, "jaccl joins at most 8 ranks, not 9", true},
@@ -149,6 +149,143 @@ func TestFirstThingThatStops(t *testing.T) {
 			is.Equal(r.Final, c.final)
 		})
 	}
+}
+
+func messages(all []api.Cause) []string {
+	var out []string
+	for _, c := range all {
+		out = append(out, c.Message)
+	}
+	return out
+}
+
+// Each case is two nodes with a cable, one change that stops jaccl, and what would help,
+// the least first.
+func TestWhatHelps(t *testing.T) {
+	asked := api.Placement{Ranks: 2, Backend: api.BackendJACCL, MemoryBytes: 10 << 30}
+	for _, c := range []struct {
+		name   string
+		change func(d *desk, p *api.Placement)
+		want   []string
+	}{
+		{"asleep", func(d *desk, p *api.Placement) { d.nodes[1].State = api.SelfAsleep }, []string{"mac-1 is asleep. Wake it, or let Fulmen keep it awake in Settings."}},
+		{"stopping", func(d *desk, p *api.Placement) { d.nodes[1].State = api.SelfStopping }, []string{"mac-1 is ending its daemon"}},
+		{"restarting", func(d *desk, p *api.Placement) { d.nodes[1].State = api.SelfRestarting }, []string{"mac-1 restarts. Enter the password there."}},
+		{"left", func(d *desk, p *api.Placement) { d.nodes[1].State = api.SelfLeft }, nil},
+		{"not reached", func(d *desk, p *api.Placement) { d.nodes[1].Reached = false }, []string{"mac-1 does not answer. Check that it is on, awake and connected."}},
+		{"not shared", func(d *desk, p *api.Placement) { d.nodes[1].Refusal = api.ReasonJobsNotShared }, []string{"mac-1 does not accept jobs of ada@" + string(id(0)) + ". Change it there in Settings, Sharing."}},
+		{"on battery", func(d *desk, p *api.Placement) { d.nodes[1].Refusal = api.ReasonOnBattery }, []string{"mac-1 accepts jobs on power only, and runs on battery. Connect power."}},
+		{"in use", func(d *desk, p *api.Placement) { d.nodes[1].Refusal = api.ReasonNotIdle }, []string{"mac-1 accepts jobs only when nobody uses it"}},
+		{"small", func(d *desk, p *api.Placement) { d.nodes[1].WorkingSetBytes = new(int64(8 << 30)) }, []string{"Ask for at most 8 GiB a rank."}},
+		{"small, each in its way", func(d *desk, p *api.Placement) {
+			d.nodes[0].WorkingSetBytes, d.nodes[1].WorkingSetBytes = new(int64(9<<30)), new(int64(8<<30))
+		}, []string{"Ask for at most 8 GiB a rank."}},
+		{"no working set is told", func(d *desk, p *api.Placement) { d.nodes[1].WorkingSetBytes = nil }, nil},
+		{"lent", func(d *desk, p *api.Placement) { d.nodes[1].Lent = []Lent{{Job: "j00000002", GPU: api.GPUExclusive}} }, []string{"mac-1 lends its GPU to job j00000002"}},
+		{"a device is lent", func(d *desk, p *api.Placement) {
+			d.nodes[1].Lent = []Lent{{Job: "j00000002", GPU: api.GPUNone, Receptacles: []api.Receptacle{1}}}
+		}, []string{"Use --backend ring.", "mac-0 <-> mac-1: the RDMA device of receptacle 1 of mac-1 is lent to job j00000002. Wait for the job that holds it."}},
+		{"no JACCL", func(d *desk, p *api.Placement) { d.nodes[1].MLX.Backends = []api.MLXBackend{api.MLXBackendRing} }, []string{"Use --backend ring.", "MLX on mac-1 has no jaccl. Run jobs with --backend ring, or install an MLX with JACCL there; its packages for Linux have none."}},
+		{"no MLX", func(d *desk, p *api.Placement) { d.nodes[1].MLX.Missing = true }, []string{"Use --backend ring.", "The program's Python finds no MLX on mac-1. Install it there (pip install mlx; on Linux mlx[cpu]), or name an environment that has it with --venv."}},
+		{"old MLX in a ring", func(d *desk, p *api.Placement) { d.nodes[1].MLX.Version, p.Backend = "0.32.2", api.BackendJACCLRing }, []string{"Use --backend jaccl.", "Use --backend ring.", "MLX on mac-1 is 0.32.2, whose all_gather over jaccl-ring is wrong before 0.32.4. Update MLX to 0.32.4 or later."}},
+		{"two versions", func(d *desk, p *api.Placement) { d.nodes[0].MLX.Version, d.nodes[1].MLX.Version = "0.33.0", "0.32.4" }, []string{"Install the same version of MLX everywhere, or pass --allow-mixed."}},
+		{"slow", func(d *desk, p *api.Placement) { d.wires[0].gigabits = 40 }, []string{"Use --backend ring.", "mac-0 <-> mac-1: receptacle 1 negotiated 40 Gb/s, RDMA needs more than 40. Use a Thunderbolt 5 cable in Thunderbolt 5 ports."}},
+		{"switched off", func(d *desk, p *api.Placement) { d.wires[0].ready = false }, []string{"Use --backend ring.", "mac-0 <-> mac-1: RDMA is switched off on mac-0. Start mac-0 in Recovery and run there: rdma_ctl enable. It takes about 4 minutes."}},
+		{"not Thunderbolt 5", func(d *desk, p *api.Placement) { d.wires, d.nodes[1].Thunderbolt5 = nil, new(false) }, nil},
+		{"no cable", func(d *desk, p *api.Placement) { d.wires = nil }, []string{"Join mac-0 and mac-1 with a Thunderbolt 5 cable."}},
+		{"no cable, and a switch that is off", func(d *desk, p *api.Placement) { d.wires, d.nodes[0].RDMAOn = nil, new(false) }, nil},
+		{"no cable, and a switch that is on", func(d *desk, p *api.Placement) { d.wires, d.nodes[0].RDMAOn = nil, new(true) }, []string{"Join mac-0 and mac-1 with a Thunderbolt 5 cable."}},
+		{"no cable in a ring over sockets", func(d *desk, p *api.Placement) { d.wires, p.Backend = nil, api.BackendRing }, []string{"Join mac-0 and mac-1 with a Thunderbolt cable, or see why they do not reach each other over the one there is."}},
+		{"a network that is not trusted", func(d *desk, p *api.Placement) { d.wires, d.lan, p.Backend = nil, []bool{true, true}, api.BackendRing }, []string{"Allow unencrypted traffic over 192.168.7.0/24 (ethernet) with --network 192.168.7.0/24."}},
+		{"one rank too many", func(d *desk, p *api.Placement) { p.Ranks, p.MinNodes = 3, 3 }, []string{"Ask for 2 ranks."}},
+		{"one node too many", func(d *desk, p *api.Placement) { p.Ranks, p.MinNodes, p.MaxNodes = 0, 3, 4 }, []string{"Ask for 2 ranks."}},
+		{"all must be used", func(d *desk, p *api.Placement) { p.Nodes, p.Ranks, d.nodes[1].Reached = ids(0, 1), 0, false }, []string{"mac-1 does not answer. Check that it is on, awake and connected."}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			is := is.New(t)
+			d, p := newDesk(2).plug(0, 1, 80), asked
+			d.lan = []bool{false, false}
+			c.change(d, &p)
+			r := Plan(d.input(p, nil))
+			is.True(r.Plan == nil)
+			is.Equal(messages(r.Remedies), c.want)
+		})
+	}
+}
+
+// There are at most so many remedies, of those that take as little the first by name.
+func TestMostRemedies(t *testing.T) {
+	is := is.New(t)
+	d := newDesk(10)
+	d.lan = make([]bool, 10)
+	got := messages(Plan(d.input(api.Placement{Ranks: 2, Backend: api.BackendJACCL}, nil)).Remedies)
+	is.Equal(len(got), MaxRemedies)
+	for i, message := range got {
+		is.Equal(message, fmt.Sprintf("Join mac-0 and mac-%d with a Thunderbolt 5 cable.", i+1))
+	}
+}
+
+// Whose GPU is lent, to whom, and for what else that leaves it.
+func TestSharedGPU(t *testing.T) {
+	for _, c := range []struct {
+		lent, wanted api.GPUShare
+		busy         bool
+	}{
+		{api.GPUExclusive, api.GPUExclusive, true}, {api.GPUExclusive, api.GPUShared, true}, {api.GPUExclusive, api.GPUNone, false},
+		{api.GPUShared, api.GPUExclusive, true}, {api.GPUShared, api.GPUShared, false}, {api.GPUShared, api.GPUNone, false},
+		{api.GPUNone, api.GPUExclusive, false}, {api.GPUNone, api.GPUShared, false}, {api.GPUNone, api.GPUNone, false},
+	} {
+		is := is.New(t)
+		d := newDesk(1)
+		d.nodes[0].Lent = []Lent{{Job: "j00000002", GPU: c.lent}}
+		is.Equal(Plan(d.input(api.Placement{GPU: c.wanted}, nil)).Plan == nil, c.busy)
+	}
+}
+
+// A rank fits where exactly so much is left, of what is lent to others and of what there is.
+func TestRoomToTheByte(t *testing.T) {
+	is := is.New(t)
+	n := Node{ID: id(1)}
+	_, told := n.room()
+	is.True(!told)
+	is.Equal(n.free(), int64(0))
+	n.AvailableBytes = new(int64(70))
+	is.Equal(n.free(), int64(70))
+	n.WorkingSetBytes = new(int64(100))
+	n.Lent = []Lent{{Principal: api.Principal{Node: id(1)}, MemoryBytes: 20}, {Principal: api.Principal{Node: id(2)}, MemoryBytes: 30}}
+	left := func() int64 { room, _ := n.room(); return room }
+	is.Equal(left(), int64(50))
+	n.OthersMaxBytes = new(int64(40))
+	is.Equal(left(), int64(10)) // 30 of 40 are with others
+	n.OthersMaxBytes = new(int64(90))
+	is.Equal(left(), int64(50)) // no more than there is
+	n.OthersMaxBytes, n.OwnPrincipal = new(int64(40)), true
+	is.Equal(left(), int64(50))
+	is.Equal(n.free(), int64(50))
+	n.AvailableBytes = new(int64(45))
+	is.Equal(n.free(), int64(45))
+	n.Lent[0].MemoryBytes = 200
+	is.Equal(left(), int64(0))
+
+	d := newDesk(1)
+	d.nodes[0].WorkingSetBytes = new(int64(100))
+	is.True(Plan(d.input(api.Placement{MemoryBytes: 100}, nil)).Plan != nil)
+	is.True(Plan(d.input(api.Placement{MemoryBytes: 101}, nil)).Plan == nil)
+}
+
+// A node without a network document still has paths: their speed is not known.
+func TestNetworkNotTold(t *testing.T) {
+	is := is.New(t)
+	in := newDesk(2).input(api.Placement{Ranks: 2, Backend: api.BackendRing, Networks: []string{"en0"}}, nil)
+	is.Equal(*Plan(in).Plan.Links[0].BitsPerS, int64(10*gigabit))
+	in.Nodes[0].Network = nil
+	p := Plan(in).Plan
+	is.True(p.Links[0].BitsPerS == nil)
+	is.Equal(p.Notes[len(p.Notes)-1].Message, "the speed of 1 link is not known, and counts as the slowest")
+	in.Graph.Paths = slices.DeleteFunc(in.Graph.Paths, func(p topology.Path) bool { return p.From == id(1) })
+	is.True(Plan(in).Plan == nil) // nobody tells at which address the first is found
+	in.Nodes[0].Network = in.Nodes[1].Network
+	is.True(Plan(in).Plan == nil) // an address that is not its own
 }
 
 // Several cables between two are all used where that is faster, matched end to end.

@@ -89,11 +89,8 @@ type writer struct {
 // ranks each is.
 func (w *writer) connect(a, b int) {
 	i, j := w.order[a], w.order[b]
-	channels, is := w.edge(pairOf(i, j), w.choice.tier, w.choice.width)
-	if !is {
-		return // cannot be: the search has seen them
-	}
-	atA, atB := 0, 1 // the channels' ends at each rank
+	channels, _ := w.edge(pairOf(i, j), w.choice.tier, w.choice.width) // the search has seen them
+	atA, atB := 0, 1                                                   // the channels' ends at each rank
 	if i > j {
 		atA, atB = 1, 0
 	}

@@ -112,9 +112,6 @@ func (s *state) ableFirst(t tier) []int {
 			all = append(all, i)
 		}
 	}
-	if len(all) <= api.MaxExactNodes {
-		slices.Sort(all)
-	}
 	return all
 }
 
@@ -129,15 +126,7 @@ func (m *misses) nearest(most int) []miss {
 		}
 	}
 	slices.SortFunc(out, func(a, b miss) int {
-		switch {
-		case a.lacks != b.lacks:
-			return cmp.Compare(a.lacks, b.lacks)
-		case a.set == b.set:
-			return 0
-		case a.set.before(b.set):
-			return -1
-		}
-		return 1
+		return cmp.Or(cmp.Compare(a.lacks, b.lacks), a.set.compare(b.set))
 	})
 	return out[:min(len(out), most)]
 }
@@ -194,7 +183,7 @@ func (m *misses) gaps(x set) int {
 	switch {
 	case m.rings.closed(x):
 		return 0
-	case m.paths.ends[x] != 0:
+	case m.paths.ends[x] != 0, x.size() == 2: // one connection makes a ring of two
 		return 1
 	}
 	loose := 0

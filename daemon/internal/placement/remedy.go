@@ -58,8 +58,8 @@ func (s *state) remedies(failed []tier) []api.Cause {
 
 // joinRemedies are the pairs whose joining alone would do.
 func (s *state) joinRemedies(t tier) []remedy {
-	m, cause := s.newMisses(t)
-	if m == nil || cause != nil || m.n < 2 {
+	m, _ := s.newMisses(t)
+	if m == nil {
 		return nil
 	}
 	pairs := map[pair]bool{}
@@ -108,7 +108,7 @@ func (m *misses) closers(x set) []pair {
 			if m.adjacent[a].has(b) {
 				continue
 			}
-			if m.tier.shape == api.ShapeMesh || ends.has(k+1+j) {
+			if m.tier.shape == api.ShapeMesh || len(members) == 2 || ends.has(k+1+j) {
 				out = append(out, pair{a, b})
 			}
 		}

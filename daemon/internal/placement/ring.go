@@ -94,14 +94,11 @@ func (r *rings) has(n int, required set) bool {
 	return false
 }
 
-// ring finds the best set of least to most nodes that can be put in a ring: the
+// ring finds the best set of least to most nodes, of which there are enough, that can be put in a ring: the
 // fewest nodes, then the best score. With more than a search can be carried to
 // its end, some ring is found.
 func (f *field) ring(least, most int) (found, bool) {
 	most = min(most, len(f.nodes))
-	if least > most {
-		return found{}, false
-	}
 	if !f.exact() {
 		return f.someRing(least, most)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -155,6 +156,10 @@ func TestGolden(t *testing.T) {
 		{"bad-cable-jaccl-2", "bad-cable", api.Placement{Ranks: 2, Backend: api.BackendJACCL}, nil},
 		{"bad-cable-40-jaccl-2", "bad-cable", api.Placement{Ranks: 2, Backend: api.BackendJACCL}, []func(*Source){slowed}},
 		{"bad-cable-40-auto-2", "bad-cable", api.Placement{Ranks: 2}, []func(*Source){slowed}},
+		{"hub-3-40-jaccl-3", "hub-3", api.Placement{Ranks: 3, Backend: api.BackendJACCL}, []func(*Source){slowed}},
+		{"two-studios-untold-auto-2", "two-studios", api.Placement{Ranks: 2}, []func(*Source){untold}},
+		{"two-studios-untold-jaccl-2", "two-studios", api.Placement{Ranks: 2, Backend: api.BackendJACCL}, []func(*Source){untold}},
+		{"two-studios-one-sided-jaccl-2", "two-studios", api.Placement{Ranks: 2, Backend: api.BackendJACCL}, []func(*Source){oneSided}},
 		{"two-studios-ring-2", "two-studios", api.Placement{Ranks: 2, Backend: api.BackendRing}, nil},
 		{"two-studios-1", "two-studios", api.Placement{Ranks: 1}, nil},
 	} {
@@ -184,4 +189,14 @@ func slowed(s *Source) {
 		}
 		s.Documents = append(s.Documents, d)
 	}
+}
+
+// untold drops what the first Mac tells of its RDMA devices.
+func untold(s *Source) { drop(s, api.KindRDMA) }
+
+// oneSided drops what the first Mac tells of its receptacles.
+func oneSided(s *Source) { drop(s, api.KindThunderbolt) }
+
+func drop(s *Source, kind api.Kind) {
+	s.Documents = slices.DeleteFunc(slices.Clone(s.Documents), func(d api.Document) bool { return d.Kind == kind && d.Node == s.Self })
 }

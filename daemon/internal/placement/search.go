@@ -79,11 +79,8 @@ func (s *state) groups(nodes []int) [][]int {
 	return out
 }
 
-// atMost keeps so many nodes: the required ones, then those that come first.
+// atMost keeps so many nodes, ascending: the required ones, then those that come first.
 func (s *state) atMost(nodes []int, most int) []int {
-	if len(nodes) <= most {
-		return nodes
-	}
 	kept := slices.Clone(s.required)
 	for _, i := range nodes {
 		if len(kept) < most && !slices.Contains(kept, i) {

@@ -90,14 +90,12 @@ func (s *state) stop(n *Node) *api.Cause {
 	case "":
 	case api.ReasonPrincipalUnmapped:
 		return is(n.Refusal, "does not say as which account jobs of %s run there", s.in.Spec.Principal)
-	case api.ReasonJobsNotShared:
-		return is(n.Refusal, "does not accept jobs of %s", s.in.Spec.Principal)
 	case api.ReasonOnBattery:
 		return is(n.Refusal, "accepts jobs on power only, and runs on battery")
 	case api.ReasonNotIdle:
 		return is(n.Refusal, "accepts jobs only when nobody uses it")
 	default:
-		return is(n.Refusal, "does not accept the job")
+		return is(n.Refusal, "does not accept jobs of %s", s.in.Spec.Principal)
 	}
 	if c := s.stopByMemory(n, s.demand.memory); c != nil {
 		return c

@@ -26,7 +26,7 @@ func stopOfMLX(mlx api.ProgramMLX, backend api.Backend, shape api.PlanShape) (re
 	case mlx.Backends != nil && !slices.Contains(mlx.Backends, needs):
 		return without, "MLX on %s has no " + string(needs)
 	case backend == api.BackendJACCLRing && mlx.Version != "" && olderThan(mlx.Version, ringAllGather):
-		return api.ReasonMLXTooOld, "%s has MLX " + strings.ReplaceAll(mlx.Version, "%", "%%") + ", whose all_gather over jaccl-ring is wrong before " + ringAllGather
+		return api.ReasonMLXTooOld, "MLX on %s is " + strings.ReplaceAll(mlx.Version, "%", "%%") + ", whose all_gather over jaccl-ring is wrong before " + ringAllGather
 	}
 	return "", ""
 }

@@ -98,10 +98,7 @@ func (s *state) take(ways map[wayKey]*way, rows map[api.LinkRowKey]*api.LinkRow,
 
 // owns reports whether a node says that an address is its own.
 func (s *state) owns(n *Node, address netip.Addr) bool {
-	if n.Network == nil {
-		return false
-	}
-	return slices.ContainsFunc(n.Network.Interfaces, func(i api.Interface) bool {
+	return slices.ContainsFunc(n.interfaces(), func(i api.Interface) bool {
 		return slices.ContainsFunc(i.Addresses, func(a api.InterfaceAddress) bool { return a.Address.Addr().Unmap() == address })
 	})
 }
@@ -145,10 +142,7 @@ func (s *state) portSpeed(w *way, p pair) int64 {
 
 // portSpeed is what an interface negotiated; 0 where it does not tell.
 func (n *Node) portSpeed(name string) int64 {
-	if n.Network == nil {
-		return 0
-	}
-	for _, i := range n.Network.Interfaces {
+	for _, i := range n.interfaces() {
 		if i.Name == name && i.SpeedBitsPerS != nil {
 			return max(*i.SpeedBitsPerS, 0)
 		}

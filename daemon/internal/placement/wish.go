@@ -72,7 +72,7 @@ func (s *state) would(change func(*api.JobSpec)) bool {
 func (s *state) lessMemory() int64 {
 	var rooms []int64
 	for _, n := range s.nodes {
-		if room, told := n.room(); told && room > 0 && room < s.demand.memory {
+		if room, _ := n.room(); room > 0 && room < s.demand.memory {
 			rooms = append(rooms, room)
 		}
 	}
@@ -122,10 +122,7 @@ func (s *state) untrusted() []network {
 
 // prefixOf is the network of one of the node's addresses.
 func (n *Node) prefixOf(address netip.Addr) (netip.Prefix, bool) {
-	if n.Network == nil {
-		return netip.Prefix{}, false
-	}
-	for _, i := range n.Network.Interfaces {
+	for _, i := range n.interfaces() {
 		for _, a := range i.Addresses {
 			if a.Address.Addr() == address {
 				return a.Address.Masked(), true
