@@ -148,6 +148,49 @@ func TestCables(t *testing.T) {
 				[]Port{with(testPort(2, 1, both(80), testPeer(0, 1)), func(p *Port) { p.DomainUUID = testUUID(1, 1) })})),
 			[]string{"0:1~1:1 tb5 80/80 good", "2:1~Mac 0 tb5 80/80 unknown unreachable sources_disagree one-sided stale"},
 		},
+		"faster than any cable": {
+			nodes([]Port{testPort(0, 1, &api.ThunderboltSpeed{TxBitsPerS: maxBitsPerS + 1, RxBitsPerS: 1}, testPeer(1, 1))}, []Port{testPort(1, 1, nil, testPeer(0, 1))}),
+			[]string{"0:1~1:1 unknown ? unknown source_malformed"},
+		},
+		"strangers behind one port, by name, hubs and domain": {
+			nodes([]Port{withHubs(testPort(0, 1, both(80), api.ThunderboltPeer{DomainUUID: "0000000C", Name: "b"}, api.ThunderboltPeer{DomainUUID: "0000000B", Name: "b"},
+				behind(api.ThunderboltPeer{DomainUUID: "0000000A", Name: "b"}, "0x1", both(40)), api.ThunderboltPeer{DomainUUID: "0000000D", Name: "a"}), dock)}),
+			[]string{"0:1~a tb5 80/80 unknown peer_unknown one-sided", "0:1~b tb5 80/80 unknown peer_unknown one-sided",
+				"0:1~b tb5 80/80 unknown peer_unknown one-sided", "0:1~b tb4 40/40 unknown peer_unknown via Dock one-sided"},
+		},
+		"a stranger on a port whose cable is known": {
+			nodes([]Port{testPort(0, 1, both(80), testPeer(1, 3), api.ThunderboltPeer{DomainUUID: "0000000A", Name: "b"})}, []Port{testPort(1, 3, both(80), testPeer(0, 1))}),
+			[]string{"0:1~b tb5 80/80 unknown peer_unknown one-sided", "0:1~1:3 tb5 80/80 good"},
+		},
+		"one peer told twice: by the way with fewer hubs": {
+			nodes([]Port{withHubs(testPort(0, 1, both(80), behind(testPeer(1, 3), "0x301", both(80)), behind(testPeer(1, 3), "0x1", both(80))), hubTB4, dock)}, []Port{testPort(1, 3, nil)}),
+			[]string{"0:1~1:3 tb5 80/80 unknown sources_disagree via Dock one-sided"},
+		},
+		"both ends sleep, one tells": {
+			stale(0, stale(1, nodes([]Port{testPort(0, 1, nil)}, []Port{testPort(1, 3, both(80), testPeer(0, 1))}))),
+			[]string{"0:1~1:3 tb5 80/80 unknown unreachable sources_disagree one-sided stale"},
+		},
+		"the end that tells nothing sleeps": {
+			stale(0, nodes([]Port{testPort(0, 1, nil)}, []Port{testPort(1, 3, both(80), testPeer(0, 1))})),
+			[]string{"0:1~1:3 tb5 80/80 unknown unreachable sources_disagree one-sided stale"},
+		},
+		"the higher end that tells nothing sleeps": {
+			stale(1, nodes([]Port{testPort(0, 1, both(80), testPeer(1, 3))}, []Port{testPort(1, 3, nil)})),
+			[]string{"0:1~1:3 tb5 80/80 unknown unreachable sources_disagree one-sided stale"},
+		},
+		"it flaps and is down": {
+			faulty(1, 3, stale(1, nodes([]Port{testPort(0, 1, nil)}, []Port{testPort(1, 3, both(80), testPeer(0, 1))}))),
+			[]string{"0:1~1:3 tb5 80/80 down link_down one-sided stale"},
+		},
+		"the lower end flaps": {
+			faulty(0, 1, nodes([]Port{testPort(0, 1, both(80), testPeer(1, 3))}, []Port{testPort(1, 3, both(80), testPeer(0, 1))})),
+			[]string{"0:1~1:3 tb5 80/80 bad link_flapping"},
+		},
+		"just what both ports can, unevenly": {
+			nodes([]Port{testPort(0, 1, speedOf(120, 40), testPeer(1, 3)), testPort(0, 2, speedOf(120, 39), testPeer(1, 4))},
+				[]Port{testPort(1, 3, nil, testPeer(0, 1)), testPort(1, 4, nil, testPeer(0, 2))}),
+			[]string{"0:1~1:3 tb5 120/40 good", "0:2~1:4 tb5 120/39 slow link_below_ports"},
+		},
 		"one receptacle described twice": {
 			nodes([]Port{testPort(0, 1, both(80), testPeer(1, 1)), testPort(0, 1, both(40), testPeer(1, 1))}, []Port{testPort(1, 1, both(80), testPeer(0, 1))}),
 			[]string{"1:1~Mac 0 tb5 80/80 unknown peer_unknown one-sided"},

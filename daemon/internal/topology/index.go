@@ -109,7 +109,6 @@ func (x *index) addNode(from *Node) {
 			n.ports = append(n.ports, p)
 		}
 	}
-	slices.SortFunc(n.ports, func(a, b *port) int { return cmp.Compare(a.Receptacle, b.Receptacle) })
 	n.rdma = make(map[api.Receptacle]*api.RDMA, len(from.RDMA))
 	for i := range from.RDMA {
 		r := &from.RDMA[i]

@@ -70,9 +70,6 @@ func bridgesOf(cables []*cable) *meshOfBridges {
 		if !ok || !too {
 			continue
 		}
-		if a.compare(b) > 0 {
-			a, b = b, a
-		}
 		ends := [2]bridge{a, b}
 		if byEnds[ends] == nil {
 			m.bridges = append(m.bridges, a, b)

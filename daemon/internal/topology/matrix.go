@@ -1,6 +1,7 @@
 package topology
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -206,15 +207,6 @@ func (c *cable) usable() bool {
 
 // preferRDMA orders cables: those that are known to be ready, then by speed.
 func preferRDMA(a, b *cable) int {
-	if a.RDMA != b.RDMA {
-		return readiness.Rank(a.RDMA) - readiness.Rank(b.RDMA)
-	}
 	speed := func(c *cable) int64 { return min(c.way.total.tx, c.way.total.rx) }
-	switch sa, sb := speed(a), speed(b); {
-	case sa > sb:
-		return -1
-	case sa < sb:
-		return 1
-	}
-	return 0
+	return cmp.Or(cmp.Compare(readiness.Rank(a.RDMA), readiness.Rank(b.RDMA)), cmp.Compare(speed(b), speed(a)))
 }

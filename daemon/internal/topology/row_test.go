@@ -33,14 +33,23 @@ func TestRows(t *testing.T) {
 	}
 	sink := string(testID(1)) + "/" + plugAddress(1, 1)
 	cable := string(testID(0)) + ":1~" + string(testID(1)) + ":1"
+	link, err := api.ParseLinkID(cable)
+	if err != nil {
+		t.Fatal(err)
+	}
 	rdma := func(p *api.LinkProfile) { p.Transport, p.LinkKind = api.TransportRDMA, api.LinkRDMA }
 	tests := map[string]struct {
-		reach   bool
-		plugged bool
-		name    string // of the profile; empty: none
-		change  func(*api.LinkProfile)
-		at      bool
-		want    []string
+		reach     bool
+		plugged   bool
+		name      string // of the profile; empty: none
+		change    func(*api.LinkProfile)
+		at        bool
+		uneven    bool // the cable is faster one way
+		down      bool // and the cable down
+		away      bool // and the node too
+		stale     int  // the node that is away; 0 = none
+		simulated bool
+		want      []string
 	}{
 		"reached, not measured":           {reach: true, plugged: true, at: true, want: []string{"socket tb5 unknown not_measured"}},
 		"measured":                        {reach: true, plugged: true, name: sink, at: true, want: []string{"socket tb5 good"}},
@@ -58,6 +67,28 @@ func TestRows(t *testing.T) {
 		"near its history":   {reach: true, plugged: true, name: sink, at: true, change: func(p *api.LinkProfile) { p.Median = &api.LinkResult{DownBitsPerS: number(60)} }, want: []string{"socket tb5 good"}},
 		"the cable was at another speed": {reach: true, plugged: true, name: sink, at: true,
 			change: func(p *api.LinkProfile) { p.NegotiatedAtStart = both(40) }, want: []string{"socket tb5 unknown link_changed old"}},
+		"the cable was at this speed, seen from the other end": {reach: true, plugged: true, name: sink, at: true,
+			change: func(p *api.LinkProfile) { p.NegotiatedAtStart = speedOf(40, 120) }, want: []string{"socket tb5 good"}, uneven: true},
+		"the cable was at this speed": {reach: true, plugged: true, name: sink, at: true,
+			change: func(p *api.LinkProfile) { p.NegotiatedAtStart = speedOf(120, 40) }, want: []string{"socket tb5 good"}, uneven: true},
+		"one direction was another": {reach: true, plugged: true, name: sink, at: true,
+			change: func(p *api.LinkProfile) { p.NegotiatedAtStart = speedOf(120, 120) }, want: []string{"socket tb5 unknown link_changed old"}, uneven: true},
+		"the other direction was another": {reach: true, plugged: true, name: sink, at: true,
+			change: func(p *api.LinkProfile) { p.NegotiatedAtStart = speedOf(40, 40) }, want: []string{"socket tb5 unknown link_changed old"}, uneven: true},
+		"at its TTL":                  {reach: true, plugged: true, name: sink, at: true, change: func(p *api.LinkProfile) { p.MeasuredAt = ago(api.DefaultSocketTTL) }, want: []string{"socket tb5 good"}},
+		"up below its history":        {reach: true, plugged: true, name: sink, at: true, change: func(p *api.LinkProfile) { p.Median = &api.LinkResult{UpBitsPerS: number(71)} }, want: []string{"socket tb5 slow link_below_history"}},
+		"at the bound of its history": {reach: true, plugged: true, name: sink, at: true, change: func(p *api.LinkProfile) { p.Median = &api.LinkResult{UpBitsPerS: number(70)} }, want: []string{"socket tb5 good"}},
+		"no speed up":                 {reach: true, plugged: true, name: sink, at: true, change: func(p *api.LinkProfile) { p.UpBitsPerS = nil }, want: []string{"socket tb5 unknown not_measured"}},
+		"no speed down":               {reach: true, plugged: true, name: sink, at: true, change: func(p *api.LinkProfile) { p.DownBitsPerS = nil }, want: []string{"socket tb5 unknown not_measured"}},
+		"failed without a reason":     {reach: true, plugged: true, name: sink, at: true, change: func(p *api.LinkProfile) { p.Failure = &api.MeasureFailure{} }, want: []string{"socket tb5 good"}},
+		"simulated, not measured":     {reach: true, plugged: true, at: true, simulated: true, want: []string{"socket tb5 unknown not_in_scenario"}},
+		"the peer is away":            {reach: true, plugged: true, name: sink, at: true, stale: 1, want: []string{"socket tb5 unknown unreachable"}},
+		"the node is away":            {reach: true, plugged: true, name: sink, at: true, stale: 0, away: true, want: []string{"socket tb5 unknown unreachable"}},
+		"rdma, cable down":            {plugged: true, name: cable, at: true, change: rdma, down: true, want: []string{"rdma rdma down link_down"}},
+		"of a path that is gone, of a cable that is not": {plugged: true, name: sink, at: true,
+			change: func(p *api.LinkProfile) { p.NegotiatedAtStart, p.Link = both(40), link }, want: []string{"socket tb5 unknown link_changed old"}},
+		"of a path that is gone, and of no cable": {plugged: true, name: sink, at: true,
+			change: func(p *api.LinkProfile) { p.NegotiatedAtStart = both(40) }, want: []string{"socket tb5 good"}},
 		"a name that does not fit": {plugged: true, name: cable, at: true, want: []string{}},
 		"rdma under another cable": {plugged: true, name: strings.ReplaceAll(cable, string(testID(1)), string(testID(2))), at: true, change: rdma, want: []string{}},
 	}
@@ -68,6 +99,15 @@ func TestRows(t *testing.T) {
 			if tt.plugged {
 				plug(nodes, 0, 1, 1, 1, 80)
 			}
+			if tt.uneven {
+				nodes[0].Thunderbolt[0].Negotiated, nodes[1].Thunderbolt[0].Negotiated = speedOf(120, 40), speedOf(40, 120)
+			}
+			if tt.down {
+				for i := range nodes {
+					nodes[i].Thunderbolt[0].Negotiated, nodes[i].Thunderbolt[0].Unknown = nil, map[string]api.Reason{"negotiated": api.ReasonLinkDown}
+				}
+			}
+			nodes[1].Stale, nodes[0].Stale, nodes[0].Simulated = tt.stale == 1, tt.away, tt.simulated
 			if tt.reach {
 				nodes[0].Reach = []api.Reach{testReach(1, plugAddress(1, 1), "en3")}
 			}
@@ -85,7 +125,7 @@ func TestRows(t *testing.T) {
 			got := []string{}
 			for _, r := range Build(in).List().Rows {
 				got = append(got, rowSummary(r))
-				is.Equal(r.UpBitsPerS == nil, r.MeasuredAt.IsZero())
+				is.True(r.UpBitsPerS == nil || !r.MeasuredAt.IsZero())
 			}
 			is.Equal(got, tt.want)
 		})

@@ -49,6 +49,12 @@ func TestOneEndMeasures(t *testing.T) {
 	is.Equal(len(all[higher]), 1)
 	is.Equal(alone, 1)
 
+	nodes = facing()
+	nodes[higher].Reach = nil // what is the lower's is not alone for that
+	all, alone = ownedBy(Build(Input{Nodes: nodes}))
+	is.Equal(len(all[lower]), 1)
+	is.Equal(alone, 0)
+
 	nodes = facing() // taken in by another interface than the one with the address
 	addInterface(&nodes[1], api.Interface{Name: "en9", Type: api.InterfaceThunderbolt, Up: true})
 	nodes[0].Reach[0].PeerInterface = "en9"
@@ -100,6 +106,11 @@ func TestBothEndsHaveARow(t *testing.T) {
 	is.Equal(*back.UpBitsPerS, up)
 	is.Equal(*there.UpBitsPerS, down)
 	is.Equal(there.MeasuredAt, at(2))
+
+	nodes[1].Profiles[0].MeasuredAt = at(1) // of two at once each has its own
+	there, back = rows()
+	is.Equal(*there.UpBitsPerS, up)
+	is.Equal(*back.UpBitsPerS, up)
 }
 
 // Why a path has no numbers is said by what it is made of.
