@@ -61,14 +61,15 @@ func checkNoBridge(_ *Cable, own *End) finding {
 
 // checkNoLoop asks whether frames run round in a ring of bridged cables.
 func checkNoLoop(c *Cable) finding {
-	switch {
-	case len(c.Loop) == 1:
+	switch len(c.Loop) {
+	case 0:
+	case 1:
 		return no(api.RDMACanEnable, api.ReasonBridgeLoop, "The cable joins the Thunderbolt Bridge of %s with itself: what is sent there runs round without end.", c.Loop[0]).
 			do("Enabling RDMA on the cable takes it out of the bridge; or unplug it.")
-	case len(c.Loop) == 2:
+	case 2:
 		return no(api.RDMACanEnable, api.ReasonBridgeLoop, "Two cables or more join the Thunderbolt Bridges of %s: what is sent there runs round without end.", listed(c.Loop)).
 			do("Enabling RDMA on the cables takes them out of the bridge; or leave only one.")
-	case len(c.Loop) > 2:
+	default:
 		return no(api.RDMACanEnable, api.ReasonBridgeLoop, "The cables between the Thunderbolt Bridges of %s form a ring: what is sent there runs round without end.", listed(c.Loop)).
 			do("Enabling RDMA on the cables takes them out of the bridge; or unplug one of them.")
 	}
@@ -139,7 +140,7 @@ func networks(e *End) []netip.Prefix {
 	for _, a := range i.Addresses {
 		bare := a.Address.Addr().Unmap()
 		in := func(g api.GID) bool { return g.Address.Is4In6() && g.Address.Unmap() == bare }
-		if bare.Is4() && a.Address.Bits() >= 0 && slices.ContainsFunc(d.GIDs, in) {
+		if slices.ContainsFunc(d.GIDs, in) {
 			out = append(out, netip.PrefixFrom(bare, min(a.Address.Bits(), bare.BitLen())))
 		}
 	}

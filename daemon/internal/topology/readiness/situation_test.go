@@ -158,6 +158,7 @@ func situations() []situation {
 
 		{"enable-as-macos-has-it", func(c *Cable) { bridged(c.Low); bridged(c.High) }, api.RDMACanEnable},
 		{"enable-one-end-bridged", func(c *Cable) { bridged(c.High) }, api.RDMACanEnable},
+		{"enable-bridged-with-an-address", func(c *Cable) { c.High.Network.Interfaces[1].Bridge = "bridge0" }, api.RDMACanEnable},
 		{"enable-no-ipv4-address", func(c *Cable) {
 			c.High.RDMA.Device.GIDs, c.High.Network.Interfaces[1].Addresses = c.High.RDMA.Device.GIDs[:1], nil
 		}, api.RDMACanEnable},

@@ -17,7 +17,7 @@ func sum(c *Cable, verdict api.RDMAVerdict, found []finding) string {
 	var text string
 	switch verdict {
 	case api.RDMAReady:
-		text = fmt.Sprintf("Jobs on %s can use RDMA over this cable at its full speed.", both(c))
+		text = fmt.Sprintf("Jobs on %s can use RDMA over this cable at its full speed.", c.Low.Name+" and "+c.High.Name)
 	case api.RDMACanEnable:
 		if lost := lostAddress(c, found); lost != "" {
 			return lost
@@ -52,13 +52,6 @@ func lostAddress(c *Cable, found []finding) string {
 		}
 	}
 	return ""
-}
-
-func both(c *Cable) string {
-	if c.High == nil {
-		return c.Low.Name
-	}
-	return c.Low.Name + " and " + c.High.Name
 }
 
 // first is the first check that stands for the verdict by itself.
