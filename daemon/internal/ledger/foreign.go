@@ -91,7 +91,7 @@ func (l *Ledger) repeats(d *api.Document) bool {
 func (l *Ledger) verify(d *api.Document) (isKnown bool, err error) {
 	key := []byte(l.author.public())
 	if d.Node != l.author.node {
-		isMember := false
+		var isMember bool
 		if l.members != nil {
 			key, isMember = l.members.PublicKey(d.Node)
 		}

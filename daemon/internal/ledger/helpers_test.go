@@ -37,6 +37,7 @@ type memStore struct {
 	version api.Version
 	saves   int
 	full    bool
+	sealed  bool // for documents alone
 }
 
 func newMemStore() *memStore { return &memStore{docs: map[api.Key][]byte{}} }
@@ -58,7 +59,7 @@ func (s *memStore) Load() ([]api.Document, error) {
 func (s *memStore) Save(put []api.Document, forget []api.Key) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.full {
+	if s.full || s.sealed {
 		return errDisk
 	}
 	s.saves++

@@ -104,9 +104,10 @@ func TestDeleteHidesAndIsKeptForThirtyDays(t *testing.T) {
 	is.Equal(names(dead), []string{"job j4k2m9xq7"})
 	is.Equal(dead[0].Version().Seq, uint64(2))
 
+	r.clock.step(24 * time.Hour)
 	r.restart(t) // a restart changes nothing of that
 	is.Equal(len(r.List(Filter{Deleted: true})), 1)
-	r.clock.step(api.TombstoneTTL - time.Minute)
+	r.clock.step(api.TombstoneTTL - 24*time.Hour)
 	is.NoErr(r.w.Put(Draft{Kind: api.KindMemory, Value: value(1)}))
 	is.Equal(names(r.List(Filter{Deleted: true})), []string{"job j4k2m9xq7", "memory"})
 	r.clock.step(2 * time.Hour)

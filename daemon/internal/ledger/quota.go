@@ -86,10 +86,10 @@ func (l *Ledger) unset(k api.Key) {
 // uncount takes what is held of a key out of the counts. The caller holds mu.
 func (l *Ledger) uncount(k api.Key) {
 	e, isHeld := l.entries[k]
-	w := l.quotas.writers[k.Node]
-	if !isHeld || w == nil {
+	if !isHeld {
 		return
 	}
+	w := l.quotas.writers[k.Node]
 	h := w.kinds[k.Kind.QuotaKind()]
 	if e.rec.doc.Deleted {
 		delete(h.deleted, k)
@@ -252,13 +252,9 @@ func (l *Ledger) OverQuota() []Over {
 // those that the store has too. All nodes keep the same ones, those of the newest
 // versions, so that they agree on what they hold. A document whose deletion is gone
 // and that somebody still has comes back until its writer hears of it, which then
-// deletes it again. The caller holds mu.
+// deletes it again. k has just been deleted; the caller holds mu.
 func (l *Ledger) evict(k api.Key) (persisted []api.Key) {
-	w := l.quotas.writers[k.Node]
-	if w == nil || w.kinds[k.Kind.QuotaKind()] == nil {
-		return nil
-	}
-	h := w.kinds[k.Kind.QuotaKind()]
+	h := l.quotas.writers[k.Node].kinds[k.Kind.QuotaKind()]
 	for excess := len(h.deleted) - k.Kind.Quota().Deleted; excess > 0; excess-- {
 		var oldest api.Key
 		var lowest api.Version

@@ -45,13 +45,22 @@ func TestReservationIsSavedBeforeUse(t *testing.T) {
 }
 
 func TestCounterAtItsEndStartsAnIncarnation(t *testing.T) {
-	is := is.New(t)
-	r := newRig(t)
-	r.store.version = api.Version{Inc: 4, Seq: api.MaxCounter - 10}
-	r.restart(t)
-	is.NoErr(r.w.Put(Draft{Kind: api.KindMemory, Value: value(1)}))
-	rec, _ := r.Get(r.key(api.KindMemory, ""))
-	is.Equal(rec.Version(), api.Version{Inc: 5, Seq: 1})
+	for _, c := range []struct{ used, want api.Version }{
+		{api.Version{Inc: 4, Seq: api.MaxCounter - 10}, api.Version{Inc: 5, Seq: 1}},
+		{api.Version{Inc: 4, Seq: api.MaxCounter - reserve + 1}, api.Version{Inc: 5, Seq: 1}},
+		{api.Version{Inc: 4, Seq: api.MaxCounter - reserve}, api.Version{Inc: 4, Seq: api.MaxCounter - reserve + 1}},
+		{api.Version{Inc: api.MaxCounter - 1, Seq: api.MaxCounter}, api.Version{Inc: api.MaxCounter, Seq: 1}},
+	} {
+		is := is.New(t)
+		r := newRig(t)
+		r.store.version = c.used
+		r.restart(t)
+		is.NoErr(r.w.Put(Draft{Kind: api.KindMemory, Value: value(1)}))
+		rec, _ := r.Get(r.key(api.KindMemory, ""))
+		is.Equal(rec.Version(), c.want)
+		is.True(rec.Version().Compare(c.used) > 0)
+		is.True(r.store.version.Compare(c.want) > 0) // saved as used, with more
+	}
 }
 
 func TestOpenErrors(t *testing.T) {
@@ -64,6 +73,7 @@ func TestOpenErrors(t *testing.T) {
 		{"no counter", func(o *Options, _ *memStore) { o.Counter = nil }},
 		{"full disk", func(_ *Options, s *memStore) { s.full = true }},
 		{"counter out of range", func(_ *Options, s *memStore) { s.version = api.Version{Seq: 3} }},
+		{"no incarnation left", func(_ *Options, s *memStore) { s.version = api.Version{Inc: api.MaxCounter, Seq: api.MaxCounter} }},
 		{"unreadable documents", func(_ *Options, s *memStore) { s.docs[api.Key{}] = []byte("{") }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

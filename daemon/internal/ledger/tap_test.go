@@ -21,6 +21,9 @@ func TestTapTellsWhoDoesWhat(t *testing.T) {
 	is.NoErr(facts.Put(Draft{Kind: api.KindSystem, Value: value(1)}))
 	is.NoErr(facts.Delete(api.KindMemory, ""))
 	w.Close()
+	_, other := r.Watch(WatchOptions{Name: "other"})
+	other.Close()
+	other.Close()
 	events, dropped, err := tap.Next(t.Context())
 	is.NoErr(err)
 	is.Equal(dropped, uint64(0))
@@ -28,7 +31,7 @@ func TestTapTellsWhoDoesWhat(t *testing.T) {
 	for _, e := range events {
 		got = append(got, fmt.Sprintf("%s %s %s %d", e.By, e.Type, e.Key.Kind, e.Version.Seq))
 	}
-	is.Equal(got, []string{"client watch  0", "facts put memory 1", "client lagged  0", "facts put system 2", "facts delete memory 3"})
+	is.Equal(got, []string{"client watch  0", "facts put memory 1", "client lagged  0", "facts put system 2", "facts delete memory 3", "other watch  0", "other unwatch  0"})
 
 	for i := range 2 * tapSize { // nobody reads: the oldest go, and are counted
 		is.NoErr(facts.Put(Draft{Kind: api.KindMemory, Value: value(i)}))

@@ -121,14 +121,11 @@ func (w *Watcher) signal() {
 	}
 }
 
-// offer queues what the filter covers, all or nothing of it at once for the
+// offer queues, for a watcher in the ledger's list, what the filter covers, all or nothing of it at once for the
 // reader. It returns false when the watcher is too far behind and is over.
 func (w *Watcher) offer(items []item) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.state != watching {
-		return true
-	}
 	wasEmpty := len(w.places) == 0
 	for i := range items {
 		it := &items[i]
