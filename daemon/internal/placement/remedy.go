@@ -62,13 +62,13 @@ func (s *state) joinRemedies(t tier) []remedy {
 	if m == nil {
 		return nil
 	}
-	pairs := map[pair]bool{}
+	pairs := map[pair]struct{}{}
 	for x := range m.sets() {
 		if !m.able.holds(x) || m.lacks(x) != 1 || len(m.versions(m.places(x))) > 1 {
 			continue
 		}
 		for _, p := range m.closers(x) {
-			pairs[p] = true
+			pairs[p] = struct{}{}
 		}
 		if len(pairs) >= 4*MaxRemedies {
 			break

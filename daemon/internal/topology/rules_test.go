@@ -307,6 +307,21 @@ func TestSilence(t *testing.T) {
 	}
 }
 
+// Why the other end of a cable is not known.
+func TestStrangers(t *testing.T) {
+	is := is.New(t)
+	nodes := []Node{testNode(0), testNode(1), testNode(2)}
+	nodes[0].Thunderbolt = []Port{testPort(0, 1, both(80), api.ThunderboltPeer{DomainUUID: "0A", Name: "guest"}), testPort(0, 2, both(80), api.ThunderboltPeer{Name: "guest"}),
+		testPort(0, 3, both(80), testPeer(1, 1))}
+	nodes[1].Thunderbolt, nodes[2].Thunderbolt = []Port{testPort(1, 1, nil)}, []Port{testPort(2, 1, nil)}
+	nodes[2].Thunderbolt[0].DomainUUID = testUUID(1, 1)
+	var got []api.Reason
+	for _, c := range (Build(Input{Nodes: nodes})).RDMACables() {
+		got = append(got, c.Stranger)
+	}
+	is.Equal(got, []api.Reason{api.ReasonPeerUnknown, api.ReasonSourceMalformed, api.ReasonSourcesDisagree})
+}
+
 // What the documents of a node say of its receptacles reaches the readiness of its
 // cables, each at its own end.
 func TestDocumentsOfReceptacles(t *testing.T) {
