@@ -357,9 +357,9 @@ func TestDocumentsOfReceptacles(t *testing.T) {
 	write(0, api.KindLinkProfile, link(3, 4).String(), api.LinkProfile{Transport: api.TransportRDMA, Peer: testID(1), Link: link(3, 4)}, nil)
 	suspect := api.Condition{Code: api.ReasonRDMAPortSuspect, Subject: string(testID(1)) + ":4"}
 	write(1, api.KindCondition, "a", suspect, nil)
-	write(0, api.KindCondition, "a", suspect, nil)                                                                        // of another node's receptacle
-	write(0, api.KindCondition, "b", api.Condition{Code: api.ReasonRDMAPortSuspect, Subject: string(testID(0))}, nil)     // of no receptacle
-	write(0, api.KindCondition, "c", api.Condition{Code: api.ReasonLinkFlapping, Subject: string(testID(0)) + ":3"}, nil) // of another kind
+	write(0, api.KindCondition, "a", api.Condition{Code: api.ReasonRDMAPortSuspect, Subject: string(testID(1)) + ":3"}, nil) // of another node's receptacle
+	write(0, api.KindCondition, "b", api.Condition{Code: api.ReasonRDMAPortSuspect, Subject: string(testID(0))}, nil)        // of no receptacle
+	write(0, api.KindCondition, "c", api.Condition{Code: api.ReasonLinkFlapping, Subject: string(testID(0)) + ":3"}, nil)    // of another kind
 	known, notes := NodesOf(docs, nil)
 	is.Equal(len(notes), 0)
 	g := Build(Input{Nodes: known})

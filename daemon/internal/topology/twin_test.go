@@ -64,6 +64,17 @@ func TestOneEndMeasures(t *testing.T) {
 	is.Equal(len(owned), 0)
 	owned, _ = g.Owned(testID(1))
 	is.Equal(len(owned), 1)
+	rows := func() (from int) {
+		for _, row := range Build(Input{Nodes: nodes}).List().Rows {
+			if row.From == testID(0) {
+				from++
+			}
+		}
+		return from
+	}
+	is.Equal(rows(), 0) // what goes there goes by another row
+	nodes[0].Profiles = []Profile{{Name: g.Paths[0].target().String(), LinkProfile: api.LinkProfile{Transport: api.TransportSocket, Peer: testID(1)}}}
+	is.Equal(rows(), 1) // unless it was measured
 }
 
 // What one end measured is a row of both, each from its own side; the newer counts

@@ -23,7 +23,9 @@ func bridged() Found {
 	return Found{Interface: "en2", Present: true, Bridges: []Membership{{Bridge: "bridge0", Kernel: true, Stored: true}, {Bridge: "bridge1"}}}
 }
 
-func asked() Asked { return Asked{Change: "c1", Link: link, End: one} }
+func asked() Asked {
+	return Asked{Change: "c1", Link: link, End: one, By: api.Principal{User: "eve", Node: two.Node}}
+}
 
 func planned(t *testing.T, f Found) Record {
 	t.Helper()

@@ -106,6 +106,9 @@ func TestHowItEnds(t *testing.T) {
 }
 
 func asText(r Record) string {
-	raw, _ := json.Marshal(r)
+	raw, err := json.Marshal(r)
+	if err != nil {
+		panic(err)
+	}
 	return string(raw)
 }
