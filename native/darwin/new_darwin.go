@@ -4,8 +4,6 @@ package darwin
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -41,7 +39,7 @@ func Open(options Options) (native.Platform, error) {
 	})
 	p := m.systemPlatform()
 	p.Sockets = bound.Sockets{}
-	p.Supervisor = newSupervisor(options, os.Geteuid(), home, runLaunchctl)
+	p.Supervisor = newSupervisor(options, os.Geteuid(), home, launchctlAt("/bin/launchctl"))
 	return p.Complete()
 }
 
@@ -51,19 +49,11 @@ type kernel struct{}
 // Text is a text, without its closing zero.
 func (kernel) Text(name string) (string, error) {
 	value, err := unix.Sysctl(name)
-	return value, wrap(err)
+	return value, kernelError(err)
 }
 
 // Raw is the bytes as they are.
 func (kernel) Raw(name string) ([]byte, error) {
 	value, err := unix.SysctlRaw(name)
-	return value, wrap(err)
-}
-
-// wrap marks the error of a name that this kernel does not know.
-func wrap(err error) error {
-	if errors.Is(err, unix.ENOENT) {
-		return fmt.Errorf("%w: %w", errNoValue, err)
-	}
-	return err
+	return value, kernelError(err)
 }

@@ -3,7 +3,9 @@ package darwin
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"strings"
+	"syscall"
 
 	"fulmen/native"
 )
@@ -19,6 +21,14 @@ type sysctl interface {
 
 // errNoValue is a name that the kernel does not know.
 var errNoValue = errors.New("no such value")
+
+// kernelError marks the error of a name that this kernel does not know.
+func kernelError(err error) error {
+	if errors.Is(err, syscall.ENOENT) {
+		return fmt.Errorf("%w: %w", errNoValue, err)
+	}
+	return err
+}
 
 // reason is why a value is absent.
 func reason(name string, err error) native.Reason {
