@@ -104,3 +104,53 @@ func TestWaitsForTrip(t *testing.T) {
 		}
 	}
 }
+
+// Where the Mac of a trip is: each case is how it was seen before and how it is now.
+func TestWhereATripStands(t *testing.T) {
+	boot := func(d time.Duration) api.Time { return at(d) }
+	state := func(s api.SelfState) *api.NodeState { return &api.NodeState{State: s} }
+	for _, c := range []struct {
+		name     string
+		left     bool
+		was, is  api.Time
+		stale    bool
+		state    *api.NodeState
+		wantLeft bool
+		returns  int
+		boot     api.Time
+	}{
+		{"there", false, boot(0), boot(0), false, nil, false, 0, boot(0)},
+		{"there, awake", false, boot(0), boot(0), false, state(api.SelfAwake), false, 0, boot(0)},
+		{"restarting", false, boot(0), boot(0), false, state(api.SelfRestarting), true, 0, boot(0)},
+		{"stopping", false, boot(0), boot(0), false, state(api.SelfStopping), true, 0, boot(0)},
+		{"asleep", false, boot(0), boot(0), false, state(api.SelfAsleep), false, 0, boot(0)},
+		{"away", false, boot(0), boot(time.Hour), true, nil, true, 0, boot(0)},
+		{"back, not restarted", true, boot(0), boot(bootSlack), false, nil, false, 0, boot(bootSlack)},
+		{"back, restarted", true, boot(0), boot(bootSlack + time.Second), false, nil, false, 1, boot(bootSlack + time.Second)},
+		{"back, restarted by a clock that was set back", true, boot(0), boot(-bootSlack - time.Second), false, nil, false, 1, boot(-bootSlack - time.Second)},
+		{"restarted unseen", false, boot(0), boot(time.Hour), false, nil, false, 1, boot(time.Hour)},
+		{"back, and nobody knows whether it was restarted", true, boot(0), api.Time{}, false, nil, false, 1, boot(0)},
+		{"back, and nobody knew when it was started", true, api.Time{}, boot(0), false, nil, false, 1, boot(0)},
+		{"there, and nobody knows when it was started", false, api.Time{}, api.Time{}, false, nil, false, 0, api.Time{}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			is := is.New(t)
+			e := pair().High
+			e.Identity.BootedAt, e.Stale, e.State = c.is, c.stale, c.state
+			got := Trip{Left: c.left, Boot: c.was, Kind: api.ErrandSettings}.on(&need{end: e, kind: api.ErrandRestart})
+			is.Equal(got.Left, c.wantLeft)
+			is.Equal(got.Returns, c.returns)
+			is.Equal(got.Boot, c.boot)
+			is.Equal(got.Kind, api.ErrandSettings) // a restart ends it
+			is.Equal(Trip{Kind: api.ErrandSettings}.on(&need{end: e, kind: api.ErrandRecovery}).Kind, api.ErrandRecovery)
+		})
+	}
+}
+
+// A trip that was made is shown for a while, to the end of it.
+func TestHowLongATripIsShown(t *testing.T) {
+	is := is.New(t)
+	done := Trips{studio2: {Name: "studio-2", Done: true, DoneAt: time.Minute}}
+	is.Equal(len(done.Next([]Cable{pair()}, time.Minute+shownDone-1)), 1)
+	is.Equal(len(done.Next([]Cable{pair()}, time.Minute+shownDone)), 0)
+}
