@@ -235,6 +235,24 @@ func TestConnectionsAreBounded(t *testing.T) {
 	is.Equal(len(held), relay.MaxConnections)
 }
 
+// Rank 0's node, too, has no more connections of a job than there may be.
+func TestConnectionsAreBoundedAtTheRank(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	p := newPair(t)
+	p.studio.Serve(rank0, unix.Getpgrp(), []int{p.port}, func([]int) {})
+	from := p.desk.Add(laptop)
+	for i := range relay.MaxConnections + 1 {
+		conn, err := from.Stream(t.Context(), studio, api.PeerConn{Carries: api.ConnPublish, Rank: rank0, Port: p.port})
+		is.NoErr(err)
+		defer conn.Close()
+		said := make([]byte, 1)
+		_, err = io.ReadFull(conn, said)
+		is.NoErr(err)
+		is.Equal(string(said), map[bool]string{true: "f", false: "o"}[i == relay.MaxConnections])
+	}
+}
+
 func BenchmarkCarry(b *testing.B) {
 	p := newPair(b)
 	p.start(b, false)

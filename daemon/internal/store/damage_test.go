@@ -129,6 +129,24 @@ func TestForeignFilesAreSetAside(t *testing.T) {
 				return err
 			}), db.Close())
 		},
+		"another's of the same names": func(path string) error {
+			db, err := bolt.Open(path, 0o600, nil)
+			if err != nil {
+				return err
+			}
+			return errors.Join(db.Update(func(tx *bolt.Tx) error {
+				for _, name := range [][2]string{{"jobs", formatKey}, {schemaBucket, "jobs"}} {
+					b, err := tx.CreateBucket([]byte(name[0]))
+					if err != nil {
+						return err
+					}
+					if err := b.Put([]byte(name[1]), seal(name[0], name[1], []byte("1"))); err != nil {
+						return err
+					}
+				}
+				return nil
+			}), db.Close())
+		},
 		"nested": func(path string) error {
 			db, err := bolt.Open(path, 0o600, nil)
 			if err != nil {

@@ -159,10 +159,8 @@ func (s *Store) load() error {
 	}
 	var tx *bolt.Tx
 	err = guard(func() (err error) {
-		if tx, err = s.db.Begin(true); err != nil {
-			return err
-		}
-		return nil
+		tx, err = s.db.Begin(true)
+		return err
 	})
 	if err == nil {
 		if err = s.prepare(tx); err == nil {

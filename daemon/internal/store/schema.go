@@ -54,10 +54,10 @@ func (s *Store) raise(schema *bolt.Bucket, name string, want int, migrate func(f
 		has, ok = n, true
 	}
 	switch {
-	case has == want:
-		return nil
 	case has > want:
 		return newer(s.path, name, has, want)
+	case has == want:
+		return nil
 	case ok && migrate != nil:
 		if err := migrate(has); err != nil {
 			return err

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -76,6 +77,22 @@ func TestRecords(t *testing.T) {
 	info, err := os.Stat(path)
 	is.NoErr(err)
 	is.Equal(info.Mode().Perm(), os.FileMode(0o600))
+}
+
+// Who reads leaves the file as it is.
+func TestReadingChangesNothing(t *testing.T) {
+	is := is.New(t)
+	path := pathOf(t)
+	s := opened(t, path, options())
+	is.NoErr(s.Put("jobs", "a", []byte("one")))
+	before, err := os.ReadFile(path)
+	is.NoErr(err)
+	_, _, err = s.Get("jobs", "a")
+	is.NoErr(err)
+	is.Equal(len(all(t, s, "jobs")), 1)
+	after, err := os.ReadFile(path)
+	is.NoErr(err)
+	is.True(bytes.Equal(before, after))
 }
 
 func TestForEach(t *testing.T) {

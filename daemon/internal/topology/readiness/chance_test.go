@@ -67,6 +67,25 @@ func TestSpeedToTheBit(t *testing.T) {
 	}
 }
 
+// The bridge of an interface is the one that it names, or else the one that names it.
+func TestBridgeOfAnEnd(t *testing.T) {
+	for _, c := range []struct {
+		own     string
+		members []string
+		kind    api.InterfaceType
+		want    string
+	}{
+		{"", nil, api.InterfaceBridge, ""}, {"", []string{"en9", "en1"}, api.InterfaceBridge, "b"}, {"", []string{"en9"}, api.InterfaceBridge, ""},
+		{"", []string{"en1"}, api.InterfaceEthernet, ""}, {"own", []string{"en1"}, api.InterfaceBridge, "own"},
+	} {
+		is := is.New(t)
+		e := End{Network: &api.Network{Interfaces: []api.Interface{{Name: "en1", Bridge: c.own, BridgeConfigured: "stored"}, {Name: "b", Type: c.kind, Members: c.members}, {Name: "c", Type: c.kind, Members: c.members}}}}
+		now, stored := e.bridges(&e.Network.Interfaces[0])
+		is.Equal(now, c.want)
+		is.Equal(stored, "stored")
+	}
+}
+
 // Two ends meet where each is in the network of the other, of any of their addresses.
 func TestEndsThatMeet(t *testing.T) {
 	of := func(address string) *End { return end(studio1, "studio-1", 1, "", address) }

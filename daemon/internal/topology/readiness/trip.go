@@ -60,7 +60,7 @@ func (t Trips) Next(cables []Cable, now time.Duration) Trips {
 				next[node] = trip // what the Mac says of itself comes before it counts as back
 				continue
 			}
-			trip.Done, trip.DoneAt, trip.Left = true, now, false
+			trip.Done, trip.DoneAt = true, now
 		}
 		if now-trip.DoneAt < shownDone {
 			next[node] = trip

@@ -1,0 +1,433 @@
+package relay
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"testing/iotest"
+	"testing/synctest"
+	"time"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
+	"fulmen/native"
+)
+
+// alone is a node whose calls to others a test answers.
+type alone struct {
+	stream func(first api.PeerConn) (net.Conn, error)
+}
+
+func (a alone) Self() api.NodeID                  { return "0000000000000000" }
+func (a alone) HandleStream(h gate.StreamHandler) {}
+func (a alone) Stream(_ context.Context, _ api.NodeID, first api.PeerConn) (net.Conn, error) {
+	return a.stream(first)
+}
+
+func clock() native.Clock {
+	start := time.Now()
+	return native.ClockFrom(time.Now, func() time.Duration { return time.Since(start) })
+}
+
+// lonely is the relay of such a node.
+func lonely(change ...func(*Config)) *Relay {
+	cfg := Config{Peers: alone{}, Clock: clock(), Log: slog.New(slog.DiscardHandler), Secret: []byte("secret")}
+	for _, f := range change {
+		f(&cfg)
+	}
+	return New(cfg)
+}
+
+// A head is read to its end, which may come in pieces, up to the last byte that it may have.
+func TestHeadToTheByte(t *testing.T) {
+	head := func(n int) string { return strings.Repeat("x", n-4) + "\r\n\r\n" }
+	for _, n := range []int{4, 4096, 4097, maxHead} {
+		for _, from := range []io.Reader{strings.NewReader(head(n)), iotest.OneByteReader(strings.NewReader(head(n)))} {
+			is := is.New(t)
+			got, err := readHead(from)
+			is.NoErr(err)
+			is.Equal(len(got), n)
+		}
+	}
+	is := is.New(t)
+	_, err := readHead(iotest.OneByteReader(strings.NewReader(head(maxHead + 1))))
+	is.True(err != nil && !errors.Is(err, io.EOF))
+	_, err = readHead(strings.NewReader("x\r\n\r"))
+	is.True(errors.Is(err, io.EOF))
+	for _, said := range []string{"GET / HTTP/1.1\r\n\r\n", "GET / HTTP/1.1\r\nAuthorization: Bearer\r\n\r\n", "GET / HTTP/1.1\r\nAuthorization: Bearerkey\r\n\r\n"} {
+		is.True(!bears([]byte(said), "key"))
+	}
+	is.True(bears([]byte("GET / HTTP/1.1\r\nAuthorization: Bearer key \r\n\r\n"), "key"))
+}
+
+// A frame is as long as frames may be, and not a byte longer; what cannot be passed on
+// is said.
+func TestFramesToTheByte(t *testing.T) {
+	is := is.New(t)
+	read := func(framed string) (string, error) {
+		near, far := net.Pipe()
+		heard := make(chan string, 1)
+		go func() {
+			all, _ := io.ReadAll(near)
+			heard <- string(all)
+		}()
+		err := deframe(halfCloser{far}, strings.NewReader(framed))
+		far.Close()
+		return <-heard, err
+	}
+	full := strings.Repeat("x", maxFrame)
+	var framed bytes.Buffer
+	is.NoErr(writeFrames(&framed, []byte(full+"y")))
+	is.Equal(framed.Len(), 2*headBytes+maxFrame+1)
+	heard, err := read(framed.String() + "\x00\x00\x00\x00")
+	is.NoErr(err)
+	is.Equal(heard, full+"y")
+	_, err = read("\x00\x01\x00\x01" + full + "y")
+	is.True(errors.Is(err, errProtocol))
+	for _, cut := range []string{"", "\x00\x00", "\x00\x00\x00\x02x"} {
+		_, err = read(cut)
+		is.True(errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF))
+	}
+	broken := iotest.ErrReader(errors.New("broken"))
+	is.True(enframe(io.Discard, broken) != nil)
+	shut, other := net.Pipe()
+	shut.Close()
+	other.Close()
+	is.True(enframe(shut, strings.NewReader("x")) != nil)
+	is.True(enframe(shut, strings.NewReader("")) != nil)
+	is.True(writeFrames(shut, []byte("x")) != nil)
+	is.True(deframe(shut, strings.NewReader("\x00\x00\x00\x01x")) != nil)
+	is.True(deframe(shut, strings.NewReader("\x00\x00\x00\x00")) != nil) // it cannot end one direction
+	var none bytes.Buffer
+	is.NoErr(enframe(&none, strings.NewReader("")))
+	is.Equal(none.String(), "\x00\x00\x00\x00")
+}
+
+// Connections end together, and there are no more than there may be.
+func TestConnectionsTogether(t *testing.T) {
+	is := is.New(t)
+	var c conns
+	pipes := make([]net.Conn, 4)
+	far := make([]net.Conn, 4)
+	for i := range pipes {
+		pipes[i], far[i] = net.Pipe()
+	}
+	is.True(c.add(pipes[0], 2) && c.add(pipes[1], 2))
+	is.True(!c.add(pipes[2], 2))
+	c.remove(pipes[0])
+	is.True(c.add(pipes[2], 2))
+	c.shut()
+	for _, i := range []int{1, 2} {
+		_, err := far[i].Read(make([]byte, 1))
+		is.Equal(err, io.EOF)
+	}
+	is.True(!c.add(pipes[3], 9)) // all is over
+	go pipes[0].Write([]byte("x"))
+	_, err := far[0].Read(make([]byte, 1))
+	is.NoErr(err) // it was let go of before
+}
+
+// Who has no key keeps nobody out: there are so many strangers, each for a while.
+func TestStrangers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		p := &published{relay: lonely(), key: "key"}
+		type said struct {
+			head []byte
+			ok   bool
+			took time.Duration
+		}
+		enter := func() (net.Conn, chan said) {
+			near, far := net.Pipe()
+			got, began := make(chan said, 1), time.Now()
+			go func() {
+				head, ok := p.admit(near)
+				near.Close()
+				got <- said{head, ok, time.Since(began)}
+			}()
+			return far, got
+		}
+		silent, got := enter()
+		synctest.Wait()
+		time.Sleep(headWithin)
+		first := <-got
+		is.True(!first.ok)
+		is.Equal(first.took, headWithin)
+		_, err := silent.Read(make([]byte, 1))
+		is.Equal(err, io.EOF) // without an answer
+
+		asked, got := enter()
+		go func() { _, _ = asked.Write([]byte("GET / HTTP/1.1\r\nAuthorization: Bearer key\r\n\r\nmore")) }()
+		second := <-got
+		is.True(second.ok)
+		is.Equal(string(second.head), "GET / HTTP/1.1\r\nAuthorization: Bearer key\r\n\r\nmore")
+
+		deaf, got := enter() // it does not hear why it is refused
+		go func() { _, _ = deaf.Write([]byte("GET / HTTP/1.1\r\n\r\n")) }()
+		third := <-got
+		is.True(!third.ok)
+		is.Equal(third.took, partWithin)
+
+		var all []chan said
+		for range maxStrangers {
+			_, got := enter()
+			all = append(all, got)
+		}
+		synctest.Wait()
+		_, late := enter()
+		is.Equal((<-late).took, time.Duration(0)) // one too many
+		for _, got := range all {
+			is.Equal((<-got).took, headWithin)
+		}
+		again, got := enter() // and now there is room
+		go func() { _, _ = again.Write([]byte("GET / HTTP/1.1\r\nAuthorization: Bearer key\r\n\r\n")) }()
+		is.True((<-got).ok)
+	})
+}
+
+// listener gives a test's connections and errors.
+type listener struct {
+	next   chan any
+	closed sync.Once
+}
+
+func (l *listener) Accept() (net.Conn, error) {
+	switch one := (<-l.next).(type) {
+	case net.Conn:
+		return one, nil
+	case error:
+		return nil, one
+	}
+	return nil, net.ErrClosed
+}
+
+func (l *listener) Close() error   { l.closed.Do(func() { close(l.next) }); return nil }
+func (l *listener) Addr() net.Addr { return &net.TCPAddr{} }
+
+// A listener that has no descriptor rests a moment and goes on, as long as the job does.
+func TestOutOfDescriptors(t *testing.T) {
+	for _, err := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ECONNABORTED, syscall.ENOBUFS} {
+		is.New(t).True(temporary(fmt.Errorf("accept: %w", err)))
+	}
+	is.New(t).True(!temporary(net.ErrClosed) && !temporary(syscall.EINVAL))
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		asked := make(chan api.PeerConn, 1)
+		p := &published{relay: lonely(func(c *Config) {
+			c.Peers = alone{func(first api.PeerConn) (net.Conn, error) { asked <- first; return nil, errors.New("no") }}
+		})}
+		l, over := &listener{next: make(chan any, 4)}, make(chan struct{})
+		go func() {
+			p.accept(l, 80, false)
+			close(over)
+		}()
+		near, far := net.Pipe()
+		l.next <- syscall.EMFILE
+		l.next <- near
+		began := time.Now()
+		is.Equal((<-asked).Port, 80)
+		is.Equal(time.Since(began), pauseFor)
+		_, err := far.Read(make([]byte, 1))
+		is.Equal(err, io.EOF) // nobody is there: reset
+		p.conns.shut()
+		l.next <- syscall.EMFILE
+		<-over // the job is over
+		l.next <- net.ErrClosed
+		p.accept(l, 80, false)
+	})
+}
+
+// What rank 0's node says before anything else, and what its silence means.
+func TestWhatRank0sNodeSays(t *testing.T) {
+	for say, want := range map[byte]api.Reason{sayRefused: api.ReasonUnreachable, sayFull: api.ReasonTooManyClients, sayDenied: api.ReasonPeerNotAllowed, 'x': api.ReasonPeerNotAllowed, sayOpen: ""} {
+		is := is.New(t)
+		near, far := net.Pipe()
+		p := &published{relay: lonely(func(c *Config) { c.Peers = alone{func(api.PeerConn) (net.Conn, error) { return near, nil }} })}
+		go func() { _, _ = far.Write([]byte{say}) }()
+		conn, err := p.reach(t.Context(), 80)
+		is.Equal(err == nil, want == "")
+		is.Equal(conn != nil, want == "")
+		if want != "" {
+			is.True(errors.Is(err, want))
+			_, err = far.Write([]byte("x"))
+			is.True(err != nil) // closed
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		near, far := net.Pipe()
+		p := &published{relay: lonely(func(c *Config) { c.Peers = alone{func(api.PeerConn) (net.Conn, error) { return near, nil }} })}
+		here, caller := net.Pipe()
+		began := time.Now()
+		go p.take(here, 80, false)
+		_, err := caller.Read(make([]byte, 1))
+		is.Equal(err, io.EOF)
+		is.Equal(time.Since(began), connectWithin)
+		far.Close()
+	})
+}
+
+// Ports follow the networks of this machine, and are listed in order; one that cannot be
+// opened leaves none open.
+func TestPortsFollowTheNetworks(t *testing.T) {
+	is := is.New(t)
+	here := func(i byte) netip.Addr { return netip.AddrFrom4([4]byte{127, 0, 9, i}) }
+	var networks []netip.Addr
+	r := lonely(func(c *Config) { c.LAN = func() []netip.Addr { return networks }; c.Loopback = []netip.Addr{here(9)} })
+	defer r.Shut()
+	free := func() int {
+		l, err := net.Listen("tcp", netip.AddrPortFrom(here(9), 0).String())
+		if err != nil {
+			t.Skipf("this machine has no second loopback address: %v", err)
+		}
+		defer l.Close()
+		return l.Addr().(*net.TCPAddr).Port
+	}
+	first, second := free(), free()
+	networks = []netip.Addr{here(1), netip.MustParseAddr("192.0.2.1")} // the second is not this machine's
+	spec := api.JobSpec{Job: "j00000002", Publish: []api.Publish{{Port: max(first, second)}, {Port: min(first, second), LAN: true}}}
+	rank := api.RankRef{Job: spec.Job, Attempt: 1}
+	is.NoErr(r.Open(spec, rank, "1111111111111111"))
+	is.NoErr(r.Open(api.JobSpec{Job: "j00000001", Publish: []api.Publish{{Port: free(), LAN: true}}}, rank, "1111111111111111"))
+	is.NoErr(r.Open(api.JobSpec{Job: "j00000003"}, rank, "1111111111111111")) // publishes nothing
+	where := func() (all []string) {
+		for _, p := range r.List() {
+			for _, a := range p.Addresses {
+				all = append(all, fmt.Sprintf("%s %d %s", p.Job, slices.Index([]int{max(first, second), min(first, second)}, p.Port), a.Addr()))
+			}
+		}
+		return all
+	}
+	is.Equal(where(), []string{"j00000001 -1 127.0.9.1", "j00000002 1 127.0.9.1", "j00000002 0 127.0.9.9"}[:3])
+	networks = []netip.Addr{here(3), here(2)}
+	r.NetworksChanged()
+	is.Equal(where()[:4], []string{"j00000001 -1 127.0.9.2", "j00000001 -1 127.0.9.3", "j00000002 1 127.0.9.2", "j00000002 1 127.0.9.3"})
+	_, hasKey := r.Key("j00000002")
+	is.True(hasKey)
+	taken, err := net.Listen("tcp", netip.AddrPortFrom(here(4), uint16(min(first, second))).String())
+	is.NoErr(err)
+	defer taken.Close()
+	networks = []netip.Addr{here(2), here(4)}
+	r.NetworksChanged() // what can be opened is
+	is.Equal(where()[2:], []string{"j00000002 1 127.0.9.2", "j00000002 0 127.0.9.9"})
+	r.Close("j00000002")
+	is.True(errors.Is(r.Open(spec, rank, "1111111111111111"), api.ReasonPortTaken))
+	is.Equal(len(where()), 2)
+	conn, err := net.Dial("tcp", netip.AddrPortFrom(here(9), uint16(max(first, second))).String())
+	is.True(err != nil) // nor the other one
+	is.True(conn == nil)
+	r.Shut()
+	is.Equal(len(r.List()), 0)
+	is.True(errors.Is(r.Open(spec, rank, "1111111111111111"), api.ReasonCancelled))
+	r.Serve(rank, 1, []int{1}, func([]int) { t.Error("after its end") })()
+
+	plain := lonely()
+	is.Equal(plain.addresses(api.Publish{}), []netip.Addr{netip.MustParseAddr("127.0.0.1"), netip.IPv6Loopback()})
+	is.Equal(len(plain.addresses(api.Publish{LAN: true})), 0)
+	_, hasKey = plain.Key("j00000001")
+	is.True(!hasKey)
+	drawn := lonely(func(c *Config) { c.Secret = nil })
+	is.True(drawn.key("j00000001") != drawn.key("j00000001")) // without a secret each is drawn
+	is.Equal(plain.key("j00000001"), plain.key("j00000001"))
+}
+
+// listeners tells who listens, as a test has it.
+type listeners struct {
+	native.Processes
+	mu   sync.Mutex
+	open map[int]bool
+	err  error
+}
+
+func (l *listeners) Listens(_, port int, _ native.Listening) (native.Listening, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return native.Listening{Group: l.open[port]}, l.err
+}
+
+func (l *listeners) set(ports ...int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.open = map[int]bool{}
+	for _, p := range ports {
+		l.open[p] = true
+	}
+}
+
+// A port is looked for until it is there, each change is told once and in order, and a
+// connection that was taken, or was not, says more than the last look.
+func TestWhatIsOpenIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		who := &listeners{}
+		r := lonely(func(c *Config) { c.Processes = who })
+		rank := api.RankRef{Job: "j00000001", Attempt: 1}
+		var told [][]int
+		stop := r.Serve(rank, 1, []int{30, 10, 20}, func(open []int) { told = append(told, open) })
+		synctest.Wait()
+		is.Equal(len(told), 0) // nothing is new
+		who.set(20)
+		time.Sleep(checkEvery - 1)
+		synctest.Wait()
+		is.Equal(len(told), 0)
+		time.Sleep(1)
+		synctest.Wait()
+		is.Equal(told, [][]int{{20}})
+		who.set(10, 20, 30)
+		time.Sleep(checkEvery)
+		synctest.Wait()
+		is.Equal(told[1:], [][]int{{10, 20, 30}})
+		who.set() // all are there: nobody looks any more
+		time.Sleep(10 * checkEvery)
+		synctest.Wait()
+		is.Equal(len(told), 2)
+		s := r.served[rank]
+		s.tried(20, true) // as was known
+		is.Equal(len(told), 2)
+		s.tried(20, false)
+		is.Equal(told[2:], [][]int{{10, 30}})
+		s.tried(20, false)
+		s.tried(20, true)
+		s.tried(20, true)
+		is.Equal(told[3:], [][]int{{10, 20, 30}})
+		s.tried(10, false)
+		who.err = errors.New("not told")
+		who.set(10)
+		time.Sleep(checkEvery)
+		synctest.Wait()
+		is.Equal(len(told), 5) // what is not told is not open
+		who.err = nil
+		time.Sleep(checkEvery)
+		synctest.Wait()
+		is.Equal(told[5:], [][]int{{10, 20, 30}})
+		s.tried(10, false)
+
+		var second [][]int
+		who.set()
+		again := r.Serve(rank, 1, []int{10}, func(open []int) { second = append(second, open) }) // takes the place of the first
+		synctest.Wait()
+		who.set(10)
+		time.Sleep(checkEvery)
+		synctest.Wait()
+		is.Equal(len(told), 7)
+		is.Equal(second, [][]int{{10}})
+		stop() // the first one's end is not the second's
+		is.True(r.served[rank] != nil)
+		again()
+		is.True(r.served[rank] == nil)
+		s.tried(10, true)
+		is.Equal(len(told), 7)
+	})
+}
