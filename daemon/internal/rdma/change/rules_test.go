@@ -147,6 +147,8 @@ func TestWhatIsNoted(t *testing.T) {
 		"put back there":                    {slices.Concat(proving, []Event{Heard{State: api.RDMAChangePartial, By: ada}}, back), api.RDMAChangeUndone, ada, Cause{}, "undone undone"},
 		"two are left": {slices.Concat(proving, []Event{Rollback{By: ada}, PutBack{Step: 1, Fate: Changed, Found: "one"}, PutBack{Step: 0, Fate: Changed, Found: "zero"}}),
 			api.RDMAChangePartial, ada, Cause{api.ReasonRDMAUndoPartial, "zero; one"}, "left left"},
+		"failed, and one is left": {slices.Concat(made, []Event{Failed{cause}, PutBack{Step: 1, Fate: Ours}, PutBack{Step: 0, Fate: Changed, Found: "zero"}}),
+			api.RDMAChangePartial, api.Principal{}, Cause{api.ReasonRDMAUndoPartial, "zero"}, "left undone"},
 		"one is left, and then put back": {slices.Concat(proving, []Event{Rollback{By: ada}, PutBack{Step: 1, Fate: Changed, Found: "one"}, PutBack{Step: 0, Fate: Before}, Rollback{By: ada}, PutBack{Step: 1, Fate: Ours}}),
 			api.RDMAChangeUndone, ada, Cause{}, "undone undone"},
 		"restarted while it was put back": {slices.Concat(proving, []Event{Rollback{By: ada}, PutBack{Step: 1, Fate: Ours}, Restarted{}, PutBack{Step: 0, Fate: Ours}}),
