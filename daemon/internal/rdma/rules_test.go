@@ -197,7 +197,7 @@ func TestWhoMayAsk(t *testing.T) {
 		again, err := ask(nodeB, api.PeerRDMAParams{Step: api.RDMARollback, Link: link, Change: id, By: ada})
 		is.NoErr(err)
 		is.Equal(again.State, api.RDMAChangeUndone)
-		is.Equal(len(again.Steps), 2) // as it was put back
+		is.Equal(len(again.Steps), 2)                                                        // as it was put back
 		_, err = ask(nodeB, api.PeerRDMAParams{Step: api.RDMARollback, Link: link, By: ada}) // it is long over
 		is.True(errors.Is(err, api.ReasonRDMANothingToUndo))
 	})
