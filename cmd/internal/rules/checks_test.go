@@ -150,7 +150,7 @@ func TestFileLength(t *testing.T) {
 func TestIgnoredFoldersAreNoPartOfTheRepository(t *testing.T) {
 	is := is.New(t)
 	tree := treeOf(t, map[string]string{
-		".gitignore": "/build/\n*.test\n", "build/x.go": "", "a/build/x.go": "", ".git/HEAD": "",
+		".gitignore": "/build/\n*.test\n", "build/x.go": "", "a/build/x.go": "", ".git/HEAD": "", "b/.git": "",
 		".github/workflows/x.yml": "", ".ci/run": "", ".vscode/x.json": "",
 	})
 	is.Equal(tree.files, []string{".ci/run", ".github/workflows/x.yml", ".gitignore", "a/build/x.go"})

@@ -66,7 +66,7 @@ func newTree(fsys fs.FS) (*Tree, error) {
 			}
 			return nil
 		}
-		if d.Type().IsRegular() {
+		if d.Type().IsRegular() && base != ".git" { // a file in a second work tree
 			t.files = append(t.files, name)
 		}
 		return nil
