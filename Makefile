@@ -60,11 +60,14 @@ $(PAGE): $(DEPS) $(shell find assets/dashboard/src assets/icons/app.svg -type f)
 	@test -e assets/dashboard/node_modules/vite || cmd/internal/deps/deps.sh
 	@cd assets/dashboard && $(TOOLS)/npm run --silent build
 
+# What comes out as it was stays the file that it was: the go command gives each program a new date, and the results
+# of tests that look at it would no longer hold.
 build: $(DEPS) $(PAGE) ## build the programs into build/bin
-	@mkdir -p build/bin
-	$(GO) build $(RANK_LDFLAGS) -o build/bin/ ./cmd/fulmen-rank
-	$(GO) build $(MAC_LDFLAGS) -o build/bin/ ./cmd/fulmend ./cmd/fulmen
-	$(GO) build $(MAC_LDFLAGS) $(APP_FLAGS) -o build/bin/ ./cmd/fulmen-app
+	@mkdir -p build/bin build/linked
+	$(GO) build $(RANK_LDFLAGS) -o build/linked/ ./cmd/fulmen-rank
+	$(GO) build $(MAC_LDFLAGS) -o build/linked/ ./cmd/fulmend ./cmd/fulmen
+	$(GO) build $(MAC_LDFLAGS) $(APP_FLAGS) -o build/linked/ ./cmd/fulmen-app
+	@for made in build/linked/*; do cmp -s $$made build/bin/$${made##*/} || cp -f $$made build/bin/; done
 
 # Linux has no Thunderbolt Macs: after the machine itself, a simulated cluster of real daemons runs.
 run: build ## run Fulmen here: measure this machine through MLX, then show it live, on Linux a simulated cluster; ONCE=1 ends by itself
@@ -78,29 +81,20 @@ demo: build ## run a simulated cluster of real daemons on this machine; ONCE=1 e
 	@build/bin/fulmen demo $(if $(ONCE),--once)
 
 # Vet looks at everything once, and with all it has, as one of the house rules.
-# One processor for each: a bubble of testing/synctest has one race context for its timers, and Go's detector dies where
-# two threads use it at once (golang/go#78156). Which accesses are ordered does not depend on how many there are.
-RACE = $(GO) test -race -cpu 1 -short -vet=off -timeout 20m $$($(GO) list ./... | grep -v /cmd/internal/rules)
+SUITE := $(GO) build -o build/tools/suite ./cmd/internal/suite && build/tools/suite
 
-# What only some tests need is fetched while the race detector, which needs none of it, has the processors.
-test: build ## run every test
-	@for part in mlxlm darwin desktop browser; do cmd/internal/deps/deps.sh $$part || exit 1; done & \
-	fetching=$$!; $(RACE); raced=$$?; wait $$fetching && exit $$raced
-	$(GO) test -vet=off -timeout 20m ./...
-ifneq ($(shell uname -s),Darwin)
-	@$(MAKE) darwinsim
-endif
+test: $(DEPS) ## run every test
+	@$(SUITE)
 
 race: $(DEPS) ## run the tests under the race detector
-	$(RACE)
+	@$(SUITE) race
 
 darwin: $(DEPS) ## on Linux: compile, vet and link what is for macOS
 	@cmd/internal/deps/deps.sh darwin
 	$(GO) test -count=1 -timeout 20m ./cmd/internal/typecheck ./cmd/internal/darwincheck/...
 
 darwinsim: $(DEPS) ## on Linux: run the C for macOS over simulated frameworks, under the address and leak sanitizers
-	$(GO) test -count=1 -asan -tags darwinsim -timeout 20m ./native/darwin/...
-	$(GO) test -count=1 -asan -tags darwinsim -timeout 20m -run OverDarwin ./daemon/internal/rdma
+	@$(SUITE) darwinsim
 
 fuzz: $(DEPS) ## run every fuzz target for FUZZTIME (20s)
 	@$(GO) run ./cmd/internal/rules/fuzzlist >build/fuzzlist
@@ -165,4 +159,4 @@ mutate: build ## put small faults into the rules, one at a time, and tell which 
 	@$(GO) run ./cmd/internal/mutate -n $(or $(N),300) -seed $(or $(SEED),0)
 
 clean: ## remove what was built; the fetched wheels stay in build/cache
-	rm -rf build/bin build/tools build/mlx build/darwin build/app build/release build/bench.json $(DEPS)
+	rm -rf build/bin build/linked build/tools build/mlx build/darwin build/app build/release build/bench.json $(DEPS)

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// event is a line of `go test -json`.
+type event struct {
+	Action, Package, ImportPath, Test, Output string
+	Elapsed                                   float64
+}
+
+// result is how a package ended in one step.
+type result struct {
+	step, name string
+	took       time.Duration
+	failed     bool
+}
+
+// report collects the results of all steps, and writes a line for each.
+type report struct {
+	out   io.Writer
+	since time.Time
+	mu    sync.Mutex
+	all   int // packages, of all steps
+	ended []result
+}
+
+// follow reads what `go test -json` writes, until its end. What a test wrote is
+// shown where its package fails.
+func (r *report) follow(step string, from io.Reader) error {
+	said := map[string][]event{}
+	lines := bufio.NewReader(from)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if len(line) > 0 {
+			var e event
+			if json.Unmarshal(line, &e) != nil {
+				e = event{Output: string(line)} // the go command's own words
+			}
+			r.take(step, e, said)
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (r *report) take(step string, e event, said map[string][]event) {
+	switch {
+	case e.Package == "" && e.Output != "": // of the compiler, or of the go command
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		fmt.Fprint(r.out, e.Output)
+	case e.Action == "output":
+		said[e.Package] = append(said[e.Package], e)
+	case e.Test != "" && (e.Action == "pass" || e.Action == "skip"):
+		kept := said[e.Package][:0]
+		for _, s := range said[e.Package] {
+			if s.Test != e.Test && !strings.HasPrefix(s.Test, e.Test+"/") {
+				kept = append(kept, s)
+			}
+		}
+		said[e.Package] = kept
+	case e.Test == "" && (e.Action == "pass" || e.Action == "skip" || e.Action == "fail"):
+		r.end(result{step, e.Package, time.Duration(e.Elapsed * float64(time.Second)), e.Action == "fail"}, said[e.Package])
+		delete(said, e.Package)
+	}
+}
+
+// end counts a package, and says so.
+func (r *report) end(done result, said []event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ended = append(r.ended, done)
+	word := "ok"
+	if done.failed {
+		word = "FAILED"
+		for _, s := range said {
+			fmt.Fprint(r.out, s.Output)
+		}
+	}
+	fmt.Fprintf(r.out, "%s  %d of %d  %s %s, %s, %.1f s\n", clock(time.Since(r.since)), len(r.ended), r.all, word, short(done.name), done.step, done.took.Seconds())
+}
+
+// clock writes minutes and seconds.
+func clock(d time.Duration) string {
+	return fmt.Sprintf("%d:%02d", int(d.Minutes()), int(d.Seconds())%60)
+}
+
+// slowest writes what took longest, and how long it took.
+func (r *report) slowest(took cost) {
+	slices.SortStableFunc(r.ended, func(a, b result) int { return cmp.Compare(b.took, a.took) })
+	fmt.Fprintln(r.out, "\nThe slowest packages:")
+	for _, e := range r.ended[:min(10, len(r.ended))] {
+		fmt.Fprintf(r.out, "  %7.1f s  %s, %s\n", e.took.Seconds(), short(e.name), e.step)
+	}
+	for _, e := range r.ended {
+		if e.failed {
+			fmt.Fprintf(r.out, "FAILED: %s, %s\n", short(e.name), e.step)
+		}
+	}
+	fmt.Fprintf(r.out, "%d packages took %s.\n", len(r.ended), took)
+}
