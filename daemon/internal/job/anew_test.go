@@ -72,7 +72,7 @@ func TestClusterChangesAtAnyMoment(t *testing.T) {
 		a := w.nodes[0]
 		w.slow, w.slowStart = 30*time.Millisecond, 10*time.Millisecond
 		clusters := []api.ClusterID{alone, cluster}
-		for i := range 60 {
+		for i := 0; i < 60; i += moments() {
 			id := a.submits(program(words("sleep", "40s"), a))
 			pass(time.Duration(i) * time.Millisecond)
 			a.moves(clusters[i%2])
@@ -81,12 +81,21 @@ func TestClusterChangesAtAnyMoment(t *testing.T) {
 	})
 }
 
+// moments is how far apart the moments are that are tried: in short, all kinds of
+// them, and of each some. It is odd, so that each is in another cluster than the last.
+func moments() int {
+	if testing.Short() {
+		return 5
+	}
+	return 1
+}
+
 // A call is refused that is made just before the home signs its job again.
 func TestClusterChangesBetweenTwoSteps(t *testing.T) {
 	in(t, 1, func(t *testing.T, w *world) {
 		a := w.nodes[0]
 		clusters := []api.ClusterID{alone, cluster}
-		for i := range 60 {
+		for i := 0; i < 60; i += moments() {
 			a.next = clusters[i%2]
 			a.reads.Store(int64(i) + 1)
 			a.succeedsAnew(a.submits(program(words("sleep", "12s"), a)))

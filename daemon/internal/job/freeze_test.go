@@ -120,8 +120,11 @@ func TestAFrozenHomeBlamesNobody(t *testing.T) {
 // was so. The seed is printed with what fails.
 func TestVerdictsUnderFreezes(t *testing.T) {
 	rounds := 60
-	if os.Getenv("FULMEN_SOAK") != "" {
+	switch {
+	case os.Getenv("FULMEN_SOAK") != "":
 		rounds = 2000
+	case testing.Short():
+		rounds = 15
 	}
 	began := uint64(time.Now().UnixNano())
 	if given, err := strconv.ParseUint(os.Getenv("FULMEN_SEED"), 10, 64); err == nil {

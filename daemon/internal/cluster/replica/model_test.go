@@ -30,7 +30,11 @@ type model struct {
 // After any history of writes, deletions, cuts, losses and restarts, nodes that
 // are connected again agree, and hold what each writer has acknowledged.
 func TestModel(t *testing.T) {
-	for seed := range *seeds {
+	all := *seeds
+	if testing.Short() {
+		all /= 3
+	}
+	for seed := range all {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				random := rand.New(rand.NewPCG(uint64(seed), 7))
