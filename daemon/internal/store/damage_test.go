@@ -213,6 +213,24 @@ func TestFileCutWhileInUse(t *testing.T) {
 	is.NoErr(s.Put("jobs", "a", nil))
 }
 
+// TestFileCutAfterItHasGrown: what the last transaction added is missed too.
+func TestFileCutAfterItHasGrown(t *testing.T) {
+	is := is.New(t)
+	path := pathOf(t)
+	s := opened(t, path, options())
+	size := func() int64 {
+		info, err := os.Stat(path)
+		is.NoErr(err)
+		return info.Size()
+	}
+	for i, before := 0, size(); size() == before; i++ {
+		is.NoErr(s.Put("jobs", fmt.Sprint(i), make([]byte, 1000)))
+	}
+	is.NoErr(os.Truncate(path, size()-1))
+	_, _, err := s.Get("jobs", "0")
+	is.True(errors.Is(err, api.ReasonStateCorrupt))
+}
+
 // TestDamageWhileInUse cuts the file off, or overwrites some of it, while it is open:
 // each answer is right or says in plain words that the database is damaged, the
 // owner hears of that once, and the next start sets the file aside.

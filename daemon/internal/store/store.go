@@ -151,6 +151,7 @@ func (s *Store) transact(writable bool, f func(*transaction) error) error {
 		}
 		return s.explain(err, "write")
 	}
+	_ = s.isCut() // it may have grown; whether it was cut meanwhile, the next transaction says
 	return nil
 }
 
