@@ -46,8 +46,9 @@ func TestEnableAndDisable(t *testing.T) {
 		is.Equal(planned[1].Address, netip.MustParsePrefix("169.254.1.2/30"))
 		is.Equal(planned[0].Steps[0].Text, "Take en2 out of the Thunderbolt Bridge (bridge0).")
 		is.Equal(planned[1].Steps[1].Text, `Give en3 a network service of its own, "Fulmen Thunderbolt 3", with the address 169.254.1.2/30.`)
-		is.Equal(d.hosts[nodeA].mac.picture(), before[0]) // nothing was changed
-		is.Equal(len(d.hosts[nodeA].docs), 0)             // nor told
+		is.Equal(d.hosts[nodeA].mac.picture(), before[0])                        // nothing was changed
+		is.Equal(len(d.hosts[nodeA].docs), 0)                                    // nor told
+		is.Equal([2]int{d.hosts[nodeA].idle, d.hosts[nodeB].idle}, [2]int{1, 1}) // whoever waits for that may go on
 
 		done, err := d.owner(nodeA).Enable(t.Context(), ada, link, false, nil)
 		is.NoErr(err)

@@ -22,6 +22,7 @@ type mac struct {
 	services []native.NetworkService
 	address  map[string][]netip.Prefix
 	made     int
+	unheard  int  // how often an answer is lost from now on
 	stale    int  // how often the configuration is somebody else's from now on
 	mute     bool // addresses do not come
 	deaf     bool // RDMA is off
@@ -124,6 +125,10 @@ func (m *mac) CreateService(_ context.Context, spec native.ServiceSpec) (native.
 			m.mu.Unlock()
 			m.tell()
 		})
+	}
+	if m.unheard > 0 {
+		m.unheard--
+		return native.NetworkService{}, native.ErrStale
 	}
 	return s, nil
 }

@@ -65,6 +65,7 @@ type host struct {
 	busy       *api.Error
 	quiet      func(context.Context, api.Receptacle) *api.Error
 	full       bool // the disk
+	idle       int  // how often it was said that nothing may be changed any more
 	life       *life
 }
 
@@ -127,6 +128,7 @@ func (h *host) boot() {
 		},
 		Check: func(api.LinkID) *api.Error { h.mu.Lock(); defer h.mu.Unlock(); return h.check },
 		Busy:  func() *api.Error { h.mu.Lock(); defer h.mu.Unlock(); return h.busy },
+		Idle:  func() { h.mu.Lock(); defer h.mu.Unlock(); h.idle++ },
 		Quiet: func(ctx context.Context, r api.Receptacle) *api.Error {
 			h.mu.Lock()
 			quiet := h.quiet

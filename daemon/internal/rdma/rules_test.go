@@ -192,8 +192,14 @@ func TestWhoMayAsk(t *testing.T) {
 		h.mu.Lock()
 		h.busy = nil
 		h.mu.Unlock()
-		_, err = ask(nodeB, api.PeerRDMAParams{Step: api.RDMARollback, Link: link, Change: id, By: ada})
+		other, err := ask(nodeB, api.PeerRDMAParams{Step: api.RDMARollback, Link: link, Change: "c-other", By: ada})
 		is.NoErr(err)
+		is.Equal(other.Change, "c-other") // which never was: nothing is put back for it
+		state, _ := d.state(nodeB, link)
+		is.Equal(state, api.RDMAChangeActive)
+		all, err := ask(nodeB, api.PeerRDMAParams{Step: api.RDMARollback, Link: link, By: ada}) // whatever there is
+		is.NoErr(err)
+		is.Equal(all.Change, id)
 		again, err := ask(nodeB, api.PeerRDMAParams{Step: api.RDMARollback, Link: link, Change: id, By: ada})
 		is.NoErr(err)
 		is.Equal(again.State, api.RDMAChangeUndone)

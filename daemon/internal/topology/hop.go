@@ -96,19 +96,6 @@ func (v *view) whole() bool {
 	return v != nil && !v.torn && !slices.ContainsFunc(v.hops, func(h hop) bool { return !h.known() })
 }
 
-// why is the reason why the view is not whole.
-func (v *view) why() api.Reason {
-	if v.torn {
-		return api.ReasonSourceMalformed
-	}
-	for _, h := range v.hops {
-		if !h.known() {
-			return h.why
-		}
-	}
-	return ""
-}
-
 // hubName is what people call a hub.
 func hubName(h *api.ThunderboltHub) string {
 	switch {

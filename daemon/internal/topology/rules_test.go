@@ -307,6 +307,33 @@ func TestSilence(t *testing.T) {
 	}
 }
 
+// What a hub is called, and how a cable is drawn that is down or seen from one end.
+func TestNamesAndStyles(t *testing.T) {
+	is := is.New(t)
+	is.Equal(hubName(&api.ThunderboltHub{Name: "TS4", Vendor: "CalDigit"}), "TS4")
+	is.Equal(hubName(&api.ThunderboltHub{Vendor: "CalDigit"}), "CalDigit")
+	is.Equal(hubName(&api.ThunderboltHub{}), "hub")
+	for style, change := range map[string]func([]Node){
+		"]": func([]Node) {}, ", style=dashed]": func(n []Node) { n[1].Thunderbolt[0].Peers = nil },
+		", style=dotted]": func(n []Node) {
+			for i := range n {
+				n[i].Thunderbolt[0].Negotiated, n[i].Thunderbolt[0].Unknown = nil, map[string]api.Reason{"negotiated": api.ReasonLinkDown}
+			}
+		},
+	} {
+		nodes := []Node{testNode(0), testNode(1)}
+		plug(nodes, 0, 1, 1, 1, 80)
+		change(nodes)
+		drawn := Build(Input{Nodes: nodes}).DOT()
+		edge := drawn[strings.Index(drawn, " -- "):]
+		edge = edge[strings.LastIndex(edge[:strings.Index(edge, ";")], "\"")+1 : strings.Index(edge, ";")]
+		is.Equal(edge, style)
+	}
+	n := testNode(3)
+	n.ShortName = ""
+	is.Equal(n.displayName(), testID(3).Display())
+}
+
 // Why the other end of a cable is not known.
 func TestStrangers(t *testing.T) {
 	is := is.New(t)

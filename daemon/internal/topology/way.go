@@ -142,7 +142,7 @@ func older(a, b api.ThunderboltGeneration) api.ThunderboltGeneration {
 func (w *way) slowest(first, second *view) hop {
 	for _, v := range []*view{first, second} {
 		if v != nil && v.torn {
-			return hop{why: v.why()}
+			return hop{why: api.ReasonSourceMalformed}
 		}
 	}
 	total, generation := hop{}, true

@@ -277,16 +277,13 @@ func (j *joiner) lost() {
 	r.tell()
 }
 
-// hangUp lets go of rank 0's program.
+// hangUp lets go of rank 0's program, whose connection the end of the root closes.
 func (j *joiner) hangUp() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.ended = true
 	j.flow.stop()
 	j.inbox.close()
-	if j.program != nil {
-		j.program.Close()
-	}
 }
 
 // onDone closes a connection when ctx ends, until stop is called.

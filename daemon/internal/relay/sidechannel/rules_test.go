@@ -18,6 +18,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
 	"fulmen/native"
 )
 
@@ -617,3 +618,157 @@ func TestRoomOfRankZero(t *testing.T) {
 		is.True(!r.hasRoom())
 	})
 }
+
+// A stream that comes before its rank 0 waits for so long, and not once that is there.
+func TestHowLongAStreamWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		r := rootAlone("a", "b")
+		c := New(Config{Clock: r.c.cfg.Clock, Log: r.c.cfg.Log, Peers: nobody{}})
+		waits, far := r.stream("b", 1, 3)
+		is.True(c.admit(waits))
+		time.Sleep(earlyWithin - time.Second)
+		is.True(!isShut(far))
+		time.Sleep(time.Second)
+		synctest.Wait()
+		is.True(isShut(far))
+		c.leave(waits)
+		is.Equal(len(c.early.all()), 0)
+
+		comes, far := r.stream("b", 1, 3)
+		is.True(c.admit(comes))
+		is.True(r.attach(c.early.take(rankOf(0))[0]))
+		time.Sleep(2 * earlyWithin)
+		synctest.Wait()
+		is.True(!isShut(far))
+
+		c.roots[rankOf(0)] = r
+		late, far := r.stream("b", 1, 3)
+		is.True(c.admit(late))
+		is.Equal(r.joiners[1], late)
+		is.True(!isShut(far))
+		for _, bad := range []int{0, -1} {
+			j, _ := r.stream("b", bad, 3)
+			is.True(!c.admit(j))
+		}
+		c.closed = true
+		j, _ := r.stream("b", 1, 3)
+		is.True(!c.admit(j))
+		r.teller.stop()
+	})
+}
+
+// nobody is no other node.
+type nobody struct{}
+
+func (nobody) Stream(context.Context, api.NodeID, api.PeerConn) (net.Conn, error) {
+	return nil, errors.New("nobody is there")
+}
+func (nobody) HandleStream(gate.StreamHandler) {}
+
+// What a leaf knew of rank 0 ends with its stream: a program that calls then is held, and
+// passed on over the next one.
+func TestALeafWithoutAStream(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		for _, c := range []struct {
+			through, caller bool
+			state           api.HandshakeState
+			fails           bool
+		}{{false, true, api.HandshakeHeld, false}, {true, true, api.HandshakeConnected, true}, {true, false, api.HandshakeConnected, false}, {true, true, api.HandshakeJoined, false}} {
+			cfg := rules()
+			var failed []api.Reason
+			cfg.Fail, cfg.Name = func(_ api.RankRef, err *api.Error) { failed = append(failed, err.Data.Reason) }, func(id api.NodeID) string { return string(id) }
+			l := &leaf{c: &Channels{cfg: cfg}, ch: Channel{Rank: rankOf(1), Nodes: []api.NodeID{"a", "b"}}, out: newOutbox(), listens: true, through: c.through, state: c.state}
+			if c.caller {
+				l.caller = &caller{out: newOutbox(), held: number4(1)}
+			}
+			l.broken()
+			is.Equal(len(failed) > 0, c.fails)
+			is.True(l.out == nil && !l.listens)
+			l.callIn()
+			is.Equal(l.through, c.through) // nothing is passed to nobody
+			l.out = newOutbox()
+			l.callIn()
+			is.Equal(l.through, c.through) // nor before rank 0 listens
+			if !c.through {
+				is.Equal(string(l.out.bytes), "h\x00\x00")
+				l.listens = true
+				l.passOn()
+				is.True(l.through && l.caller.passed)
+				is.Equal(string(l.out.bytes), "h\x00\x00d\x00\x04\x01\x00\x00\x00")
+				l.passOn()
+				is.Equal(len(l.out.bytes), 10) // once
+			}
+		}
+	})
+}
+
+func number4(n byte) []byte { return []byte{n, 0, 0, 0} }
+
+// How often it is looked whether rank 0 listens: often while it is new and somebody waits.
+func TestHowOftenItLooks(t *testing.T) {
+	for _, waits := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			is := is.New(t)
+			r := rootAlone("a", "b")
+			start := time.Now()
+			r.c.cfg.Clock = native.ClockFrom(time.Now, func() time.Duration { return time.Hour + time.Since(start) })
+			looks, group := &counting{}, 0
+			r.c.cfg.Machine, r.c.cfg.Group = looks, func(api.RankRef) int { return group }
+			if waits {
+				r.joiners[1], _ = r.stream("b", 1, 3)
+				r.joiners[1].here = true
+			}
+			over := make(chan struct{})
+			go func() { r.watch(); close(over) }()
+			within := func(d, each time.Duration) {
+				before := looks.count()
+				time.Sleep(d)
+				synctest.Wait()
+				got := looks.count() - before
+				want := int(d / each)
+				is.True(got >= want-2 && got <= want+2)
+			}
+			time.Sleep(time.Second)
+			is.Equal(looks.count(), 0) // no program runs
+			group = 1
+			time.Sleep(lookIdle)
+			synctest.Wait()
+			if waits {
+				within(time.Second, lookSoon)
+				time.Sleep(lookHasten)
+				within(time.Second, lookLater)
+			} else {
+				within(time.Second, lookLater)
+				time.Sleep(lookHasten)
+				within(time.Second, lookIdle)
+			}
+			looks.set(native.Listening{Group: true})
+			time.Sleep(lookIdle)
+			within(10*watchEvery, watchEvery)
+			r.cancel()
+			<-over
+			r.teller.stop()
+		})
+	}
+}
+
+// counting is a machine that counts who asks it.
+type counting struct {
+	told
+	mu  sync.Mutex
+	n   int
+	now native.Listening
+}
+
+func (c *counting) Listens(int, int, native.Listening) (native.Listening, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.n++
+	return c.now, nil
+}
+
+func (c *counting) count() int { c.mu.Lock(); defer c.mu.Unlock(); return c.n }
+
+func (c *counting) set(l native.Listening) { c.mu.Lock(); defer c.mu.Unlock(); c.now = l }

@@ -1,0 +1,205 @@
+package rdma
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+)
+
+// What is not in force any more, at one end or both, goes back and is made anew.
+func TestEnableAgain(t *testing.T) {
+	link := cable(nodeA, 2, nodeB, 2)
+	for name, c := range map[string]struct {
+		spoil  func(*table)
+		reason api.Reason // that a dry run tells of the second end
+		same   bool
+	}{
+		"nothing happened":   {func(*table) {}, "", true},
+		"an address is gone": {func(d *table) { d.hosts[nodeB].mac.strip("en2") }, api.ReasonNoAddress, false},
+		"the port is down": {func(d *table) {
+			m := d.hosts[nodeB].mac
+			m.mu.Lock()
+			m.deaf = true
+			m.mu.Unlock()
+			time.AfterFunc(5*time.Second, func() { m.mu.Lock(); m.deaf = false; m.mu.Unlock(); m.tell() })
+		}, api.ReasonRDMAPortDown, false},
+		"a service is gone": {func(d *table) {
+			m := d.hosts[nodeB].mac
+			m.mu.Lock()
+			m.services = nil
+			delete(m.address, "en2")
+			m.mu.Unlock()
+		}, api.ReasonRDMAUndoPartial, false},
+		"one end went back": {func(d *table) {
+			d.desk.Cut(nodeA, nodeB)
+			if _, err := d.owner(nodeA).Undo(context.Background(), ada, link); err != nil {
+				d.t.Error(err)
+			}
+			d.desk.Join(nodeA, nodeB)
+		}, "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, pair, func(t *testing.T, d *table) {
+				is := is.New(t)
+				first, err := d.owner(nodeA).Enable(t.Context(), ada, link, false, nil)
+				is.NoErr(err)
+				pictures := [2]string{d.hosts[nodeA].mac.picture(), d.hosts[nodeB].mac.picture()}
+				c.spoil(d)
+				seen, err := d.owner(nodeA).Enable(t.Context(), ada, link, true, nil)
+				is.NoErr(err)
+				is.Equal(seen[1].Reason, c.reason)
+				is.Equal(seen[1].Message != "", c.reason != "")
+				again, err := d.owner(nodeA).Enable(t.Context(), ada, link, false, nil)
+				is.NoErr(err)
+				is.Equal(again[0].Change == first[0].Change, c.same)
+				is.Equal(again[0].Change, again[1].Change)
+				settle(time.Second)
+				for _, id := range pair {
+					state, change := d.state(id, link)
+					is.Equal(state, api.RDMAChangeActive)
+					is.Equal(change, again[0].Change)
+				}
+				is.Equal([2]string{d.hosts[nodeA].mac.picture(), d.hosts[nodeB].mac.picture()}, pictures)
+			})
+		})
+	}
+}
+
+// A person who wants it back does not wait for what only waits.
+func TestBackWhileItWaits(t *testing.T) {
+	bubble(t, pair, func(t *testing.T, d *table) {
+		is := is.New(t)
+		link := cable(nodeA, 2, nodeB, 2)
+		before := [2]string{d.hosts[nodeA].mac.picture(), d.hosts[nodeB].mac.picture()}
+		d.hosts[nodeB].mac.mute = true // the address never comes
+		over := make(chan error, 1)
+		go func() {
+			_, err := d.owner(nodeA).Enable(t.Context(), ada, link, false, nil)
+			over <- err
+		}()
+		settle(2 * time.Second)
+		state, id := d.state(nodeB, link)
+		is.Equal(state, api.RDMAChangeApplying)
+		began := time.Now()
+		var answer api.RDMAChange
+		is.NoErr(d.owner(nodeA).cfg.Peers.Call(t.Context(), nodeB, "peer.rdma", api.PeerRDMAParams{Step: api.RDMARollback, Link: link, Change: id, By: ada}, &answer))
+		is.Equal(answer.State, api.RDMAChangeUndone)
+		is.True(time.Since(began) < shownWithin/2)
+		is.True(errors.Is(<-over, api.ReasonRDMAChangeFailed))
+		settle(time.Minute)
+		is.Equal([2]string{d.hosts[nodeA].mac.picture(), d.hosts[nodeB].mac.picture()}, before)
+	})
+}
+
+// An end that refuses between planning and applying, or before anything, leaves both as
+// they were; one that sees the cable a moment later is waited for.
+func TestRefusedInBetween(t *testing.T) {
+	link := cable(nodeA, 2, nodeB, 2)
+	for name, c := range map[string]struct {
+		set  func(*table, *host)
+		want api.Reason
+	}{
+		"while it is planned": {func(_ *table, h *host) {
+			h.setQuiet(func(context.Context, api.Receptacle) *api.Error {
+				h.mu.Lock()
+				h.refuses = api.ReasonRDMAChangesRefused
+				h.mu.Unlock()
+				return nil
+			})
+		}, api.ReasonRDMAChangesRefused},
+		"busy once it is kept out": {func(_ *table, h *host) {
+			h.setQuiet(func(context.Context, api.Receptacle) *api.Error { return api.NewError(api.ReasonLinkBusy, "test") })
+		}, api.ReasonLinkBusy},
+		"it sees the cable late": {func(d *table, h *host) {
+			h.check = api.NewError(api.ReasonLinkGone, "cable")
+			time.AfterFunc(seenWithin-time.Second, func() { h.mu.Lock(); h.check = nil; h.mu.Unlock(); d.owner(nodeB).Look(false) })
+		}, ""},
+		"it sees the cable too late": {func(d *table, h *host) {
+			h.check = api.NewError(api.ReasonLinkGone, "cable")
+			time.AfterFunc(seenWithin+time.Second, func() { h.mu.Lock(); h.check = nil; h.mu.Unlock(); d.owner(nodeB).Look(false) })
+		}, api.ReasonLinkGone},
+		"an answer is lost": {func(_ *table, h *host) { h.mac.unheard = 1 }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, pair, func(t *testing.T, d *table) {
+				is := is.New(t)
+				before := [2]string{d.hosts[nodeA].mac.picture(), d.hosts[nodeB].mac.picture()}
+				c.set(d, d.hosts[nodeB])
+				done, err := d.owner(nodeA).Enable(t.Context(), ada, link, false, []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")})
+				if c.want == "" {
+					is.NoErr(err)
+					is.Equal(done[1].State, api.RDMAChangeActive)
+					is.Equal(d.hosts[nodeB].mac.made, 1)
+					return
+				}
+				is.True(errors.Is(err, c.want))
+				settle(time.Minute)
+				is.Equal([2]string{d.hosts[nodeA].mac.picture(), d.hosts[nodeB].mac.picture()}, before)
+			})
+		})
+	}
+	bubble(t, pair, func(t *testing.T, d *table) {
+		is := is.New(t)
+		_, err := d.owner(nodeA).Enable(t.Context(), ada, cable(nodeA, 9, nodeB, 2), false, nil)
+		is.True(errors.Is(err, api.ReasonRDMANoDevice))
+		all := []netip.Prefix{netip.MustParsePrefix("169.254.0.0/17"), netip.MustParsePrefix("169.254.128.0/17")}
+		_, err = d.owner(nodeA).Enable(t.Context(), ada, link, false, all)
+		is.True(errors.Is(err, api.ReasonRDMANoFreeNetwork))
+		is.True(!d.owner(nodeA).Changing() && !d.owner(nodeB).Changing())
+	})
+}
+
+// Two changes of one Mac stand in line while the first is planned.
+func TestPlansStandInLine(t *testing.T) {
+	bubble(t, pair, func(t *testing.T, d *table) {
+		is := is.New(t)
+		far, began := d.hosts[nodeB], time.Now()
+		far.setQuiet(func(ctx context.Context, r api.Receptacle) *api.Error {
+			if r == 2 {
+				<-time.After(5 * time.Second)
+			}
+			return nil
+		})
+		first := make(chan error, 1)
+		go func() {
+			_, err := d.owner(nodeA).Enable(t.Context(), ada, cable(nodeA, 2, nodeB, 2), false, nil)
+			first <- err
+		}()
+		settle(time.Second)
+		_, err := d.owner(nodeB).Enable(t.Context(), api.Principal{User: "bob", Node: nodeB}, cable(nodeA, 3, nodeB, 3), true, nil)
+		is.NoErr(err)
+		is.True(time.Since(began) >= 5*time.Second)
+		is.NoErr(<-first)
+	})
+}
+
+// Who puts all back is told what could not be.
+func TestUndoAllTellsWhatIsLeft(t *testing.T) {
+	bubble(t, pair, func(t *testing.T, d *table) {
+		is := is.New(t)
+		_, err := d.owner(nodeA).Enable(t.Context(), ada, cable(nodeA, 2, nodeB, 2), false, nil)
+		is.NoErr(err)
+		m := d.hosts[nodeB].mac
+		m.mu.Lock()
+		m.services[0].Name = "Mine"
+		m.mu.Unlock()
+		err = d.owner(nodeB).UndoAll(t.Context())
+		is.True(errors.Is(err, api.ReasonRDMAUndoPartial))
+		m.mu.Lock()
+		m.services = nil
+		delete(m.address, "en2")
+		m.mu.Unlock()
+		is.NoErr(d.owner(nodeB).UndoAll(t.Context()))
+		is.NoErr(d.owner(nodeB).UndoAll(t.Context())) // nothing is left
+		is.Equal(m.picture(), newMac().picture())
+		broken := named()
+		broken.broken = api.NewError(api.ReasonStateCorrupt, "file")
+		is.True(errors.Is(broken.UndoAll(t.Context()), api.ReasonStateCorrupt))
+	})
+}
