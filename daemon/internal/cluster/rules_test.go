@@ -216,6 +216,52 @@ func TestEntriesToTheByte(t *testing.T) {
 	}
 }
 
+// A full roster takes removals alone, and a roster full of these nothing.
+func TestFullRoster(t *testing.T) {
+	self, two := testIdentity(1), testIdentity(2)
+	for _, c := range []struct {
+		steps         int
+		adds, removes bool
+	}{{MaxEntries - 1, true, true}, {MaxEntries, false, true}, {2*MaxEntries - 1, false, true}, {2 * MaxEntries, false, false}} {
+		is := is.New(t)
+		r := testRoster(t)
+		for _, e := range []Entry{{Type: EntryAdd, Node: two.Node, PublicKey: two.Public()}, {Type: EntryRemove, Node: self.Node}} {
+			h := r.history.copied()
+			e.After, e.By, e.At = h.heads(), self.Node, api.TimeOf(testTime())
+			signed, err := SignEntry(e, self)
+			is.NoErr(err)
+			h.steps = slices.Repeat(h.steps, c.steps)
+			err = h.add(signed)
+			is.Equal(err == nil, map[EntryType]bool{EntryAdd: c.adds, EntryRemove: c.removes}[e.Type])
+			is.True(err == nil || errors.Is(err, api.ReasonRosterConflict))
+		}
+	}
+}
+
+// Of several removals of one member the first in the order of all counts as who did it.
+func TestWhoRemovedIt(t *testing.T) {
+	is := is.New(t)
+	d := newDesk(t, 4)
+	d.add(0, 1)
+	d.add(0, 2)
+	d.add(0, 3)
+	d.meet(0, 1, 2, 3)
+	for _, by := range []int{0, 1, 2} {
+		d.remove(by, 3)
+	}
+	d.meet(0, 1, 2)
+	var first api.NodeID
+	for _, s := range d.view[0].Log() {
+		if e, err := s.Entry(); err == nil && e.Type == EntryRemove && first == "" {
+			first = e.By
+		}
+	}
+	for at := range 3 {
+		members := d.view[at].Members()
+		is.Equal(members[slices.IndexFunc(members, func(m api.Member) bool { return m.Node == d.ids[3].Node })].RemovedBy, first)
+	}
+}
+
 // A key that its cluster has removed is set aside, and no key is no error.
 func TestRetireIdentity(t *testing.T) {
 	is := is.New(t)

@@ -48,7 +48,7 @@ func spell(c rune) string {
 	if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' {
 		return string(c)
 	}
-	if c < 0x80 || c > 0x24f {
+	if c < 0x80 {
 		return ""
 	}
 	_, rest, ok := strings.Cut(latin, string(c))

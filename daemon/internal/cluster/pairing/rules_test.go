@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
+	"net"
 	"net/netip"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/cluster/cpace"
 )
 
 // What people read is printable, on one line, and no longer than it may be.
@@ -232,8 +234,11 @@ func TestWhatCannotBePairedOver(t *testing.T) {
 func TestAProofEndsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is, shower, typer := macs(t)
+		changes := 0
+		shower.book = NewBook(shower.clock, func() { changes++ })
 		shower.book.Open()
 		is.True(shower.book.Standing().IsOpen())
+		is.Equal(changes, 1)
 		conn := Conn{PeerKey: typer.Public()}
 		p, err := shower.book.begin(kindCode, "", conn)
 		is.NoErr(err)
@@ -241,10 +246,12 @@ func TestAProofEndsOnce(t *testing.T) {
 		p.end()
 		is.True(errors.Is(p.succeed(), api.ReasonInternal))
 		is.Equal(len(shower.book.Standing().Tries), 1)
+		is.Equal(changes, 2)
 		is.Equal(shower.book.Standing().UsedBy, api.NodeID(""))
 		p, err = shower.book.begin(kindCode, "", conn)
 		is.NoErr(err)
 		is.NoErr(p.succeed())
+		is.Equal(changes, 3)
 		p.share()
 		p.end()
 		is.Equal(len(shower.book.Standing().Tries), 1)
@@ -295,4 +302,54 @@ func TestInboxInOrder(t *testing.T) {
 	long.ValidMS = 2 * api.CodeTTL.Milliseconds()
 	is.True(b.Hear(at((MaxInbox+1)*InboxGap), long))
 	is.Equal(b.entries[long.Node].expires, (MaxInbox+1)*InboxGap+api.CodeTTL) // no longer than a code counts
+}
+
+// Who began and who answered is in what both prove, alike at both ends.
+func TestWhatIsProved(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is, one, other := macs(t)
+		code := mustCode(t, "7K3MQ2XA")
+		session := bytes.Repeat([]byte{1}, sessionSize)
+		begins := input(code, Conn{PeerKey: other.Public(), Session: session}, one.Public(), cpace.Initiator)
+		answers := input(code, Conn{PeerKey: one.Public(), Session: session}, other.Public(), cpace.Responder)
+		is.Equal(string(begins.Channel), "fulmen-pair-1 code initiator "+string(one.Node)+" responder "+string(other.Node))
+		is.Equal(string(answers.Channel), string(begins.Channel))
+		is.Equal(string(begins.Code), "7k3mq2xa")
+		is.Equal(begins.Session, session)
+		is.Equal(begins.Data, []byte(one.Public()))
+		is.Equal(answers.Data, []byte(other.Public()))
+	})
+}
+
+// Strangers are heard for a while after an invitation, to the end of it.
+func TestListeningToTheMoment(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is, m, _ := macs(t)
+		for _, over := range []time.Duration{1, 0} {
+			m.book.invites = map[string]*page{"x": {secret: testInvitation(), expires: m.clock.Boot() - explainFor + over}}
+			is.Equal(m.book.IsListening(), over > 0)
+		}
+	})
+}
+
+// Before the proof what a stranger may send in all is bounded, after it each message.
+func TestHowMuchMayBeSent(t *testing.T) {
+	is := is.New(t)
+	near, far := net.Pipe()
+	l := &line{conn: Conn{Conn: near}, left: 20}
+	send := func(n int) {
+		go func() { _, _ = far.Write(framed(n, strings.Repeat("x", n))) }()
+	}
+	send(4)
+	body, err := l.read()
+	is.NoErr(err)
+	is.Equal(len(body), 4)
+	is.Equal(l.left, 12)
+	l.prove()
+	is.Equal(l.left, maxProvedBytes)
+	send(100)
+	body, err = l.read()
+	is.NoErr(err)
+	is.Equal(len(body), 100)
+	is.Equal(l.left, maxProvedBytes)
 }
