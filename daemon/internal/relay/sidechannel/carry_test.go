@@ -1,0 +1,212 @@
+package sidechannel
+
+import (
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+)
+
+// leafAlone is a rank 1 of two, and what it was failed for.
+func leafAlone(state api.HandshakeState) (*leaf, func() []api.Reason) {
+	cfg := rules()
+	var mu sync.Mutex
+	var failed []api.Reason
+	cfg.Fail = func(_ api.RankRef, err *api.Error) {
+		mu.Lock()
+		defer mu.Unlock()
+		failed = append(failed, err.Data.Reason)
+	}
+	cfg.Tell, cfg.Name = func(api.RankRef, api.Handshake) {}, func(id api.NodeID) string { return string(id) }
+	l := &leaf{c: &Channels{cfg: cfg}, ch: Channel{Rank: rankOf(1), Nodes: []api.NodeID{"a", "b"}}, state: state, out: newOutbox(), ending: make(chan struct{})}
+	l.flow.size = 2
+	l.teller = teller{c: l.c, ref: l.ch.Rank, state: l.handshake, told: api.Handshake{State: state}}
+	return l, func() []api.Reason { synctest.Wait(); mu.Lock(); defer mu.Unlock(); return failed }
+}
+
+// A rank's own end carries so much, and nothing after its time; beyond it the rank fails,
+// unless it has joined.
+func TestWhatALeafCarries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, state := range []api.HandshakeState{api.HandshakeConnected, api.HandshakeJoined} {
+			is := is.New(t)
+			l, failed := leafAlone(state)
+			is.True(l.carry(api.MaxSideChannelBytes, true))
+			is.Equal(len(failed()), 0)
+			is.True(!l.carry(1, true))
+			is.True(!l.carry(1, true)) // silent from then on
+			is.Equal(l.flow.bytes, int64(api.MaxSideChannelBytes+1))
+			is.Equal(len(failed()), map[api.HandshakeState]int{api.HandshakeConnected: 1}[state])
+			hushed, failed := leafAlone(state)
+			hushed.hush()
+			is.True(!hushed.carry(1, true))
+			is.Equal(hushed.flow.bytes, int64(0))
+			is.Equal(len(failed()), 0)
+		}
+	})
+}
+
+// What a leaf hears from rank 0's node, in each state of its program.
+func TestWhatALeafHears(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		l, _ := leafAlone(api.HandshakeHeld)
+		who := &caller{out: newOutbox(), held: number4(1)}
+		l.caller = who
+		l.said(who, []byte("x")) // held: it waits with the number
+		is.Equal(string(who.held), "\x01\x00\x00\x00x")
+		is.Equal(len(l.out.bytes), 0)
+		l.said(&caller{}, []byte("of another"))
+		is.Equal(l.flow.bytes, int64(1))
+		l.heard(frameListens, nil)
+		is.True(l.listens && l.through)
+		is.Equal(string(l.out.bytes), "d\x00\x05\x01\x00\x00\x00x")
+		l.said(who, []byte("y"))
+		is.Equal(string(l.out.bytes), "d\x00\x05\x01\x00\x00\x00xd\x00\x01y")
+		l.heard(frameConnected, nil)
+		is.Equal(l.state, api.HandshakeConnected)
+		l.heard(frameData, []byte("back"))
+		is.Equal(string(who.out.bytes), "back")
+		is.Equal(l.flow.bytes, int64(6))
+		l.isSilent = true
+		l.heard(frameData, []byte("more"))
+		is.Equal(string(who.out.bytes), "back")
+		l.heard(frameEnd, nil)
+		is.True(l.severed && l.caller == nil && who.out.closed)
+		l.teller.stop()
+
+		joined, _ := leafAlone(api.HandshakeJoined)
+		joined.caller = who
+		joined.heard(frameConnected, nil)
+		is.Equal(joined.state, api.HandshakeJoined)
+		joined.heard(frameEnd, nil)
+		is.True(!joined.severed && joined.caller == nil)
+		joined.heard(frameEnd, nil)
+		none, _ := leafAlone(api.HandshakeConnected)
+		none.heard(frameEnd, nil)
+		none.heard(frameData, []byte("x"))
+		is.True(!none.severed)
+		is.Equal(none.flow.bytes, int64(0))
+		for _, l := range []*leaf{joined, none} {
+			l.teller.stop()
+		}
+	})
+}
+
+// A leaf has joined when its gathers say so, or rest.
+func TestWhenALeafHasJoined(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		l, _ := leafAlone(api.HandshakeConnected)
+		l.flowed()
+		is.Equal(l.state, api.HandshakeConnected)
+		l.flow.joined = true
+		l.flowed()
+		is.Equal(l.state, api.HandshakeJoined)
+		rests, _ := leafAlone(api.HandshakeConnected)
+		rests.flow.unknown = true
+		rests.mu.Lock()
+		rests.flowed()
+		rests.mu.Unlock()
+		time.Sleep(restAfter)
+		synctest.Wait()
+		is.Equal(rests.state, api.HandshakeJoined)
+		for _, l := range []*leaf{l, rests} {
+			l.teller.stop()
+		}
+	})
+}
+
+// What goes between a rank and rank 0's program is passed on and counted, its end a moment
+// later, and who has joined is told.
+func TestWhatAJoinerCarries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		r := rootAlone("a", "b")
+		var mu sync.Mutex
+		var told []api.HandshakeState
+		r.c.cfg.Tell = func(_ api.RankRef, h api.Handshake) { mu.Lock(); told = append(told, h.State); mu.Unlock() }
+		j, _ := r.stream("b", 1, 3)
+		j.root, j.through, j.flow.size = r, true, 2
+		r.joiners[1], r.listens = j, true
+		program, near := net.Pipe()
+		j.program = near
+		over := make(chan struct{})
+		go func() { j.hear(r, near); close(over) }()
+		gatherings := func(up, down string) {
+			j.forward(r, []byte(up))
+			_, err := program.Write([]byte(down))
+			is.NoErr(err)
+			synctest.Wait()
+		}
+		gatherings("\x01\x00\x00\x00"+strings.Repeat("d", 56), strings.Repeat("d", 112)) // after its number
+		is.Equal(j.flow.done, 1)
+		is.True(!j.joined)
+		gatherings("\x00\x00\x00\x00", strings.Repeat("\x00", 8))
+		is.True(j.joined)
+		time.Sleep(joinedAfter)
+		synctest.Wait()
+		mu.Lock()
+		is.Equal(told[len(told)-1], api.HandshakeJoined)
+		mu.Unlock()
+		is.Equal(string(j.inbox.bytes), "\x01\x00\x00\x00"+strings.Repeat("d", 56)+"\x00\x00\x00\x00")
+		is.Equal(string(j.out.bytes), string(appendFrames(appendFrames(nil, frameData, []byte(strings.Repeat("d", 112))), frameData, make([]byte, 8))))
+		_, _, bytes := j.progress()
+		is.Equal(bytes, int64(60+112+4+8))
+		sent, began := len(j.out.bytes), time.Now()
+		program.Close()
+		<-j.heard
+		is.True(j.ended && j.inbox.closed)
+		<-over
+		is.Equal(time.Since(began), severAfter)
+		is.Equal(string(j.out.bytes[sent:]), "e\x00\x00")
+		r.teller.stop()
+
+		// An end that the rank was told of before is not told again.
+		again, _ := r.stream("b", 1, 3)
+		again.root, again.ended = r, true
+		program, near = net.Pipe()
+		program.Close()
+		began = time.Now()
+		again.hear(r, near)
+		is.Equal(time.Since(began), time.Duration(0))
+		is.Equal(len(again.out.bytes), 0)
+		r.teller.stop()
+	})
+}
+
+// The end of rank 0 carries so much of each, and nothing after its time.
+func TestHowMuchAJoinerCarries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		for _, joined := range []bool{false, true} {
+			r := rootAlone("a", "b")
+			var mu sync.Mutex
+			failed := 0
+			r.c.cfg.Fail = func(api.RankRef, *api.Error) { mu.Lock(); failed++; mu.Unlock() }
+			j, _ := r.stream("b", 1, 3)
+			j.root, j.joined = r, joined
+			is.True(j.carry(r, api.MaxSideChannelBytes, true))
+			is.True(!j.carry(r, 1, false))
+			is.True(!j.carry(r, 1, false))
+			is.Equal(j.flow.bytes, int64(api.MaxSideChannelBytes+1))
+			synctest.Wait()
+			mu.Lock()
+			is.Equal(failed == 1, !joined)
+			mu.Unlock()
+			fresh, _ := r.stream("b", 1, 3)
+			r.hush()
+			is.True(!fresh.carry(r, 1, true))
+			fresh.forward(r, []byte("x"))
+			is.Equal(fresh.flow.bytes, int64(0))
+			is.Equal(len(fresh.inbox.bytes), 0)
+			r.teller.stop()
+		}
+	})
+}
