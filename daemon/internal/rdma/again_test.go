@@ -203,3 +203,35 @@ func TestUndoAllTellsWhatIsLeft(t *testing.T) {
 		is.True(errors.Is(broken.UndoAll(t.Context()), api.ReasonStateCorrupt))
 	})
 }
+
+// Undo goes on to the end that can be reached, whichever is asked first.
+func TestUndoAtOneEnd(t *testing.T) {
+	link := cable(nodeA, 2, nodeB, 2)
+	bubble(t, pair, func(t *testing.T, d *table) {
+		is := is.New(t)
+		_, err := d.owner(nodeA).Enable(t.Context(), ada, link, false, nil)
+		is.NoErr(err)
+		d.desk.Cut(nodeA, nodeB)
+		done, err := d.owner(nodeB).Undo(t.Context(), api.Principal{User: "bob", Node: nodeB}, link)
+		is.NoErr(err)
+		is.Equal(len(done), 1)
+		is.Equal(done[0].Node, nodeB)
+	})
+}
+
+// An end that was asked to plan more than once, and does not answer, is told of once.
+func TestToldOnce(t *testing.T) {
+	bubble(t, []api.NodeID{nodeA, nodeB, nodeC}, func(t *testing.T, d *table) {
+		is := is.New(t)
+		_, err := d.owner(nodeC).Enable(t.Context(), api.Principal{User: "carl", Node: nodeC}, cable(nodeB, 1, nodeC, 1), false, nil)
+		is.NoErr(err) // it has the network that the next one would have
+		d.prove = func(api.LinkID) error {
+			d.desk.Cut(nodeA, nodeB)
+			return api.NewError(api.ReasonRDMAProbeFailed, "cable")
+		}
+		_, err = d.owner(nodeA).Enable(t.Context(), ada, cable(nodeA, 2, nodeB, 2), false, nil)
+		is.True(errors.Is(err, api.ReasonRDMAProbeFailed))
+		is.Equal(len(api.AsError(err).Data.Causes), 1)
+		is.Equal(api.AsError(err).Data.Causes[0].Reason, api.ReasonUnreachable)
+	})
+}

@@ -210,3 +210,36 @@ func TestHowMuchAJoinerCarries(t *testing.T) {
 		}
 	})
 }
+
+// How far a rank has come that has ended is known once all is read that it has said, and
+// no later than that may take.
+func TestSettle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		r := rootAlone("a", "b")
+		l, _ := leafAlone(api.HandshakeHeld)
+		c := New(Config{Clock: r.c.cfg.Clock, Log: r.c.cfg.Log, Peers: nobody{}})
+		c.roots[rankOf(0)], c.leaves[rankOf(1)] = r, l
+		now, known := c.Settle(rankOf(1))
+		is.True(known)
+		is.Equal(now.State, api.HandshakeHeld)
+		_, known = c.Settle(rankOf(2))
+		is.True(!known)
+		r.joiners[1], _ = r.stream("b", 1, 3)
+		r.listens = true
+		for _, connected := range []bool{false, true} {
+			if connected {
+				r.joiners[1].program, _ = net.Pipe()
+			}
+			began := time.Now()
+			now, known = c.Settle(rankOf(0))
+			is.True(known)
+			is.Equal(now.State, map[bool]api.HandshakeState{false: api.HandshakeListening, true: api.HandshakeConnected}[connected])
+			is.Equal(time.Since(began), map[bool]time.Duration{true: settleWithin}[connected])
+		}
+		close(r.joiners[1].heard)
+		began := time.Now()
+		_, _ = c.Settle(rankOf(0))
+		is.Equal(time.Since(began), time.Duration(0))
+	})
+}
