@@ -15,6 +15,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/internal/benchmarks"
 )
 
 var update = flag.Bool("update", false, "write the golden files again")
@@ -210,6 +211,8 @@ func same(t *testing.T, a, b []Item) {
 		same(t, a[n].Items, b[n].Items)
 	}
 }
+
+func TestBenchmarks(t *testing.T) { benchmarks.Once(t) }
 
 func BenchmarkBuildSixteenMacs(b *testing.B) {
 	s := states()["sixteen_macs"]

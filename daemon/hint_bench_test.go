@@ -18,6 +18,7 @@ import (
 	"fulmen/daemon/client"
 	"fulmen/daemon/internal/home"
 	"fulmen/daemon/internal/ledger"
+	"fulmen/internal/benchmarks"
 	"fulmen/native"
 	"fulmen/native/nativetest"
 )
@@ -111,6 +112,8 @@ func macInMemory(b *testing.B) (*counted, native.Platform) {
 	platform.Facts, platform.Supervisor = machine, mac.Supervisor
 	return machine, platform
 }
+
+func TestBenchmarks(t *testing.T) { benchmarks.Once(t) }
 
 // BenchmarkHint is the time from a change of the machine to its document: at a
 // watcher of the ledger, and at a client of the Unix socket.

@@ -8,6 +8,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/internal/seeds"
 )
 
 const (
@@ -95,7 +96,7 @@ func sorted(list api.LinkListResult) api.LinkListResult {
 
 // Whoever applies the differences has the new graph, whatever the two were.
 func TestDifferencesLeadToTheNewGraph(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
+	r := seeds.Fixed(t, 1).Source(2)
 	for range 2000 {
 		is := is.New(t)
 		before, after := graphOf(r), graphOf(r)

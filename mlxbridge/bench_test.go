@@ -3,7 +3,11 @@ package mlxbridge
 import (
 	"fmt"
 	"testing"
+
+	"fulmen/internal/benchmarks"
 )
+
+func TestBenchmarks(t *testing.T) { benchmarks.Once(t) }
 
 // BenchmarkCgoCall is the cost of crossing into C and back.
 func BenchmarkCgoCall(b *testing.B) {

@@ -2,11 +2,12 @@ package api
 
 import (
 	"crypto/ed25519"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"github.com/matryer/is"
+
+	"fulmen/internal/seeds"
 )
 
 // testKey is a fixed key, so that golden files stay the same.
@@ -37,7 +38,7 @@ func TestNodeIDVector(t *testing.T) {
 // exercise every place with every value.
 func TestNodeIDCheckFindsErrors(t *testing.T) {
 	is := is.New(t)
-	rng := rand.New(rand.NewPCG(1, 2))
+	rng := seeds.Fixed(t, 1).Source(2)
 	ids := []NodeID{testNode(1), testNode(2)}
 	for range 300 {
 		body := make([]byte, 15)

@@ -3,7 +3,6 @@ package e2e
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +15,7 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
 	"fulmen/daemon/e2e/desk"
+	"fulmen/internal/seeds"
 )
 
 // A database that is cut off, or overwritten, under its daemon is set aside as one
@@ -24,9 +24,7 @@ import (
 func TestDamagedDatabase(t *testing.T) {
 	needJobs(t)
 	is := is.New(t)
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	random := rand.New(rand.NewPCG(seed, 0))
+	random := seeds.Drawn(t).Source(0)
 	j := newJobs(t, 2, "")
 	hurt, well := j.Nodes[1], j.Nodes[0]
 	for range 3 { // the jobs' home is the Mac that submits and runs them

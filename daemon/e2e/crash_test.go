@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +16,7 @@ import (
 	"fulmen/daemon"
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
+	"fulmen/internal/seeds"
 )
 
 // asDaemon makes the test binary a daemon in the folder that it names.
@@ -73,7 +73,7 @@ func TestKilledWhileWriting(t *testing.T) {
 	case testing.Short():
 		rounds = 2
 	}
-	acknowledged := map[string]bool{}
+	acknowledged, random := map[string]bool{}, seeds.Drawn(t).Source(0)
 	for round := range rounds {
 		process := child(t, folder)
 		c, err := client.Dial(context.Background(), client.Options{Addresses: []client.Address{{Socket: socket}}})
@@ -83,7 +83,7 @@ func TestKilledWhileWriting(t *testing.T) {
 			call[api.Empty](t, c, "daemon.revoke_token", api.DaemonRevokeTokenParams{Name: have.Name}) // room for more
 		}
 		is.Equal(len(acknowledged), 0) // nothing that was acknowledged is lost
-		time.AfterFunc(time.Duration(rand.IntN(60))*time.Millisecond, func() { process.Process.Signal(syscall.SIGKILL) })
+		time.AfterFunc(time.Duration(random.IntN(60))*time.Millisecond, func() { process.Process.Signal(syscall.SIGKILL) })
 		for n := 0; ; n++ {
 			name := fmt.Sprintf("round-%d-%d", round, n)
 			if _, err := client.Call[api.DaemonCreateTokenResult](context.Background(), c, "daemon.create_token", api.DaemonCreateTokenParams{Name: name}); err != nil {

@@ -15,6 +15,7 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
 	"fulmen/daemon/e2e/desk"
+	"fulmen/internal/seeds"
 )
 
 // TestJobsOutliveDaemons ends the daemons of a job's nodes, in order as an
@@ -126,9 +127,7 @@ func TestJobsWhileEverythingIsKilled(t *testing.T) {
 	}
 	j := newJobs(t, 3, shortly)
 	j.needPython(t)
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	random := rand.New(rand.NewPCG(seed, 0))
+	random := seeds.Drawn(t).Source(0)
 	for round := range rounds {
 		f := anyFault(random)
 		hang, stubborn := []string{"--backend", "ring", "--", j.Python, j.Program("hang.py")}, []string{"--backend", "ring", "--allow-solo", "--", j.Program("stubborn.sh")}

@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"os"
 	"os/user"
@@ -13,7 +12,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/matryer/is"
 
@@ -21,6 +19,7 @@ import (
 	"fulmen/daemon/client"
 	"fulmen/daemon/e2e/desk"
 	sidechannel "fulmen/daemon/e2e/jaccl"
+	"fulmen/internal/seeds"
 )
 
 // jaccl is a cluster with the program that takes the place of one that uses JACCL.
@@ -408,9 +407,7 @@ func TestJACCLJobsWhileEverythingIsKilled(t *testing.T) {
 		rounds = 200
 	}
 	j := newJACCL(t, "hub-3", shortly)
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	random := rand.New(rand.NewPCG(seed, 0))
+	random := seeds.Drawn(t).Source(0)
 	hang := []string{"--backend", "jaccl", "--", j.standin, "-work", "-1s"}
 	for round := range rounds {
 		f := anyFault(random)

@@ -14,6 +14,7 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
 	"fulmen/daemon/e2e/desk"
+	"fulmen/internal/seeds"
 )
 
 // weather is the times with which a storm blows.
@@ -69,11 +70,7 @@ type storm struct {
 func TestJobsInAStorm(t *testing.T) {
 	t.Parallel() // it mostly waits
 	needJobs(t)
-	seed := uint64(time.Now().UnixNano())
-	if given, err := strconv.ParseUint(os.Getenv("FULMEN_SEED"), 10, 64); err == nil {
-		seed = given
-	}
-	t.Logf("seed %d", seed)
+	seed := seeds.Drawn(t)
 	rounds, err := strconv.Atoi(os.Getenv("FULMEN_SOAK"))
 	switch {
 	case err != nil:
@@ -88,9 +85,9 @@ func TestJobsInAStorm(t *testing.T) {
 	t.Run("as people have it", func(t *testing.T) { newStorm(t, unhurriedWeather(), seed).blows(t, min(rounds, 20)) })
 }
 
-func newStorm(t *testing.T, w weather, seed uint64) *storm {
+func newStorm(t *testing.T, w weather, seed seeds.Seed) *storm {
 	t.Helper()
-	s := &storm{jobs: newJobs(t, 3, w.config), weather: w, random: rand.New(rand.NewPCG(seed, 0)), tally: map[string]int{}}
+	s := &storm{jobs: newJobs(t, 3, w.config), weather: w, random: seed.Source(0), tally: map[string]int{}}
 	s.standin = s.buildStandin()
 	if s.ontoSmallDisk(t, s.Nodes[1], 64<<20) {
 		s.small = s.Nodes[1]

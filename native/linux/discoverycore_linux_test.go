@@ -3,7 +3,6 @@ package linux
 import (
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"net/netip"
 	"slices"
 	"testing"
@@ -12,6 +11,7 @@ import (
 	"github.com/matryer/is"
 	"github.com/miekg/dns"
 
+	"fulmen/internal/seeds"
 	"fulmen/native"
 )
 
@@ -34,7 +34,7 @@ type segmentHost struct {
 func newSegment() *segment { return &segment{now: time.Hour, deaf: map[string]bool{}} }
 
 func (s *segment) host(name string, addresses ...string) *segmentHost {
-	h := &segmentHost{name: name, mdns: mdns{random: rand.New(rand.NewPCG(1, uint64(len(s.hosts)))).Float64}}
+	h := &segmentHost{name: name, mdns: mdns{random: seeds.Seed(1).Source(uint64(len(s.hosts))).Float64}}
 	s.hosts = append(s.hosts, h)
 	h.plug(s.now, addresses...)
 	return h

@@ -2,7 +2,11 @@ package linux
 
 import (
 	"testing"
+
+	"fulmen/internal/benchmarks"
 )
+
+func TestBenchmarks(t *testing.T) { benchmarks.Once(t) }
 
 // BenchmarkNetwork is one reading of the network, as after every hint.
 func BenchmarkNetwork(b *testing.B) {

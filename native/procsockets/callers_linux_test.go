@@ -10,6 +10,7 @@ import (
 
 	"github.com/matryer/is"
 
+	"fulmen/internal/benchmarks"
 	"fulmen/native"
 )
 
@@ -53,6 +54,8 @@ func callers(t *testing.T, at netip.AddrPort) []netip.AddrPort {
 	}
 	return all
 }
+
+func TestBenchmarks(t *testing.T) { benchmarks.Once(t) }
 
 func BenchmarkCallers(b *testing.B) {
 	l, err := net.Listen("tcp4", "127.0.0.1:0")

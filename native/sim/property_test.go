@@ -11,6 +11,8 @@ import (
 
 	"github.com/matryer/is"
 
+	"fulmen/internal/benchmarks"
+	"fulmen/internal/seeds"
 	"fulmen/native"
 	"fulmen/native/nativetest"
 	"fulmen/native/sim"
@@ -125,9 +127,9 @@ func randomDesk() scenario.Scenario {
 // After any changes both ends of every cable tell the same, and whoever reads
 // at each hint knows all that there is to know.
 func TestAnyChangesLeaveBothEndsInAgreement(t *testing.T) {
-	for seed := range uint64(20) {
+	for seed := range seeds.Upto(t, 20) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			r := rand.New(rand.NewPCG(seed, 1))
+			r := seed.Source(1)
 			b := newBench(t, randomDesk())
 			known := map[string]native.Snapshot{}
 			for _, mac := range b.Macs() {
@@ -189,7 +191,7 @@ func TestConcurrentUse(t *testing.T) {
 	for user := range uint64(4) {
 		mac := b.Macs()[user]
 		users.Go(func() {
-			r := rand.New(rand.NewPCG(user, 2))
+			r := seeds.Seed(user).Source(2)
 			for range 100 {
 				_ = b.Apply(randomOp(r)) // many are refused
 			}
@@ -224,6 +226,8 @@ func TestConcurrentUse(t *testing.T) {
 	users.Wait()
 	checkWorld(t, b)
 }
+
+func TestBenchmarks(t *testing.T) { benchmarks.Once(t) }
 
 func BenchmarkSnapshot(b *testing.B) {
 	s := desk(16)

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/matryer/is"
+
+	"fulmen/internal/benchmarks"
 )
 
 // measured are the numbers of a page that shows sixteen Macs of which every
@@ -42,11 +44,17 @@ func TestSixteenForLong(t *testing.T) {
 	is.True(found["heap_last_bytes"] > 0)
 }
 
+func TestBenchmarks(t *testing.T) { benchmarks.Once(t) }
+
 // BenchmarkSixteen measures what the page of sixteen Macs takes of its main
 // thread, and how soon it is drawn, in Chromium without a graphics processor.
 func BenchmarkSixteen(b *testing.B) {
+	how := "bench"
+	if testing.Short() {
+		how = "shortest"
+	}
 	for b.Loop() {
-		found := measured(b, "bench")
+		found := measured(b, how)
 		b.ReportMetric(found["busy_percent"], "busy-percent")
 		b.ReportMetric(found["busy_networks_percent"], "busy-networks-percent")
 		b.ReportMetric(found["render_ms"], "render-ms")

@@ -24,6 +24,7 @@ const wholeDeadline = 3 * time.Minute
 type cluster struct {
 	ctx     context.Context
 	folder  string
+	config  string
 	spaces  []*netns.Space // the first has the bridge
 	lan     *netns.Network
 	members []*member
@@ -37,10 +38,16 @@ type member struct {
 	id      api.NodeID
 }
 
-// startCluster starts and pairs so many daemons. Close ends what was started,
-// also after an error.
-func (b *run) startCluster(size int) (c *cluster, err error) {
-	c = &cluster{ctx: b.ctx}
+// startCluster starts and pairs so many daemons, with more of a configuration. Close
+// ends what was started, also after an error.
+func (b *run) startCluster(size int, config string) (c *cluster, err error) {
+	c = &cluster{ctx: b.ctx, config: config}
+	b.say(fmt.Sprintf("a cluster of %d begins", size))
+	defer func() {
+		if errors.Is(err, netns.ErrNotRoot) {
+			err = errNotMeasured("a cluster on one machine needs network namespaces, and they need root")
+		}
+	}()
 	if c.folder, err = os.MkdirTemp("", "fulmen-bench-"); err != nil {
 		return c, err
 	}
@@ -84,7 +91,7 @@ func (c *cluster) add(ctx context.Context, program string, number int) error {
 		return err
 	}
 	home := filepath.Join(c.folder, space.Name)
-	err = errors.Join(os.Mkdir(home, 0o700), os.WriteFile(filepath.Join(home, api.ConfigFile), []byte("[api]\nport = 0\n"), 0o600))
+	err = errors.Join(os.Mkdir(home, 0o700), os.WriteFile(filepath.Join(home, api.ConfigFile), []byte("[api]\nport = 0\n"+c.config), 0o600))
 	if err != nil {
 		return err
 	}
@@ -118,6 +125,7 @@ func (c *cluster) close() {
 			m.client.Close()
 		}
 		_ = m.process.Process.Signal(syscall.SIGTERM)
+		defer time.AfterFunc(endWithin/2, func() { _ = m.process.Process.Kill() }).Stop()
 	}
 	for _, m := range c.members {
 		_ = m.process.Wait()

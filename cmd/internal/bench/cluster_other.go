@@ -2,15 +2,9 @@
 
 package main
 
-import (
-	"fmt"
-	"os"
-)
-
 // clusterRows measures daemons that are a cluster, each in a network namespace.
 func (b *run) clusterRows() error {
-	fmt.Fprintln(os.Stderr, "bench: a cluster on one machine needs network namespaces, which this system has not")
-	return nil
+	return errNotMeasured("a cluster on one machine needs network namespaces, which this system has not")
 }
 
 // watchedRows measures daemons of whose cluster somebody looks at the links.

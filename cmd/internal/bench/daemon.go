@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"time"
@@ -22,17 +21,11 @@ func (b *run) daemonRows() error {
 	if err := os.WriteFile(filepath.Join(folder, api.ConfigFile), []byte("[api]\nport = 0\n"), 0o600); err != nil {
 		return err
 	}
-	if err := b.hintRows(); err != nil {
-		return err
-	}
-	fmt.Fprintln(os.Stderr, "bench: start of the daemon")
 	if err := b.daemonStart(folder); err != nil {
 		return err
 	}
-	fmt.Fprintln(os.Stderr, "bench: 100 watchers")
-	if err := b.fanOut(); err != nil {
+	if err := b.goBench(goBenches()["watchers"], b.left()/5); err != nil {
 		return err
 	}
-	fmt.Fprintln(os.Stderr, "bench: an idle daemon, for a minute")
 	return b.idle(folder)
 }

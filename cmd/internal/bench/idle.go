@@ -32,8 +32,7 @@ type usage struct {
 // idle measures what a daemon costs that nobody watches.
 func (b *run) idle(folder string) error {
 	if runtime.GOOS != "linux" {
-		fmt.Fprintln(os.Stderr, "bench: the cost of an idle daemon is read from /proc, which this system has not")
-		return nil
+		return errNotMeasured("the cost of an idle daemon is read from /proc, which this system has not")
 	}
 	process, stop, err := b.fulmend(folder)
 	if err != nil {
@@ -46,27 +45,27 @@ func (b *run) idle(folder string) error {
 	if err := b.status(folder); err != nil {
 		return err
 	}
+	began := time.Now()
 	before, err := usageOf(process.Process.Pid)
 	if err != nil {
 		return err
 	}
-	select {
-	case <-time.After(idleFor):
-	case <-b.ctx.Done():
-		return b.ctx.Err()
+	b.say(fmt.Sprintf("an idle daemon, for %v", idleFor))
+	if err := b.wait(idleFor); err != nil {
+		return err
 	}
 	after, err := usageOf(process.Process.Pid)
 	if err != nil {
 		return err
 	}
-	seconds := idleFor.Seconds()
+	took := time.Since(began)
 	add := func(name string, value float64, unit string, goal float64) {
-		row := newRow(name, stats.Exactly(value), unit, Lower, &goal, "", fmt.Sprintf("/proc over %v, nobody watches", idleFor))
+		row := newRow(name, stats.Exactly(value), unit, Lower, &goal, "", fmt.Sprintf("/proc over %v, nobody watches", took.Round(time.Second)))
 		b.rows = append(b.rows, row)
 	}
-	add("idle daemon, CPU", (after.cpu-before.cpu).Seconds()/seconds*100, "% of a core", 0.05)
+	add("idle daemon, CPU", (after.cpu-before.cpu).Seconds()/took.Seconds()*100, "% of a core", 0.05)
 	add("idle daemon, memory", float64(after.rss)/1e6, "MB resident", 25)
-	add("idle daemon, wake-ups", float64(after.switches-before.switches)/seconds, "voluntary switches/s", 3)
+	add("idle daemon, wake-ups", float64(after.switches-before.switches)/took.Seconds(), "voluntary switches/s", 3)
 	add("idle daemon, processes", float64(after.children-before.children), "faults of children", 0)
 	add("idle daemon, disk", float64(after.written-before.written), "bytes written", 0)
 	return nil
@@ -76,16 +75,13 @@ func (b *run) idle(folder string) error {
 // milliseconds.
 func (b *run) status(folder string) error {
 	var times []float64
-	for range 31 {
+	return b.sample("fulmen status", 31, b.left()/4, func(int) error {
 		took, err := startTime(b.ctx, []string{api.EnvHome + "=" + folder}, filepath.Join(filepath.Dir(b.worker), "fulmen"), "status")
-		if err != nil {
-			return fmt.Errorf("fulmen status: %w", err)
-		}
 		times = append(times, took*1e3)
-	}
-	goal := 30.0
-	b.rows = append(b.rows, newRow("fulmen status", stats.Median(times), "ms", Lower, &goal, "", "from the start of the program to its end"))
-	return nil
+		return err
+	}, func() []Row {
+		return []Row{newRow("fulmen status", stats.Median(times), "ms", Lower, new(30.0), "", "from the start of the program to its end")}
+	})
 }
 
 // fulmend starts the daemon in a folder, and gives what stops it in order.
@@ -104,9 +100,8 @@ func (b *run) fulmend(folder string) (*exec.Cmd, func(), error) {
 // daemonStart measures the time from the daemon's start to this machine's name
 // and memory at a client, in milliseconds.
 func (b *run) daemonStart(folder string) error {
-	const rounds = 15
 	var times []float64
-	for range rounds {
+	return b.sample("start of the daemon", 15, b.left()/4, func(int) error {
 		began := time.Now()
 		_, stop, err := b.fulmend(folder)
 		if err != nil {
@@ -122,13 +117,10 @@ func (b *run) daemonStart(folder string) error {
 		})
 		times = append(times, float64(time.Since(began))/1e6)
 		stop()
-		if err != nil {
-			return err
-		}
-	}
-	goal := 300.0
-	b.rows = append(b.rows, newRow("start of the daemon to name and memory at a client", stats.Median(times), "ms", Lower, &goal, "", "a client that tries every 5 ms"))
-	return nil
+		return err
+	}, func() []Row {
+		return []Row{newRow("start of the daemon to name and memory at a client", stats.Median(times), "ms", Lower, new(300.0), "", "a client that tries every 5 ms")}
+	})
 }
 
 // settled waits until a daemon has told everything that it tells at its start.

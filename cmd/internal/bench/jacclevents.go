@@ -14,8 +14,6 @@ import (
 )
 
 const (
-	// eventRounds is how often each event is measured.
-	eventRounds = 7
 	// pathsAgain is between two looks whether all paths are back, and pathsLast how
 	// often they must be in a row: a Mac that wakes up still shows those of before.
 	pathsAgain = 100 * time.Millisecond
@@ -32,7 +30,7 @@ type event struct {
 
 // events measures how long it takes from an event to the signals that end the ranks
 // of a group, which would never notice. A rank dies of its signal at once.
-func (j *jacclBench) events() error {
+func (j *jacclBench) events(within time.Duration) error {
 	b := &jobBench{j.run, j.Stage, j.Desk}
 	ctx, cancel := context.WithTimeout(j.ctx, deskDeadline)
 	err := b.vouch(ctx)
@@ -46,7 +44,7 @@ func (j *jacclBench) events() error {
 	}
 	took := map[string][]float64{}
 	var names []string
-	for range eventRounds {
+	return j.sample("events", least, within, func(int) error {
 		for n := range 3 {
 			if err := j.mended(whole); err != nil {
 				return err
@@ -60,12 +58,13 @@ func (j *jacclBench) events() error {
 			}
 			took[e.name] = append(took[e.name], ms)
 		}
-	}
-	goal := float64(eventGoalMs)
-	for _, name := range names {
-		j.rows = append(j.rows, newRow(name+", until the ranks are signalled", stats.Median(took[name]), "ms", Lower, &goal, "", "two ranks over a cable"))
-	}
-	return nil
+		return nil
+	}, func() (rows []Row) {
+		for _, name := range names {
+			rows = append(rows, newRow(name+", until the ranks are signalled", stats.Median(took[name]), "ms", Lower, new(float64(eventGoalMs)), "", "two ranks over a cable"))
+		}
+		return rows
+	})
 }
 
 // paths are those that carry something, by node, peer and interface.

@@ -24,8 +24,8 @@ import (
 const (
 	// jacclRanks is how many ranks join in a handshake that is measured.
 	jacclRanks = 4
-	// jacclRounds is how many are.
-	jacclRounds = 25
+	// jacclRounds is how many are before the rows are looked at.
+	jacclRounds = 11
 	// jacclAhead is how long before a handshake its ranks are started.
 	jacclAhead = 2500 * time.Millisecond
 	// jacclWork is how long a rank goes on once it has joined: the end of one must not
@@ -49,13 +49,12 @@ func (b *run) jacclRows() error {
 	if err != nil {
 		stage.Close() // what was made before the error
 		if errors.Is(err, desk.ErrNobody) {
-			fmt.Fprintln(os.Stderr, "bench: jaccl:", err)
-			return nil
+			return errNotMeasured(err.Error())
 		}
 		return err
 	}
 	defer stage.Close()
-	if err := stage.Build(b.ctx, "fulmen/cmd/fulmen", "fulmen/cmd/fulmend", "fulmen/daemon/e2e/jaccl/standin", "fulmen/cmd/internal/bench/forward"); err != nil {
+	if err := errors.Join(b.link(stage), stage.Build(b.ctx, "fulmen/daemon/e2e/jaccl/standin", "fulmen/cmd/internal/bench/forward")); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(b.ctx, deskDeadline)
@@ -67,19 +66,24 @@ func (b *run) jacclRows() error {
 	}
 	defer d.Close()
 	j := &jacclBench{b, stage, d, filepath.Join(stage.Bin, "standin"), filepath.Join(stage.Bin, "forward")}
-	if err := j.handshakes(); err != nil {
+	if err := j.handshakes(b.left() * 3 / 5); err != nil {
 		return err
 	}
-	return j.events()
+	return j.events(b.left())
 }
 
 // handshakes measures, in turn, one by Fulmen, one where all ranks connect to rank 0
 // themselves, and one through programs in the daemons' places that do nothing but
 // carry bytes, and not even encrypt them: what any relay costs here at least. The
 // ranks of all begin at one moment, rank 0 a little sooner.
-func (j *jacclBench) handshakes() error {
+func (j *jacclBench) handshakes(within time.Duration) error {
 	var direct, relayed, added, bare []float64
-	for round := range jacclRounds + 1 {
+	return j.sample("handshakes of four ranks", jacclRounds, within, func(n int) error {
+		if n == 0 && !j.shortest { // one that fills caches
+			if _, err := j.relayed(); err != nil {
+				return err
+			}
+		}
 		without, err := j.direct(false)
 		if err != nil {
 			return err
@@ -92,19 +96,18 @@ func (j *jacclBench) handshakes() error {
 		if err != nil {
 			return err
 		}
-		if round > 0 { // the first one fills caches
-			direct, relayed, added = append(direct, without), append(relayed, with), append(added, with-without)
-			bare = append(bare, forwarded-without)
+		direct, relayed, added = append(direct, without), append(relayed, with), append(added, with-without)
+		bare = append(bare, forwarded-without)
+		return nil
+	}, func() []Row {
+		return []Row{
+			newRow("what the relay adds to a handshake of four ranks", stats.Median(added), "ms", Lower, new(float64(jacclGoalMs)),
+				fmt.Sprintf("ranks that connect to rank 0 themselves, %.3g ms; by the daemons %.3g ms", stats.Median(direct).Value, stats.Median(relayed).Value),
+				"pairs, from when all begin to when the last has joined"),
+			newRow("what bare forwarders add in the daemons' places", stats.Median(bare), "ms", Lower, nil,
+				"the same handshakes", "four processes of two copy loops a connection, without TLS, checks or documents"),
 		}
-	}
-	goal := float64(jacclGoalMs)
-	j.rows = append(j.rows,
-		newRow("what the relay adds to a handshake of four ranks", stats.Median(added), "ms", Lower, &goal,
-			fmt.Sprintf("ranks that connect to rank 0 themselves, %.3g ms; by the daemons %.3g ms", stats.Median(direct).Median, stats.Median(relayed).Median),
-			"pairs, from when all begin to when the last has joined"),
-		newRow("what bare forwarders add in the daemons' places", stats.Median(bare), "ms", Lower, nil,
-			"the same handshakes", "four processes of two copy loops a connection, without TLS, checks or documents"))
-	return nil
+	})
 }
 
 // joinedAt is what the stand-in says when it has joined.

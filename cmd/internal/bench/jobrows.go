@@ -20,28 +20,28 @@ import (
 // launcher is MLX's own, as its wheel names it.
 const launcher = "import sys; from mlx._distributed_utils.launch import main; sys.exit(main())"
 
-// wallTimes measures a program of the length that the goals mean, one that loads a
-// model and generates, and, without a goal, one that ends at once: then almost all
-// is what a launcher adds.
-func (j *jobBench) wallTimes() error {
-	short := []string{j.Python, j.Program("all_sum.py"), "10"}
-	if err := j.wallTime("two ranks of Python that add once and end", 21, false, short); err != nil {
-		return err
-	}
+// shortPrograms are programs that end at once, so that almost all of it is what a
+// launcher adds.
+func (j *jobBench) shortPrograms(within time.Duration) error {
+	return j.wallTime("two ranks of Python that add once and end", within, false, []string{j.Python, j.Program("all_sum.py"), "10"})
+}
+
+// generations are of the length that the goals mean: they load a model and generate.
+func (j *jobBench) generations(within time.Duration) error {
 	if j.WhyNoMLXLM != "" {
-		fmt.Fprintln(os.Stderr, "bench: jobs:", j.WhyNoMLXLM)
+		j.rows = append(j.rows, j.ending("two ranks of Python that generate with mlx_lm", errNotMeasured(j.WhyNoMLXLM))...)
 		return nil
 	}
 	model := filepath.Join(j.Work, "model")
 	if text, err := j.Stage.Command(j.ctx, j.Python, j.Program("make_model.py"), model).CombinedOutput(); err != nil {
 		return fmt.Errorf("%w\n%s", err, text)
 	}
-	return j.wallTime("two ranks of Python that generate with mlx_lm", 9, true, []string{j.Python, j.Program("generate.py"), model, "hello", "64"})
+	return j.wallTime("two ranks of Python that generate with mlx_lm", within, true, []string{j.Python, j.Program("generate.py"), model, "hello", "64"})
 }
 
 // wallTime runs a two-rank program by Fulmen, by a shell script that does nothing
 // but start it, and by mlx.launch.
-func (j *jobBench) wallTime(name string, rounds int, isMeant bool, program []string) error {
+func (j *jobBench) wallTime(name string, within time.Duration, isMeant bool, program []string) error {
 	ways := []func(context.Context) (*exec.Cmd, error){
 		func(ctx context.Context) (*exec.Cmd, error) {
 			c := j.Nodes[0].Command(ctx, j.Fulmen, append([]string{"run", "-n", "2", "--backend", "ring", "--"}, program...)...)
@@ -58,30 +58,37 @@ func (j *jobBench) wallTime(name string, rounds int, isMeant bool, program []str
 		},
 	}
 	times := make([][]float64, len(ways))
-	for round := range rounds + 1 {
+	return j.sample(name, least, within, func(round int) error {
+		for i := range ways {
+			if round == 0 && !j.shortest { // one that fills caches
+				if _, err := j.timed(ways[i]); err != nil {
+					return err
+				}
+			}
+		}
 		for i := range ways {
 			which := (i + round) % len(ways)
 			took, err := j.timed(ways[which])
 			if err != nil {
 				return err
 			}
-			if round > 0 { // the first one fills caches
-				times[which] = append(times[which], took)
+			times[which] = append(times[which], took)
+		}
+		return nil
+	}, func() (rows []Row) {
+		for i, against := range []struct {
+			name string
+			goal float64
+		}{{"a shell script that starts two ranks", 1.05}, {"mlx.launch", 0.85}} {
+			goal := &against.goal
+			if !isMeant {
+				goal = nil
 			}
+			rows = append(rows, newRow(name, stats.Median(stats.Ratios(times[0], times[i+1])), "ratio of times", Lower, goal,
+				fmt.Sprintf("%s, %.3g s; Fulmen %.3g s", against.name, stats.Median(times[i+1]).Value, stats.Median(times[0]).Value), "interleaved, the order rotates"))
 		}
-	}
-	for i, against := range []struct {
-		name string
-		goal float64
-	}{{"a shell script that starts two ranks", 1.05}, {"mlx.launch", 0.85}} {
-		goal := &against.goal
-		if !isMeant {
-			goal = nil
-		}
-		j.rows = append(j.rows, newRow(name, stats.Median(stats.Ratios(times[0], times[i+1])), "ratio of times", Lower, goal,
-			fmt.Sprintf("%s, %.3g s; Fulmen %.3g s", against.name, stats.Median(times[i+1]).Median, stats.Median(times[0]).Median), "interleaved, the order rotates"))
-	}
-	return nil
+		return rows
+	})
 }
 
 // timed is the time from a program's start to its end, in seconds. Its input
@@ -128,54 +135,47 @@ func freePort() (int, error) {
 const settleBetween = 300 * time.Millisecond
 
 // spawnTime is from the request to the news, at the client, that four ranks run.
-func (j *jobBench) spawnTime() error {
+func (j *jobBench) spawnTime(within time.Duration) error {
 	var values []float64
-	for range 31 {
-		select {
-		case <-time.After(settleBetween):
-		case <-j.ctx.Done():
-			return context.Cause(j.ctx)
+	return j.sample("starts of four ranks", 31, within, func(int) error {
+		if err := j.wait(settleBetween); err != nil {
+			return err
 		}
 		ctx, cancel := context.WithTimeout(j.ctx, jobDeadline)
+		defer cancel()
 		began := time.Now()
 		id, err := j.begin(ctx, 4, "/bin/sleep", "600")
-		if err == nil {
-			_, err = j.until(ctx, id, "four ranks", func(f *followed) bool { return f.running() == 4 })
-			values = append(values, float64(time.Since(began))/1e6)
-			err = errors.Join(err, j.over(ctx, id))
-		}
-		cancel()
 		if err != nil {
 			return err
 		}
-	}
-	goal := 50.0
-	j.rows = append(j.rows, newRow("submit to four ranks that run", stats.Median(values), "ms", Lower, &goal, "", "at the client, p50; four daemons on one machine"))
-	return nil
+		_, err = j.until(ctx, id, "four ranks", func(f *followed) bool { return f.running() == 4 })
+		values = append(values, float64(time.Since(began))/1e6)
+		return errors.Join(err, j.over(ctx, id))
+	}, func() []Row {
+		return []Row{newRow("submit to four ranks that run", stats.Median(values), "ms", Lower, new(50.0), "", "at the client, p50; four daemons on one machine")}
+	})
 }
 
 // signalTime is from the end of one of four ranks to the signal that ends the
 // others, on the one clock of this machine.
-func (j *jobBench) signalTime() error {
+func (j *jobBench) signalTime(within time.Duration) error {
 	var values []float64
-	for round := range 100 {
+	return j.sample("ends of one of four ranks", 100, within, func(round int) error {
 		folder := filepath.Join(j.Work, fmt.Sprintf("signalled-%d", round))
 		if err := errors.Join(os.Mkdir(folder, 0o755), j.Account.Owns(folder)); err != nil {
 			return err
 		}
 		ctx, cancel := context.WithTimeout(j.ctx, jobDeadline)
+		defer cancel()
 		took, err := j.signalled(ctx, folder)
-		cancel()
-		if err != nil {
-			return err
-		}
 		values = append(values, took)
-	}
-	goal := 100.0
-	j.rows = append(j.rows,
-		newRow("a rank ends, the last other one is signalled, p99", stats.Quantile(values, 0.99), "ms", Lower, &goal, "", "four ranks"),
-		newRow("a rank ends, the last other one is signalled, p50", stats.Median(values), "ms", Lower, nil, "", "four ranks"))
-	return nil
+		return err
+	}, func() []Row {
+		return []Row{
+			newRow("a rank ends, the last other one is signalled, p99", stats.Quantile(values, 0.99), "ms", Lower, new(100.0), "", "four ranks"),
+			newRow("a rank ends, the last other one is signalled, p50", stats.Median(values), "ms", Lower, nil, "", "four ranks"),
+		}
+	})
 }
 
 func (j *jobBench) signalled(ctx context.Context, folder string) (float64, error) {
@@ -213,20 +213,17 @@ func (j *jobBench) signalled(ctx context.Context, folder string) (float64, error
 
 // lossTime is from the end, by force, of the daemon of a node of a job, which
 // beats no more, until the job's home ends the others.
-func (j *jobBench) lossTime() error {
+func (j *jobBench) lossTime(within time.Duration) error {
 	var values []float64
-	for range 7 {
+	return j.sample("lost nodes", least, within, func(int) error {
 		ctx, cancel := context.WithTimeout(j.ctx, deskDeadline)
+		defer cancel()
 		took, err := j.lost(ctx)
-		cancel()
-		if err != nil {
-			return err
-		}
 		values = append(values, took)
-	}
-	goal := 3000.0
-	j.rows = append(j.rows, newRow("a node is lost, the others are ended", stats.Median(values), "ms", Lower, &goal, "", "its daemon is killed"))
-	return nil
+		return err
+	}, func() []Row {
+		return []Row{newRow("a node is lost, the others are ended", stats.Median(values), "ms", Lower, new(3000.0), "", "its daemon is killed")}
+	})
 }
 
 func (j *jobBench) lost(ctx context.Context) (float64, error) {
@@ -252,36 +249,37 @@ func (j *jobBench) lost(ctx context.Context) (float64, error) {
 }
 
 // logRate is how fast a rank prints, against a pipe into a file.
-func (j *jobBench) logRate() error {
-	const size = 1_000_000_000
+func (j *jobBench) logRate(within time.Duration) error {
+	size := 1_000_000_000
+	if j.shortest {
+		size /= 1000
+	}
 	program := []string{j.Python, j.Program("flood.py"), strconv.Itoa(size)}
 	var ours, theirs, rates []float64
-	for range 7 {
+	return j.sample("a gigabyte of output", least, within, func(int) error {
 		ctx, cancel := context.WithTimeout(j.ctx, jobDeadline)
+		defer cancel()
 		id, err := j.begin(ctx, 1, program...)
-		var f *followed
-		if err == nil {
-			f, err = j.until(ctx, id, "end", func(f *followed) bool { return f.job.Phase.Ended() })
+		if err != nil {
+			return err
 		}
-		cancel()
+		f, err := j.until(ctx, id, "end", func(f *followed) bool { return f.job.Phase.Ended() })
 		if err != nil {
 			return err
 		}
 		took := f.ranks[0].EndedAt.Sub(f.ranks[0].SpawnedAt.Time).Seconds()
-		ours, rates = append(ours, took), append(rates, size/took/1e6)
+		ours, rates = append(ours, took), append(rates, float64(size)/took/1e6)
 		pipe, err := j.timed(func(ctx context.Context) (*exec.Cmd, error) {
 			file := filepath.Join(j.Work, "flood")
 			return j.Stage.Command(ctx, "/bin/sh", append([]string{"-c", `"$@" | cat > "$0"`, file}, program...)...), nil
 		})
-		if err != nil {
-			return err
-		}
 		theirs = append(theirs, pipe)
-	}
-	most, least := 1.05, 200.0
-	j.rows = append(j.rows,
-		newRow("a gigabyte of output", stats.Median(stats.Ratios(ours, theirs)), "ratio of times", Lower, &most,
-			fmt.Sprintf("program | cat > file, %.3g s", stats.Median(theirs).Median), "interleaved"),
-		newRow("output of a rank", stats.Median(rates), "MB/s", Higher, &least, "", "a Python program that prints a gigabyte"))
-	return nil
+		return err
+	}, func() []Row {
+		return []Row{
+			newRow("a gigabyte of output", stats.Median(stats.Ratios(ours, theirs)), "ratio of times", Lower, new(1.05),
+				fmt.Sprintf("program | cat > file, %.3g s", stats.Median(theirs).Value), "interleaved"),
+			newRow("output of a rank", stats.Median(rates), "MB/s", Higher, new(200.0), "", "a Python program that prints a gigabyte"),
+		}
+	})
 }

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"fulmen/daemon/api"
@@ -33,20 +33,16 @@ func (b *run) jobRows() error {
 	if err != nil {
 		stage.Close() // what was made before the error
 		if errors.Is(err, desk.ErrNobody) {
-			fmt.Fprintln(os.Stderr, "bench: jobs:", err)
-			return nil
+			return errNotMeasured(err.Error())
 		}
 		return err
 	}
 	defer stage.Close()
 	if stage.WhyNoPython != "" {
-		fmt.Fprintln(os.Stderr, "bench: jobs:", stage.WhyNoPython)
-		return nil
+		return errNotMeasured(stage.WhyNoPython)
 	}
-	for name, to := range map[string]string{"fulmen": stage.Fulmen, "fulmend": stage.Fulmend, "fulmen-rank": stage.Worker} {
-		if err := desk.Link(filepath.Join(filepath.Dir(b.worker), name), to, true); err != nil {
-			return fmt.Errorf("%w; make build makes it", err)
-		}
+	if err := b.link(stage); err != nil {
+		return err
 	}
 	ctx, cancel := context.WithTimeout(b.ctx, deskDeadline)
 	defer cancel()
@@ -60,23 +56,26 @@ func (b *run) jobRows() error {
 	if err := j.vouch(ctx); err != nil {
 		return err
 	}
-	if _, err := client.Call[api.JobListResult](ctx, d.Nodes[0].Client, "job.list", api.JobListParams{}); errors.Is(err, api.ReasonNotBuiltYet) {
-		fmt.Fprintln(os.Stderr, "bench: jobs are not wired yet")
-		return nil
-	}
 	if err := b.wait(quiet); err != nil {
 		return err
 	}
-	for _, part := range []struct {
-		name string
-		run  func() error
-	}{
-		{"a two-rank program, three ways", j.wallTimes}, {"starts of four ranks", j.spawnTime},
-		{"ends of one of four ranks", j.signalTime}, {"lost nodes", j.lossTime}, {"a gigabyte of output", j.logRate},
-	} {
-		fmt.Fprintln(os.Stderr, "bench:", part.name)
-		if err := part.run(); err != nil {
-			return fmt.Errorf("%s: %w", part.name, err)
+	parts := []func(within time.Duration) error{j.shortPrograms, j.generations, j.spawnTime, j.signalTime, j.lossTime, j.logRate}
+	if b.shortest {
+		parts = slices.Delete(parts, 1, 2) // the same with other programs, which take long
+	}
+	for i, part := range parts {
+		if err := part(b.left() / time.Duration(len(parts)-i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// link puts what make build made onto a stage.
+func (b *run) link(stage *desk.Stage) error {
+	for name, to := range map[string]string{"fulmen": stage.Fulmen, "fulmend": stage.Fulmend, "fulmen-rank": stage.Worker} {
+		if err := desk.Link(filepath.Join(filepath.Dir(b.worker), name), to, true); err != nil {
+			return fmt.Errorf("%w; make build makes it", err)
 		}
 	}
 	return nil

@@ -18,10 +18,10 @@ import (
 )
 
 const (
-	// gpuRounds is how often the device is measured, in turn with MLX Python.
-	gpuRounds = 8
 	// gpuTime is how long each measurement takes.
 	gpuTime = 8 * time.Second
+	// gpuShortest is the shortest.
+	gpuShortest = 500 * time.Millisecond
 	// gpuGoal is by how much a result may differ from MLX Python's, and from the
 	// result before, on an idle machine.
 	gpuGoal = 0.02
@@ -30,23 +30,23 @@ const (
 // gpuRows compare what the worker measures of the device with what the same
 // operations take in MLX Python with the same BLAS, and with itself.
 func (b *run) gpuRows() error {
-	if _, err := os.Stat(b.python); err != nil {
-		return nil // againstPython says so
-	}
-	theirs, err := startServer(b.ctx, "mlxops.py", append([]string{"PYTHONPATH=build/mlx/current"}, b.blas...), b.python, "cmd/internal/bench/mlxops.py")
+	theirs, err := b.pythonServer()
 	if err != nil {
 		return err
 	}
 	defer theirs.close()
-	fmt.Fprintln(os.Stderr, "bench: the device against MLX Python, for three minutes")
+	takes := gpuTime
+	if b.shortest {
+		takes = gpuShortest
+	}
 	of := map[string]*[2][]float64{} // seconds of an operation: the worker's, MLX Python's
-	for round := 0; round < 2*gpuRounds && (round < gpuRounds || !hasEnough(of)); round++ {
-		ours, err := measuredOperations(b.ctx, b.worker)
+	return b.sample("the device against MLX Python", least+1, b.left(), func(int) error {
+		ours, err := measuredOperations(b.ctx, b.worker, takes)
 		if err != nil {
 			return err
 		}
 		for name, took := range ours {
-			python, err := bestOf(theirs, name)
+			python, err := bestOf(theirs, name, takes/8)
 			if err != nil {
 				return err
 			}
@@ -55,28 +55,24 @@ func (b *run) gpuRows() error {
 			}
 			of[name][0], of[name][1] = append(of[name][0], took), append(of[name][1], python)
 		}
-	}
-	for _, what := range gpuOperations() {
-		name, times := commonest(of, what)
-		if len(times[0]) < leastRuns {
-			fmt.Fprintf(os.Stderr, "bench: this machine is too busy: %s was never measured %d times at one size\n", what, leastRuns)
-			continue
-		}
-		goal, agree := 1+gpuGoal, gpuGoal
-		b.rows = append(b.rows, newRow("device, "+name, stats.Median(stats.Ratios(times[0], times[1])), "ratio of times", Lower, &goal,
-			fmt.Sprintf("MLX Python, %.3g ms", stats.Median(times[1]).Median*1e3), "the best run of a measurement by the worker, and the best of a second in Python, in turn"))
-		var apart []float64
-		for i := range times[0][1:] {
-			apart = append(apart, math.Abs(times[0][i+1]-times[0][i])/min(times[0][i], times[0][i+1]))
-		}
-		b.rows = append(b.rows, newRow("device, two runs apart, "+name, stats.Median(apart), "ratio", Lower, &agree, "the run before", "measurements one after the other"))
-	}
-	return nil
+		return nil
+	}, func() []Row { return deviceRows(of) })
 }
 
-// leastRuns is how many measurements a row needs, so that their differences have an
-// interval.
-const leastRuns = 7
+// deviceRows are those of the operations that are compared, each at the size at which it was measured most often.
+func deviceRows(of map[string]*[2][]float64) (rows []Row) {
+	for _, what := range gpuOperations() {
+		name, times := commonest(of, what)
+		rows = append(rows, newRow("device, "+name, stats.Median(stats.Ratios(times[0], times[1])), "ratio of times", Lower, new(1+gpuGoal),
+			fmt.Sprintf("MLX Python, %.3g ms", stats.Median(times[1]).Value*1e3), "the best run of a measurement by the worker, and the best of a second in Python, in turn"))
+		var apart []float64
+		for i := range max(len(times[0])-1, 0) {
+			apart = append(apart, math.Abs(times[0][i+1]-times[0][i])/min(times[0][i], times[0][i+1]))
+		}
+		rows = append(rows, newRow("device, two runs apart, "+name, stats.Median(apart), "ratio", Lower, new(gpuGoal), "the run before", "measurements one after the other"))
+	}
+	return rows
+}
 
 // gpuOperations are the operations that are compared, whatever their size: the
 // worker chooses it by how fast the device is.
@@ -92,22 +88,15 @@ func commonest(of map[string]*[2][]float64, operation string) (name string, time
 	return name, times
 }
 
-func hasEnough(of map[string]*[2][]float64) bool {
-	return !slices.ContainsFunc(gpuOperations(), func(operation string) bool {
-		_, times := commonest(of, operation)
-		return len(times[0]) < leastRuns
-	})
-}
-
 // measuredOperations measures the device, and gives the seconds of each operation
 // by its name for mlxops.
-func measuredOperations(ctx context.Context, program string) (map[string]float64, error) {
+func measuredOperations(ctx context.Context, program string, takes time.Duration) (map[string]float64, error) {
 	ours, theirs, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
 	defer ours.Close()
-	process := exec.CommandContext(ctx, program, "gpu", "-device", "cpu", "-time", gpuTime.String())
+	process := exec.CommandContext(ctx, program, "gpu", "-device", "cpu", "-time", takes.String())
 	process.ExtraFiles = []*os.File{theirs}
 	err = process.Start()
 	theirs.Close()
@@ -141,10 +130,10 @@ func measuredOperations(ctx context.Context, program string) (map[string]float64
 	return all, nil
 }
 
-// bestOf is the best time of an operation in as long as the worker has for it.
-func bestOf(s *server, name string) (float64, error) {
+// bestOf is the best time of an operation in some time.
+func bestOf(s *server, name string, within time.Duration) (float64, error) {
 	var all []float64
-	until := time.Now().Add(gpuTime / 8)
+	until := time.Now().Add(within)
 	for time.Now().Before(until) || len(all) < 3 {
 		one, err := s.do(name, 1)
 		if err != nil {

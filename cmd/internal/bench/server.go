@@ -7,8 +7,10 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // server is a program that does operations on request: mlxops or its twin.
@@ -62,31 +64,31 @@ func (s *server) close() {
 	_ = s.process.Wait()
 }
 
-// pairs asks two servers for the same in turn, count times each, and gives the
-// seconds that one operation took on each. The order alternates, so that
-// neither always runs on what the other left.
-func pairs(a, b *server, operation string, count, rounds int) (first, second []float64, err error) {
-	for _, s := range []*server{a, b} { // inputs are made, caches are warm
-		if _, err := s.do(operation, max(count/4, 1)); err != nil {
-			return nil, nil, err
+// pairs asks two servers for the same in turn, count times each, and makes rows of
+// the seconds that one operation took on each. The order alternates, so that
+// neither always runs on what the other left. It takes one share of the time that
+// the group has left.
+func (b *run) pairs(what string, first, second *server, operation string, count, shares int, rows func(first, second []float64) []Row) error {
+	took := map[*server][]float64{}
+	return b.sample(what, 11, b.left()/time.Duration(shares), func(n int) error {
+		order := []*server{first, second}
+		if n == 0 { // inputs are made, caches are warm
+			for _, s := range order {
+				if _, err := s.do(operation, max(count/4, 1)); err != nil {
+					return err
+				}
+			}
 		}
-	}
-	for round := range rounds {
-		order := []*server{a, b}
-		if round%2 == 1 {
-			order = []*server{b, a}
+		if n%2 == 1 {
+			slices.Reverse(order)
 		}
 		for _, s := range order {
-			took, err := s.do(operation, count)
+			one, err := s.do(operation, count)
 			if err != nil {
-				return nil, nil, err
+				return err
 			}
-			if s == a {
-				first = append(first, took)
-			} else {
-				second = append(second, took)
-			}
+			took[s] = append(took[s], one)
 		}
-	}
-	return first, second, nil
+		return nil
+	}, func() []Row { return rows(took[first], took[second]) })
 }

@@ -2,34 +2,35 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"fulmen/cmd/internal/bench/stats"
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
-	"fulmen/daemon/e2e/netns"
 )
 
-// firstWithin is how long the first, long measurements of a cluster's paths may
-// take: one after the other on each node.
-const firstWithin = 3 * time.Minute
+const (
+	// firstWithin is how long the first, long measurements of a cluster's paths may
+	// take: one after the other on each node.
+	firstWithin = 2 * time.Minute
+	// watchedTTL is the time after which a path is measured again here.
+	watchedTTL = time.Minute
+)
 
 // watchedRows measures what daemons cost of whose cluster somebody looks at the
 // links, over the time after which a path is measured again.
 func (b *run) watchedRows() error {
-	fmt.Fprintln(os.Stderr, "bench: a cluster of 4 that is looked at, for seven minutes")
-	c, err := b.startCluster(4)
-	defer c.close()
-	if errors.Is(err, netns.ErrNotRoot) {
-		fmt.Fprintln(os.Stderr, "bench: a cluster on one machine needs network namespaces, and they need root")
-		return nil
+	size := 4
+	if b.shortest {
+		size = 2
 	}
+	c, err := b.startCluster(size, fmt.Sprintf("[measure]\nsocket_ttl = %q\n", watchedTTL))
+	defer c.close()
 	if err != nil {
 		return err
 	}
+	b.say("the first measurements of a cluster that is looked at")
 	ctx, stop := context.WithCancel(b.ctx)
 	defer stop()
 	first, changes, err := client.Stream[api.LinkWatchResult, api.LinkChanged](ctx, c.members[0].client, "link.watch", nil)
@@ -60,7 +61,7 @@ func (b *run) watchedRows() error {
 			delete(known, key)
 		}
 		note(change.Rows)
-		if len(left()) == 0 && len(known) >= 12 || time.Now().After(until) {
+		if len(left()) == 0 && len(known) >= size*(size-1) || time.Now().After(until) {
 			break
 		}
 	}
@@ -77,22 +78,24 @@ func (b *run) watchedRows() error {
 		}
 	}()
 	before, err := c.costs()
-	if err == nil {
-		err = b.wait(api.DefaultSocketTTL)
-	}
 	if err != nil {
 		return err
 	}
-	after, err := c.costs()
-	if err != nil {
+	since := time.Now()
+	after, took := before, time.Duration(0)
+	return b.sample("a cluster that is looked at", 1, b.left(), func(int) error {
+		if err := b.wait(watchedTTL); err != nil {
+			return err
+		}
+		after, err = c.costs()
+		took = time.Since(since)
 		return err
-	}
-	var values []float64
-	for i := range before {
-		values = append(values, (after[i].cpu-before[i].cpu).Seconds()/api.DefaultSocketTTL.Seconds()*100)
-	}
-	goal := 0.5
-	b.rows = append(b.rows, newRow("daemon in a cluster of 4 whose links are looked at, CPU", stats.Quantile(values, 0.5), "% of a core", Lower, &goal, "",
-		fmt.Sprintf("/proc over %v, in which every path is measured again, every daemon", api.DefaultSocketTTL)))
-	return nil
+	}, func() []Row {
+		var values []float64
+		for i := range before {
+			values = append(values, (after[i].cpu-before[i].cpu).Seconds()/took.Seconds()*100)
+		}
+		return []Row{newRow(fmt.Sprintf("daemon in a cluster of %d whose links are looked at, CPU", size), stats.Every(values), "% of a core", Lower, new(0.5), "",
+			fmt.Sprintf("/proc over %v, every path measured again each %v", took.Round(time.Second), watchedTTL))}
+	})
 }

@@ -476,7 +476,14 @@ def screenshots(pins, system):
             say("pictures of the menu cannot be made. To mend it: sudo apt-get install " + " ".join(packages))
 
 
-PARTS = {"mlxlm": mlx_lm, "darwin": darwin, "desktop": desktop, "browser": browser, "screenshots": screenshots}
+def paths(pins, system):
+    """What make bench compares measured paths with."""
+    if system.startswith("linux") and not (shutil.which("iperf3") and shutil.which("ping")):
+        if not apt(["iperf3", "iputils-ping"], "measured paths are compared with them in make bench"):
+            say("no iperf3 or no ping: make bench has nothing to compare measured paths with. To mend it: sudo apt-get install iperf3 iputils-ping")
+
+
+PARTS = {"mlxlm": mlx_lm, "darwin": darwin, "desktop": desktop, "browser": browser, "screenshots": screenshots, "paths": paths}
 
 
 def main(wanted=None):
@@ -485,7 +492,7 @@ def main(wanted=None):
         raise Problem(
             f"{wanted}: the choices are mlxlm (what tests of jobs run), darwin (what checks the code for macOS on Linux),\n"
             "desktop (what the tests of the menu-bar app need), browser (what those of the dashboard need), screenshots (what\n"
-            "the pictures in docs/images need), or nothing for all that the build needs."
+            "the pictures in docs/images need), paths (what make bench compares paths with), or nothing for all that the build needs."
         )
     pins = read_pins()
     held = lock()

@@ -2,7 +2,6 @@ package audit
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/internal/seeds"
 )
 
 // Whatever anybody does: space is bounded, nobody's calls push out those of others
@@ -18,8 +18,8 @@ func TestBounds(t *testing.T) {
 	const most, perCaller, callers = 120, 40, 6
 	whats := append(api.PeerConnKind("").Values(), "peer.start", "peer.end", "peer.renew", "job.stop")
 	whys := api.AuditWhy("").Values()
-	for seed := range uint64(30) {
-		random := rand.New(rand.NewPCG(seed, 1))
+	for seed := range seeds.Upto(t, 30) {
+		random := seed.Source(1)
 		b := newBook(most, perCaller)
 		at := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 		calls, newest := map[string]uint64{}, map[string]map[api.AuditWhy]uint64{}

@@ -2,13 +2,13 @@ package cluster
 
 import (
 	"errors"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/internal/seeds"
 )
 
 // desk is several nodes, each with the roster as it knows it.
@@ -225,8 +225,8 @@ func TestRosterIsBounded(t *testing.T) {
 // Whatever nodes do while cut off from each other, those that meet agree, and
 // the order in which entries come does not matter.
 func TestConvergence(t *testing.T) {
-	for seed := range uint64(60) {
-		rng := rand.New(rand.NewPCG(seed, 1))
+	for seed := range seeds.Upto(t, 60) {
+		rng := seed.Source(1)
 		d := newDesk(t, 6)
 		for range 40 {
 			at := rng.IntN(len(d.ids))

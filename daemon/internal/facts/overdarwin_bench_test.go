@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/internal/benchmarks"
 	"fulmen/native"
 	"fulmen/native/darwin/simfw"
 	"fulmen/native/darwin/simmac"
@@ -41,6 +42,8 @@ func (r retrained) quiet() (speed int64) {
 		}
 	}
 }
+
+func TestBenchmarks(t *testing.T) { benchmarks.Once(t) }
 
 // BenchmarkOverDarwin is the time from a change in the registry of a Mac to its
 // document, all of the way through the C of native/darwin over the simulated

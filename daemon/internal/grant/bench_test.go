@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/internal/benchmarks"
 	"fulmen/native"
 )
 
@@ -24,6 +25,8 @@ func benchArbiter() *Arbiter {
 		GPUUse:   func() (float64, bool) { return 0, true },
 	})
 }
+
+func TestBenchmarks(t *testing.T) { benchmarks.Once(t) }
 
 // BenchmarkAskRelease is the way of a job that finds the node free.
 func BenchmarkAskRelease(b *testing.B) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/internal/seeds"
 )
 
 // TestNothingIsEverLentTwice lets many ask, hold, renew, forget and leave at
@@ -18,9 +19,9 @@ func TestNothingIsEverLentTwice(t *testing.T) {
 	if testing.Short() {
 		rounds = 10
 	}
-	for seed := range rounds {
+	for seed := range seeds.Upto(t, rounds) {
 		synctest.Test(t, func(t *testing.T) {
-			rng := rand.New(rand.NewPCG(uint64(seed), 3))
+			rng := seed.Source(3)
 			d := newDesk(t)
 			open := 0
 			done := make(chan bool)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/internal/seeds"
 	"fulmen/native"
 )
 
@@ -274,13 +274,13 @@ func TestTakeOverByAPerson(t *testing.T) {
 // rig looks at every start), and once all is well every job ends.
 func TestRandomFaults(t *testing.T) {
 	starts, takenOver := 0, 0
-	rounds := uint64(20)
+	rounds := 20
 	if os.Getenv("FULMEN_SOAK") != "" {
 		rounds = 200
 	}
-	for seed := range rounds {
+	for seed := range seeds.Upto(t, rounds) {
 		in(t, 2+int(seed%4), func(t *testing.T, w *world) {
-			rng := rand.New(rand.NewPCG(seed, 1))
+			rng := seed.Source(1)
 			a := w.nodes[rng.IntN(len(w.nodes))]
 			r := program(words("sleep", fmt.Sprint(5+rng.IntN(200), "s")))
 			r.Placement.Ranks, r.Retries = 1+rng.IntN(len(w.nodes)), 50

@@ -3,10 +3,8 @@ package job
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +13,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/peer"
+	"fulmen/internal/seeds"
 	"fulmen/native"
 )
 
@@ -117,7 +116,7 @@ func TestAFrozenHomeBlamesNobody(t *testing.T) {
 }
 
 // Daemons are frozen and killed at every moment, and whatever the job says of its attempts
-// was so. The seed is printed with what fails.
+// was so.
 func TestVerdictsUnderFreezes(t *testing.T) {
 	rounds := 60
 	switch {
@@ -126,15 +125,11 @@ func TestVerdictsUnderFreezes(t *testing.T) {
 	case testing.Short():
 		rounds = 15
 	}
-	began := uint64(time.Now().UnixNano())
-	if given, err := strconv.ParseUint(os.Getenv("FULMEN_SEED"), 10, 64); err == nil {
-		began = given
-	}
-	t.Logf("seed %d, which FULMEN_SEED gives back", began)
+	seed := seeds.Drawn(t)
 	ends := map[string]int{}
 	for round := range uint64(rounds) {
 		in(t, 2+int(round%3), func(t *testing.T, w *world) {
-			rng := rand.New(rand.NewPCG(began, round))
+			rng := seed.Source(round)
 			a := w.nodes[rng.IntN(len(w.nodes))]
 			r := program(words("sleep", fmt.Sprint(rng.IntN(90), "s")))
 			r.Placement.Ranks, r.Retries = 1+rng.IntN(len(w.nodes)), rng.IntN(2)*3
@@ -165,7 +160,7 @@ func TestVerdictsUnderFreezes(t *testing.T) {
 			for _, at := range job.Attempts {
 				ends[string(at.Reason)]++
 				if wrong := blames(w, at, touched); wrong != "" {
-					t.Fatalf("seed %d, round %d: attempt %d, %s: %q, and touched were %v: %s", began, round, at.Attempt, at.Reason, at.Message, touched, wrong)
+					t.Fatalf("round %d: attempt %d, %s: %q, and touched were %v: %s", round, at.Attempt, at.Reason, at.Message, touched, wrong)
 				}
 			}
 			if w.living(id) != 0 {

@@ -3,12 +3,12 @@ package ledger
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/internal/seeds"
 )
 
 // model is a second, simple account of what a ledger must hold, and readers
@@ -239,13 +239,13 @@ func runModel(t testing.TB, ops []byte) {
 }
 
 func TestModel(t *testing.T) {
-	seeds := uint64(60)
+	rounds := 60
 	if testing.Short() {
-		seeds = 10
+		rounds = 10
 	}
-	for seed := range seeds {
+	for seed := range seeds.Upto(t, rounds) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			rng := rand.New(rand.NewPCG(seed, 1))
+			rng := seed.Source(1)
 			ops := make([]byte, 3*300)
 			for i := range ops {
 				ops[i] = byte(rng.Uint32())

@@ -4,12 +4,15 @@ import (
 	"testing"
 
 	"fulmen/daemon/api"
+	"fulmen/internal/benchmarks"
 )
 
 // uneven is a full mesh of 16 nodes with as many speeds as there are pairs.
 func uneven() *desk {
 	return newDesk(16).meshed(func(a, b int) int64 { return 41 + int64(a*b*37%83) })
 }
+
+func TestBenchmarks(t *testing.T) { benchmarks.Once(t) }
 
 // The aim is 10 ms for 16 nodes of which every two are joined.
 func BenchmarkFullMesh16(b *testing.B) {

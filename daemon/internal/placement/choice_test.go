@@ -1,11 +1,11 @@
 package placement
 
 import (
-	"math/rand/v2"
 	"reflect"
 	"testing"
 
 	"fulmen/daemon/api"
+	"fulmen/internal/seeds"
 )
 
 func TestCountsMemory(t *testing.T) {
@@ -40,8 +40,8 @@ func TestCountsMemory(t *testing.T) {
 // Where memory does not count every plan is the same, whatever nodes have free.
 func TestPlansWithoutMemory(t *testing.T) {
 	counted := 0
-	for seed := range uint64(600) {
-		r := rand.New(rand.NewPCG(seed, 7))
+	for seed := range seeds.Upto(t, 600) {
+		r := seed.Source(7)
 		d := randomDesk(r, 5)
 		p := randomPlacement(r, d)
 		p.MemoryBytes = 0

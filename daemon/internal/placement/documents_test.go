@@ -2,7 +2,6 @@ package placement
 
 import (
 	"errors"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -10,6 +9,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/topology"
+	"fulmen/internal/seeds"
 )
 
 // with is the two studios with more documents.
@@ -132,12 +132,12 @@ func TestDocumentsInAnyOrder(t *testing.T) {
 	for _, scenario := range []string{"hub-3", "mixed", "tb4-pair"} {
 		drawn := draw(t, scenario)
 		want := drawn.text(t, drawn.place(t, api.Placement{MinNodes: 2, MaxNodes: 4}))
-		for seed := range uint64(5) {
+		for seed := range seeds.Upto(t, 5) {
 			shuffled := func(s *Source) {
 				older := s.Documents[0]
 				older.Inc, older.Seq, older.Deleted, older.Value = 0, 1, true, nil
 				s.Documents = append(slices.Clone(s.Documents), older)
-				rand.New(rand.NewPCG(seed, 1)).Shuffle(len(s.Documents), func(i, j int) {
+				seed.Source(1).Shuffle(len(s.Documents), func(i, j int) {
 					s.Documents[i], s.Documents[j] = s.Documents[j], s.Documents[i]
 				})
 			}

@@ -2,7 +2,6 @@ package placement
 
 import (
 	"encoding/json"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -10,11 +9,12 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/internal/seeds"
 )
 
-// seeds are how many clusters a law is tried on: a third of them under the race
-// detector, for which a pure function has nothing.
-func seeds(all uint64) uint64 {
+// clusters are how many a law is tried on: a third of them under the race detector,
+// for which a pure function has nothing.
+func clusters(all int) int {
 	if testing.Short() {
 		return all / 3
 	}
@@ -25,8 +25,8 @@ func seeds(all uint64) uint64 {
 // where there is none, nothing else finds one.
 func TestExact(t *testing.T) {
 	seen := map[api.Backend]int{}
-	for seed := range seeds(1500) {
-		r := rand.New(rand.NewPCG(seed, 7))
+	for seed := range seeds.Upto(t, clusters(1500)) {
+		r := seed.Source(7)
 		d := randomDesk(r, 6)
 		want := randomPlacement(r, d)
 		checkExact(t, seed, d, want, seen)
@@ -37,9 +37,9 @@ func TestExact(t *testing.T) {
 	}
 }
 
-func checkExact(t *testing.T, seed uint64, d *desk, p api.Placement, seen map[api.Backend]int) {
+func checkExact(t *testing.T, seed seeds.Seed, d *desk, p api.Placement, seen map[api.Backend]int) {
 	t.Helper()
-	in := d.input(p, rand.New(rand.NewPCG(seed, 8)))
+	in := d.input(p, seed.Source(8))
 	if _, wrong := demandOf(&in.Spec); wrong != nil {
 		return
 	}
@@ -65,14 +65,14 @@ func checkExact(t *testing.T, seed uint64, d *desk, p api.Placement, seen map[ap
 // The same state gives the same result in any order of what tells it.
 func TestOrderDoesNotMatter(t *testing.T) {
 	is := is.New(t)
-	for seed := range seeds(150) {
-		r := rand.New(rand.NewPCG(seed, 9))
+	for seed := range seeds.Upto(t, clusters(150)) {
+		r := seed.Source(9)
 		d := randomDesk(r, 10)
 		p := randomPlacement(r, d)
 		want, err := json.Marshal(Plan(d.input(p, nil)).Wire())
 		is.NoErr(err)
 		for k := range uint64(3) {
-			got, err := json.Marshal(Plan(d.input(p, rand.New(rand.NewPCG(seed, 100+k)))).Wire())
+			got, err := json.Marshal(Plan(d.input(p, seed.Source(100+k))).Wire())
 			is.NoErr(err)
 			is.Equal(string(got), string(want))
 		}
@@ -81,8 +81,8 @@ func TestOrderDoesNotMatter(t *testing.T) {
 
 // One more cable never makes a plan worse.
 func TestMoreCablesAreNeverWorse(t *testing.T) {
-	for seed := range seeds(400) {
-		r := rand.New(rand.NewPCG(seed, 10))
+	for seed := range seeds.Upto(t, clusters(400)) {
+		r := seed.Source(10)
 		d := randomDesk(r, 9)
 		if len(d.nodes) < 2 {
 			continue
@@ -119,8 +119,8 @@ func worse(a, b verdict) bool {
 func TestRefusalsExplainThemselves(t *testing.T) {
 	is := is.New(t)
 	refused, tried := 0, map[api.Reason]int{}
-	for seed := range uint64(400) {
-		r := rand.New(rand.NewPCG(seed, 11))
+	for seed := range seeds.Upto(t, 400) {
+		r := seed.Source(11)
 		d := randomDesk(r, 8)
 		p := randomPlacement(r, d)
 		got := Plan(d.input(p, nil))
@@ -181,11 +181,11 @@ func FuzzPlan(f *testing.F) {
 	f.Add(uint64(1), uint8(6))
 	f.Add(uint64(2), uint8(20))
 	f.Fuzz(func(t *testing.T, seed uint64, size uint8) {
-		r := rand.New(rand.NewPCG(seed, 12))
+		r := seeds.Seed(seed).Source(12)
 		d := randomDesk(r, 1+int(size)%20)
 		p := randomPlacement(r, d)
 		if len(d.nodes) <= 6 {
-			checkExact(t, seed, d, p, map[api.Backend]int{})
+			checkExact(t, seeds.Seed(seed), d, p, map[api.Backend]int{})
 			return
 		}
 		in := d.input(p, nil)

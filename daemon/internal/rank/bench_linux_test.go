@@ -6,7 +6,10 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/internal/benchmarks"
 )
+
+func TestBenchmarks(t *testing.T) { benchmarks.Once(t) }
 
 // BenchmarkStart is from the home's request to the program that runs, and from
 // the program's end to the document that says so.

@@ -17,6 +17,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/relay"
+	"fulmen/internal/benchmarks"
 	"fulmen/native"
 	"fulmen/native/procsockets"
 )
@@ -252,6 +253,8 @@ func TestConnectionsAreBoundedAtTheRank(t *testing.T) {
 		is.Equal(string(said), map[bool]string{true: "f", false: "o"}[i == relay.MaxConnections])
 	}
 }
+
+func TestBenchmarks(t *testing.T) { benchmarks.Once(t) }
 
 func BenchmarkCarry(b *testing.B) {
 	p := newPair(b)

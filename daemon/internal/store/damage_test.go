@@ -17,6 +17,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/home/hometest"
+	"fulmen/internal/seeds"
 )
 
 // sample is a database with whatever bbolt has: inner pages, long values, a
@@ -64,7 +65,10 @@ func asides(t testing.TB, path string) []string {
 func TestDamagedFileIsSetAside(t *testing.T) {
 	good := sample(t)
 	random := make([]byte, 50000)
-	rand.NewChaCha8([32]byte{1}).Read(random)
+	source := seeds.Fixed(t, 1).Source(0)
+	for i := range random {
+		random[i] = byte(source.Uint32())
+	}
 	tests := map[string][]byte{
 		"random":                random,
 		"text":                  []byte("this is no database, and the file of somebody\n"),
@@ -237,17 +241,17 @@ func TestFileCutAfterItHasGrown(t *testing.T) {
 func TestDamageWhileInUse(t *testing.T) {
 	good := sample(t)
 	for name, test := range map[string]struct {
-		seed   uint64
-		damage func(random *rand.Rand, file *os.File) error
+		isFixed bool
+		damage  func(random *rand.Rand, file *os.File) error
 	}{
-		"cut in half":       {rand.Uint64(), func(_ *rand.Rand, f *os.File) error { return f.Truncate(int64(len(good) / 2)) }},
-		"cut off somewhere": {rand.Uint64(), func(random *rand.Rand, f *os.File) error { return f.Truncate(random.Int64N(int64(len(good)) / 2)) }},
-		"values overwritten": {rand.Uint64(), func(random *rand.Rand, f *os.File) error {
+		"cut in half":       {false, func(_ *rand.Rand, f *os.File) error { return f.Truncate(int64(len(good) / 2)) }},
+		"cut off somewhere": {false, func(random *rand.Rand, f *os.File) error { return f.Truncate(random.Int64N(int64(len(good)) / 2)) }},
+		"values overwritten": {false, func(random *rand.Rand, f *os.File) error {
 			long := bytes.Index(good, []byte("longlong"))
 			_, err := f.WriteAt([]byte{0xff}, int64(long+random.IntN(12000)))
 			return err
 		}},
-		"pages overwritten": {1, func(random *rand.Rand, f *os.File) error {
+		"pages overwritten": {true, func(random *rand.Rand, f *os.File) error {
 			for range 20 {
 				if _, err := f.WriteAt([]byte{byte(random.Uint32())}, 8192+random.Int64N(int64(len(good))-8192)); err != nil {
 					return err
@@ -258,7 +262,10 @@ func TestDamageWhileInUse(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
-			t.Logf("seed %d", test.seed)
+			seed := seeds.Drawn
+			if test.isFixed {
+				seed = func(t testing.TB) seeds.Seed { return seeds.Fixed(t, 1) }
+			}
 			path := pathOf(t)
 			is.NoErr(os.WriteFile(path, good, 0o600))
 			var heard []error
@@ -268,7 +275,7 @@ func TestDamageWhileInUse(t *testing.T) {
 			file, err := os.OpenFile(path, os.O_RDWR, 0)
 			is.NoErr(err)
 			defer file.Close()
-			is.NoErr(test.damage(rand.New(rand.NewPCG(test.seed, 0)), file))
+			is.NoErr(test.damage(seed(t).Source(0), file))
 			found := s.View(func(Reader) error { return nil })
 			is.Equal(found != nil, strings.HasPrefix(name, "cut")) // that the end is missing is found whatever is asked
 			for i := range 300 {

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"strconv"
@@ -13,6 +12,8 @@ import (
 	"time"
 
 	"github.com/matryer/is"
+
+	"fulmen/internal/seeds"
 )
 
 // TestMain turns the test program into a writer that is going to be killed.
@@ -63,9 +64,7 @@ func write(path string, first int) error {
 func TestKilledWhileWriting(t *testing.T) {
 	is := is.New(t)
 	path := pathOf(t)
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	random := rand.New(rand.NewPCG(seed, 0))
+	random := seeds.Drawn(t).Source(0)
 	last := 0
 	for round := range 20 {
 		cmd := exec.Command(os.Args[0])

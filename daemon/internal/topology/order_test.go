@@ -10,6 +10,8 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/internal/benchmarks"
+	"fulmen/internal/seeds"
 )
 
 // shuffled is the same input in another order, at every level that has none.
@@ -42,8 +44,8 @@ func TestOrderDoesNotMatter(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
 			want := report(Build(in), nil)
-			for seed := range uint64(20) {
-				is.Equal(report(Build(shuffled(in, rand.New(rand.NewPCG(seed, 1)))), nil), want)
+			for seed := range seeds.Upto(t, 20) {
+				is.Equal(report(Build(shuffled(in, seed.Source(1))), nil), want)
 			}
 		})
 	}
@@ -57,11 +59,11 @@ func TestDocumentsInAnyOrderAndVersion(t *testing.T) {
 	older.Seq, older.Inc, older.Value = older.Seq+7, older.Inc-1, json.RawMessage(`{"short_name":"before"}`)
 	gone := docs[1]
 	gone.Seq, gone.Deleted, gone.Value = 1<<20, true, nil
-	for seed := range uint64(10) {
-		in, notes := goldenInput(mixed(append(docs[:len(docs):len(docs)], older), rand.New(rand.NewPCG(seed, 1))))
+	for seed := range seeds.Upto(t, 10) {
+		in, notes := goldenInput(mixed(append(docs[:len(docs):len(docs)], older), seed.Source(1)))
 		is.Equal(len(notes), 0)
 		is.Equal(report(Build(in), nil), report(Build(want), nil))
-		in, _ = goldenInput(mixed(append(docs[:len(docs):len(docs)], gone), rand.New(rand.NewPCG(seed, 1))))
+		in, _ = goldenInput(mixed(append(docs[:len(docs):len(docs)], gone), seed.Source(1)))
 		for _, n := range in.Nodes {
 			is.Equal(n.Network == nil, n.ID == gone.Node) // the second document is a network
 		}
@@ -120,6 +122,8 @@ func TestSixteenIsAsLargeAsItSays(t *testing.T) {
 	is.True(len(list.Loops) <= MaxLoops)
 }
 
+func TestBenchmarks(t *testing.T) { benchmarks.Once(t) }
+
 // The aim is 1 ms for 16 nodes and 200 links.
 func BenchmarkBuild16(b *testing.B) {
 	in := sixteen()
@@ -147,7 +151,7 @@ func FuzzBuild(f *testing.F) {
 		if json.Unmarshal(text, &docs) != nil || len(docs) > 200 {
 			return
 		}
-		r := rand.New(rand.NewPCG(seed, 1))
+		r := seeds.Seed(seed).Source(1)
 		in, _ := goldenInput(docs)
 		want := report(Build(in), nil)
 		again, _ := goldenInput(mixed(docs, r))

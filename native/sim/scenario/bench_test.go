@@ -1,6 +1,12 @@
 package scenario
 
-import "testing"
+import (
+	"testing"
+
+	"fulmen/internal/benchmarks"
+)
+
+func TestBenchmarks(t *testing.T) { benchmarks.Once(t) }
 
 // BenchmarkLoadSixteen is the largest shipped file, read and checked.
 func BenchmarkLoadSixteen(b *testing.B) {

@@ -11,6 +11,9 @@ let page: Page;
 let debug: CDPSession;
 const daemon = new Daemon();
 const soak = process.env["FULMEN_LOAD"] === "soak";
+const shortest = process.env["FULMEN_LOAD"] === "shortest";
+/** The seconds that the page has before it is measured, those for which it is, and how often it is drawn. */
+const [settles, measures, draws] = soak ? [5, 30, 5] : shortest ? [0.1, 0.3, 1] : [1, 3, 3];
 const found: Record<string, number> = {};
 
 beforeAll(async () => {
@@ -56,22 +59,22 @@ async function drawn(): Promise<number> {
 it("draws sixteen Macs soon after the page was asked for", async () => {
   const times: number[] = [];
   const threads: number[] = [];
-  for (let i = 0; i < 5; i++) {
+  for (let i = 0; i < draws; i++) {
     await page.goto(`${origin}/?${i}`);
     times.push(await drawn());
     threads.push((await counters())["TaskDuration"]! * 1000);
   }
   console.log("ms:", times, "of the main thread:", threads);
-  found["render_ms"] = times.sort((a, b) => a - b)[2]!;
+  found["render_ms"] = times.sort((a, b) => a - b)[(draws - 1) / 2]!;
 }, 120_000);
 
 it("keeps the main thread free while every number moves", async () => {
   daemon.live();
-  await wait(soak ? 5_000 : 2_000);
-  found["busy_percent"] = 100 * (await busy(soak ? 30 : 4));
+  await wait(settles * 1000);
+  found["busy_percent"] = 100 * (await busy(measures));
   await page.locator("button >> text=/Show networks/").click();
-  await wait(2_000);
-  found["busy_networks_percent"] = 100 * (await busy(soak ? 30 : 4));
+  await wait(settles * 1000);
+  found["busy_networks_percent"] = 100 * (await busy(measures));
   await page.locator("button >> text=Hide networks").click();
   if (soak) {
     expect(found["busy_percent"]).toBeLessThan(25);

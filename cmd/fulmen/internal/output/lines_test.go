@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"regexp"
 	"strings"
 	"testing"
@@ -16,6 +15,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/internal/seeds"
 )
 
 func piece(rank int, stream api.OutputStream, data string) api.OutputPiece {
@@ -161,10 +161,10 @@ var prefixed = regexp.MustCompile(`^\[(\d+)\] (.*)$`)
 // apart what was written: every line is whole and has the right rank, and each
 // rank's lines are complete and in order.
 func TestNothingIsLost(t *testing.T) {
-	for seed := range uint64(200) {
+	for seed := range seeds.Upto(t, 200) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			is := is.New(t)
-			random := rand.New(rand.NewPCG(seed, 7))
+			random := seed.Source(7)
 			var to bytes.Buffer
 			l := New(Options{Out: &to, Err: &to, Prefix: true, Together: true, Pause: time.Hour})
 			ranks := 1 + random.IntN(5)
@@ -254,7 +254,7 @@ func FuzzClean(f *testing.F) {
 			return b.String()
 		}
 		whole := show(func(left int) int { return left })
-		chance := rand.New(rand.NewPCG(seed, 0))
+		chance := seeds.Seed(seed).Source(0)
 		if pieces := show(func(left int) int { return 1 + chance.IntN(left) }); pieces != whole {
 			t.Fatalf("%q in pieces, %q as a whole", pieces, whole)
 		}

@@ -1,12 +1,12 @@
 package output
 
 import (
-	"math/rand/v2"
 	"testing"
 
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/internal/seeds"
 )
 
 func TestOffsets(t *testing.T) {
@@ -39,8 +39,8 @@ func TestOffsets(t *testing.T) {
 // TestEveryByteIsTakenOnce sends a stream in pieces, again and again from anywhere
 // before.
 func TestEveryByteIsTakenOnce(t *testing.T) {
-	for seed := range uint64(50) {
-		random := rand.New(rand.NewPCG(seed, 1))
+	for seed := range seeds.Upto(t, 50) {
+		random := seed.Source(1)
 		whole := make([]byte, 500)
 		for i := range whole {
 			whole[i] = byte(random.IntN(256))

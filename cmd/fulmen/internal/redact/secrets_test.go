@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"fulmen/daemon/api"
+	"fulmen/internal/seeds"
 )
 
 // planter makes texts with a secret at every place that holds a text.
@@ -160,8 +161,8 @@ func everywhere() map[string]func(*planter) (reflect.Type, any) {
 func TestNoSecretIsInJSON(t *testing.T) {
 	for name, make := range everywhere() {
 		t.Run(name, func(t *testing.T) {
-			for seed := range uint64(12) {
-				p := &planter{Rand: rand.New(rand.NewPCG(seed, 1))}
+			for seed := range seeds.Upto(t, 12) {
+				p := &planter{Rand: seed.Source(1)}
 				typ, v := make(p)
 				raw, err := json.Marshal(v)
 				if err != nil {
@@ -181,8 +182,8 @@ func TestNoSecretIsInLines(t *testing.T) {
 	names := strings.Fields(`node peer job rank link end reason code condition kind phase state area method version level interface peer_interface
 		receptacle port uid n more bytes documents ranks exit_code attempt pid again_in error err path from at account name principal cluster line
 		msg package time`)
-	for seed := range uint64(25) {
-		p := &planter{Rand: rand.New(rand.NewPCG(seed, 2))}
+	for seed := range seeds.Upto(t, 25) {
+		p := &planter{Rand: seed.Source(2)}
 		var out bytes.Buffer
 		log := slog.New(slog.NewTextHandler(&out, nil)).With("package", "rank")
 		for _, name := range names {

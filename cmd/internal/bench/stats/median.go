@@ -1,34 +1,40 @@
 package stats
 
 import (
+	"fmt"
 	"math"
 	"slices"
 )
 
-// Estimate is a median with the interval that holds the true one in at least
-// 95 of 100 cases.
+// Estimate is a value with the interval that holds the true one.
 type Estimate struct {
-	Median, Low, High float64
-	// Samples is how many values it was made of.
-	Samples int
+	Value, Low, High float64
+	// How says what the value is and what the interval holds.
+	How string
 }
 
-// Median estimates the median of values. The interval's ends are order
-// statistics of the values themselves, chosen by the binomial distribution
-// (the sign test turned round), so that one wild value changes nothing. Below
-// six values no two of them hold 95 %: the interval is then the whole line.
+// Median estimates the median of values; in at least 95 of 100 cases the interval
+// holds the true one. The interval's ends are order statistics of the values
+// themselves, chosen by the binomial distribution (the sign test turned round), so
+// that one wild value changes nothing. Below six values no two of them hold 95 %:
+// the interval is then the whole line.
 func Median(values []float64) Estimate {
-	sorted := slices.Sorted(slices.Values(values))
-	n := len(sorted)
-	e := Estimate{Median: math.NaN(), Low: math.Inf(-1), High: math.Inf(1), Samples: n}
-	if n == 0 {
-		return e
-	}
-	e.Median = (sorted[(n-1)/2] + sorted[n/2]) / 2
+	n := len(values)
+	e := Estimate{Value: middle(values), Low: math.Inf(-1), High: math.Inf(1), How: fmt.Sprintf("median of %d, 95 %% interval", n)}
 	if k := rank(n); k > 0 {
+		sorted := slices.Sorted(slices.Values(values))
 		e.Low, e.High = sorted[k-1], sorted[n-k]
 	}
 	return e
+}
+
+func middle(values []float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	n := len(sorted)
+	if n == 0 {
+		return math.NaN()
+	}
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
 // rank is the largest k for which at most 2.5 % of all cases have fewer than k
@@ -47,26 +53,40 @@ func rank(n int) int {
 	return k
 }
 
-// Quantile estimates a quantile q, 0 to 1, of values by the nearest of them.
-// How many values lie below the quantile is binomial: the interval reaches from
-// the value two of its deviations below to the one two above, or to the smallest
-// and the largest where there are not as many.
+// Quantile estimates a quantile q, between 0 and 1, of values by the nearest of
+// them. How many values lie below the quantile is binomial: the interval reaches
+// from the value two of its deviations below to the one two above, and has no end
+// where there are not as many.
 func Quantile(values []float64, q float64) Estimate {
 	sorted := slices.Sorted(slices.Values(values))
 	n := len(sorted)
-	if n == 0 {
-		return Estimate{Median: math.NaN(), Low: math.Inf(-1), High: math.Inf(1)}
+	e := Estimate{Value: math.NaN(), How: fmt.Sprintf("p%.3g of %d, 95 %% interval", q*100, n)}
+	at := func(deviations float64) float64 {
+		rank := int(math.Ceil(q*float64(n) + deviations*math.Sqrt(float64(n)*q*(1-q))))
+		switch {
+		case rank < 1:
+			return math.Inf(-1)
+		case rank > n:
+			return math.Inf(1)
+		}
+		return sorted[rank-1]
 	}
-	rank := func(deviations float64) float64 {
-		at := math.Ceil(q*float64(n) + deviations*math.Sqrt(float64(n)*q*(1-q)))
-		return sorted[min(max(int(at)-1, 0), n-1)]
+	if n > 0 {
+		e.Value = at(0)
 	}
-	return Estimate{Median: rank(0), Low: rank(-1.96), High: rank(1.96), Samples: n}
+	e.Low, e.High = at(-1.96), at(1.96)
+	return e
 }
 
-// Exactly is a value that was counted, not sampled.
+// Every is the median of values that are all there are, not a sample of more: the
+// interval reaches from the smallest to the largest.
+func Every(values []float64) Estimate {
+	return Estimate{Value: middle(values), Low: slices.Min(values), High: slices.Max(values), How: fmt.Sprintf("median of all %d, smallest to largest", len(values))}
+}
+
+// Exactly is a value that was counted.
 func Exactly(value float64) Estimate {
-	return Estimate{Median: value, Low: value, High: value, Samples: 1}
+	return Estimate{Value: value, Low: value, High: value, How: "counted"}
 }
 
 // Ratios divides the pairs' first values by their second ones.

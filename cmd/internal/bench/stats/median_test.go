@@ -2,10 +2,11 @@ package stats
 
 import (
 	"math"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/matryer/is"
+
+	"fulmen/internal/seeds"
 )
 
 // The ranks are those of tables of the sign test at 5 %, two-sided.
@@ -22,11 +23,11 @@ func TestRank(t *testing.T) {
 func TestMedian(t *testing.T) {
 	is := is.New(t)
 	e := Median([]float64{6, 1, 5, 2, 4, 3})
-	is.Equal(e, Estimate{Median: 3.5, Low: 1, High: 6, Samples: 6})
+	is.Equal(e, Estimate{Value: 3.5, Low: 1, High: 6, How: "median of 6, 95 % interval"})
 	few := Median([]float64{2, 1, 3})
-	is.Equal(few.Median, 2.0)
+	is.Equal(few.Value, 2.0)
 	is.True(math.IsInf(few.Low, -1) && math.IsInf(few.High, 1)) // three values promise nothing
-	is.True(math.IsNaN(Median(nil).Median))
+	is.True(math.IsNaN(Median(nil).Value))
 	wild := Median([]float64{1, 1, 1, 1, 1, 1, 1, 1, 1e9})
 	is.Equal(wild.High, 1.0) // one wild value changes nothing
 }
@@ -34,7 +35,7 @@ func TestMedian(t *testing.T) {
 // The interval holds the true median in at least 95 % of cases, whatever the
 // distribution; here a skewed one.
 func TestCoverage(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
+	random := seeds.Fixed(t, 1).Source(2)
 	const rounds, n = 4000, 31
 	held := 0
 	for range rounds {
@@ -57,14 +58,17 @@ func TestQuantile(t *testing.T) {
 	for i := range 100 {
 		values = append(values, float64(100-i))
 	}
-	is.Equal(Quantile(values, 0.99).Median, 99.0)
-	is.Equal(Quantile(values, 0.5).Median, 50.0)
-	is.Equal(Quantile(values, 1).Median, 100.0)
-	is.Equal(Quantile(values, 0.99).High, 100.0) // there is none above
+	is.Equal(Quantile(values, 0.99).Value, 99.0)
+	is.Equal(Quantile(values, 0.5).Value, 50.0)
+	is.True(math.IsInf(Quantile(values, 0.99).High, 1)) // a hundred values do not bound the hundredth part
+	is.True(math.IsInf(Quantile(values[:5], 0.01).Low, -1))
+	is.True(math.IsNaN(Quantile(nil, 0.5).Value))
 	half := Quantile(values, 0.5)
 	is.Equal(half.Low, 41.0) // 50 less two deviations of 5 values
 	is.Equal(half.High, 60.0)
-	is.Equal(Exactly(3), Estimate{Median: 3, Low: 3, High: 3, Samples: 1})
+	is.Equal(half.How, "p50 of 100, 95 % interval")
+	is.Equal(Exactly(3), Estimate{Value: 3, Low: 3, High: 3, How: "counted"})
+	is.Equal(Every([]float64{4, 1, 2, 9}), Estimate{Value: 3, Low: 1, High: 9, How: "median of all 4, smallest to largest"})
 }
 
 func TestRatios(t *testing.T) {

@@ -1,13 +1,13 @@
 package liveness
 
 import (
-	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/internal/seeds"
 )
 
 // apply is what a client does with a change.
@@ -25,7 +25,7 @@ func apply(nodes []api.NodeView, totals api.Totals, c Change) ([]api.NodeView, a
 
 func TestDifferencesMakeTheViewAndNoMore(t *testing.T) {
 	is := is.New(t)
-	random := rand.New(rand.NewPCG(5, 6))
+	random := seeds.Fixed(t, 5).Source(6)
 	states := []api.SelfState{api.SelfAwake, api.SelfAsleep, api.SelfRestarting, api.SelfStopping, api.SelfLeft}
 	seen := []api.Liveness{api.LivenessAlive, api.LivenessSuspect, api.LivenessUnreachable}
 	in := desk()

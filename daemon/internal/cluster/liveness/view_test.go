@@ -1,7 +1,6 @@
 package liveness
 
 import (
-	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
@@ -9,6 +8,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/internal/seeds"
 )
 
 func TestViews(t *testing.T) {
@@ -132,7 +132,7 @@ func TestTheLastPathsAreNamed(t *testing.T) {
 
 func TestTheOrderOfWhatComesDoesNotMatter(t *testing.T) {
 	is := is.New(t)
-	random := rand.New(rand.NewPCG(3, 4))
+	random := seeds.Fixed(t, 3).Source(4)
 	in := desk()
 	in.Docs = append(in.Docs, said(book, api.SelfAsleep, ""), later(identity(mini, "Renamed", api.PlatformDarwin)))
 	want := Derive(in)

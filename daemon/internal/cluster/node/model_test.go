@@ -3,7 +3,6 @@ package node
 import (
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"testing"
 	"time"
@@ -11,24 +10,25 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/internal/seeds"
 	"fulmen/native/memnet"
 )
 
 // After any sequence of writes, cuts, heals and restarts, Macs that reach each
 // other again agree, and what each has said last is what all have.
 func TestAnySequence(t *testing.T) {
-	seeds := uint64(4)
+	rounds := 4
 	if testing.Short() {
-		seeds = 1
+		rounds = 1
 	}
 	if os.Getenv("FULMEN_SOAK") != "" {
-		seeds = 100
+		rounds = 100
 	}
-	for seed := range seeds {
+	for seed := range seeds.Upto(t, rounds) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			in(t, 5, func(d *desk) {
 				is := is.New(d.t)
-				random := rand.New(rand.NewPCG(seed, 9))
+				random := seed.Source(9)
 				said := map[*mac]int{}
 				lans := []string{"office", "cable"}
 				any := func() *mac { return d.macs[random.IntN(len(d.macs))] }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"math/rand/v2"
 	"net"
 	"testing"
 	"testing/synctest"
@@ -15,6 +14,7 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/cluster"
 	"fulmen/daemon/internal/cluster/cpace"
+	"fulmen/internal/seeds"
 )
 
 // stranger is the initiator's part by hand, to leave off or lie wherever wanted.
@@ -356,7 +356,7 @@ func TestFalseRoster(t *testing.T) {
 func TestBruteForce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is, shower, typer := macs(t)
-		random := rand.New(rand.NewPCG(1, 2))
+		random := seeds.Fixed(t, 1).Source(2)
 		code, _ := shower.book.Open()
 		counts := map[api.Reason]int{}
 		for n := range 10_000 {

@@ -1,12 +1,12 @@
 package policy
 
 import (
-	"math/rand/v2"
 	"testing"
 
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/internal/seeds"
 )
 
 func TestCircumstancesDecide(t *testing.T) {
@@ -92,7 +92,7 @@ func TestRDMAChangesAreForMembersIfAtAll(t *testing.T) {
 // Others place jobs by the published document; it must say what the map says.
 func TestThePublishedDocumentAgreesWithTheMap(t *testing.T) {
 	is := is.New(t)
-	random := rand.New(rand.NewPCG(1, 2))
+	random := seeds.Fixed(t, 1).Source(2)
 	nodes, users := []api.NodeID{book, mini}, []string{"anna", "bob", "carl"}
 	seen := map[bool]int{}
 	for range 50 {

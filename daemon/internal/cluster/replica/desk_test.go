@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -16,6 +15,7 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/cluster"
 	"fulmen/daemon/internal/ledger"
+	"fulmen/internal/seeds"
 	"fulmen/native"
 )
 
@@ -68,7 +68,7 @@ func identityOf(n int) cluster.Identity {
 func newDesk(t testing.TB, n int) *desk { return newDeskWith(t, n, Timing{}) }
 
 func newDeskWith(t testing.TB, n int, timing Timing) *desk {
-	d := &desk{t: t, timing: timing, net: newFabric(uint64(n)), delay: 2 * time.Millisecond}
+	d := &desk{t: t, timing: timing, net: newFabric(seeds.Seed(n)), delay: 2 * time.Millisecond}
 	for i := range n {
 		d.nodes = append(d.nodes, &member{desk: d, identity: identityOf(i), disk: newDisk()})
 	}
@@ -107,7 +107,7 @@ func (m *member) start() {
 			defer d.net.mu.Unlock()
 			m.removed = append(m.removed, n)
 		},
-		Rand:   rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), binary.BigEndian.Uint64([]byte(m.identity.Node[:8])))),
+		Rand:   seeds.Seed(time.Now().UnixNano()).Source(binary.BigEndian.Uint64([]byte(m.identity.Node[:8]))),
 		Timing: d.timing, Log: d.log})
 	if err != nil {
 		d.t.Fatal(err)

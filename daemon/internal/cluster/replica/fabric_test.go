@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/internal/seeds"
 )
 
 // fabric carries calls between nodes of one process, on a bubble's time: late,
@@ -28,8 +29,8 @@ type way struct {
 	delay time.Duration
 }
 
-func newFabric(seed uint64) *fabric {
-	return &fabric{nodes: map[api.NodeID]*Replica{}, ways: map[[2]api.NodeID]*way{}, rand: rand.New(rand.NewPCG(seed, 1)),
+func newFabric(seed seeds.Seed) *fabric {
+	return &fabric{nodes: map[api.NodeID]*Replica{}, ways: map[[2]api.NodeID]*way{}, rand: seed.Source(1),
 		bytes: map[api.NodeID]int{}, calls: map[string]int{}}
 }
 

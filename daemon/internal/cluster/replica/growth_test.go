@@ -49,7 +49,7 @@ func TestThirtyTwoNodesConverge(t *testing.T) {
 // Thunderbolt ports has.
 func TestGrowth(t *testing.T) {
 	sizes := []int{2, 4, 8, 16}
-	if *seeds > 20 {
+	if *histories > 20 {
 		sizes = append(sizes, 32, 64)
 	}
 	for _, n := range sizes {

@@ -12,9 +12,10 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/internal/seeds"
 )
 
-var seeds = flag.Int("seeds", 12, "how many random histories the model test plays")
+var histories = flag.Int("seeds", 12, "how many random histories the model test plays")
 
 // model is what each node has acknowledged and not lost: its facts since it
 // started, and what is on its disk.
@@ -30,14 +31,14 @@ type model struct {
 // After any history of writes, deletions, cuts, losses and restarts, nodes that
 // are connected again agree, and hold what each writer has acknowledged.
 func TestModel(t *testing.T) {
-	all := *seeds
+	all := *histories
 	if testing.Short() {
 		all /= 3
 	}
-	for seed := range all {
+	for seed := range seeds.Upto(t, all) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				random := rand.New(rand.NewPCG(uint64(seed), 7))
+				random := seed.Source(7)
 				m := &model{desk: newDesk(t, 3+random.IntN(6)), rand: random}
 				defer m.close()
 				defer func() {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/internal/seeds"
 )
 
 func (m *machine) endRanks(from *machine, e EndRanks) {
@@ -208,11 +209,11 @@ func TestRandomSchedules(t *testing.T) {
 		rounds = 100
 	}
 	retried, taken, spawned := 0, 0, 0
-	for seed := range rounds {
+	for seed := range seeds.Upto(t, rounds) {
 		r := rules()
-		r.Retries = seed % 3
+		r.Retries = int(seed % 3)
 		r.Prepares = seed%4 == 3
-		w := newWorld(t, uint64(seed), 2+seed%4, r)
+		w := newWorld(t, seed, 2+int(seed%4), r)
 		home := w.nodes[w.rng.IntN(len(w.nodes))]
 		home.has = true
 		var out []Effect

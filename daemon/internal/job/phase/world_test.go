@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/internal/seeds"
 )
 
 // world is a small cluster on virtual time around the state machines of one
@@ -66,8 +67,8 @@ type process struct {
 	end           api.Time // when it ended, by itself
 }
 
-func newWorld(t testing.TB, seed uint64, n int, r Rules) *world {
-	w := &world{t: t, rng: rand.New(rand.NewPCG(seed, 7)), rules: r, starts: map[int]bool{}}
+func newWorld(t testing.TB, seed seeds.Seed, n int, r Rules) *world {
+	w := &world{t: t, rng: seed.Source(7), rules: r, starts: map[int]bool{}}
 	for i := range n {
 		w.nodes = append(w.nodes, &machine{w: w, id: nodeID(i), up: true, voted: map[uint64]api.NodeID{}, ended: map[int]bool{}, grants: map[string]time.Duration{}, docs: map[api.NodeID]api.Job{}, missed: map[string]int{}})
 	}

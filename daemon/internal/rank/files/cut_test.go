@@ -19,6 +19,7 @@ import (
 	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/peer/peertest"
 	"fulmen/daemon/internal/rank/files"
+	"fulmen/internal/benchmarks"
 	"fulmen/native/nativetest"
 )
 
@@ -142,6 +143,8 @@ func TestFetchesOfOneFolderTakeTurns(t *testing.T) {
 		is.NoErr(<-errs)
 	}
 }
+
+func TestBenchmarks(t *testing.T) { benchmarks.Once(t) }
 
 func BenchmarkFetch(b *testing.B) {
 	d := newDesk(b)

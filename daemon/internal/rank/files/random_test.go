@@ -16,6 +16,7 @@ import (
 	"fulmen/daemon/internal/rank/files/pack"
 	"fulmen/daemon/internal/rank/files/unpack"
 	"fulmen/daemon/internal/rank/files/wire"
+	"fulmen/internal/seeds"
 	"fulmen/native"
 )
 
@@ -27,8 +28,8 @@ func TestRandomFoldersAndChanges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for seed := range uint64(12) {
-		random := rand.New(rand.NewPCG(seed, 1))
+	for seed := range seeds.Upto(t, 12) {
+		random := seed.Source(1)
 		from, home := t.TempDir(), t.TempDir()
 		if from, err = filepath.EvalSymlinks(from); err != nil {
 			t.Fatal(err)

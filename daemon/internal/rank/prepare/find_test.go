@@ -12,6 +12,7 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/rank/prepare"
 	"fulmen/daemon/internal/rank/prepare/preparetest"
+	"fulmen/internal/benchmarks"
 )
 
 func TestPreflight(t *testing.T) {
@@ -233,6 +234,8 @@ func TestAccount(t *testing.T) {
 	is.Equal(api.AsError(err).Data.Reason, api.ReasonAccountForbidden)
 	is.Equal(prepare.New(config).Preflight(t.Context(), r.ada, train("sh"), noEnv).Problems[0].Reason, api.ReasonAccountForbidden)
 }
+
+func TestBenchmarks(t *testing.T) { benchmarks.Once(t) }
 
 // BenchmarkPreflight is one whose shell and interpreter are known: 100 ms is what it may take.
 func BenchmarkPreflight(b *testing.B) {

@@ -12,7 +12,10 @@ import (
 
 	"fulmen/daemon/internal/rank/shim/shimtest"
 	"fulmen/daemon/internal/rank/shimproto"
+	"fulmen/internal/benchmarks"
 )
+
+func TestBenchmarks(t *testing.T) { benchmarks.Once(t) }
 
 // BenchmarkOutput runs a program that prints a gigabyte, in turns under a shim
 // and as `prog | cat > file`. It gives the speed under the shim, and the medians

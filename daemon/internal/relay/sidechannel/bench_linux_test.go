@@ -18,9 +18,12 @@ import (
 	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/peer/peertest"
 	"fulmen/daemon/internal/relay/sidechannel"
+	"fulmen/internal/benchmarks"
 	"fulmen/native"
 	"fulmen/native/procsockets"
 )
+
+func TestBenchmarks(t *testing.T) { benchmarks.Once(t) }
 
 // BenchmarkHandshake joins four ranks over this machine's sockets, once by
 // themselves and once by the channels of four nodes, without what the nodes'

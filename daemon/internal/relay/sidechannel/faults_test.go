@@ -13,6 +13,7 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/e2e/jaccl"
 	"fulmen/daemon/internal/job/phase"
+	"fulmen/internal/seeds"
 )
 
 // before are the steps at which a rank still owes the others something.
@@ -77,9 +78,7 @@ func TestFaultsOfTheStart(t *testing.T) {
 	if os.Getenv("FULMEN_SOAK") != "" {
 		rounds = 200
 	}
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d, %d rounds", seed, rounds)
-	random := rand.New(rand.NewPCG(seed, 0))
+	random := seeds.Drawn(t).Source(0)
 	for round := range rounds {
 		size := 2 + random.IntN(3)
 		victim, step, in := random.IntN(size), before()[random.IntN(len(before()))], badInputs()[random.IntN(len(badInputs()))]

@@ -12,6 +12,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/internal/seeds"
 )
 
 // consistent holds a report to what is promised of any: its verdict is what its
@@ -167,7 +168,7 @@ func randomEnd(r *rand.Rand, node api.NodeID, name string) *End {
 }
 
 func TestVerdictIsWhatTheChecksSay(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 1))
+	r := seeds.Fixed(t, 1).Source(1)
 	seen := map[api.RDMAVerdict]int{}
 	for range 4000 {
 		report := Of(random(r))
@@ -181,7 +182,7 @@ func TestVerdictIsWhatTheChecksSay(t *testing.T) {
 
 func TestErrandsAreOfMacsWhoseSwitchIsInTheWay(t *testing.T) {
 	is := is.New(t)
-	r := rand.New(rand.NewPCG(2, 1))
+	r := seeds.Fixed(t, 2).Source(1)
 	trips, now := Trips(nil), time.Duration(0)
 	for range 2000 {
 		c := random(r)

@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"fulmen/internal/seeds"
 )
 
 // judge answers for a path as a walk from the root would: what is in an excluded
@@ -38,7 +40,7 @@ func TestAsGit(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("there is no git here to compare with")
 	}
-	random := rand.New(rand.NewPCG(7, 11))
+	random := seeds.Fixed(t, 7).Source(11)
 	rounds := 60
 	if testing.Short() {
 		rounds = 5

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/internal/seeds"
 )
 
 func TestFramesComeAsTheyWent(t *testing.T) {
@@ -91,7 +91,7 @@ func TestEntriesThatAreNone(t *testing.T) {
 
 // Whatever links that may stay there are, none of them leads out of the folder.
 func TestLinksThatStayLeadNowhereElse(t *testing.T) {
-	random := rand.New(rand.NewPCG(3, 5))
+	random := seeds.Fixed(t, 3).Source(5)
 	steps := []string{"a", "b", "c", "..", "..", ".", "", "l1", "l2", "l3"}
 	for range 300 {
 		base := t.TempDir()
