@@ -21,6 +21,8 @@ func All() []Rule {
 		{"length", "one concept a file; what has grown past the limit has become several", checkLength},
 		{"gofmt", "no time is spent on layout", checkFormat},
 		{"timing", "a test that sleeps is slow or flaky; a ticker polls, which needs a reason", checkTiming},
+		{"chance", "a random test that failed is run again with its seed", checkChance},
+		{"benchmarks", "a benchmark that nobody runs breaks unnoticed", checkBenchmarks},
 		{"logs", "a report shows the messages of the log, so nothing of anybody may be in them", checkLogs},
 		{"replies", "who reads a reply can do nothing with how a program or a library broke", checkReplies},
 		{"reasons", "a reason that nothing gives is a promise to people and programs that nobody keeps", checkReasons},

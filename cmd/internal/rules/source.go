@@ -85,13 +85,13 @@ func (s source) importName(at string) string {
 		if imp.Name != nil {
 			return imp.Name.Name
 		}
-		return path.Base(at)
+		return path.Base(strings.TrimSuffix(at, "/v2"))
 	}
 	return ""
 }
 
 // uses calls found for every mention of an exported name of the package at the
-// import path at that is listed in names.
+// import path at that is listed in names; nil: all are.
 func (s source) uses(at string, names map[string]bool, found func(sel *ast.SelectorExpr)) {
 	pkg := s.importName(at)
 	if pkg == "" {
@@ -103,7 +103,7 @@ func (s source) uses(at string, names map[string]bool, found func(sel *ast.Selec
 			return true
 		}
 		x, ok := sel.X.(*ast.Ident)
-		if ok && x.Name == pkg && names[sel.Sel.Name] {
+		if ok && x.Name == pkg && (names == nil || names[sel.Sel.Name]) {
 			found(sel)
 		}
 		return true

@@ -46,7 +46,8 @@ func steps(raced, plain []string) (left, right []step) {
 	if runtime.GOOS == "linux" {
 		sim := []string{"-asan", "-tags=darwinsim"}
 		left = append(left, step{"darwinsim", "over simulated frameworks", sim, []string{"fulmen/native/darwin", "fulmen/native/darwin/simmac"}},
-			step{"darwinsim", "over simulated frameworks", append(sim, "-run=OverDarwin"), []string{"fulmen/daemon/internal/rdma"}})
+			step{"darwinsim", "over simulated frameworks", append(sim, "-run=OverDarwin"), []string{"fulmen/daemon/internal/rdma"}},
+			step{"darwinsim", "over simulated frameworks", []string{"-tags=darwinsim", "-run=Benchmarks"}, []string{"fulmen/daemon/internal/facts"}})
 	}
 	return left, []step{{"plain", "plain", nil, early(plain)}}
 }
