@@ -32,18 +32,18 @@ func main() {
 func groups() []group {
 	return []group{
 		{"cgo", 20 * time.Second, (*run).cgo},
-		{"python", 75 * time.Second, (*run).againstPython},
+		{"python", 70 * time.Second, (*run).againstPython},
 		{"blas", 15 * time.Second, (*run).blasGain},
 		{"lifecycle", 25 * time.Second, (*run).lifecycle},
 		{"hints", 60 * time.Second, (*run).hintRows},
 		{"callbacks", 110 * time.Second, (*run).callbackRows},
 		{"daemon", 95 * time.Second, (*run).daemonRows},
 		{"device", 105 * time.Second, (*run).gpuRows},
-		{"paths", 200 * time.Second, (*run).pathRows},
+		{"paths", 195 * time.Second, (*run).pathRows},
 		{"cluster", 210 * time.Second, (*run).clusterRows},
 		{"watched", 125 * time.Second, (*run).watchedRows},
 		{"job", 230 * time.Second, (*run).jobRows},
-		{"jaccl", 140 * time.Second, (*run).jacclRows},
+		{"jaccl", 135 * time.Second, (*run).jacclRows},
 		{"dashboard", 105 * time.Second, (*run).dashboardRows},
 	}
 }
