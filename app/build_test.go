@@ -15,7 +15,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
-	"fulmen/internal/benchmarks"
+	"fulmen/native/nativetest/benchmarks"
 )
 
 var update = flag.Bool("update", false, "write the golden files again")

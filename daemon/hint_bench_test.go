@@ -18,9 +18,9 @@ import (
 	"fulmen/daemon/client"
 	"fulmen/daemon/internal/home"
 	"fulmen/daemon/internal/ledger"
-	"fulmen/internal/benchmarks"
 	"fulmen/native"
 	"fulmen/native/nativetest"
+	"fulmen/native/nativetest/benchmarks"
 )
 
 // hintAreas are the areas that change, in turn, each with a mark that its

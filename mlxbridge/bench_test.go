@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"fulmen/internal/benchmarks"
+	"fulmen/native/nativetest/benchmarks"
 )
 
 func TestBenchmarks(t *testing.T) { benchmarks.Once(t) }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/matryer/is"
 
-	"fulmen/internal/seeds"
+	"fulmen/native/nativetest/seeds"
 )
 
 // testKey is a fixed key, so that golden files stay the same.

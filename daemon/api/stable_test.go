@@ -8,7 +8,7 @@ import (
 
 	"github.com/matryer/is"
 
-	"fulmen/internal/seeds"
+	"fulmen/native/nativetest/seeds"
 )
 
 // The stable form is what the encoder writes, and nothing else.

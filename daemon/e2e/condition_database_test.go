@@ -15,7 +15,7 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
 	"fulmen/daemon/e2e/desk"
-	"fulmen/internal/seeds"
+	"fulmen/native/nativetest/seeds"
 )
 
 // A database that is cut off, or overwritten, under its daemon is set aside as one

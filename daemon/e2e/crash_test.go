@@ -16,7 +16,7 @@ import (
 	"fulmen/daemon"
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
-	"fulmen/internal/seeds"
+	"fulmen/native/nativetest/seeds"
 )
 
 // asDaemon makes the test binary a daemon in the folder that it names.

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/matryer/is"
 
@@ -19,7 +20,7 @@ import (
 	"fulmen/daemon/client"
 	"fulmen/daemon/e2e/desk"
 	sidechannel "fulmen/daemon/e2e/jaccl"
-	"fulmen/internal/seeds"
+	"fulmen/native/nativetest/seeds"
 )
 
 // jaccl is a cluster with the program that takes the place of one that uses JACCL.
@@ -332,12 +333,9 @@ func (j *jaccl) testTwo(t *testing.T) {
 // testNeighbour kills rank 0 of one of two jobs on the same Macs, at any moment of its
 // start: that is its own end alone.
 func (j *jaccl) testNeighbour(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	random := rand.New(rand.NewPCG(seed, 0))
-	rounds := 2
-	if n, err := strconv.Atoi(os.Getenv("FULMEN_SOAK")); err == nil {
-		rounds = n
+	random, rounds := seeds.Drawn(t).Source(0), 2
+	if os.Getenv("FULMEN_SOAK") != "" {
+		rounds = 50
 	}
 	for round := range rounds {
 		var ids [2]api.JobID

@@ -14,7 +14,7 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
 	"fulmen/daemon/e2e/desk"
-	"fulmen/internal/seeds"
+	"fulmen/native/nativetest/seeds"
 )
 
 // weather is the times with which a storm blows.

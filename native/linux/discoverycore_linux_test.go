@@ -11,8 +11,8 @@ import (
 	"github.com/matryer/is"
 	"github.com/miekg/dns"
 
-	"fulmen/internal/seeds"
 	"fulmen/native"
+	"fulmen/native/nativetest/seeds"
 )
 
 const testType = "_fulmen._tcp"

@@ -10,8 +10,8 @@ import (
 
 	"github.com/matryer/is"
 
-	"fulmen/internal/benchmarks"
 	"fulmen/native"
+	"fulmen/native/nativetest/benchmarks"
 )
 
 // Who has connected to a listener is told before it is accepted and after the caller has

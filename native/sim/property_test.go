@@ -11,10 +11,10 @@ import (
 
 	"github.com/matryer/is"
 
-	"fulmen/internal/benchmarks"
-	"fulmen/internal/seeds"
 	"fulmen/native"
 	"fulmen/native/nativetest"
+	"fulmen/native/nativetest/benchmarks"
+	"fulmen/native/nativetest/seeds"
 	"fulmen/native/sim"
 	"fulmen/native/sim/scenario"
 )

@@ -9,7 +9,7 @@ import (
 
 	"github.com/matryer/is"
 
-	"fulmen/internal/benchmarks"
+	"fulmen/native/nativetest/benchmarks"
 )
 
 // measured are the numbers of a page that shows sixteen Macs of which every

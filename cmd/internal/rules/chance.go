@@ -10,17 +10,17 @@ import (
 // handed on.
 var chanceTypes = map[string]bool{"Rand": true, "Source": true}
 
-// checkChance wants the randomness of tests to come from internal/seeds, which says
+// checkChance wants the randomness of tests to come from native/nativetest/seeds, which says
 // the seed of a failure and gives it back.
 func checkChance(t *Tree) ([]Problem, error) {
 	all, err := t.sources()
 	if err != nil {
 		return nil, err
 	}
-	const remedy = "take it from fulmen/internal/seeds: Drawn, Fixed or Upto, and Source"
+	const remedy = "take it from fulmen/native/nativetest/seeds: Drawn, Fixed or Upto, and Source"
 	var out []Problem
 	for _, s := range all {
-		if !s.isTest() || path.Dir(s.name) == "internal/seeds" {
+		if !s.isTest() || path.Dir(s.name) == "native/nativetest/seeds" {
 			continue
 		}
 		for _, at := range []string{"math/rand", "testing/quick"} {
@@ -49,13 +49,13 @@ func checkBenchmarks(t *Tree) ([]Problem, error) {
 		if !s.isTest() {
 			continue
 		}
-		s.uses("fulmen/internal/benchmarks", nil, func(*ast.SelectorExpr) { run[dir] = true })
-		run[dir] = run[dir] || dir == "internal/benchmarks"
+		s.uses("fulmen/native/nativetest/benchmarks", nil, func(*ast.SelectorExpr) { run[dir] = true })
+		run[dir] = run[dir] || dir == "native/nativetest/benchmarks"
 		for _, d := range s.file.Decls {
 			if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && strings.HasPrefix(f.Name.Name, "Benchmark") && first[dir] == (Problem{}) {
 				first[dir] = Problem{
 					File: s.name, Line: s.line(f.Pos()), What: "no test runs this benchmark",
-					Remedy: "add func TestBenchmarks(t *testing.T) { benchmarks.Once(t) } to the package, of fulmen/internal/benchmarks",
+					Remedy: "add func TestBenchmarks(t *testing.T) { benchmarks.Once(t) } to the package, of fulmen/native/nativetest/benchmarks",
 				}
 			}
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
-	"fulmen/internal/seeds"
+	"fulmen/native/nativetest/seeds"
 )
 
 // Whatever anybody does: space is bounded, nobody's calls push out those of others

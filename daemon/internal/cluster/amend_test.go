@@ -8,7 +8,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
-	"fulmen/internal/seeds"
+	"fulmen/native/nativetest/seeds"
 )
 
 // desk is several nodes, each with the roster as it knows it.

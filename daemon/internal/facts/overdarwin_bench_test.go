@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
-	"fulmen/internal/benchmarks"
 	"fulmen/native"
 	"fulmen/native/darwin/simfw"
 	"fulmen/native/darwin/simmac"
 	"fulmen/native/nativetest"
+	"fulmen/native/nativetest/benchmarks"
 	"fulmen/native/sim"
 	"fulmen/native/sim/scenario"
 )

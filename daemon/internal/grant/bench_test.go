@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
-	"fulmen/internal/benchmarks"
 	"fulmen/native"
+	"fulmen/native/nativetest/benchmarks"
 )
 
 type silent struct{}

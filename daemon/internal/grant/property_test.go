@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
-	"fulmen/internal/seeds"
+	"fulmen/native/nativetest/seeds"
 )
 
 // TestNothingIsEverLentTwice lets many ask, hold, renew, forget and leave at

@@ -13,8 +13,8 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
-	"fulmen/internal/seeds"
 	"fulmen/native"
+	"fulmen/native/nativetest/seeds"
 )
 
 // The home's daemon is killed at every moment of a job's life and started again:

@@ -13,8 +13,8 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/peer"
-	"fulmen/internal/seeds"
 	"fulmen/native"
+	"fulmen/native/nativetest/seeds"
 )
 
 // freeze stops a machine's daemon for a while, as SIGSTOP does: its timers ring, it hears

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
-	"fulmen/internal/seeds"
+	"fulmen/native/nativetest/seeds"
 )
 
 // model is a second, simple account of what a ledger must hold, and readers

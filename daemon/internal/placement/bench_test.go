@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"fulmen/daemon/api"
-	"fulmen/internal/benchmarks"
+	"fulmen/native/nativetest/benchmarks"
 )
 
 // uneven is a full mesh of 16 nodes with as many speeds as there are pairs.

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"fulmen/daemon/api"
-	"fulmen/internal/seeds"
+	"fulmen/native/nativetest/seeds"
 )
 
 func TestCountsMemory(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/topology"
-	"fulmen/internal/seeds"
+	"fulmen/native/nativetest/seeds"
 )
 
 // with is the two studios with more documents.

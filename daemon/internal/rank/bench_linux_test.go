@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
-	"fulmen/internal/benchmarks"
+	"fulmen/native/nativetest/benchmarks"
 )
 
 func TestBenchmarks(t *testing.T) { benchmarks.Once(t) }

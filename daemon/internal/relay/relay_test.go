@@ -17,8 +17,8 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/relay"
-	"fulmen/internal/benchmarks"
 	"fulmen/native"
+	"fulmen/native/nativetest/benchmarks"
 	"fulmen/native/procsockets"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/server/servertest"
-	"fulmen/internal/benchmarks"
+	"fulmen/native/nativetest/benchmarks"
 )
 
 func TestBenchmarks(t *testing.T) { benchmarks.Once(t) }

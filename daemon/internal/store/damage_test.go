@@ -17,7 +17,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/home/hometest"
-	"fulmen/internal/seeds"
+	"fulmen/native/nativetest/seeds"
 )
 
 // sample is a database with whatever bbolt has: inner pages, long values, a

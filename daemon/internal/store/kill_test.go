@@ -13,7 +13,7 @@ import (
 
 	"github.com/matryer/is"
 
-	"fulmen/internal/seeds"
+	"fulmen/native/nativetest/seeds"
 )
 
 // TestMain turns the test program into a writer that is going to be killed.

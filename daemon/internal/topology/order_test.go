@@ -10,8 +10,8 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
-	"fulmen/internal/benchmarks"
-	"fulmen/internal/seeds"
+	"fulmen/native/nativetest/benchmarks"
+	"fulmen/native/nativetest/seeds"
 )
 
 // shuffled is the same input in another order, at every level that has none.

@@ -3,7 +3,7 @@ package scenario
 import (
 	"testing"
 
-	"fulmen/internal/benchmarks"
+	"fulmen/native/nativetest/benchmarks"
 )
 
 func TestBenchmarks(t *testing.T) { benchmarks.Once(t) }

@@ -15,7 +15,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
-	"fulmen/internal/seeds"
+	"fulmen/native/nativetest/seeds"
 )
 
 func piece(rank int, stream api.OutputStream, data string) api.OutputPiece {

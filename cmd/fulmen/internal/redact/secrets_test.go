@@ -16,7 +16,7 @@ import (
 	"testing"
 
 	"fulmen/daemon/api"
-	"fulmen/internal/seeds"
+	"fulmen/native/nativetest/seeds"
 )
 
 // planter makes texts with a secret at every place that holds a text.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/matryer/is"
 
-	"fulmen/internal/seeds"
+	"fulmen/native/nativetest/seeds"
 )
 
 // The ranks are those of tables of the sign test at 5 %, two-sided.

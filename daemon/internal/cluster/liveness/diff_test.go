@@ -7,7 +7,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
-	"fulmen/internal/seeds"
+	"fulmen/native/nativetest/seeds"
 )
 
 // apply is what a client does with a change.

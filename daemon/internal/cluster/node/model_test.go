@@ -10,8 +10,8 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
-	"fulmen/internal/seeds"
 	"fulmen/native/memnet"
+	"fulmen/native/nativetest/seeds"
 )
 
 // After any sequence of writes, cuts, heals and restarts, Macs that reach each

@@ -14,7 +14,7 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/cluster"
 	"fulmen/daemon/internal/cluster/cpace"
-	"fulmen/internal/seeds"
+	"fulmen/native/nativetest/seeds"
 )
 
 // stranger is the initiator's part by hand, to leave off or lie wherever wanted.

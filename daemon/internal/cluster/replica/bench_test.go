@@ -12,8 +12,8 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/cluster"
 	"fulmen/daemon/internal/ledger"
-	"fulmen/internal/benchmarks"
 	"fulmen/native"
+	"fulmen/native/nativetest/benchmarks"
 )
 
 // told is Calls that answers at once and counts down the documents that are timed.

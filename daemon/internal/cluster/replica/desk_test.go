@@ -15,8 +15,8 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/cluster"
 	"fulmen/daemon/internal/ledger"
-	"fulmen/internal/seeds"
 	"fulmen/native"
+	"fulmen/native/nativetest/seeds"
 )
 
 // desk is a cluster in a bubble.

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
-	"fulmen/internal/seeds"
+	"fulmen/native/nativetest/seeds"
 )
 
 // fabric carries calls between nodes of one process, on a bubble's time: late,

@@ -12,7 +12,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
-	"fulmen/internal/seeds"
+	"fulmen/native/nativetest/seeds"
 )
 
 var histories = flag.Int("seeds", 12, "how many random histories the model test plays")

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
-	"fulmen/internal/seeds"
+	"fulmen/native/nativetest/seeds"
 )
 
 func (m *machine) endRanks(from *machine, e EndRanks) {

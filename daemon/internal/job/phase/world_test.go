@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
-	"fulmen/internal/seeds"
+	"fulmen/native/nativetest/seeds"
 )
 
 // world is a small cluster on virtual time around the state machines of one

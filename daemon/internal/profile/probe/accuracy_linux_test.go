@@ -26,10 +26,10 @@ import (
 	"fulmen/daemon/internal/gate/gatetest"
 	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/peer/peertest"
-	"fulmen/internal/benchmarks"
-	"fulmen/internal/seeds"
 	"fulmen/native"
 	"fulmen/native/bound"
+	"fulmen/native/nativetest/benchmarks"
+	"fulmen/native/nativetest/seeds"
 )
 
 func TestBenchmarks(t *testing.T) { benchmarks.Once(t) }

@@ -19,8 +19,8 @@ import (
 	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/peer/peertest"
 	"fulmen/daemon/internal/rank/files"
-	"fulmen/internal/benchmarks"
 	"fulmen/native/nativetest"
+	"fulmen/native/nativetest/benchmarks"
 )
 
 // cutting peers end each connection once so many bytes have come over it.

@@ -16,8 +16,8 @@ import (
 	"fulmen/daemon/internal/rank/files/pack"
 	"fulmen/daemon/internal/rank/files/unpack"
 	"fulmen/daemon/internal/rank/files/wire"
-	"fulmen/internal/seeds"
 	"fulmen/native"
+	"fulmen/native/nativetest/seeds"
 )
 
 // TestRandomFoldersAndChanges copies folders that change at random: whatever was

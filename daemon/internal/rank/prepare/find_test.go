@@ -12,7 +12,7 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/rank/prepare"
 	"fulmen/daemon/internal/rank/prepare/preparetest"
-	"fulmen/internal/benchmarks"
+	"fulmen/native/nativetest/benchmarks"
 )
 
 func TestPreflight(t *testing.T) {

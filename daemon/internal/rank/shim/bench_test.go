@@ -12,7 +12,7 @@ import (
 
 	"fulmen/daemon/internal/rank/shim/shimtest"
 	"fulmen/daemon/internal/rank/shimproto"
-	"fulmen/internal/benchmarks"
+	"fulmen/native/nativetest/benchmarks"
 )
 
 func TestBenchmarks(t *testing.T) { benchmarks.Once(t) }

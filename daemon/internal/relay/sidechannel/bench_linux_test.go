@@ -18,8 +18,8 @@ import (
 	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/peer/peertest"
 	"fulmen/daemon/internal/relay/sidechannel"
-	"fulmen/internal/benchmarks"
 	"fulmen/native"
+	"fulmen/native/nativetest/benchmarks"
 	"fulmen/native/procsockets"
 )
 

@@ -13,7 +13,7 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/e2e/jaccl"
 	"fulmen/daemon/internal/job/phase"
-	"fulmen/internal/seeds"
+	"fulmen/native/nativetest/seeds"
 )
 
 // before are the steps at which a rank still owes the others something.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"fulmen/internal/seeds"
+	"fulmen/native/nativetest/seeds"
 )
 
 // judge answers for a path as a walk from the root would: what is in an excluded

@@ -12,7 +12,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
-	"fulmen/internal/seeds"
+	"fulmen/native/nativetest/seeds"
 )
 
 func TestFramesComeAsTheyWent(t *testing.T) {
