@@ -5,7 +5,6 @@ import (
 	"crypto/ed25519"
 	"encoding/json"
 	"errors"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,12 +14,13 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/native/nativetest/seeds"
 )
 
 // A set of steps is the numbers that were added, and those of the sets that joined it.
 func TestSet(t *testing.T) {
-	for seed := range uint64(20) {
-		r := rand.New(rand.NewPCG(seed, 1))
+	for seed := range seeds.Upto(t, 20) {
+		r := seed.Source(1)
 		var sets [2]set
 		want := [2]map[int]bool{{}, {}}
 		for range 40 {

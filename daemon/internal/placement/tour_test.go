@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/matryer/is"
+
+	"fulmen/native/nativetest/seeds"
 )
 
 // graph is a field of its own: nodes that are joined at random, at one of three classes.
@@ -75,8 +77,8 @@ func (f *field) bestWay(least, most int) (n, class int, is bool) {
 // is walked from any of its nodes by the way that comes first.
 func TestRingsAgainstAllWays(t *testing.T) {
 	found := 0
-	for seed := range uint64(250) {
-		r := rand.New(rand.NewPCG(seed, 14))
+	for seed := range seeds.Upto(t, 250) {
+		r := seed.Source(14)
 		nodes := 2 + r.IntN(5)
 		f := graph(r, nodes)
 		least := max(2, f.required.size())
@@ -132,7 +134,7 @@ func setOf(all []int) (x set) {
 
 // complete is a field of which every two nodes are joined.
 func complete(nodes int) *field {
-	f := graph(rand.New(rand.NewPCG(1, 15)), nodes)
+	f := graph(seeds.Seed(1).Source(15), nodes)
 	f.required = 0
 	for i := range nodes {
 		for j := range nodes {

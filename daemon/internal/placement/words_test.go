@@ -12,6 +12,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/native/nativetest/seeds"
 )
 
 // What made-up clusters are told, in words: who is rejected and why, what would help
@@ -19,8 +20,8 @@ import (
 func TestWhatIsSaid(t *testing.T) {
 	is := is.New(t)
 	var b strings.Builder
-	for seed := range uint64(200) {
-		r := rand.New(rand.NewPCG(seed, 13))
+	for seed := range seeds.Seed(200) { // those of the golden file
+		r := seed.Source(13)
 		d := troubled(r, randomDesk(r, 6))
 		if len(d.nodes) < 3 {
 			continue
