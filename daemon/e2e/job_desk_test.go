@@ -182,11 +182,12 @@ func pidsOf(ranks []api.Rank) []int {
 	return all
 }
 
-// grantsAreBack waits until no node lends anything to a job.
+// grantsAreBack waits until no node lends anything to a job. Each is asked for itself: what
+// a daemon that was killed had lent, others have on their lists for up to a minute.
 func (j *jobs) grantsAreBack(t *testing.T) {
 	t.Helper()
 	for _, n := range j.Nodes {
-		documents(t, n.Mac, n.Client, "return of all grants", after, api.StateSelect{Kinds: []api.Kind{api.KindGrant}}, func(v *client.View) bool {
+		documents(t, n.Mac, n.Client, "return of all grants", after, api.StateSelect{Kinds: []api.Kind{api.KindGrant}, Nodes: []api.NodeRef{api.NodeRef(n.ID)}}, func(v *client.View) bool {
 			return !slices.ContainsFunc(v.Docs(), func(d api.Document) bool {
 				var grant api.Grant
 				return d.Decode(&grant) != nil || grant.State == api.GrantHeld || grant.State == api.GrantWaiting
