@@ -128,21 +128,23 @@ func TestUsed(t *testing.T) {
 
 // Documents in any order, and older versions among them, give the same result.
 func TestDocumentsInAnyOrder(t *testing.T) {
-	is := is.New(t)
 	for _, scenario := range []string{"hub-3", "mixed", "tb4-pair"} {
-		drawn := draw(t, scenario)
-		want := drawn.text(t, drawn.place(t, api.Placement{MinNodes: 2, MaxNodes: 4}))
-		for seed := range seeds.Upto(t, 5) {
-			shuffled := func(s *Source) {
-				older := s.Documents[0]
-				older.Inc, older.Seq, older.Deleted, older.Value = 0, 1, true, nil
-				s.Documents = append(slices.Clone(s.Documents), older)
-				seed.Source(1).Shuffle(len(s.Documents), func(i, j int) {
-					s.Documents[i], s.Documents[j] = s.Documents[j], s.Documents[i]
-				})
+		t.Run(scenario, func(t *testing.T) {
+			is := is.New(t)
+			drawn := draw(t, scenario)
+			want := drawn.text(t, drawn.place(t, api.Placement{MinNodes: 2, MaxNodes: 4}))
+			for seed := range seeds.Upto(t, 5) {
+				shuffled := func(s *Source) {
+					older := s.Documents[0]
+					older.Inc, older.Seq, older.Deleted, older.Value = 0, 1, true, nil
+					s.Documents = append(slices.Clone(s.Documents), older)
+					seed.Source(1).Shuffle(len(s.Documents), func(i, j int) {
+						s.Documents[i], s.Documents[j] = s.Documents[j], s.Documents[i]
+					})
+				}
+				is.Equal(drawn.text(t, drawn.place(t, api.Placement{MinNodes: 2, MaxNodes: 4}, shuffled)), want)
 			}
-			is.Equal(drawn.text(t, drawn.place(t, api.Placement{MinNodes: 2, MaxNodes: 4}, shuffled)), want)
-		}
+		})
 	}
 }
 
