@@ -367,6 +367,30 @@ func (l *listeners) set(ports ...int) {
 	}
 }
 
+func (l *listeners) fail(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.err = err
+}
+
+// tells is what was told, in order.
+type tells struct {
+	mu  sync.Mutex
+	all [][]int
+}
+
+func (t *tells) add(open []int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.all = append(t.all, open)
+}
+
+func (t *tells) from(n int) [][]int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Clone(t.all[n:])
+}
+
 // A port is looked for until it is there, each change is told once and in order, and a
 // connection that was taken, or was not, says more than the last look.
 func TestWhatIsOpenIsTold(t *testing.T) {
@@ -375,60 +399,59 @@ func TestWhatIsOpenIsTold(t *testing.T) {
 		who := &listeners{}
 		r := lonely(func(c *Config) { c.Processes = who })
 		rank := api.RankRef{Job: "j00000001", Attempt: 1}
-		var told [][]int
-		stop := r.Serve(rank, 1, []int{30, 10, 20}, func(open []int) { told = append(told, open) })
+		var told, second tells
+		stop := r.Serve(rank, 1, []int{30, 10, 20}, told.add)
 		synctest.Wait()
-		is.Equal(len(told), 0) // nothing is new
+		is.Equal(len(told.from(0)), 0) // nothing is new
 		who.set(20)
 		time.Sleep(checkEvery - 1)
 		synctest.Wait()
-		is.Equal(len(told), 0)
+		is.Equal(len(told.from(0)), 0)
 		time.Sleep(time.Nanosecond)
 		synctest.Wait()
-		is.Equal(told, [][]int{{20}})
+		is.Equal(told.from(0), [][]int{{20}})
 		who.set(10, 20, 30)
 		time.Sleep(checkEvery)
 		synctest.Wait()
-		is.Equal(told[1:], [][]int{{10, 20, 30}})
+		is.Equal(told.from(1), [][]int{{10, 20, 30}})
 		who.set() // all are there: nobody looks any more
 		time.Sleep(10 * checkEvery)
 		synctest.Wait()
-		is.Equal(len(told), 2)
+		is.Equal(len(told.from(0)), 2)
 		s := r.served[rank]
 		s.tried(20, true) // as was known
-		is.Equal(len(told), 2)
+		is.Equal(len(told.from(0)), 2)
 		s.tried(20, false)
-		is.Equal(told[2:], [][]int{{10, 30}})
+		is.Equal(told.from(2), [][]int{{10, 30}})
 		s.tried(20, false)
 		s.tried(20, true)
 		s.tried(20, true)
-		is.Equal(told[3:], [][]int{{10, 20, 30}})
+		is.Equal(told.from(3), [][]int{{10, 20, 30}})
 		s.tried(10, false)
-		who.err = errors.New("not told")
+		who.fail(errors.New("not told"))
 		who.set(10)
 		time.Sleep(checkEvery)
 		synctest.Wait()
-		is.Equal(len(told), 5) // what is not told is not open
-		who.err = nil
+		is.Equal(len(told.from(0)), 5) // what is not told is not open
+		who.fail(nil)
 		time.Sleep(checkEvery)
 		synctest.Wait()
-		is.Equal(told[5:], [][]int{{10, 20, 30}})
+		is.Equal(told.from(5), [][]int{{10, 20, 30}})
 		s.tried(10, false)
 
-		var second [][]int
 		who.set()
-		again := r.Serve(rank, 1, []int{10}, func(open []int) { second = append(second, open) }) // takes the place of the first
+		again := r.Serve(rank, 1, []int{10}, second.add) // takes the place of the first
 		synctest.Wait()
 		who.set(10)
 		time.Sleep(checkEvery)
 		synctest.Wait()
-		is.Equal(len(told), 7)
-		is.Equal(second, [][]int{{10}})
+		is.Equal(len(told.from(0)), 7)
+		is.Equal(second.from(0), [][]int{{10}})
 		stop() // the first one's end is not the second's
 		is.True(r.served[rank] != nil)
 		again()
 		is.True(r.served[rank] == nil)
 		s.tried(10, true)
-		is.Equal(len(told), 7)
+		is.Equal(len(told.from(0)), 7)
 	})
 }

@@ -1,6 +1,8 @@
 package sidechannel
 
 import (
+	"context"
+	"io"
 	"net"
 	"strings"
 	"sync"
@@ -165,6 +167,8 @@ func TestWhatAJoinerCarries(t *testing.T) {
 		is.True(j.ended && j.inbox.closed)
 		<-over
 		is.Equal(time.Since(began), severAfter)
+		_, err := near.Read(make([]byte, 1))
+		is.Equal(err, io.ErrClosedPipe) // it was let go of here too
 		is.Equal(string(j.out.bytes[sent:]), "e\x00\x00")
 		r.teller.stop()
 
@@ -242,4 +246,54 @@ func TestSettle(t *testing.T) {
 		_, _ = c.Settle(rankOf(0))
 		is.Equal(time.Since(began), time.Duration(0))
 	})
+}
+
+// A channel that is closed carries what was said for a moment longer, gives its port back,
+// and fails its rank for nothing any more; who ends all waits for that, and not for others.
+func TestClosing(t *testing.T) {
+	for _, shut := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			is := is.New(t)
+			r := rootAlone("a", "b")
+			l, failed := leafAlone(api.HandshakeConnected)
+			var mu sync.Mutex
+			var given []int
+			cfg := r.c.cfg
+			cfg.Peers = nobody{}
+			cfg.Return = func(port int) { mu.Lock(); given = append(given, port); mu.Unlock() }
+			c := New(cfg)
+			r.c, l.c.cfg.Return = c, cfg.Return
+			r.port, l.port, l.through, l.spoken = 1, 2, true, make(chan struct{})
+			l.ctx, l.cancel = context.WithCancel(t.Context())
+			l.listener, _ = net.Listen("tcp", "127.0.0.1:0")
+			r.silence, l.silence = cfg.Clock.AfterFunc(time.Hour, r.hush), cfg.Clock.AfterFunc(time.Hour, l.hush)
+			r.joiners[1], _ = r.stream("b", 1, 3)
+			r.joiners[1].program, _ = net.Pipe()
+			c.roots[rankOf(0)], c.leaves[rankOf(1)] = r, l
+			began := time.Now()
+			if shut {
+				c.Shut()
+				is.Equal(len(given), 2) // all is over when it returns
+			} else {
+				c.Close(rankOf(0))
+				c.Close(rankOf(1))
+				c.Close(rankOf(1)) // is not open any more
+				time.Sleep(lingerWithin - time.Nanosecond)
+				synctest.Wait()
+				mu.Lock()
+				is.Equal(len(given), 0)
+				mu.Unlock()
+				c.closing.Wait()
+			}
+			is.Equal(time.Since(began), map[bool]time.Duration{false: lingerWithin}[shut])
+			is.Equal(len(given), 2)
+			l.fail(api.NewError(api.ReasonSideChannelLost, ""))
+			count := 0
+			r.c.cfg.Fail = func(api.RankRef, *api.Error) { count++ }
+			r.fail(api.NewError(api.ReasonSideChannelLost, ""))
+			is.Equal(len(failed())+count, 0)
+			c.Shut()
+			c.Shut()
+		})
+	}
 }

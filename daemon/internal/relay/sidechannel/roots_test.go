@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -273,8 +274,9 @@ func TestHowOftenItLooks(t *testing.T) {
 			r := rootAlone("a", "b")
 			start := time.Now()
 			r.c.cfg.Clock = native.ClockFrom(time.Now, func() time.Duration { return time.Hour + time.Since(start) })
-			looks, group := &counting{}, 0
-			r.c.cfg.Machine, r.c.cfg.Group = looks, func(api.RankRef) int { return group }
+			looks := &counting{}
+			var group atomic.Int32
+			r.c.cfg.Machine, r.c.cfg.Group = looks, func(api.RankRef) int { return int(group.Load()) }
 			if waits {
 				r.joiners[1], _ = r.stream("b", 1, 3)
 				r.joiners[1].here = true
@@ -291,7 +293,7 @@ func TestHowOftenItLooks(t *testing.T) {
 			}
 			time.Sleep(time.Second)
 			is.Equal(looks.count(), 0) // no program runs
-			group = 1
+			group.Store(1)
 			time.Sleep(lookIdle)
 			synctest.Wait()
 			if waits {

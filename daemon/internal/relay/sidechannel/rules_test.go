@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -198,29 +199,30 @@ func TestFlowToTheByte(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
 		var mu sync.Mutex
-		f, joined, clock := flow{gather: gather{size: 2}}, 0, rules().Clock
-		settle := func() { mu.Lock(); f.settle(clock, &mu, func() { joined++ }); mu.Unlock() }
+		f, clock := flow{gather: gather{size: 2}}, rules().Clock
+		var joined atomic.Int32
+		settle := func() { mu.Lock(); f.settle(clock, &mu, func() { joined.Add(1) }); mu.Unlock() }
 		settle()
 		time.Sleep(2 * restAfter)
 		synctest.Wait()
-		is.Equal(joined, 0) // it has more to say
+		is.Equal(joined.Load(), int32(0)) // it has more to say
 		f.unknown = true
 		settle()
 		time.Sleep(restAfter - 1)
 		settle() // something came
 		time.Sleep(restAfter - 1)
 		synctest.Wait()
-		is.Equal(joined, 0)
+		is.Equal(joined.Load(), int32(0))
 		time.Sleep(time.Nanosecond)
 		synctest.Wait()
-		is.Equal(joined, 1)
+		is.Equal(joined.Load(), int32(1))
 		settle()
 		mu.Lock()
 		f.stop()
 		mu.Unlock()
 		time.Sleep(2 * restAfter)
 		synctest.Wait()
-		is.Equal(joined, 1)
+		is.Equal(joined.Load(), int32(1))
 	})
 }
 
