@@ -55,7 +55,11 @@ func TestInvitationsAreForgotten(t *testing.T) {
 		_, _, err = other.book.Invite(other.Public(), nil, 0, time.Minute)
 		is.Equal(api.AsError(err).Data.Reason, api.ReasonBadValue)
 		is.True(m.book.IsListening())
-		time.Sleep(time.Minute + explainFor)
+		time.Sleep(time.Minute + explainFor - time.Nanosecond)
+		synctest.Wait()
+		is.True(m.book.IsListening()) // who comes too late is told why
+		is.Equal(len(m.book.invites), MaxInvitations)
+		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		is.True(!m.book.IsListening())
 		is.Equal(len(m.book.invites), 0)
