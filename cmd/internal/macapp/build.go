@@ -62,7 +62,8 @@ func (t *Tree) includes() []string {
 }
 
 // library compiles the imitation, and writes the compiler that the go command
-// calls: one for C on Linux, whatever it is told of macOS.
+// calls: one for C on Linux, whatever it is told of macOS. Of a framework that is
+// linked the program has a symbol, which sim_links looks for.
 func (t *Tree) library(ctx context.Context) error {
 	sources, err := filepath.Glob(filepath.Join(t.runtime, "*.c"))
 	if err != nil {
@@ -77,7 +78,7 @@ n=$#
 while [ "$n" -gt 0 ]; do
 	a=$1; shift; n=$((n - 1))
 	case $a in
-	-framework) shift; n=$((n - 1)) ;;
+	-framework) set -- "$@" "-Wl,--defsym=sim_linked_$1=1,--export-dynamic-symbol=sim_linked_$1"; shift; n=$((n - 1)) ;;
 	objective-c) set -- "$@" c ;;
 	*) set -- "$@" "$a" ;;
 	esac

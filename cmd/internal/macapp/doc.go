@@ -5,9 +5,10 @@
 //
 // The imitation ends the program where a Mac would, or would do worse: over a
 // selector that a class does not have, over types that differ from Apple's, over a
-// call off the main thread, over an object that has ended, and over a list of types
-// that was overwritten while libffi uses it. The person at the screen is its
-// standard input, and what can be seen is its standard output.
+// class whose framework is not linked, over a call off the main thread, over an
+// object that has ended, and over a list of types that was overwritten while libffi
+// uses it. The person at the screen is its standard input, and what can be seen is
+// its standard output.
 //
 // What it cannot show: darwinkit's and systray's own Objective-C, for which
 // runtime/kit stands in, and whatever Apple's frameworks do besides what is

@@ -62,6 +62,7 @@ func TestFaults(t *testing.T) {
 		"unknown selector":        "objc: -[NSObject fly]: unrecognized selector",
 		"argument":                "objc: +[NSFont monospacedSystemFontOfSize:weight:]: argument 2 is of type double (@@:dd), and was used as integer",
 		"too few":                 "objc: +[NSFont monospacedSystemFontOfSize:weight:] has 4 arguments (@@:dd), and was used with 3",
+		"not linked":              "objc: SMAppService is of the framework ServiceManagement, which is not linked",
 		"answer":                  "objc: -[NSURL absoluteString] answers pointer (@@:), and was used as if it answered integer",
 		"yes or no":               "objc: -[NSUserDefaults boolForKey:] answers yes or no",
 		"method":                  "has the types v@:@@Q, and UNUserNotificationCenterDelegate says v@:@@@?",

@@ -61,7 +61,25 @@ Class objc_lookUpClass(const char *name)
 	return c;
 }
 
-id objc_getClass(const char *name) { return (id)(void *)objc_lookUpClass(name); }
+// A Mac has no class of a framework that nobody loaded, and says nothing of it.
+id objc_getClass(const char *name)
+{
+	Class c = objc_lookUpClass(name);
+	if (c != NULL && c->framework != NULL)
+		sim_links(c->framework, name);
+	return (id)(void *)c;
+}
+
+// Of the system's <dlfcn.h>, which the one of native/darwin/simfw hides here.
+extern void *dlsym(void *handle, const char *symbol);
+
+void sim_links(const char *framework, const char *what)
+{
+	char symbol[96];
+	snprintf(symbol, sizeof symbol, "sim_linked_%s", framework);
+	if (dlsym(NULL, symbol) == NULL)
+		sim_fail("%s is of the framework %s, which is not linked: add it to the #cgo LDFLAGS beside its use", what, framework);
+}
 
 Class objc_allocateClassPair(Class super, const char *name, size_t extra)
 {
@@ -358,9 +376,12 @@ __attribute__((constructor)) static void begin(void)
 {
 	Class c = NULL;
 	Protocol *p = NULL;
+	const char *framework = NULL;
 	for (const struct sim_row *row = sim_table; row->name != NULL; row++) {
 		char name[64], above[64];
-		if (row->name[0] == '-' && c == NULL) {
+		if (row->name[0] == '=') {
+			framework = row->name + 1;
+		} else if (row->name[0] == '-' && c == NULL) {
 			Method m = calloc(1, sizeof *m);
 			*m = (struct objc_method){.name = sel_registerName(row->name + 1), .types = row->types, .next = p->methods};
 			p->methods = m;
@@ -375,6 +396,7 @@ __attribute__((constructor)) static void begin(void)
 			bool is_root = sscanf(row->name, "%63s : %63s", name, above) == 1;
 			c = objc_allocateClassPair(is_root ? NULL : objc_lookUpClass(above), name, 0);
 			objc_registerClassPair(c);
+			c->framework = framework;
 		}
 	}
 }

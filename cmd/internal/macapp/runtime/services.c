@@ -180,6 +180,7 @@ void sim_grant(int status) { grants = status; }
 
 OSStatus AuthorizationCreate(const AuthorizationRights *rights, const AuthorizationEnvironment *environment, AuthorizationFlags flags, AuthorizationRef *made)
 {
+	sim_links("Security", "AuthorizationCreate"); // or the app does not link
 	if (rights != NULL || environment != NULL || flags != kAuthorizationFlagDefaults)
 		sim_fail("AuthorizationCreate is used otherwise than the app does");
 	*made = (AuthorizationRef)&grants;

@@ -27,6 +27,7 @@ struct objc_class {
 	struct objc_method *methods;
 	bool is_meta;
 	Class next;
+	const char *framework; // of Apple's; NULL: what darwinkit links is enough for it
 };
 
 // struct slot is a value of an object by name: that of a property, or an
@@ -62,6 +63,8 @@ struct sim_call {
 void sim_fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 // sim_main fails off the main thread, where no object of the system is touched.
 void sim_main(const char *what);
+// sim_links fails where the program does not link a framework of Apple's.
+void sim_links(const char *framework, const char *what);
 // sim_alive fails for an object that ended, and for what is none.
 void sim_alive(id o, const char *what);
 bool sim_is_block(id o);
@@ -92,7 +95,8 @@ void sim_say(const char *what, ...) __attribute__((sentinel)); // words, ended b
 void sim_systray(void (*selected)(int), void (*opened)(void));
 
 // struct sim_row is a line of the table of Apple's classes: "NSAlert : NSObject",
-// "-layout" with its types, "+alloc"; "@NSApplicationDelegate" begins a protocol.
+// "-layout" with its types, "+alloc"; "@NSApplicationDelegate" begins a protocol, and
+// "=ServiceManagement" the classes of a framework that the app itself links.
 struct sim_row {
 	const char *name, *types;
 	void (*act)(struct sim_call *);

@@ -108,7 +108,8 @@ const struct sim_row sim_table[] = {
 	{"+sharedWorkspace", "@@:", act_kept},
 	{"-openURL:", "B@:@", act_open},
 
-	// UserNotifications: UNUserNotificationCenter.h, UNNotificationContent.h, UNNotificationRequest.h, UNNotification.h, UNNotificationResponse.h
+	{"=UserNotifications", NULL, NULL},
+	// UNUserNotificationCenter.h, UNNotificationContent.h, UNNotificationRequest.h, UNNotification.h, UNNotificationResponse.h
 	{"UNUserNotificationCenter : NSObject", NULL, NULL},
 	{"+currentNotificationCenter", "@@:", act_center},
 	{"-setDelegate:", "v@:@", NULL},
@@ -131,7 +132,8 @@ const struct sim_row sim_table[] = {
 	{"UNNotificationResponse : NSObject", NULL, NULL},
 	{"-notification", "@@:", NULL},
 
-	// ServiceManagement: SMAppService.h
+	{"=ServiceManagement", NULL, NULL},
+	// SMAppService.h
 	{"SMAppService : NSObject", NULL, NULL},
 	{"+daemonServiceWithPlistName:", "@@:@", act_daemon},
 	{"+mainAppService", "@@:", act_login},

@@ -30,6 +30,7 @@ var faults = map[string]func(){
 	"unknown selector": func() { do(objc.NewObject(), "fly") },
 	"argument":         func() { do(objc.GetClass("NSFont"), "monospacedSystemFontOfSize:weight:", 40, 0.4) },
 	"too few":          func() { do(objc.GetClass("NSFont"), "monospacedSystemFontOfSize:weight:", 40.0) },
+	"not linked":       func() { objc.GetClass("SMAppService") },
 	"answer": func() {
 		objc.Call[int](foundation.URL_URLWithString("fulmen:a"), objc.Sel("absoluteString"))
 	},
