@@ -16,7 +16,7 @@ import (
 )
 
 // patience bounds whatever a test waits for.
-const patience = time.Minute
+const patience = 3 * time.Minute
 
 // bus is a session bus of the test's own, with the part of a desktop that shows
 // menus and notifications.
