@@ -41,6 +41,12 @@ func TestATakeOverOutranksTheNextHome(t *testing.T) {
 	is.Equal(third.Role, RoleHome)
 	is.Equal(third.Job.Epoch, api.NextTerm(2))
 	is.Equal(third.Job.NextHome, api.NodeID(""))
+
+	g.next(TakeOver{}) // so does the home itself, which asks nobody any more
+	is.Equal(g.s.Role, RoleHome)
+	is.Equal(g.s.Job.Home, nodeID(0))
+	is.True(g.s.Job.Epoch > 2)
+	is.Equal(g.s.Job.NextHome, api.NodeID(""))
 }
 
 // The node to which a job was handed does not know whom the home before told of
