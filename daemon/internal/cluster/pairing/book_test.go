@@ -46,6 +46,11 @@ func TestOneCodeAtATime(t *testing.T) {
 func TestInvitationsAreForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is, m, other := macs(t)
+		invited := func() int {
+			m.book.mu.Lock()
+			defer m.book.mu.Unlock()
+			return len(m.book.invites)
+		}
 		for range MaxInvitations {
 			_, _, err := m.book.Invite(m.Public(), nil, 7732, time.Minute)
 			is.NoErr(err)
@@ -58,11 +63,11 @@ func TestInvitationsAreForgotten(t *testing.T) {
 		time.Sleep(time.Minute + explainFor - time.Nanosecond)
 		synctest.Wait()
 		is.True(m.book.IsListening()) // who comes too late is told why
-		is.Equal(len(m.book.invites), MaxInvitations)
+		is.Equal(invited(), MaxInvitations)
 		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		is.True(!m.book.IsListening())
-		is.Equal(len(m.book.invites), 0)
+		is.Equal(invited(), 0)
 		_, _, err = m.book.Invite(m.Public(), nil, 7732, time.Minute)
 		is.NoErr(err)
 	})
