@@ -2,6 +2,7 @@ package sidechannel_test
 
 import (
 	"io"
+	"strings"
 	"testing"
 	"time"
 
@@ -197,5 +198,7 @@ func TestADaemonThatEndsDuringTheHandshake(t *testing.T) {
 		d.nodes[1].channels.Shut()
 		pass(tick)
 		is.Equal(d.failure(ref(0)), api.ReasonSideChannelLost)
+		// The home adds where rank 0 is: both ends are named.
+		is.True(strings.HasPrefix(d.failed(ref(0)).Message, "The connection of rank 0 to ") && strings.HasSuffix(d.failed(ref(0)).Message, ", on which rank 1 joined the group, broke."))
 	})
 }
