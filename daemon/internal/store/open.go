@@ -172,7 +172,7 @@ func (s *Store) load() error {
 		err = s.judge(err, "write")
 		return errors.Join(err, s.closeFile())
 	}
-	s.longest.Store(0) // it may be of another file, before it was compacted
+	s.longest = 0 // it may be of another file, before it was compacted
 	s.isCut()
 	return nil
 }

@@ -32,8 +32,8 @@ type Store struct {
 	// file is bbolt's, to let go of it where bbolt itself cannot any more.
 	file *os.File
 
-	// longest is how long the file was; bbolt never makes it shorter.
-	longest atomic.Int64
+	// longest is how long the file was, guarded by use; bbolt never makes it shorter.
+	longest int64
 
 	// isFull says that the last write found no room.
 	isFull atomic.Bool
@@ -181,15 +181,14 @@ func (s *Store) fail(err error) error {
 }
 
 // isCut reports whether the file is shorter than it was: bbolt itself finds that out
-// only at a page that is missing.
+// only at a page that is missing. The caller holds use.
 func (s *Store) isCut() bool {
-	longest := s.longest.Load() // before the file is looked at, which may grow meanwhile
 	info, err := s.file.Stat()
 	if err != nil {
 		return false
 	}
-	s.longest.CompareAndSwap(longest, max(longest, info.Size())) // who lost against another left no less
-	return info.Size() < longest
+	s.longest = max(s.longest, info.Size())
+	return info.Size() < s.longest
 }
 
 func (s *Store) failure() error {
