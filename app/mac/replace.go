@@ -2,7 +2,6 @@ package mac
 
 import (
 	"errors"
-	"fmt"
 	"path/filepath"
 	"syscall"
 
@@ -39,10 +38,11 @@ func replaceScript(from, to string) string {
 
 // notMoved is what to say where the app stays where it is, with what macOS said.
 func notMoved(err error) *api.Error {
-	told := api.Errorf(api.ReasonNotInApplications, "", "Fulmen could not move itself into the Applications folder.")
+	said := ""
 	if errno, ok := errors.AsType[syscall.Errno](err); ok {
-		told.Message = fmt.Sprintf("Fulmen could not move itself into the Applications folder: %s.", errno.Error())
+		said = ": " + errno.Error()
 	}
+	told := api.Errorf(api.ReasonNotInApplications, "", "Fulmen could not move itself into the Applications folder%s.", said)
 	told.Data.Remedy = "Drag it there."
 	return told
 }

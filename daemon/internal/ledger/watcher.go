@@ -121,8 +121,9 @@ func (w *Watcher) signal() {
 	}
 }
 
-// offer queues, for a watcher in the ledger's list, what the filter covers, all or nothing of it at once for the
-// reader. It returns false when the watcher is too far behind and is over.
+// offer queues, for a watcher in the ledger's list, what the filter covers, all or
+// nothing of it at once for the reader. It returns false when the watcher is too far
+// behind and is over.
 func (w *Watcher) offer(items []item) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

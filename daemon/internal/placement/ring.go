@@ -94,8 +94,8 @@ func (r *rings) has(n int, required set) bool {
 	return false
 }
 
-// ring finds the best set of least to most nodes, of which there are enough, that can be put in a ring: the
-// fewest nodes, then the best score. With more than a search can be carried to
+// ring finds the best set of least to most nodes, of which there are enough, that can
+// be put in a ring: the fewest nodes, then the best score. With more than a search can be carried to
 // its end, some ring is found.
 func (f *field) ring(least, most int) (found, bool) {
 	most = min(most, len(f.nodes))
