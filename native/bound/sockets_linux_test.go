@@ -84,7 +84,7 @@ func twoHosts(t *testing.T) (inA, inB func(func())) {
 func TestPathKeepsToItsInterface(t *testing.T) {
 	is := is.New(t)
 	inA, inB := twoHosts(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 
 	listeners := map[net.Listener]string{}

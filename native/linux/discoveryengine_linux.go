@@ -55,7 +55,7 @@ func startEngine(m *machine) (*engine, error) {
 	}
 	e.watch = &watch{
 		machine: m, listeners: opened, areas: [][]native.Area{{native.AreaNetwork}},
-		hint: func(native.Hint) { signal(e.changed) }, isPatient: true,
+		hint: func(native.Hint) { signal(e.changed) },
 	}
 	if err := e.watch.begin(); err != nil {
 		return nil, err

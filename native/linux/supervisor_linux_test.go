@@ -330,7 +330,7 @@ func TestAUnitThatIsGivenItsSocket(t *testing.T) {
 	is.True(errors.Is(err, fs.ErrNotExist))
 }
 
-// A daemon was killed when it had made the file of a record and not written it.
+// A power cut has left a record without a text.
 func TestAnEmptyRecordIsOfNoProcess(t *testing.T) {
 	is := is.New(t)
 	s, folder := bench(t)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"os"
-	"runtime"
 	"slices"
 	"sync"
 
@@ -52,8 +51,6 @@ type watch struct {
 	running   sync.WaitGroup
 	once      sync.Once
 	err       error
-	// isPatient says to let those go first who wait for the same news.
-	isPatient bool
 
 	emitting sync.Mutex // one hint at a time
 	hint     func(native.Hint)
@@ -123,9 +120,6 @@ func (w *watch) hear(s socket, file *os.File, areas []native.Area) {
 	if err == nil {
 		var failed error
 		err = raw.Read(func(fd uintptr) (isOver bool) {
-			if w.isPatient {
-				runtime.Gosched()
-			}
 			for failed == nil {
 				if failed = s.ready(unix.POLLIN, w.emit); failed != nil || !isReadable(fd) {
 					break

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"fulmen/native"
-	"fulmen/native/smallfile"
+	"fulmen/native/atomicfile"
 )
 
 // Variable is in the environment of every process of a unit, its value being the
@@ -93,32 +93,27 @@ func (s Store) Add(r Record) error {
 	if err != nil {
 		return err
 	}
-	err = smallfile.Create(s.path(r.Label), text, 0o600)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err = os.MkdirAll(s.Folder, 0o700); err == nil {
-			err = smallfile.Create(s.path(r.Label), text, 0o600)
-		}
+	if err := os.MkdirAll(s.Folder, 0o700); err != nil {
+		return err
 	}
+	err = atomicfile.Create(s.path(r.Label), text, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		return native.ErrExists
 	}
 	return err
 }
 
-// Set replaces the record, which is there.
+// Set replaces the record.
 func (s Store) Set(r Record) error {
 	text, err := encode(r)
 	if err != nil {
 		return err
 	}
-	return smallfile.Overwrite(s.path(r.Label), text)
+	return atomicfile.Write(s.path(r.Label), text, 0o600)
 }
 
 func encode(r Record) ([]byte, error) {
 	text, err := json.Marshal(r)
-	if len(text) >= smallfile.Most {
-		err = smallfile.ErrTooLong
-	}
 	return append(text, '\n'), err
 }
 
@@ -137,8 +132,8 @@ func (s Store) Get(l string) (Record, error) {
 	return Decode(text, l)
 }
 
-// Decode reads the text of the record of a label. One without any is that of a
-// daemon which was killed in [Store.Add]: nothing was started.
+// Decode reads the text of the record of a label. One without any is what a power
+// cut has left, since records are not synced: its unit has ended.
 func Decode(text []byte, l string) (Record, error) {
 	if len(text) == 0 {
 		return Record{Label: l}, nil

@@ -5,10 +5,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-)
 
-// temporary begins the name of a file that is not complete.
-const temporary = ".fulmen-part-"
+	"fulmen/native/atomicfile"
+)
 
 // WriteFile puts data under path so that a reader, and whoever comes after a
 // crash or a power cut, finds the old file or the new one and never a part: it
@@ -23,23 +22,11 @@ func WriteFile(path string, data []byte, perm os.FileMode) error {
 	return Explain(replace(target, data, perm), "write", path)
 }
 
-func replace(path string, data []byte, perm os.FileMode) (err error) {
-	file, err := os.CreateTemp(filepath.Dir(path), temporary+"*")
-	if err != nil {
+func replace(path string, data []byte, perm os.FileMode) error {
+	if err := atomicfile.WriteSynced(path, data, perm); err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(file.Name()))
-		}
-	}()
-	_, err = file.Write(data)
-	// Sync is F_FULLFSYNC on macOS, where fsync leaves data in the drive's cache.
-	err = errors.Join(err, file.Chmod(perm), file.Sync(), file.Close())
-	if err != nil {
-		return err
-	}
-	return Rename(file.Name(), path)
+	return SyncFolder(filepath.Dir(path))
 }
 
 // Rename gives a file its name for good: it lasts through a power cut. The new
@@ -68,7 +55,7 @@ func RemoveParts(folder string) error {
 		return Explain(err, "read the folder", folder)
 	}
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), temporary) && e.Type().IsRegular() {
+		if strings.HasPrefix(e.Name(), atomicfile.Prefix) && e.Type().IsRegular() {
 			err = errors.Join(err, os.Remove(filepath.Join(folder, e.Name())))
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/home/hometest"
+	"fulmen/native/atomicfile"
 )
 
 func names(t *testing.T, folder string) []string {
@@ -94,12 +95,12 @@ func TestWriteFileWithoutPermission(t *testing.T) {
 func TestRemoveParts(t *testing.T) {
 	is := is.New(t)
 	dir := t.TempDir()
-	for _, name := range []string{temporary + "1", temporary + "22", "state.db", ".hidden"} {
+	for _, name := range []string{atomicfile.Prefix + "1", atomicfile.Prefix + "22", "state.db", ".hidden"} {
 		is.NoErr(os.WriteFile(filepath.Join(dir, name), nil, 0o600))
 	}
-	is.NoErr(os.Mkdir(filepath.Join(dir, temporary+"folder"), 0o700))
+	is.NoErr(os.Mkdir(filepath.Join(dir, atomicfile.Prefix+"folder"), 0o700))
 	is.NoErr(RemoveParts(dir))
-	is.Equal(names(t, dir), []string{temporary + "folder", ".hidden", "state.db"})
+	is.Equal(names(t, dir), []string{atomicfile.Prefix + "folder", ".hidden", "state.db"})
 }
 
 func TestExplainKeepsWhatIsForPeople(t *testing.T) {

@@ -25,7 +25,7 @@ func (r *Ranks) Forget(ctx context.Context, job api.JobID, output api.OutputPoli
 		if output != "" {
 			h.Output = output
 		}
-		r.endOne(h, causeOf(api.ReasonJobDeleted), 0)
+		r.endOne(h, causeOf(api.ReasonJobDeleted, ""), 0)
 	}
 	r.mu.Unlock()
 	for _, h := range ranks {

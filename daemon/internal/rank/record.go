@@ -2,17 +2,15 @@ package rank
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/rank/shimproto"
-	"fulmen/native/smallfile"
+	"fulmen/native/atomicfile"
 )
 
 const (
@@ -93,50 +91,20 @@ func readWhole(path string, into any) error {
 	if len(text) > maxRecord {
 		return fmt.Errorf("%s is longer than %d bytes", path, maxRecord)
 	}
-	if len(text) == 0 {
-		// A daemon was killed when it had made the file: what follows was not begun.
-		return fmt.Errorf("%s is empty: %w", path, fs.ErrNotExist)
-	}
 	if err := json.Unmarshal(text, into); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil
 }
 
-// writeWhole makes a file, for its owner alone, or replaces it in one step. It is
+// writeWhole replaces a file, for its owner alone, in one step. It is
 // not synced: what a power cut loses is about processes that it ended as well.
 func writeWhole(path string, value any) error {
 	text, err := json.Marshal(value)
 	if err != nil {
 		return err
 	}
-	text = append(text, '\n')
-	err = smallfile.Overwrite(path, text)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = smallfile.Create(path, text, 0o600)
-	}
-	if errors.Is(err, smallfile.ErrTooLong) {
-		err = replaceWhole(path, text)
-	}
-	return err
-}
-
-// replaceWhole replaces a file that is too large to be written in one step.
-func replaceWhole(path string, text []byte) (err error) {
-	temp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(temp.Name()))
-		}
-	}()
-	_, err = temp.Write(text)
-	if err = errors.Join(err, temp.Close()); err != nil {
-		return err
-	}
-	return os.Rename(temp.Name(), path)
+	return atomicfile.Write(path, append(text, '\n'), 0o600)
 }
 
 // readEnd reads the record of a rank's end. What its account has put in the place

@@ -1,8 +1,6 @@
 package rank
 
 import (
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -69,19 +67,6 @@ func TestARecordIsWrittenWhole(t *testing.T) {
 	files, err := os.ReadDir(filepath.Dir(folder))
 	is.NoErr(err)
 	is.Equal(len(files), 1)
-}
-
-// A daemon is killed between making a file and writing it: as if it had not begun.
-func TestAnEmptyRecordIsNone(t *testing.T) {
-	is := is.New(t)
-	folder := filepath.Join(t.TempDir(), "0")
-	is.NoErr(os.WriteFile(recordPath(folder), nil, 0o600))
-	_, err := readRecord(folder)
-	is.True(errors.Is(err, fs.ErrNotExist))
-	is.NoErr(os.WriteFile(filepath.Join(filepath.Dir(folder), fenceFile), nil, 0o600))
-	none, err := readFence(filepath.Dir(folder))
-	is.True(errors.Is(err, fs.ErrNotExist))
-	is.Equal(none, fence{})
 }
 
 // An account that owns its rank's folder cannot make the daemon read, or wait

@@ -2,15 +2,12 @@ package shimproto
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 
-	"fulmen/native/smallfile"
+	"fulmen/native/atomicfile"
 )
 
 // Names of the two files in a rank's folder.
@@ -32,39 +29,13 @@ func WriteSpec(folder string, s Spec) error {
 	if err != nil {
 		return err
 	}
-	// A new folder has none, and nobody reads one before this has returned.
-	path := filepath.Join(folder, SpecFile)
-	if err = smallfile.Create(path, data, 0o600); errors.Is(err, fs.ErrExist) {
-		err = replaceFile(path, data, false)
-	}
-	return err
+	return atomicfile.Write(filepath.Join(folder, SpecFile), data, 0o600)
 }
 
-// ForgetEnvironment takes the values of environment variables out of spec.json. The
-// file is written over in place, since its one reader has read it: a crash meanwhile
-// leaves the old one, the new one or, of a long one, something that is no spec and no
-// value beside it.
+// ForgetEnvironment takes the values of environment variables out of spec.json.
 func ForgetEnvironment(folder string, s Spec) error {
 	s.Env = nil
-	if err := s.Check(); err != nil {
-		return err
-	}
-	data, err := encodeFile(SpecFile, s, s.Extra)
-	if err != nil {
-		return err
-	}
-	// Of a file that is cut first, a file system may write what comes to the disk at
-	// once, while the rank waits.
-	path := filepath.Join(folder, SpecFile)
-	if err := smallfile.Overwrite(path, data); !errors.Is(err, smallfile.ErrTooLong) {
-		return err
-	}
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_TRUNC|syscall.O_NOFOLLOW, 0)
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(data)
-	return errors.Join(err, file.Close())
+	return WriteSpec(folder, s)
 }
 
 // ReadSpec reads spec.json.
@@ -85,7 +56,16 @@ func WriteExit(folder string, r ExitRecord) error {
 	if err != nil {
 		return err
 	}
-	return replaceFile(filepath.Join(folder, ExitFile), data, true)
+	if err := atomicfile.WriteSynced(filepath.Join(folder, ExitFile), data, 0o600); err != nil {
+		return err
+	}
+	// The file is in place; a folder that cannot be synced (some file systems)
+	// costs durability over a power cut only.
+	if folder, err := os.Open(folder); err == nil {
+		folder.Sync()
+		folder.Close()
+	}
+	return nil
 }
 
 // ReadExit reads exit.json. fs.ErrNotExist means that the rank has not ended,
@@ -128,35 +108,4 @@ func encodeFile(name string, v any, extra map[string]json.RawMessage) ([]byte, e
 		err = fmt.Errorf("%s: %w", name, ErrTooLong)
 	}
 	return append(data, '\n'), err
-}
-
-// replaceFile replaces the file in one step, for its owner alone: a crash at any
-// moment leaves the old one or the new one.
-func replaceFile(path string, data []byte, sync bool) (err error) {
-	temp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(temp.Name()))
-		}
-	}()
-	_, err = temp.Write(data) // CreateTemp has made it for its owner alone
-	if sync {
-		err = errors.Join(err, temp.Sync())
-	}
-	if err = errors.Join(err, temp.Close()); err != nil {
-		return err
-	}
-	if err = os.Rename(temp.Name(), path); err != nil || !sync {
-		return err
-	}
-	// The file is in place; a folder that cannot be synced (some file systems)
-	// costs durability over a power cut only.
-	if folder, openErr := os.Open(filepath.Dir(path)); openErr == nil {
-		folder.Sync()
-		folder.Close()
-	}
-	return nil
 }
