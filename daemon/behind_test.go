@@ -5,6 +5,8 @@ import (
 	"crypto/ed25519"
 	"log/slog"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -82,4 +84,45 @@ func TestWhatComesAgainIsWrittenLate(t *testing.T) {
 	save(doc(self, api.KindRank, 12)) // nothing waits any more
 	is.Equal(stored()[rank.Key()], uint64(12))
 	is.NoErr(b.db.Close())
+}
+
+// A document that comes while an older one is being written is not replaced by that where
+// the writing fails.
+func TestWhatIsNewerStays(t *testing.T) {
+	is := is.New(t)
+	db, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "state.db"), store.Options{Buckets: buckets()})
+	is.NoErr(err)
+	defer db.Close()
+	b := newBehind(storage{db}, "", nativetest.NewClock(time.Time{}), slog.New(slog.DiscardHandler))
+	save := func(seq uint64) {
+		d := api.Document{Node: "other", Kind: api.KindJob, Name: strings.Repeat("x", 1<<16)} // a key too long for the database
+		d.SetVersion(api.Version{Inc: 1, Seq: seq})
+		is.NoErr(b.Save([]api.Document{d}, nil))
+	}
+	noted := func() (seqs []uint64) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		for _, d := range b.docs {
+			seqs = append(seqs, d.Version().Seq)
+		}
+		return seqs
+	}
+	save(1)
+	begun, goOn, written := make(chan struct{}), make(chan struct{}), make(chan error)
+	go func() {
+		_ = db.Update(func(store.Writer) error { // which keeps others waiting
+			close(begun)
+			<-goOn
+			return nil
+		})
+	}()
+	<-begun
+	go func() { written <- b.Flush() }()
+	for len(noted()) > 0 {
+		runtime.Gosched()
+	}
+	save(2)
+	close(goOn)
+	is.True(<-written != nil)
+	is.Equal(noted(), []uint64{2})
 }

@@ -45,11 +45,11 @@ func (d *daemon) checkState() api.DoctorCheck {
 	if err := unix.Access(folder, unix.W_OK); err != nil {
 		return answer(check, api.ReasonStateReadOnly, fmt.Sprintf("The state folder %s cannot be written%s.", folder, native.Said(err)))
 	}
-	var disk unix.Statfs_t
-	if err := unix.Statfs(folder, &disk); err != nil {
+	free, err := native.FreeBytes(folder)
+	if err != nil {
 		return api.DoctorCheck{Check: check, Answer: api.AnswerUnknown, Reason: api.ReasonReadFailed, Text: fmt.Sprintf("The disk of %s cannot be examined%s.", folder, native.Said(err))}
 	}
-	if free := disk.Bavail * uint64(disk.Bsize); free < leastFree {
+	if free < leastFree {
 		return answer(check, api.ReasonDiskFull, fmt.Sprintf("The disk of %s has %d MB left.", folder, free/1e6))
 	}
 	return answer(check, "", "The state folder can be written ("+folder+").")

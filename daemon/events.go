@@ -51,10 +51,9 @@ func (e *events) run(ctx context.Context) {
 	defer doneGraph()
 	var following sync.WaitGroup
 	defer following.Wait()
-	following.Go(func() {
-		for ctx.Err() == nil {
-			e.followDocuments(ctx, nudge)
-		}
+	following.Go(func() { // the documents that nothing else is derived from
+		d.ledger.FollowEach(ctx, ledger.WatchOptions{Name: "events", Filter: ledger.Filter{Kinds: []api.Kind{api.KindCondition, api.KindJob}}, Passive: true},
+			func(ledger.Change) { nudge() })
 	})
 	d.seeMachine(ctx, nodes)
 	var before event.Moment
@@ -95,19 +94,6 @@ func (d *daemon) seeMachine(ctx context.Context, nodes <-chan struct{}) {
 		select {
 		case <-nodes:
 		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-// followDocuments nudges at every change of the documents that nothing else is
-// derived from. It returns when it has to begin anew.
-func (e *events) followDocuments(ctx context.Context, nudge func()) {
-	_, watcher := e.daemon.ledger.Watch(ledger.WatchOptions{Name: "events", Filter: ledger.Filter{Kinds: []api.Kind{api.KindCondition, api.KindJob}}, Passive: true})
-	defer watcher.Close()
-	for {
-		nudge()
-		if _, err := watcher.Next(ctx); err != nil {
 			return
 		}
 	}

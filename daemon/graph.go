@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
@@ -102,35 +101,25 @@ func (g *graph) cablesNow() []api.Cable {
 
 // run follows the documents until ctx ends.
 func (g *graph) run(ctx context.Context) error {
-	for ctx.Err() == nil {
-		if err := g.follow(ctx); !errors.Is(err, api.ReasonLagged) {
-			return err
-		}
-	}
-	return ctx.Err()
-}
-
-// follow is one subscription; one that lagged is taken anew.
-func (g *graph) follow(ctx context.Context) error {
-	found, watcher := g.ledger.Watch(ledger.WatchOptions{Name: "graph", Filter: ledger.Filter{Kinds: graphKinds()}, Passive: true})
-	defer watcher.Close()
+	found, documents := g.ledger.Follow(ledger.WatchOptions{Name: "graph", Filter: ledger.Filter{Kinds: graphKinds()}, Passive: true})
+	defer documents.Close()
 	g.see(ledger.Change{Put: found})
 	for {
 		g.draw()
-		change, err := watcher.Next(ctx)
+		change, err := documents.Next(ctx)
 		if err != nil {
 			return err
 		}
 		g.see(change)
 		settled, cancel := context.WithTimeout(ctx, graphSettle)
-		for err == nil {
-			if change, err = watcher.Next(settled); err == nil {
+		for err == nil && !change.Whole {
+			if change, err = documents.Next(settled); err == nil {
 				g.see(change)
 			}
 		}
 		cancel()
-		if ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
-			return err
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
 		}
 	}
 }

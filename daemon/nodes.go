@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -44,18 +43,6 @@ func (d *daemon) openNodes() {
 
 // run derives the view anew after every change, until ctx ends.
 func (n *nodes) run(ctx context.Context) error {
-	for ctx.Err() == nil {
-		if err := n.follow(ctx); !errors.Is(err, api.ReasonLagged) {
-			return err
-		}
-	}
-	return ctx.Err()
-}
-
-// follow is one subscription; one that lagged is taken anew.
-func (n *nodes) follow(ctx context.Context) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
 	wake := make(chan struct{}, 1)
 	nudge := func() {
 		select {
@@ -65,17 +52,12 @@ func (n *nodes) follow(ctx context.Context) error {
 	}
 	stop := n.node.Watch(nudge)
 	defer stop()
-	_, watcher := n.ledger.Watch(ledger.WatchOptions{Name: "nodes", Filter: ledger.Filter{Kinds: liveness.Kinds()}, Passive: true})
-	defer watcher.Close()
-	go func() {
-		for {
-			if _, err := watcher.Next(ctx); err != nil {
-				cancel(err)
-				return
-			}
-			nudge()
-		}
-	}()
+	var following sync.WaitGroup
+	defer following.Wait()
+	following.Go(func() {
+		n.ledger.FollowEach(ctx, ledger.WatchOptions{Name: "nodes", Filter: ledger.Filter{Kinds: liveness.Kinds()}, Passive: true},
+			func(ledger.Change) { nudge() })
+	})
 	for {
 		n.derive()
 		n.tellIsolations()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
-	"errors"
 	"net/netip"
 	"slices"
 	"sync"
@@ -106,42 +105,23 @@ func (p *published) target(job gate.Known, ref api.RankRef, port int) bool {
 
 // run follows the jobs until ctx ends.
 func (p *published) run(ctx context.Context) error {
-	for ctx.Err() == nil {
-		if err := p.follow(ctx); !errors.Is(err, api.ReasonLagged) {
-			return err
-		}
-	}
-	return ctx.Err()
-}
-
-// follow is one subscription; one that lagged is taken anew.
-func (p *published) follow(ctx context.Context) error {
-	found, watcher := p.daemon.ledger.Watch(ledger.WatchOptions{
+	return p.daemon.ledger.FollowEach(ctx, ledger.WatchOptions{
 		Name: "relay", Filter: ledger.Filter{Kinds: []api.Kind{api.KindJob, api.KindNetwork}}, Passive: true,
-	})
-	defer watcher.Close()
-	p.see(found)
-	for {
-		change, err := watcher.Next(ctx)
-		if err != nil {
-			return err
-		}
-		p.see(change.Put)
-		for _, key := range change.Del {
-			if key.Kind == api.KindJob {
-				p.settle(api.JobID(key.Name))
-			}
-		}
-	}
+	}, p.see)
 }
 
-func (p *published) see(records []*ledger.Record) {
-	for _, record := range records {
+func (p *published) see(change ledger.Change) {
+	for _, record := range change.Put {
 		switch key := record.Key(); {
 		case key.Kind == api.KindJob:
 			p.settle(api.JobID(key.Name))
 		case key.Node == p.daemon.identity.Node:
 			p.NetworksChanged()
+		}
+	}
+	for _, key := range change.Del {
+		if key.Kind == api.KindJob {
+			p.settle(api.JobID(key.Name))
 		}
 	}
 }

@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"fulmen/daemon/api"
@@ -52,12 +51,9 @@ func (d *daemon) runChanges(ctx context.Context) error {
 	} else {
 		d.forgetChanges()
 	}
-	for ctx.Err() == nil {
-		if err := d.followChanges(ctx); !errors.Is(err, api.ReasonLagged) {
-			return err
-		}
-	}
-	return ctx.Err()
+	return d.ledger.FollowEach(ctx, ledger.WatchOptions{Name: "rdma", Passive: true, Filter: ledger.Filter{
+		Kinds: append(graphKinds(), api.KindRDMAChange),
+	}}, d.seeChanges)
 }
 
 // forgetChanges ends what this node said of changes that it has no record of any
@@ -76,28 +72,16 @@ func (d *daemon) forgetChanges() {
 	}
 }
 
-// followChanges is one subscription; one that lagged is taken anew.
-func (d *daemon) followChanges(ctx context.Context) error {
-	found, watcher := d.ledger.Watch(ledger.WatchOptions{Name: "rdma", Passive: true, Filter: ledger.Filter{
-		Kinds: append(graphKinds(), api.KindRDMAChange),
-	}})
-	defer watcher.Close()
-	change := ledger.Change{Put: found}
-	for {
-		for _, record := range change.Put {
-			var theirs api.RDMAChange
-			if key := record.Key(); key.Kind == api.KindRDMAChange && key.Node != d.identity.Node && record.Decode(&theirs) == nil {
-				d.changes.Heard(key.Node, theirs)
-			}
+// seeChanges gives the changes for RDMA what documents say.
+func (d *daemon) seeChanges(change ledger.Change) {
+	for _, record := range change.Put {
+		var theirs api.RDMAChange
+		if key := record.Key(); key.Kind == api.KindRDMAChange && key.Node != d.identity.Node && record.Decode(&theirs) == nil {
+			d.changes.Heard(key.Node, theirs)
 		}
-		about, own := d.whatChanged(change)
-		if about {
-			d.changes.Look(own)
-		}
-		var err error
-		if change, err = watcher.Next(ctx); err != nil {
-			return err
-		}
+	}
+	if about, own := d.whatChanged(change); about {
+		d.changes.Look(own)
 	}
 }
 

@@ -358,6 +358,7 @@ func (d *daemon) openParts(ctx context.Context) error {
 	}
 	d.canRaise.Store(true)
 	d.configured()
+	d.diskFull()
 	d.tellPlatform(ctx)
 	d.openLife()
 	if aside := d.database.Aside(); aside != nil {

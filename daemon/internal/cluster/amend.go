@@ -114,7 +114,7 @@ func (r *Roster) Missing(have []EntryHash) []SignedEntry {
 	for _, hash := range have {
 		if s := r.history.index[hash]; s != nil {
 			known.add(s)
-			known.join(s.past)
+			known.join(&s.past)
 		}
 	}
 	var missing []SignedEntry

@@ -16,7 +16,7 @@ func (r *Roster) At(heads []EntryHash) (*Roster, bool) {
 			return nil, false
 		}
 		all.add(s)
-		all.join(s.past)
+		all.join(&s.past)
 	}
 	var log []SignedEntry
 	for _, s := range r.history.steps { // none before what it is after

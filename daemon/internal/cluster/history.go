@@ -84,7 +84,7 @@ func (h *history) add(signed SignedEntry) error {
 			return ErrGap
 		}
 		s.past.add(parent)
-		s.past.join(parent.past)
+		s.past.join(&parent.past)
 		s.depth = max(s.depth, parent.depth+1)
 	}
 	if !h.hasAddition(e.By, s) {
@@ -119,10 +119,7 @@ func (h *history) sort() {
 }
 
 func (h *history) heads() []EntryHash {
-	open := map[EntryHash]bool{}
-	for _, s := range h.steps {
-		open[s.hash] = true
-	}
+	open := maps.Clone(h.index)
 	for _, s := range h.steps {
 		for _, after := range s.entry.After {
 			delete(open, after)

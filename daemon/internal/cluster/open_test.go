@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -142,13 +143,31 @@ func TestUnusableKeyFileIsAnErrorAndStays(t *testing.T) {
 			_, err := OpenIdentity(filepath.Dir(path), otherMac, testTime()) // on other hardware neither
 			is.True(errors.Is(err, tt.want))
 			is.True(strings.Contains(err.Error(), path)) // names the file
-			is.True(api.AsError(err).Data.Remedy != "")
+			next := map[api.Reason]string{api.ReasonStateCorrupt: "from a backup", api.ReasonInsecurePermissions: "chmod 600 "}[tt.want]
+			is.True(strings.Contains(api.AsError(err).Data.Remedy, next))
 			is.True(!strings.Contains(fmt.Sprint(err), seed)) // and not the secret
 			kept, err := os.ReadFile(path)
 			is.NoErr(err)
 			is.Equal(string(kept), tt.text)
 		})
 	}
+}
+
+// ofAnother is a file of another account.
+type ofAnother struct{ fs.FileInfo }
+
+func (ofAnother) Sys() any { return &syscall.Stat_t{Uid: uint32(os.Geteuid()) + 1} }
+
+func TestKeyFileOfAnotherAccount(t *testing.T) {
+	is := is.New(t)
+	path := filepath.Join(t.TempDir(), api.KeyFile)
+	is.NoErr(os.WriteFile(path, nil, 0o600))
+	info, err := os.Stat(path)
+	is.NoErr(err)
+	is.NoErr(checkPrivate(path, info))
+	err = checkPrivate(path, ofAnother{info})
+	is.True(errors.Is(err, api.ReasonInsecurePermissions))
+	is.True(strings.Contains(err.Error(), fmt.Sprintf("chown %d ", os.Geteuid())))
 }
 
 func TestKeyFileThatIsNoFile(t *testing.T) {

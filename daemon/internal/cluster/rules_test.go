@@ -28,7 +28,7 @@ func TestSet(t *testing.T) {
 			sets[at].add(&step{number: number})
 			want[at][number] = true
 			if r.IntN(10) == 0 {
-				sets[at].join(sets[1-at])
+				sets[at].join(&sets[1-at])
 				for n := range want[1-at] {
 					want[at][n] = true
 				}
@@ -100,6 +100,46 @@ func TestVotersOfThen(t *testing.T) {
 	}
 	_, known = d.view[2].VotersAt(other)
 	is.True(!known) // it has not heard of that half
+	before := d.view[0].Head()
+	d.view[2], d.view[3] = d.view[0], d.view[1]
+	d.remove(2, 1)
+	d.remove(3, 1)
+	d.meet(0, 2, 3)
+	is.Equal(len(d.view[0].Heads()), 2)
+	is.True(before != d.view[0].Head()) // of two heads, too
+}
+
+// What an entry names that adds nobody is no member by it.
+func TestOnlyAnAdditionMakesAMember(t *testing.T) {
+	is := is.New(t)
+	self, other := testIdentity(1), testIdentity(2).Node
+	for _, kind := range []EntryType{EntryRemove, "of a later version"} {
+		r := testRoster(t)
+		e, err := SignEntry(Entry{Type: kind, After: r.Heads(), By: self.Node, At: api.TimeOf(testTime()), Node: other}, self)
+		is.NoErr(err)
+		r, fresh, err := r.Merge([]SignedEntry{e})
+		is.NoErr(err)
+		is.Equal(len(fresh), 1) // it is kept and passed on
+		is.Equal(len(r.Members()), 1)
+		is.True(!r.IsMember(other) && !r.IsRemoved(other))
+	}
+}
+
+// Who signs in the name of another has not signed it.
+func TestSignedInTheNameOfAnother(t *testing.T) {
+	is := is.New(t)
+	entry := testRoster(t).Log()[0]
+	is.NoErr(entry.Verify(testIdentity(1).Public()))
+	other := testIdentity(2)
+	entry.Sig = ed25519.Sign(other.key, entrySigningBytes(entry.Raw))
+	for _, key := range []ed25519.PublicKey{other.Public(), testIdentity(1).Public(), nil} {
+		is.True(errors.Is(entry.Verify(key), api.ReasonBadSignature))
+	}
+	// An id can be made of what is no key, with which nothing can be verified.
+	short := ed25519.PublicKey("short")
+	raw, err := json.Marshal(Entry{Type: EntryRemove, After: []EntryHash{entry.Hash()}, By: api.NodeIDFromKey(short), At: api.TimeOf(testTime()), Node: testIdentity(1).Node})
+	is.NoErr(err)
+	is.True(errors.Is(SignedEntry{Raw: raw, Sig: entry.Sig}.Verify(short), api.ReasonBadSignature))
 }
 
 // A sample is the heads, and what thins out from the newest to the first entry.

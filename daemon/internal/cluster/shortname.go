@@ -26,7 +26,7 @@ func ShortName(computer string, node api.NodeID) string {
 		text := spell(c)
 		switch {
 		case text != "":
-			if isGap && b.Len() > 0 {
+			if isGap {
 				b.WriteByte('-')
 			}
 			isGap = false
@@ -34,7 +34,7 @@ func ShortName(computer string, node api.NodeID) string {
 		case c == '\'' || c == '’' || unicode.Is(unicode.Mn, c):
 			// Part of the word around it.
 		default:
-			isGap = true
+			isGap = b.Len() > 0
 		}
 	}
 	if b.Len() == 0 {

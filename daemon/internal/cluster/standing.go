@@ -40,10 +40,7 @@ func (h *history) members() []api.Member {
 func (s *standing) judge() {
 	s.additions = map[*step]bool{}
 	for _, e := range s.history.steps { // whoever is in the past comes first
-		if !e.adds() {
-			continue
-		}
-		s.additions[e] = e.entry.Type == EntryFound || s.isMember(e.entry.By, e) && !s.isUndone(e)
+		s.additions[e] = e.entry.Type == EntryFound || e.adds() && s.isMember(e.entry.By, e) && !s.isUndone(e)
 	}
 }
 

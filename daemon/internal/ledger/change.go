@@ -10,6 +10,9 @@ import (
 type Change struct {
 	// N numbers the changes of one watcher, from 1 without a gap.
 	N uint64
+	// Whole says that Put are all documents, as they are at the beginning and after a
+	// [Follower] lagged. What is gone meanwhile is not named.
+	Whole bool
 	// Put are the new and changed documents, each in its latest version.
 	Put []*Record
 	// Del are the documents that are gone; the watcher may never have seen one

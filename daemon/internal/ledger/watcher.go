@@ -127,7 +127,6 @@ func (w *Watcher) signal() {
 func (w *Watcher) offer(items []item) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	wasEmpty := len(w.places) == 0
 	for i := range items {
 		it := &items[i]
 		if !w.filter.wants(&it.key) {
@@ -141,15 +140,15 @@ func (w *Watcher) offer(items []item) bool {
 			q.replace(place, *it)
 			w.coalesced++
 		} else {
+			if len(w.places) == 0 {
+				w.signal()
+			}
 			w.places[it.key] = q.push(*it)
 		}
 	}
 	if len(w.places) > w.limit {
 		w.end(lagging)
 		return false
-	}
-	if wasEmpty && len(w.places) > 0 {
-		w.signal()
 	}
 	return true
 }

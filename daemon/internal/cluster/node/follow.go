@@ -10,23 +10,20 @@ import (
 	"fulmen/daemon/internal/topology"
 )
 
-// watchLedger watches the documents by which others are found.
-func (n *Node) watchLedger() ([]*ledger.Record, *ledger.Watcher) {
-	return n.options.Ledger.Watch(ledger.WatchOptions{
+// followLedger follows the documents by which others are found.
+func (n *Node) followLedger() ([]*ledger.Record, *ledger.Follower) {
+	return n.options.Ledger.Follow(ledger.WatchOptions{
 		Name: "cluster", Passive: true, Filter: ledger.Filter{Kinds: []api.Kind{api.KindIdentity, api.KindNetwork, api.KindThunderbolt}},
 	})
 }
 
 // follow applies changes of documents, after those that were there, until ctx ends.
-func (n *Node) follow(ctx context.Context, before []*ledger.Record, watcher *ledger.Watcher) {
+func (n *Node) follow(ctx context.Context, before []*ledger.Record, documents *ledger.Follower) {
 	held := reachable{}
 	held.follow(ledger.Change{Put: before}, n.addressesLost)
 	for {
-		change, err := watcher.Next(ctx)
+		change, err := documents.Next(ctx)
 		if err != nil {
-			if ctx.Err() == nil {
-				n.log.Error("the documents are not followed any more", "error", err)
-			}
 			return
 		}
 		held.follow(change, n.addressesLost) // at once: somebody may be about to call there

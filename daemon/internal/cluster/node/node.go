@@ -123,8 +123,8 @@ func (n *Node) Run(ctx context.Context) error {
 	}
 	defer n.transport.Close()
 	defer n.clocks.end()
-	records, watcher := n.watchLedger()
-	defer watcher.Close()
+	records, documents := n.followLedger()
+	defer documents.Close()
 	n.apply(records)
 	// The port is known once an interface is there; where none is yet, that of
 	// the configuration will be it.
@@ -133,7 +133,7 @@ func (n *Node) Run(ctx context.Context) error {
 		port = n.options.Port
 	}
 	for port == 0 { // any port, and no interface yet that has one
-		change, err := watcher.Next(ctx)
+		change, err := documents.Next(ctx)
 		if err != nil {
 			return nil
 		}
@@ -169,7 +169,7 @@ func (n *Node) Run(ctx context.Context) error {
 	}
 	defer n.gossip.Close()
 	running.Go(func() { _ = n.replica.Run(ctx) })
-	running.Go(func() { n.follow(ctx, records, watcher) })
+	running.Go(func() { n.follow(ctx, records, documents) })
 	running.Go(func() { n.keep(ctx) })
 	running.Go(func() { n.lookAround(ctx) })
 	n.nudge()

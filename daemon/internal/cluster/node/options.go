@@ -87,6 +87,9 @@ const joinWithin = 30 * time.Second
 // tellWithin bounds how long a removed node is tried to be told.
 const tellWithin = 2 * time.Second
 
+// tellAgain is how long lies between two tries to tell of a removal.
+const tellAgain = 100 * time.Millisecond
+
 // within is a context that ends by the platform's clock.
 func (n *Node) within(ctx context.Context, d time.Duration, waitingFor string) (context.Context, context.CancelFunc) {
 	return native.WithTimeout(ctx, n.options.Platform.Clock, d, waitingFor)

@@ -149,6 +149,22 @@ func TestHeardThroughAThird(t *testing.T) {
 	})
 }
 
+// A node that falls silent, as a Mac without power does, is found within ten seconds.
+func TestSilenceIsFound(t *testing.T) {
+	in(t, 3, func(d *desk) {
+		silent := d.macs[2]
+		silent.apart(true)
+		d.within(10*time.Second, func() string {
+			for _, m := range d.macs[:2] {
+				if m.State(silent.identity.Node).Liveness == api.LivenessAlive {
+					return m.host() + " takes it for alive"
+				}
+			}
+			return ""
+		})
+	})
+}
+
 // A node whose networks answer seconds late stays a member, and is not waited
 // for.
 func TestSlowNode(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/cluster"
 	"fulmen/daemon/internal/cluster/transport"
+	"fulmen/daemon/internal/peer"
 )
 
 // Remove removes members for good. A dry run says whom they had added.
@@ -128,7 +129,10 @@ func (n *Node) send(ctx context.Context, nodes []api.NodeID, next *cluster.Roste
 			continue
 		}
 		telling.Go(func() {
-			if err := n.transport.Call(ctx, node, "peer.roster", api.PeerRosterParams{Entries: entries}, nil); err != nil {
+			// Again: a path may just have changed, and nobody tells it later.
+			if err := peer.Again(ctx, n.options.Platform.Clock, tellAgain, peer.IsUnreached, func() error {
+				return n.transport.Call(ctx, node, "peer.roster", api.PeerRosterParams{Entries: entries}, nil)
+			}); err != nil {
 				n.log.Info("a node was not told of a removal", "node", node, "error", err)
 			}
 		})

@@ -3,7 +3,6 @@ package pairing
 import (
 	"context"
 	"net/netip"
-	"time"
 
 	"fulmen/daemon/api"
 	"fulmen/native"
@@ -65,9 +64,9 @@ func Ask(ctx context.Context, conn Conn, clock native.Clock) (claim Claim, err e
 func (s *Side) answer(l *line, book *Book) (Outcome, error) {
 	standing := book.Standing()
 	left := standing.ExpiresAt.Sub(s.Clock.Now())
-	if !standing.IsOpen() || left < time.Millisecond || s.Card.Name == "" {
+	claim := Claim{Name: s.Card.Name, ModelName: s.Card.ModelName, ValidMS: min(left, api.CodeTTL).Milliseconds(), TriesLeft: standing.TriesLeft}
+	if !standing.IsOpen() || !claim.isValid() {
 		return Outcome{}, l.refuse(api.NewError(api.ReasonPairingNotOpen, ""), 0)
 	}
-	claim := Claim{Name: s.Card.Name, ModelName: s.Card.ModelName, ValidMS: min(left, api.CodeTTL).Milliseconds(), TriesLeft: standing.TriesLeft}
 	return Outcome{WasAsked: true}, l.send(message{Claim: &claim})
 }

@@ -37,9 +37,24 @@ func TestOneCodeAtATime(t *testing.T) {
 		is.True(next.reveal() != code.reveal())
 		is.True(m.book.IsListening())
 		m.book.Close()
-		m.book.Close()
 		is.Equal(changes, 4)
+		m.book.Close()
 		is.True(!m.book.IsListening())
+		time.Sleep(api.CodeTTL)
+		is.Equal(changes, 4) // nothing of it ends any more
+		m.book.Open()
+		for range api.MaxCodeTries {
+			p, err := m.book.begin(kindCode, "", Conn{PeerKey: m.Public()})
+			is.NoErr(err)
+			p.share()
+			p.end()
+		}
+		time.Sleep(time.Second)
+		changes = 0
+		m.book.Open() // in place of one that is used up
+		time.Sleep(api.CodeTTL - time.Nanosecond)
+		synctest.Wait()
+		is.Equal(changes, 1)
 	})
 }
 
@@ -57,6 +72,7 @@ func TestInvitationsAreForgotten(t *testing.T) {
 		}
 		_, _, err := m.book.Invite(m.Public(), nil, 7732, time.Minute)
 		is.Equal(api.AsError(err).Data.Reason, api.ReasonPairingBusy)
+		is.Equal(api.AsError(err).Data.Remedy, "Use one of them, or wait until they have expired.")
 		_, _, err = other.book.Invite(other.Public(), nil, 0, time.Minute)
 		is.Equal(api.AsError(err).Data.Reason, api.ReasonBadValue)
 		is.True(m.book.IsListening())

@@ -2,6 +2,7 @@ package pairing
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"time"
 
@@ -36,6 +37,7 @@ func MomentOf(c native.Clock) Moment { return Moment{Boot: c.Boot(), Wall: c.Now
 // proves and allows nothing. It does no I/O and is not safe for concurrent use.
 type Inbox struct {
 	entries map[api.NodeID]*entry
+	gone    []api.NodeID // since Expire told of those before
 	lastNew time.Duration
 	hadAny  bool
 }
@@ -52,7 +54,7 @@ func NewInbox() *Inbox { return &Inbox{entries: map[api.NodeID]*entry{}} }
 // Hear takes up a Mac that asks, and reports whether List has changed. New ones
 // that come too fast, or are too many, are left out; they may ask again.
 func (b *Inbox) Hear(at Moment, a Asking) bool {
-	b.Expire(at)
+	b.expire(at)
 	e := b.entries[a.Node]
 	switch {
 	case e == nil && !b.hasRoom(at):
@@ -90,13 +92,13 @@ func (b *Inbox) hasRoom(at Moment) bool {
 	if oldest == nil {
 		return false
 	}
-	delete(b.entries, oldest.pending.Peer)
+	b.drop(oldest.pending.Peer)
 	return true
 }
 
 // Set is what a person did with an entry, or that its code is being proved.
 func (b *Inbox) Set(at Moment, node api.NodeID, state api.PendingState) error {
-	b.Expire(at)
+	b.expire(at)
 	e := b.entries[node]
 	if e == nil {
 		return api.Errorf(api.ReasonNoSuchNode, node.Display(), "No Mac with this id asks to be let in, or not any more.")
@@ -124,29 +126,36 @@ func (b *Inbox) List() []api.Pending {
 	return all
 }
 
-// Expire takes out those whose time is over and gives their ids, in order.
+// Expire takes out those whose time is over. It gives all that went by themselves since
+// it was called last, in order.
 func (b *Inbox) Expire(at Moment) []api.NodeID {
-	var gone []api.NodeID
-	for node, e := range b.entries {
-		if at.Boot >= e.end() {
-			gone = append(gone, node)
-			delete(b.entries, node)
-		}
-	}
+	b.expire(at)
+	gone := b.gone
+	b.gone = nil
 	slices.Sort(gone)
 	return gone
 }
 
-// Next is when, on the boot clock, Expire has something to do; false for never.
-func (b *Inbox) Next() (time.Duration, bool) {
-	var next time.Duration
-	found := false
-	for _, e := range b.entries {
-		if end := e.end(); !found || end < next {
-			next, found = end, true
+func (b *Inbox) expire(at Moment) {
+	for node, e := range b.entries {
+		if at.Boot >= e.end() {
+			b.drop(node)
 		}
 	}
-	return next, found
+}
+
+func (b *Inbox) drop(node api.NodeID) {
+	delete(b.entries, node)
+	b.gone = append(b.gone, node)
+}
+
+// Next is when, on the boot clock, Expire has something to do; false for never.
+func (b *Inbox) Next() (time.Duration, bool) {
+	next := time.Duration(math.MaxInt64)
+	for _, e := range b.entries {
+		next = min(next, e.end())
+	}
+	return next, len(b.entries) > 0
 }
 
 // end is when an entry goes by itself.

@@ -46,7 +46,9 @@ func TestInboxEntry(t *testing.T) {
 	is.Equal(len(b.Expire(at(end-1))), 0)
 	is.Equal(b.Expire(at(end)), []api.NodeID{asking(1).Node})
 	is.Equal(len(b.List()), 0)
-	is.True(errors.Is(b.Set(at(end), asking(1).Node, api.PendingLater), api.ReasonNoSuchNode))
+	is.True(b.Hear(at(end), asking(1)))
+	is.True(errors.Is(b.Set(at(end+api.CodeTTL), asking(1).Node, api.PendingLater), api.ReasonNoSuchNode)) // its time is over
+	is.Equal(b.Expire(at(end+api.CodeTTL)), []api.NodeID{asking(1).Node})
 }
 
 func TestInboxStates(t *testing.T) {

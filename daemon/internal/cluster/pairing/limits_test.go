@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"net"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -53,7 +54,9 @@ func TestBadMessages(t *testing.T) {
 					}
 				}()
 				drain(a)
-				is.Equal((<-x).reason(), c.want)
+				shown := <-x
+				is.Equal(shown.reason(), c.want)
+				is.Equal(strings.Contains(shown.err.Error(), "on both Macs"), c.want == api.ReasonMalformedMessage)
 				is.Equal(shower.book.Standing().TriesLeft, api.MaxCodeTries)
 			})
 		})

@@ -15,8 +15,8 @@ import (
 const (
 	// ExchangeDeadline bounds a pairing from its first message to its last.
 	ExchangeDeadline = 20 * time.Second
-	// maxProvedBytes bounds a message of who has proved the code: a roster of
-	// cluster.MaxEntries entries.
+	// maxProvedBytes bounds a message of who has proved the code, with its length: a
+	// roster of cluster.MaxEntries entries.
 	maxProvedBytes = 4 << 20
 )
 
@@ -47,7 +47,7 @@ func (l *line) send(m message) error {
 	if err != nil {
 		return fmt.Errorf("encode a message of pairing: %w", err)
 	}
-	if len(body) > maxProvedBytes {
+	if len(body) > maxProvedBytes-frame.HeadBytes {
 		return api.Errorf(api.ReasonRosterConflict, "roster", "The roster is too long to be sent.")
 	}
 	return l.step("be heard", func() error {

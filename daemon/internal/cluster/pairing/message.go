@@ -107,7 +107,7 @@ func (m *message) parts() []part {
 		{"share", m.Share != nil, func() bool { return m.Share.isValid() }},
 		{"confirm", m.Confirm != nil, func() bool { return len(m.Confirm.Tag) == cpace.TagSize }},
 		{"card", m.Card != nil, func() bool { return m.Card.isValid() }},
-		{"roster", m.Roster != nil, func() bool { return len(m.Roster.Log) > 0 && len(m.Roster.Log) <= cluster.MaxEntries }},
+		{"roster", m.Roster != nil, yes},
 		{"ack", m.Ack != nil, yes},
 		{"refuse", m.Refuse != nil, func() bool { return m.Refuse.isValid() }},
 		{"ask", m.Ask != nil, yes},
@@ -120,9 +120,8 @@ func (s *share) isValid() bool {
 }
 
 func (s *start) isValid() bool {
-	hasID := len(s.Invite) == inviteIDLength
-	return s.share.isValid() && (s.Wants == WantsJoin || s.Wants == WantsAdmit) &&
-		(s.With == kindCode && s.Invite == "" || s.With == kindInvite && hasID)
+	idLength, known := map[secretKind]int{kindCode: 0, kindInvite: inviteIDLength}[s.With]
+	return known && len(s.Invite) == idLength && s.share.isValid() && (s.Wants == WantsJoin || s.Wants == WantsAdmit)
 }
 
 // is reports whether the message is of one of the kinds named.

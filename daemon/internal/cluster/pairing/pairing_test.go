@@ -39,7 +39,7 @@ func TestJoin(t *testing.T) {
 				is.NoErr(shown.err)
 				is.NoErr(entered.err)
 				is.True(!shown.HasJoined && shown.IsAcknowledged && !shown.AlreadyMember)
-				is.True(entered.HasJoined && !entered.AlreadyMember)
+				is.True(entered.HasJoined && entered.IsAcknowledged && !entered.AlreadyMember)
 				is.Equal(shown.Peer.Node, typer.Node)
 				is.Equal(shown.Peer.Card, typer.card(shown.Peer.Card.Cluster))
 				is.Equal(entered.Peer.Card.Name, shower.name)
@@ -72,6 +72,29 @@ func TestAdmit(t *testing.T) {
 		is.True(shower.roster.IsMember(shower.Node))
 		is.Equal(shower.roster.Members()[2].AddedBy, typer.Node)
 	})
+}
+
+// The roster of a cluster of many years is larger than what a stranger may send.
+func TestLargeRoster(t *testing.T) {
+	for _, wants := range []Wants{WantsJoin, WantsAdmit} {
+		synctest.Test(t, func(t *testing.T) {
+			is, shower, typer := macs(t)
+			host := map[Wants]*mac{WantsJoin: shower, WantsAdmit: typer}[wants]
+			for n := byte(3); ; n++ {
+				raw, err := host.roster.MarshalJSON()
+				is.NoErr(err)
+				if len(raw) > api.MaxPairingBytes {
+					break
+				}
+				host.add(t, newMac(t, n, host.clock))
+			}
+			code, _ := shower.book.Open()
+			shown, entered := pair(t, shower, typer, code, wants)
+			is.NoErr(shown.err)
+			is.NoErr(entered.err)
+			is.Equal(shower.roster.Head(), typer.roster.Head())
+		})
+	}
 }
 
 func TestInvitation(t *testing.T) {
@@ -300,8 +323,17 @@ func TestAsk(t *testing.T) {
 		claim, _, err = ask()
 		is.NoErr(err)
 		is.Equal(claim.TriesLeft, api.MaxCodeTries-1) // asking costs none
-		time.Sleep(api.CodeTTL)
+		time.Sleep(api.CodeTTL - time.Minute - time.Millisecond)
+		claim, _, err = ask()
+		is.NoErr(err)
+		is.Equal(claim.ValidMS, int64(1))
+		time.Sleep(time.Nanosecond)
 		_, _, err = ask()
-		is.True(errors.Is(err, api.ReasonPairingNotOpen)) // it does not count any more
+		is.True(errors.Is(err, api.ReasonPairingNotOpen)) // nobody can type it in that time
+		code, _ = shower.book.Open()
+		_, entered = pair(t, shower, newMac(t, 3, shower.clock), code, WantsJoin)
+		is.NoErr(entered.err)
+		_, _, err = ask()
+		is.True(errors.Is(err, api.ReasonPairingNotOpen)) // somebody has used it
 	})
 }

@@ -5,9 +5,11 @@ import (
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"net"
 	"net/netip"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -18,6 +20,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/cluster/cpace"
+	"fulmen/native/frame"
 )
 
 // What people read is printable, on one line, and no longer than it may be.
@@ -78,6 +81,33 @@ func TestClaims(t *testing.T) {
 	}
 }
 
+// A proof begins with all that it needs, for something that can be wanted.
+func TestBeginnings(t *testing.T) {
+	sound := func() start {
+		return start{With: kindCode, Wants: WantsJoin, share: share{Share: make([]byte, cpace.ShareSize), Key: make([]byte, ed25519.PublicKeySize)}}
+	}
+	for name, c := range map[string]struct {
+		change func(*start)
+		valid  bool
+	}{
+		"of a code":             {func(*start) {}, true},
+		"to admit":              {func(s *start) { s.Wants = WantsAdmit }, true},
+		"of an invitation":      {func(s *start) { s.With, s.Invite = kindInvite, "01234567" }, true},
+		"of no invitation":      {func(s *start) { s.With = kindInvite }, false},
+		"of a code with a name": {func(s *start) { s.Invite = "01234567" }, false},
+		"of something else":     {func(s *start) { s.With = "key" }, false},
+		"to do something else":  {func(s *start) { s.Wants = "look" }, false},
+		"without a share":       {func(s *start) { s.Share = nil }, false},
+		"without a key":         {func(s *start) { s.Key = nil }, false},
+	} {
+		s := sound()
+		c.change(&s)
+		if s.isValid() != c.valid {
+			t.Errorf("%s: %+v", name, s)
+		}
+	}
+}
+
 // A line says all that it must and nothing more, whatever fits its check.
 func TestInvitationsToTheByte(t *testing.T) {
 	body := func(port uint16, rest ...byte) []byte {
@@ -132,6 +162,10 @@ func TestInvitationsToTheByte(t *testing.T) {
 	padded := line(body(1)) + strings.Repeat(" ", 2*maxInviteLine)
 	_, err = ParseInvitation(padded)
 	is.NoErr(err) // spaces around it do not count
+	for more, isTooLong := range []bool{false, true} {
+		_, err = ParseInvitation(InvitationPrefix + strings.Repeat("0", maxInviteLine-len(InvitationPrefix)+more))
+		is.Equal(strings.Contains(err.Error(), "too long"), isTooLong)
+	}
 	var many []netip.Addr
 	for i := range MaxInvitationAddresses + 2 {
 		many = append(many, netip.AddrFrom4([4]byte{10, 0, 0, byte(i)}))
@@ -298,6 +332,8 @@ func TestInboxInOrder(t *testing.T) {
 	is.True(b.Hear(at(MaxInbox*InboxGap), asking(500)))
 	is.True(b.entries[asking(0).Node] != nil && b.entries[asking(1).Node] != nil)
 	is.True(b.entries[asking(2).Node] == nil)
+	is.Equal(b.Expire(at(MaxInbox*InboxGap)), []api.NodeID{asking(2).Node}) // whoever shows them hears of it
+	is.Equal(len(b.Expire(at(MaxInbox*InboxGap))), 0)
 	long := asking(501)
 	long.ValidMS = 2 * api.CodeTTL.Milliseconds()
 	is.True(b.Hear(at((MaxInbox+1)*InboxGap), long))
@@ -352,4 +388,34 @@ func TestHowMuchMayBeSent(t *testing.T) {
 	is.NoErr(err)
 	is.Equal(len(body), 100)
 	is.Equal(l.left, maxProvedBytes)
+
+	// What may be sent is read at the other end.
+	named := func(n int) message { return message{Claim: &Claim{Name: strings.Repeat("x", n)}} }
+	empty, err := json.Marshal(named(0))
+	is.NoErr(err)
+	most := maxProvedBytes - frame.HeadBytes - len(empty)
+	other, done := open(t.Context(), Conn{Conn: far}, newClock())
+	defer done()
+	sent := make(chan error, 1)
+	go func() { sent <- other.send(named(most)) }()
+	body, err = l.read()
+	is.NoErr(err)
+	is.NoErr(<-sent)
+	is.Equal(len(body), len(empty)+most)
+	is.True(errors.Is(other.send(named(most+1)), api.ReasonRosterConflict))
+}
+
+// Who broke in the midst of an exchange says nothing more.
+func TestAPanicEndsTheConnection(t *testing.T) {
+	is := is.New(t)
+	near, far := net.Pipe()
+	defer near.Close()
+	defer far.Close()
+	err := func() (err error) {
+		defer recovered(Conn{Conn: near}, &err)
+		panic("broken")
+	}()
+	is.True(errors.Is(err, api.ReasonInternal))
+	_, err = near.Write([]byte("x"))
+	is.True(errors.Is(err, os.ErrDeadlineExceeded))
 }

@@ -43,6 +43,7 @@ func TestParseCode(t *testing.T) {
 			if err != nil && typed != "" {
 				is.True(!strings.Contains(err.Error(), typed))
 				is.True(errors.Is(err, api.ReasonBadValue))
+				is.True(strings.Contains(err.Error(), "on the other Mac"))
 			}
 		})
 	}
@@ -61,7 +62,8 @@ func TestInvitationReadsBack(t *testing.T) {
 	i := testInvitation()
 	line := i.Line()
 	is.True(len(line) < 160)
-	for _, typed := range []string{line, " " + strings.ToUpper(line) + "\r\n"} {
+	likeLetters := InvitationPrefix + strings.NewReplacer("0", "O", "1", "l").Replace(strings.TrimPrefix(line, InvitationPrefix))
+	for _, typed := range []string{line, " " + strings.ToUpper(line) + "\r\n", likeLetters} {
 		read, err := ParseInvitation(typed)
 		is.NoErr(err)
 		is.Equal(read.reveal(), i.reveal())
@@ -78,7 +80,7 @@ func TestInvitationCopiedWrong(t *testing.T) {
 	is := is.New(t)
 	line := testInvitation().Line()
 	for at := range line {
-		for _, c := range []byte("09az") {
+		for _, c := range []byte(alphabet) {
 			bad := line[:at] + string(c) + line[at+1:]
 			if bad == line {
 				continue
@@ -86,6 +88,7 @@ func TestInvitationCopiedWrong(t *testing.T) {
 			_, err := ParseInvitation(bad)
 			is.True(errors.Is(err, api.ReasonBadValue))
 			is.True(!strings.Contains(err.Error(), line[20:40]))
+			is.True(strings.Contains(err.Error(), "`fulmen invite`")) // what to do
 		}
 		_, err := ParseInvitation(line[:at] + line[at+1:])
 		is.True(err != nil)
@@ -122,6 +125,7 @@ func TestSecretsAreNotPrinted(t *testing.T) {
 	}
 	is := is.New(t)
 	text := strings.ToLower(logged.String())
+	is.Equal(fmt.Sprint(code), "(a pairing code, not shown)")
 	is.True(strings.Contains(text, "(a pairing code, not shown)"))
 	is.True(strings.Contains(text, "(an invitation, not shown)"))
 	for _, secret := range []string{

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"runtime"
 	"slices"
 
 	"fulmen/daemon/api"
@@ -80,7 +79,6 @@ func (r *Replica) handlePut(_ context.Context, from api.NodeID, params json.RawM
 		return nil, err
 	}
 	n := r.take(from, in.Docs)
-	runtime.Gosched() // clients hear of it before the sender does that it came
 	r.passOn(from, n.taken, in.Missed, in.Repair)
 	r.pullOffered(from, in.Offer, in.Missed, in.Repair)
 	isWatched := slices.ContainsFunc(n.taken, func(rec *ledger.Record) bool { return r.ledger.Watched(rec.Key()) })

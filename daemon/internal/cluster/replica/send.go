@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"runtime"
 	"slices"
 
 	"fulmen/daemon/api"
@@ -37,20 +36,20 @@ func isLive(k api.Kind) bool {
 
 // tellOwn tells the neighbours what this node writes.
 func (r *Replica) tellOwn() {
-	for r.ctx.Err() == nil {
-		_, w := r.ledger.Watch(ledger.WatchOptions{Name: "replication", Passive: true,
-			Filter: ledger.Filter{Nodes: []api.NodeID{r.self}, Deleted: true}})
-		for {
-			change, err := w.Next(r.ctx)
-			if err != nil {
-				break
-			}
+	_, documents := r.ledger.Follow(ledger.WatchOptions{Name: "replication", Passive: true,
+		Filter: ledger.Filter{Nodes: []api.NodeID{r.self}, Deleted: true}})
+	defer documents.Close()
+	for {
+		change, err := documents.Next(r.ctx)
+		switch {
+		case err != nil:
+			return
+		case !change.Whole:
 			r.tellAll(change.Put)
+			continue
 		}
-		w.Close()
-		// It lagged, or ends: what was dropped a comparison finds.
 		r.mu.Lock()
-		for _, p := range r.peers {
+		for _, p := range r.peers { // it lagged: what was dropped a comparison finds
 			r.compareSoon(p, 0)
 		}
 		r.mu.Unlock()
@@ -72,9 +71,7 @@ func (r *Replica) tellAll(recs []*ledger.Record) {
 			all[i].Patience, all[i].mayWait = r.options.Patience(rec)
 		}
 	}
-	if r.tell(all, func(p *peer) bool { return p.isWatched }) > 0 {
-		runtime.Gosched() // to those who send
-	}
+	r.tell(all, func(p *peer) bool { return p.isWatched })
 	r.tell(all, func(p *peer) bool { return !p.isWatched })
 }
 
@@ -85,9 +82,8 @@ type own struct {
 	mayWait bool
 }
 
-// tell queues own documents for the neighbours for which is says yes, and tells
-// how many they are.
-func (r *Replica) tell(all []own, is func(*peer) bool) (told int) {
+// tell queues own documents for the neighbours for which is says yes.
+func (r *Replica) tell(all []own, is func(*peer) bool) {
 	members := r.roster().Current()
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -96,14 +92,12 @@ func (r *Replica) tell(all []own, is func(*peer) bool) (told int) {
 		if !is(p) {
 			continue
 		}
-		told++
 		for i := range all {
 			// What others have to pass on has waited long enough when they get it.
 			mayWait := all[i].mayWait && len(missed) == 0 && all[i].has(p)
 			r.queue(p, func(o *outbox) bool { return o.add(parcel{rec: all[i].rec, missed: missed, mayWait: mayWait}) })
 		}
 	}
-	return told
 }
 
 // missed are the members that are not told from here; the caller holds mu.
