@@ -193,6 +193,8 @@ type PeerEndParams struct {
 	Epoch uint64 `json:"epoch"`
 	// Reason is why.
 	Reason Reason `json:"reason"`
+	// Message is why as one sentence for a person; empty: the reason's own.
+	Message string `json:"message,omitempty"`
 	// GraceS is how long between SIGTERM and SIGKILL; 0 = SIGKILL at once.
 	GraceS float64 `json:"grace_s"`
 }

@@ -52,7 +52,7 @@ type Cables struct {
 type watchedPort struct {
 	link    linkState
 	changes []time.Duration // on Boot, the oldest first, none older than flapWindow
-	timer   native.Timer    // ends the flapping; nil where nothing waits
+	timer   native.Timer    // ends the flapping; nil before it flapped
 }
 
 // linkState is what counts as a change when it becomes another.
@@ -185,7 +185,6 @@ func (c *Cables) judge(receptacle api.Receptacle, one *watchedPort) {
 func (p *watchedPort) stop() {
 	if p.timer != nil {
 		p.timer.Stop()
-		p.timer = nil
 	}
 }
 

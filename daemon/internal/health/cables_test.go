@@ -71,6 +71,8 @@ func TestFlappingEndsWithThePort(t *testing.T) {
 	c.Removed(2)
 	is.Equal(b.names(), []string{})
 	is.Equal(clock.Pending(), 0)
+	c.Plugged(plugged(2, 0))
+	is.Equal(b.names(), []string{}) // as it is found again
 	for n := range 10 {
 		c.Plugged(plugged(2, int64(n%2)*40))
 	}
@@ -112,4 +114,12 @@ func TestDrawn(t *testing.T) {
 	cable.Muted = true
 	c.Drawn(api.LinkListResult{Cables: []api.Cable{cable}}, name)
 	is.Equal(b.names(), []string{})
+	flapping := func(r api.Receptacle) string {
+		for n := range 10 {
+			c.Plugged(plugged(r, int64(n%2)*40))
+		}
+		return b.docs["link_flapping/"+api.LinkEnd{Node: nodeA, Receptacle: r}.String()].Text
+	}
+	is.True(strings.HasSuffix(flapping(1), ": ada:1 (back, left) to bob:4."))
+	is.True(!strings.Contains(flapping(4), "bob")) // which is the receptacle of the other Mac
 }

@@ -30,11 +30,7 @@ func (c *Cables) KeepSuspects(keep func(map[api.Receptacle]string)) {
 // suspect takes which program may have left a receptacle's device stuck; "" = none.
 // The caller holds mu.
 func (c *Cables) suspect(receptacle api.Receptacle, program string) {
-	detail := ""
-	if program != "" {
-		detail = fmt.Sprintf("receptacle %s, %s", receptacle, program)
-	}
-	c.hold(api.ReasonRDMAPortSuspect, c.subject(receptacle), program != "", detail)
+	c.hold(api.ReasonRDMAPortSuspect, c.subject(receptacle), program != "", fmt.Sprintf("receptacle %s, %s", receptacle, program))
 	if c.suspects[receptacle] == program {
 		return
 	}

@@ -33,6 +33,7 @@ func TestADeviceWhoseProgramWasKilledIsSuspect(t *testing.T) {
 			cables.Killed(2, rank)
 			cables.Killed(2, rank)
 			is.True(cables.IsSuspect(2) && !cables.IsSuspect(3))
+			is.True(strings.HasSuffix(b.docs["rdma_port_suspect/"+string(nodeA)+":2"].Text, ": receptacle 2, "+rank+"."))
 			c.then(cables)
 			is.Equal(cables.IsSuspect(2), c.suspect)
 			is.Equal(strings.Contains(strings.Join(b.names(), " "), "rdma_port_suspect/"+string(nodeA)+":2"), c.suspect)

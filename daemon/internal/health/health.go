@@ -142,16 +142,11 @@ func (h *Health) Shown() []api.Condition {
 // by another is taken back, and comes back with its own beginning. What could
 // not be published is tried again the next time. The caller holds mu.
 func (h *Health) settle(subject string) error {
-	var keys []key
-	for k := range h.holds {
-		if k.subject == subject {
-			keys = append(keys, k)
-		}
-	}
-	slices.SortFunc(keys, func(a, b key) int { return cmp.Compare(a.code, b.code) })
 	var first error
-	for _, k := range keys {
-		one := h.holds[k]
+	for k, one := range h.holds {
+		if k.subject != subject {
+			continue
+		}
 		var err error
 		switch hide := h.explained(one.condition); {
 		case hide && one.published:

@@ -175,6 +175,9 @@ func TestWhatExplainsAnotherHidesIt(t *testing.T) {
 	is.NoErr(h.Clear(api.ReasonDiskFull, ""))
 	is.Equal(b.names(), []string{"disk_full/other", "state_read_only"})
 	is.Equal(b.docs["state_read_only"].Since, began) // since it began, not since it is seen
+	is.NoErr(h.Raise(api.ReasonDiskFull, "", ""))
+	is.NoErr(h.Clear(api.ReasonDiskFull, ""))
+	is.Equal(b.names(), []string{"disk_full/other", "state_read_only"}) // nothing new was said of it
 
 	is.NoErr(h.Raise(api.ReasonDiskFull, "", ""))
 	is.NoErr(h.Clear(api.ReasonStateReadOnly, "")) // ends while it is hidden

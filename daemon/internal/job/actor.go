@@ -36,6 +36,7 @@ type actor struct {
 	pending  int       // calls under way
 	timers   map[phase.TimerID]timer
 	slept    time.Duration // as awake told last
+	stalled  time.Duration // the document could not be written, since wake told that last
 	lanes    map[api.RankRef]*lane
 	starts   map[nodeAttempt][]chan struct{}
 	acked    map[nodeAttempt]bool  // whose node has taken the order to start

@@ -67,7 +67,8 @@ func (j *Jobs) causeOf(err error, node api.NodeID) phase.Cause {
 		e = api.Errorf(api.ReasonNodeUnreachable, string(node), "%s did not answer within %s.", j.name(node), d.After)
 		e.Data.WaitingFor = d.WaitingFor
 	}
-	c := phase.Cause{Reason: e.Data.Reason, Message: e.Message, WaitingFor: e.Data.WaitingFor}
+	c := phase.Cause{Reason: e.Data.Reason, WaitingFor: e.Data.WaitingFor,
+		Message: strings.TrimPrefix(e.Message, node.Display()+": ")} // people know it by its name
 	switch e.Code {
 	case api.CodeUnreachable, api.CodeDeadline, api.CodeCancelled:
 		c.Reason = api.ReasonNodeUnreachable

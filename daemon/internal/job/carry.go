@@ -92,12 +92,18 @@ func (a *actor) say() {
 // has been promised anything for is refused instead.
 func (a *actor) put(job api.Job) {
 	a.unsaid = nil
+	began, away := a.j.cfg.Clock.Boot(), a.j.away()
 	for said := false; ; said = true {
 		err := a.j.write(a.id, job)
 		switch {
 		case err == nil:
 			a.trial = false
 			a.halted(nil)
+			if said {
+				stalled := a.j.cfg.Clock.Boot() - began - (a.j.away() - away)
+				a.stalled += stalled
+				a.countAnew(stalled)
+			}
 			return
 		case a.trial:
 			a.failure = err

@@ -144,7 +144,12 @@ func (m *machine) serve(p *peer.Peers) {
 		}
 		m.mu.Unlock()
 		for _, p := range all {
-			time.AfterFunc(time.Duration(in.GraceS*float64(time.Second))/2, func() { p.end(api.Exit{Signal: 15}, in.Reason) })
+			time.AfterFunc(time.Duration(in.GraceS*float64(time.Second))/2, func() {
+				m.mu.Lock()
+				p.doc.Message = in.Message
+				m.mu.Unlock()
+				p.end(api.Exit{Signal: 15}, in.Reason)
+			})
 		}
 		return api.Empty{}, nil
 	})

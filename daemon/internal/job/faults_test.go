@@ -354,6 +354,7 @@ func TestAFailedCallNamesItsMac(t *testing.T) {
 		}{
 			{api.NewError(api.ReasonDiskFull, ""), api.ReasonDiskFull, "mac-1: the disk is full."},
 			{api.Errorf(api.ReasonDiskFull, "", "The disk of mac-1 is full."), api.ReasonDiskFull, "The disk of mac-1 is full."},
+			{api.NewError(api.ReasonUnreachable, b.id.Display()), api.ReasonNodeUnreachable, "mac-1: the node does not answer on any path."},
 			{errors.New("a nil map"), api.ReasonInternal, "mac-1: something went wrong inside Fulmen."},
 			{context.Canceled, api.ReasonNodeUnreachable, "mac-1 did not answer in time."},
 			{api.AsError(&native.DeadlineError{WaitingFor: "it"}), api.ReasonNodeUnreachable, "mac-1 did not answer in time."},

@@ -54,6 +54,7 @@ func TestAHomeThatForgotItsJob(t *testing.T) {
 				switch {
 				case name == "a rank has failed":
 					is.Equal(code(t, job), 42)
+					is.True(strings.Contains(job.Message, w.nameOf(b.id)))
 				case c.phase == api.JobFailed:
 					is.Equal(job.Reason, api.ReasonHomeForgot)
 					is.True(strings.HasPrefix(job.Message, w.nameOf(a.id)+", which keeps the job, lost its database while the job ran"))

@@ -169,7 +169,7 @@ func TestVerdictsUnderFreezes(t *testing.T) {
 		})
 	}
 	t.Logf("attempts ended: %v", ends)
-	if ends[""] < rounds/3 || len(ends) < 3 {
+	if rounds >= 60 && (ends[""] < rounds/3 || len(ends) < 3) {
 		t.Fatalf("%v: the test tests nothing", ends)
 	}
 }

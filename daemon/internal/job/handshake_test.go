@@ -153,15 +153,40 @@ func TestLinksGo(t *testing.T) {
 	}
 }
 
+// joins plugs two machines together and has a job run on both, of which the first is the home.
+func (w *world) joins(a, b *machine) api.JobID {
+	w.plug(a, b)
+	id := a.submits(meshed(words("join", "1s"), a, b))
+	a.until(id, api.JobRunning, 10*time.Second)
+	return id
+}
+
+// A home that lost its database while it ended a group learns from the ranks why it did.
+func TestAHomeThatForgotKnowsWhichCableWasPulled(t *testing.T) {
+	in(t, 2, func(t *testing.T, w *world) {
+		is := is.New(t)
+		a, b := w.nodes[0], w.nodes[1]
+		id := w.joins(a, b)
+		a.cut(b)
+		w.change(func() { w.cables = nil })
+		pass(5 * time.Millisecond)
+		is.Equal(a.sees(id).Phase, api.JobEnding)
+		a.forgets(5 * time.Second)
+		a.join(b)
+		pass(20 * time.Second)
+		job := w.agree(id, api.JobFailed)
+		is.Equal(job.Reason, api.ReasonLinkGone)
+		is.Equal(job.Message, "The cable mac-0:2 - mac-1:1 was pulled.")
+	})
+}
+
 // A home that was started again learns of the cables only later, and of those it
 // never saw it does not say that they were pulled.
 func TestLinksAreLearntAfterARestart(t *testing.T) {
 	in(t, 2, func(t *testing.T, w *world) {
 		is := is.New(t)
 		a, b := w.nodes[0], w.nodes[1]
-		w.plug(a, b)
-		id := a.submits(meshed(words("join", "1s"), a, b))
-		a.until(id, api.JobRunning, 10*time.Second)
+		id := w.joins(a, b)
 		a.kill()
 		all := w.cablesNow()
 		w.change(func() { w.cables = nil })

@@ -232,12 +232,15 @@ func (j *Jobs) revive(id api.JobID, k *known) {
 	a := newActor(j, id)
 	k.actor = a
 	// Of its own jobs this node makes the actor before the document, or when it starts.
-	forgot := j.loaded && best.job.Home == j.cfg.Node
-	if forgot && !phase.TakesUp(best.job) {
-		a.later(forgotWithin, a.takeBack)
+	if j.loaded && best.job.Home == j.cfg.Node { // it lost its database
+		wait := forgotWithin
+		if phase.TakesUp(best.job) {
+			wait = namesWithin
+		}
+		a.later(wait, a.takeBack)
 		return
 	}
-	a.post(begin{job: best.job, spec: k.spec, cluster: k.cluster, forgot: forgot})
+	a.post(begin{job: best.job, spec: k.spec, cluster: k.cluster})
 	for _, n := range writers(k) {
 		if n != j.cfg.Node && n != best.job.Home {
 			a.post(phase.Seen{Job: k.docs[n].job})
@@ -251,6 +254,10 @@ func (j *Jobs) revive(id api.JobID, k *known) {
 // forgotWithin is how long other homes have to say that they keep a job by now, before one
 // that forgot it ends it: such an end counts everywhere.
 const forgotWithin = 5 * time.Second
+
+// namesWithin is how long a home that forgot a job that runs waits before it goes on with
+// it: what it says of an end stays, and it has to hear first what Macs are called.
+const namesWithin = time.Second
 
 // takeBack begins with what is known now of a job that this home forgot.
 func (a *actor) takeBack() {

@@ -2,6 +2,7 @@ package job
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -261,6 +262,30 @@ func TestFullDisk(t *testing.T) {
 		}
 		full(false)
 		is.Equal(b.until(id, api.JobStopped, 10*time.Second).Reason, api.ReasonStoppedByPerson)
+	})
+}
+
+// A home that could not write what it was about to do renews nobody meanwhile, and says so.
+func TestADiskThatIsFullForLongerThanALease(t *testing.T) {
+	in(t, 2, func(t *testing.T, w *world) {
+		is := is.New(t)
+		a, b := w.nodes[0], w.nodes[1]
+		a.preparing.takes, b.preparing.takes = 10*time.Second, 10*time.Second
+		spec := program(words("hang"), a, b)
+		spec.Program.Prepare, spec.MaxAttempts = []string{"make ready"}, 1
+		id := a.submits(spec)
+		a.until(id, api.JobStarting, time.Second)
+		a.mu.Lock()
+		a.full = true
+		a.mu.Unlock()
+		pass(80 * time.Second)
+		a.mu.Lock()
+		a.full = false
+		a.mu.Unlock()
+		job := a.until(id, api.JobFailed, time.Minute)
+		is.Equal(job.Reason, api.ReasonLeaseExpired)
+		is.Equal(job.Attempts[0].FirstFailed, nil)
+		is.True(strings.HasPrefix(job.Message, "mac-0, which keeps the job, could not write to its disk for 1m"))
 	})
 }
 

@@ -2,17 +2,16 @@ package job
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/ledger"
-	"fulmen/native"
+	"fulmen/daemon/internal/peer"
 )
 
-// watchJobs begins to read what is said of jobs and ranks, deletions too.
-func (j *Jobs) watchJobs() ([]*ledger.Record, *ledger.Watcher) {
-	return j.cfg.Ledger.Watch(ledger.WatchOptions{
+// followJobs begins to read what is said of jobs and ranks, deletions too.
+func (j *Jobs) followJobs() ([]*ledger.Record, *ledger.Follower) {
+	return j.cfg.Ledger.Follow(ledger.WatchOptions{
 		Name: "jobs", Filter: ledger.Filter{Kinds: []api.Kind{api.KindJob, api.KindRank}, Deleted: true}, Passive: true,
 	})
 }
@@ -54,32 +53,13 @@ func (j *Jobs) take(r *ledger.Record) {
 	}
 }
 
-// follow reads the ledger until the end.
-func (j *Jobs) follow(w *ledger.Watcher) {
-	for {
-		change, err := w.Next(j.ctx)
-		switch {
-		case j.ctx.Err() != nil:
-			w.Close()
-			return
-		case err != nil: // it lagged: the snapshot has all that was missed
-			if !errors.Is(err, api.ReasonLagged) {
-				j.cfg.Log.Warn("reading jobs begins anew", "error", err)
-			}
-			w.Close()
-			var records []*ledger.Record
-			records, w = j.watchJobs()
-			for _, r := range records {
-				j.take(r)
-			}
-			continue
-		}
-		for _, r := range change.Put {
-			j.take(r)
-		}
-		for _, key := range change.Del {
-			j.dropped(key)
-		}
+// see takes in what changed.
+func (j *Jobs) see(change ledger.Change) {
+	for _, r := range change.Put {
+		j.take(r)
+	}
+	for _, key := range change.Del {
+		j.dropped(key)
 	}
 }
 
@@ -120,21 +100,19 @@ func (j *Jobs) drop(id api.JobID, k *known) {
 
 // hints looks for a place again, for jobs that have none, when a fact changed that
 // a plan can rest on. Grants count: what another job gives back is there to take.
-func (j *Jobs) hints(w *ledger.Watcher) {
+func (j *Jobs) hints(facts *ledger.Follower) {
+	defer facts.Close()
 	for {
-		change, err := w.Next(j.ctx)
-		if j.ctx.Err() != nil {
-			w.Close()
+		change, err := facts.Next(j.ctx)
+		if err != nil {
 			return
 		}
 		states := slices.DeleteFunc(slices.Clone(change.Put), func(r *ledger.Record) bool { return r.Key().Kind != api.KindNodeState })
-		j.excuseStopping(states)
-		if len(states) > 0 || err != nil {
-			j.LinksChanged()
+		if !change.Whole { // what stopped before is excused no more
+			j.excuseStopping(states)
 		}
-		if err != nil {
-			w.Close()
-			w = j.watchFacts()
+		if len(states) > 0 || change.Whole {
+			j.LinksChanged()
 		}
 		j.changes.Add(1)
 		for _, a := range j.line.firsts() {
@@ -158,21 +136,22 @@ func (j *Jobs) excuseStopping(states []*ledger.Record) {
 	}
 }
 
-func (j *Jobs) watchFacts() *ledger.Watcher {
-	_, w := j.cfg.Ledger.Watch(ledger.WatchOptions{Name: "jobs that wait for a place", Passive: true, Filter: ledger.Filter{Kinds: []api.Kind{
+func (j *Jobs) followFacts() *ledger.Follower {
+	_, f := j.cfg.Ledger.Follow(ledger.WatchOptions{Name: "jobs that wait for a place", Passive: true, Filter: ledger.Filter{Kinds: []api.Kind{
 		api.KindIdentity, api.KindMemory, api.KindNetwork, api.KindThunderbolt, api.KindRDMA, api.KindReach, api.KindSharing,
 		api.KindGPUProfile, api.KindLinkProfile, api.KindGrant, api.KindNodeState}}})
-	return w
+	return f
 }
 
 // call asks a node something, for so long at most.
 // It asks again where the time passed while this daemon did not run itself: every method
-// may be called again with the same.
+// may be called again with the same. And it does while there is no path to a node that is in
+// sight, which is so for a moment after a cable was plugged in.
 func (j *Jobs) call(ctx context.Context, node api.NodeID, method string, params, result any, within timeout) error {
 	for {
 		away := j.away()
 		bound, cancel := within.of(ctx, j.cfg.Clock)
-		err := j.cfg.Peers.Call(bound, node, method, params, result)
+		err := j.callWhile(bound, node, method, params, result, func() bool { return slices.Contains(j.cfg.Sight.Reached(), node) })
 		isLate := bound.Err() != nil
 		cancel()
 		if err == nil || !isLate || ctx.Err() != nil || j.away() == away {
@@ -186,13 +165,11 @@ func (j *Jobs) call(ctx context.Context, node api.NodeID, method string, params,
 func (j *Jobs) callUntilThere(ctx context.Context, node api.NodeID, method string, params, result any, within timeout) error {
 	ctx, cancel := within.of(ctx, j.cfg.Clock)
 	defer cancel()
-	for {
-		err := j.cfg.Peers.Call(ctx, node, method, params, result)
-		if api.AsError(err) == nil || api.AsError(err).Code != api.CodeUnreachable {
-			return err
-		}
-		if !native.Pause(ctx, j.cfg.Clock, callAgain) {
-			return err
-		}
-	}
+	return j.callWhile(ctx, node, method, params, result, func() bool { return true })
+}
+
+// callWhile calls again while there is no path to the node, for as long as may be.
+func (j *Jobs) callWhile(ctx context.Context, node api.NodeID, method string, params, result any, may func() bool) error {
+	again := func(err error) bool { return peer.IsUnreached(err) && may() }
+	return peer.Again(ctx, j.cfg.Clock, callAgain, again, func() error { return j.cfg.Peers.Call(ctx, node, method, params, result) })
 }

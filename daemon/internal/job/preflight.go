@@ -31,22 +31,23 @@ func (a *actor) preflight(e phase.Preflight) {
 				Reason: info.Data.Reason, Message: info.Message + " " + info.Data.Remedy, Final: true}})
 		}
 		answers, errs := a.j.look(a.j.ctx, nodes, warrant, epoch, values)
-		var silent []string
-		var first phase.Cause
+		var silent []phase.Cause
 		for i, err := range errs {
 			if err != nil && definite(err) {
 				return anew(err, events(phase.PreflightFailed{Attempt: e.Attempt, Cause: a.j.causeOf(err, nodes[i])}))
 			}
 			if err != nil {
-				if silent = append(silent, a.j.name(nodes[i])); len(silent) == 1 {
-					first = a.j.causeOf(err, nodes[i])
-				}
+				silent = append(silent, a.j.causeOf(err, nodes[i]))
 			}
 		}
 		if len(silent) > 0 {
-			first.WaitingFor = strings.Join(silent, ", ")
-			first.Message = "Not every node looked for the program in time: " + first.WaitingFor + "."
-			return events(phase.PreflightFailed{Attempt: e.Attempt, Cause: first})
+			cause := silent[0]
+			for _, other := range silent[1:] {
+				cause.Message += " " + other.Message
+				cause.WaitingFor += ", " + other.WaitingFor
+			}
+			cause.Message = "The program was not looked for on every node. " + cause.Message
+			return events(phase.PreflightFailed{Attempt: e.Attempt, Cause: cause})
 		}
 		if faults := a.j.cfg.Compare(answers, spec.AllowMixed); len(faults) > 0 {
 			return events(phase.PreflightFailed{Attempt: e.Attempt, Cause: together(faults)})

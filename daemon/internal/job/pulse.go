@@ -66,13 +66,22 @@ func (j *Jobs) tickLater() {
 }
 
 // wake has the actor count anew what was counted against others while it did not run.
-// Deadlines of the job itself go on: they are kept by whoever waits for it.
 func (a *actor) wake() {
 	total := a.j.away()
-	slept := total - a.slept
-	if a.slept = total; slept == 0 {
-		return
+	slept, stalled := total-a.slept, a.stalled
+	a.slept, a.stalled = total, 0
+	if slept > 0 {
+		a.countAnew(slept)
+		a.event(phase.Idled{For: slept, Why: "slept or was stopped"})
 	}
+	if stalled > 0 {
+		a.event(phase.Idled{For: stalled, Why: "could not write to its disk"})
+	}
+}
+
+// countAnew puts off what others are given time for by a time in which this actor did
+// nothing. Deadlines of the job itself go on: they are kept by whoever waits for it.
+func (a *actor) countAnew(idle time.Duration) {
 	clear(a.missed)
 	now := a.j.cfg.Clock.Boot()
 	for id, t := range a.timers {
@@ -80,10 +89,9 @@ func (a *actor) wake() {
 		case phase.TimerRun, phase.TimerPlacing, phase.TimerBackoff, phase.TimerRenew, phase.TimerEnd:
 		default:
 			t.Stop()
-			a.startTimer(id, max(0, t.due+slept-now))
+			a.startTimer(id, max(0, t.due+idle-now))
 		}
 	}
-	a.event(phase.Woke{Slept: slept})
 }
 
 // timer is one of the phase machine's, with when it is due, on Boot.

@@ -90,7 +90,8 @@ func (a *actor) endRanks(e phase.EndRanks) {
 	key := nodeAttempt{e.Node, e.Attempt}
 	starts := a.starts[key]
 	delete(a.starts, key)
-	params := api.PeerEndParams{Warrant: a.state.Job.Warrant(), Job: a.id, Attempt: e.Attempt, Epoch: e.Epoch, Reason: e.Reason, GraceS: seconds(e.Grace)}
+	params := api.PeerEndParams{Warrant: a.state.Job.Warrant(), Job: a.id, Attempt: e.Attempt, Epoch: e.Epoch,
+		Reason: e.Reason, Message: e.Message, GraceS: seconds(e.Grace)}
 	if at := a.state.Job.OpenAttempt(); at != nil && at.Plan != nil {
 		for _, r := range at.Plan.Ranks {
 			if r.Node == e.Node {

@@ -79,6 +79,7 @@ type machine struct {
 	removed    atomic.Bool  // from the cluster
 	wrote      []api.Job    // its last documents of jobs, in order
 	full       bool         // the disk
+	nameless   time.Time    // until when it knows no names of others, since its database is lost
 	takesBack  bool         // its own documents of jobs that others kept, since its database is lost
 	beside     api.Reason   // what else uses the GPU that it lends
 	preparing  preparing    // how that goes
@@ -228,7 +229,7 @@ func (m *machine) start() {
 		Node: m.id, Key: m.key, Electors: electors, Roster: func() []string { return []string{"head of " + string(m.isIn())} }, Memory: &m.memory,
 		Clock: m.clock(), Peers: icyPeers{peers, m}, Ledger: l, Documents: docs{m}, Sight: eyes{m}, Access: m, Beats: air{m}, Planner: planner{m},
 		Keep:   m.w.keep,
-		Cables: m.w.cablesNow, Name: m.w.nameOf, Unfit: unfit,
+		Cables: m.w.cablesNow, Name: m.nameOf, Unfit: unfit,
 		Compare: func(all []api.Preflight, mixed bool) (out []api.Cause) {
 			for _, one := range all {
 				out = append(out, one.Problems...)
@@ -315,8 +316,17 @@ func (m *machine) forgets(away time.Duration) {
 	m.kill()
 	pass(away)
 	m.disk, m.memory, m.takesBack = &ledgertest.Disk{}, memory{}, true
+	m.nameless = time.Now().Add(2 * time.Second)
 	m.start()
 	pass(2 * time.Second)
+}
+
+// nameOf is what this machine knows of what another is called.
+func (m *machine) nameOf(id api.NodeID) string {
+	if id != m.id && time.Now().Before(m.nameless) {
+		return id.Display()
+	}
+	return m.w.nameOf(id)
 }
 
 func (m *machine) isUp() bool {

@@ -99,7 +99,8 @@ func (j *Jobs) homeOf(id api.JobID) (home api.NodeID, a *actor, ended bool) {
 	}
 	if k.actor != nil {
 		if s := k.actor.shown.Load(); s.home != "" && s.epoch >= best.job.Epoch {
-			return s.home, k.actor, s.phase.Ended()
+			// Others may have its end from the document before the actor shows it.
+			return s.home, k.actor, s.phase.Ended() || best.job.Epoch == s.epoch && best.job.Phase.Ended()
 		}
 	}
 	return best.job.Home, k.actor, best.job.Phase.Ended()

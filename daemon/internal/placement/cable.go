@@ -25,7 +25,7 @@ func (s *state) indexCables() {
 	list := s.in.Graph.List()
 	speeds := measuredCables(list.Rows)
 	for _, c := range list.Cables {
-		if !c.Link.Valid() || len(c.Ends) != 2 {
+		if len(c.Ends) != 2 { // the other end is no member
 			continue
 		}
 		a, isA := s.index[c.Ends[0].End.Node]
@@ -55,9 +55,9 @@ func (s *state) indexCables() {
 	}
 	for p, all := range s.cables {
 		for end, i := range []int{p.a, p.b} {
-			leads := map[device]bool{}
+			leads := map[device]struct{}{}
 			for _, c := range all {
-				leads[device{i, c.receptacles[end]}] = true
+				leads[device{i, c.receptacles[end]}] = struct{}{}
 			}
 			for d := range leads {
 				s.led[d]++

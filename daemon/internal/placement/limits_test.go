@@ -71,6 +71,16 @@ func TestDeviceLimits(t *testing.T) {
 	}
 }
 
+// A ring of three has one connection over each cable, so that a device of one will do.
+func TestARingOfThreeOverSmallDevices(t *testing.T) {
+	d := newDesk(3).meshed(evenly(80)).limit(1, with(func(l *api.RDMALimits) { l.QueuePairs = 1 }))
+	for i := range d.nodes {
+		d.nodes[i].MLX.Version = "0.32.4"
+	}
+	r := Plan(d.input(api.Placement{Ranks: 3, Backend: api.BackendJACCLRing}, nil))
+	is.New(t).True(r.Plan != nil)
+}
+
 // Three nodes of which every two reach each other through one receptacle of the first, and
 // a fourth with cables of its own: who can be in a mesh depends on what that device has.
 func TestDeviceThatLeadsToSeveral(t *testing.T) {

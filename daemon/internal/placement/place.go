@@ -24,17 +24,14 @@ func Plan(in Input) Result {
 		}
 		return r
 	}
-	r := Result{Plan: s.plan(best, exact)}
-	if len(failed) > 0 {
-		r.Rejections = s.rejections(failed)
-		said := slices.Clone(r.Plan.Notes)
-		for _, t := range failed {
-			c, is := firstOf(r.Rejections, t.backend)
-			if is && !slices.ContainsFunc(said, func(n api.Cause) bool { return n.Reason == c.Reason && n.Subject == c.Subject }) {
-				said = append(said, c)
-				c.Reason, c.Message = api.ReasonBackendNotUsed, string(t.backend)+" is not used: "+c.Message
-				r.Plan.Notes = append(r.Plan.Notes, c)
-			}
+	r := Result{Plan: s.plan(best, exact), Rejections: s.rejections(failed)}
+	said := slices.Clone(r.Plan.Notes)
+	for _, t := range failed {
+		c, is := firstOf(r.Rejections, t.backend)
+		if is && !slices.ContainsFunc(said, func(n api.Cause) bool { return n.Reason == c.Reason && n.Subject == c.Subject }) {
+			said = append(said, c)
+			c.Reason, c.Message = api.ReasonBackendNotUsed, string(t.backend)+" is not used: "+c.Message
+			r.Plan.Notes = append(r.Plan.Notes, c)
 		}
 	}
 	return r
@@ -68,7 +65,7 @@ func (s *state) best() (best choice, failed []tier, exact, is bool) {
 
 // alone is the tier of one rank, which talks to nobody.
 func (s *state) alone() tier {
-	t := tier{backend: s.demand.backend, shape: api.ShapeSingle, last: true}
+	t := tier{backend: s.demand.backend, shape: api.ShapeSingle}
 	if t.backend == api.BackendAuto {
 		t.backend = api.BackendRing
 	}

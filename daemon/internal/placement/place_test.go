@@ -53,6 +53,7 @@ func TestWhichNodes(t *testing.T) {
 			d.nodes[1].WorkingSetBytes, d.nodes[3].WorkingSetBytes = new(int64(101<<30)), new(int64(101<<30))
 		}, ids(1, 3)},
 		{"less is available than the working set", func(d *desk, _ *api.Placement) { d.nodes[1].AvailableBytes = new(int64(50 << 30)) }, ids(0, 2)},
+		{"rank 0 is one of those that are named", func(_ *desk, p *api.Placement) { p.Nodes, p.Rank0 = append(ids(3), ids(0)...), id(3) }, ids(3, 0)},
 		{"a faster link", func(d *desk, _ *api.Placement) { d.plug(2, 3, 120) }, ids(2, 3)},
 		{"a link as fast but for noise", func(d *desk, _ *api.Placement) { d.plug(2, 3, 81) }, ids(0, 1)},
 		{"a measured link that is slow", func(d *desk, _ *api.Placement) { d.wires[0].rdma = 20 }, ids(0, 2)},
@@ -118,6 +119,9 @@ func TestFirstThingThatStops(t *testing.T) {
 			fmt.Sprintf("jaccl cannot join 2 ranks: mac-1 does not say as which account jobs of ada@%s run there", id(0)), false},
 		{func(d *desk, _ *api.Placement) { d.nodes[1].WorkingSetBytes = new(int64(8 << 30)) }, api.ReasonNotEnoughMemory, "jaccl cannot join 2 ranks: mac-1 has a GPU working set of 8 GiB, a rank needs 10 GiB", false},
 		{func(d *desk, _ *api.Placement) {
+			d.nodes[1].Lent = []Lent{{Job: "j4k2m9xq7", GPU: api.GPUNone, MemoryBytes: 95 << 30}}
+		}, api.ReasonNotEnoughMemory, "jaccl cannot join 2 ranks: mac-1 has 5 GiB of its GPU's working set left to lend, a rank needs 10 GiB", false},
+		{func(d *desk, _ *api.Placement) {
 			d.nodes[1].Lent = []Lent{{Job: "j4k2m9xq7", GPU: api.GPUExclusive}}
 		}, api.ReasonGPUBusy, "jaccl cannot join 2 ranks: mac-1 lends its GPU to job j4k2m9xq7", false},
 		{func(d *desk, _ *api.Placement) {
@@ -138,7 +142,7 @@ func TestFirstThingThatStops(t *testing.T) {
 		{func(_ *desk, p *api.Placement) { p.Ranks, p.MinNodes, p.MaxNodes = 0, 3, 2 }, api.ReasonSpecConflict, "at least 3 nodes and at most 2 cannot be", true},
 		{func(_ *desk, p *api.Placement) { p.Nodes = ids(9) }, api.ReasonNoSuchNode, id(9).Display() + " must be used, and no such member is known", false},
 	} {
-		t.Run(string(c.reason), func(t *testing.T) {
+		t.Run(c.words, func(t *testing.T) {
 			is := is.New(t)
 			d, p := newDesk(2).plug(0, 1, 80), asked
 			c.change(d, &p)
@@ -149,6 +153,47 @@ func TestFirstThingThatStops(t *testing.T) {
 			is.Equal(r.Final, c.final)
 		})
 	}
+}
+
+// A way is over Thunderbolt, and so needs nobody's trust, only where both ends say so.
+func TestAWayIsThunderboltAtBothEnds(t *testing.T) {
+	is := is.New(t)
+	d := newDesk(2)
+	s := &state{nodes: []*Node{&d.nodes[0], &d.nodes[1]}}
+	over := func(kinds ...api.LinkKind) bool {
+		ways := map[wayKey]*way{}
+		for from, kind := range kinds {
+			s.take(ways, nil, &topology.Path{From: id(from), To: id(1 - from), Kind: kind, Interface: "en2", PeerInterface: "en2"}, from, 1-from)
+		}
+		is.Equal(len(ways), 1)
+		for _, w := range ways {
+			return w.thunderbolt
+		}
+		return false
+	}
+	is.True(over(api.LinkTB5, api.LinkTB5))
+	is.True(!over(api.LinkTB5, api.LinkEthernet))
+	is.True(!over(api.LinkEthernet, api.LinkTB5))
+}
+
+// A network takes the place of a cable only where it is faster, by more than noise.
+func TestAnEdgeOverANetwork(t *testing.T) {
+	is := is.New(t)
+	p := pairOf(0, 1)
+	over := func(network int64) api.LinkKind {
+		s := &state{ways: map[pair][]*way{p: {
+			{channel: channel{kind: api.LinkTB4, speed: speed{bits: 20 * gigabit}}, thunderbolt: true},
+			{channel: channel{kind: api.LinkEthernet, speed: speed{bits: network}}, trusted: true},
+		}}}
+		edge, is := s.edge(p, tier{backend: api.BackendRing, networks: true}, 1)
+		if !is || len(edge) != 1 {
+			return ""
+		}
+		return edge[0].kind
+	}
+	is.Equal(over(10*gigabit), api.LinkTB4)
+	is.Equal(over(20*gigabit), api.LinkTB4)
+	is.Equal(over(25*gigabit), api.LinkEthernet)
 }
 
 func messages(all []api.Cause) []string {

@@ -94,7 +94,7 @@ func (s *state) newMisses(t tier) (*misses, *api.Cause) {
 			m.adjacent[bit] |= all &^ m.able &^ self
 		}
 	}
-	if t.shape == api.ShapeRing && n > 1 {
+	if t.shape == api.ShapeRing {
 		m.rings = newRings(m.adjacent)
 		m.rings.extend(n, true)
 		m.paths = newRings(m.adjacent)

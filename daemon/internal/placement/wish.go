@@ -36,14 +36,7 @@ func (s *state) specRemedies() []remedy {
 		add(api.ReasonNotEnoughMemory, "memory_bytes", "Ask for at most %s a rank.", gibibytes(least))
 	}
 	for n := s.demand.least - 1; n >= max(2, len(s.required)); n-- {
-		if s.would(func(spec *api.JobSpec) {
-			if spec.Placement.Ranks > 0 {
-				spec.Placement.Ranks = n
-				spec.Placement.MinNodes = min(spec.Placement.MinNodes, n)
-			} else {
-				spec.Placement.MinNodes = n
-			}
-		}) {
+		if s.would(func(spec *api.JobSpec) { spec.Placement.Ranks, spec.Placement.MinNodes = n, 0 }) {
 			add(api.ReasonNotEnoughNodes, "ranks", "Ask for %s.", counted(n, "rank"))
 			break
 		}

@@ -76,8 +76,13 @@ func (r *Ranks) concludeEnd(h *held, end shimproto.ExitRecord) {
 	r.settle(h)
 	r.tellLost(h.ref(), end.Logs)
 	r.conclude(h, func(doc *api.Rank) {
-		if setEnd(doc, end); h.interrupted && doc.Reason == api.ReasonRankFailed {
+		switch setEnd(doc, end); {
+		case h.interrupted && doc.Reason == api.ReasonRankFailed:
 			doc.Reason, doc.Message = api.ReasonDaemonRestarted, interruption(h).Message
+		case h.interrupted && doc.Reason == "": // nobody saw it join; without, it would not have ended well
+			joined := *doc.Handshake
+			joined.State = api.HandshakeJoined
+			doc.Handshake = &joined
 		}
 	})
 }

@@ -8,6 +8,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/gate"
+	"fulmen/daemon/internal/rank/prepare/look"
 	"fulmen/daemon/internal/rank/shimproto"
 )
 
@@ -61,7 +62,7 @@ func (r *Ranks) endLocked(p api.PeerEndParams, isNews bool) error {
 			return err
 		}
 	}
-	cause := causeOf(p.Reason)
+	cause := causeOf(p.Reason, p.Message)
 	for _, h := range r.ofJob(p.Job) {
 		if h.Doc.Attempt == p.Attempt && (len(p.Ranks) == 0 || slices.Contains(p.Ranks, h.Doc.Rank)) {
 			r.endOne(h, cause, secondsOf(p.GraceS))
@@ -71,11 +72,14 @@ func (r *Ranks) endLocked(p api.PeerEndParams, isNews bool) error {
 }
 
 // causeOf is a reason as a shim notes it.
-func causeOf(reason api.Reason) shimproto.Cause {
+func causeOf(reason api.Reason, message string) shimproto.Cause {
 	info, _ := api.LookupReason(reason)
 	reason = cmp.Or(info.Reason, api.ReasonCancelled) // a newer version's is not known here
-	return shimproto.Cause{Reason: string(reason), Message: cmp.Or(info.Text, "The job was ended.")}
+	return shimproto.Cause{Reason: string(reason), Message: cmp.Or(look.Line(message, maxMessage), info.Text, "The job was ended.")}
 }
+
+// maxMessage bounds what a home says of why it ends a rank.
+const maxMessage = 1000
 
 // endOne ends a rank. The first cause stays, and the grace only gets shorter. The
 // caller holds mu.

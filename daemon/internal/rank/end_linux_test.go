@@ -107,12 +107,15 @@ func TestAHarderEndShortensTheGrace(t *testing.T) {
 	p := m.params(m.spec(`trap '' TERM; echo 1; sleep 1000; sleep 1000`))
 	m.mustStart(p)
 	m.printed(p.Rank, 1)
-	m.mustEnd(m.endParams(api.ReasonPeerRankFailed, 1000))
-	is.Equal(m.until(p.Rank, api.RankEnding).Reason, api.ReasonPeerRankFailed)
+	first := m.endParams(api.ReasonLinkGone, 1000)
+	first.Message = "The cable a:1 - b:1\x1b[2J was pulled.\n"
+	m.mustEnd(first)
+	is.Equal(m.until(p.Rank, api.RankEnding).Reason, api.ReasonLinkGone)
 	m.mustEnd(m.endParams(api.ReasonStoppedByPerson, 0))
 	doc := m.until(p.Rank, api.RankExited)
 	is.Equal(doc.Exit.Signal, int(syscall.SIGKILL))
-	is.Equal(doc.Reason, api.ReasonPeerRankFailed) // the first cause stays
+	is.Equal(doc.Reason, api.ReasonLinkGone) // the first cause stays
+	is.Equal(doc.Message, "The cable a:1 - b:1 [2J was pulled.")
 }
 
 // An order to end that overtakes the one to start holds, also for a daemon that

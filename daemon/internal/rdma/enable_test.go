@@ -250,6 +250,36 @@ func TestUndoAlone(t *testing.T) {
 	})
 }
 
+// A moment without a path, as while a change takes the network that the calls go over,
+// ends nothing; so long without one does.
+func TestAMomentWithoutAPath(t *testing.T) {
+	bubble(t, pair, func(t *testing.T, d *table) {
+		is := is.New(t)
+		link := cable(nodeA, 2, nodeB, 2)
+		lead := d.hosts[nodeA]
+		for _, do := range []func(context.Context, api.Principal, api.LinkID) ([]api.NodeRDMAChange, error){
+			func(ctx context.Context, by api.Principal, link api.LinkID) ([]api.NodeRDMAChange, error) {
+				return d.owner(nodeA).Enable(ctx, by, link, false, nil)
+			},
+			d.owner(nodeA).Disable,
+		} {
+			lead.mu.Lock()
+			lead.pathless = 10
+			lead.mu.Unlock()
+			done, err := do(t.Context(), ada, link)
+			is.NoErr(err)
+			is.Equal(len(done), 2)
+		}
+		lead.mu.Lock()
+		lead.pathless = 1000
+		lead.mu.Unlock()
+		began := time.Now()
+		_, err := d.owner(nodeA).Enable(t.Context(), ada, link, true, nil)
+		is.True(errors.Is(err, api.ReasonUnreachable))
+		is.Equal(time.Since(began), reachWithin)
+	})
+}
+
 // What somebody changed since is left and told; the rest goes back.
 func TestThreeWay(t *testing.T) {
 	bubble(t, pair, func(t *testing.T, d *table) {

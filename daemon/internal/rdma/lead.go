@@ -1,16 +1,18 @@
 package rdma
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"net/netip"
 	"strings"
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/rdma/change"
-	"fulmen/native"
 )
 
 // planRounds bounds how often the ends propose networks to each other: each round
@@ -66,28 +68,27 @@ func (l *leading) call(ctx context.Context, end api.LinkEnd, step api.RDMAChange
 		with(&p)
 	}
 	var lost time.Duration // when the end was first not reached; 0: it is
-	for {
-		var answer api.RDMAChange
-		err := l.owner.cfg.Peers.Call(ctx, end.Node, "peer.rdma", p, &answer)
-		if err == nil {
-			return answer, nil
-		}
-		fault := api.AsError(err)
-		if ctx.Err() == nil && fault.Data.Reason != api.ReasonUnreachable {
-			return answer, fault
-		}
-		// What is changed is the network that the call may have come over: it is found
-		// again on another path, and asking twice is harmless.
-		now := l.owner.cfg.Clock.Boot()
-		if lost == 0 {
-			lost = now
-		}
-		if now-lost >= reachWithin || !native.Pause(ctx, l.owner.cfg.Clock, retryAfter) {
-			fault = api.Errorf(api.ReasonUnreachable, end.String(), "%s does not answer: it was asked to %s its end of the change.", name, step)
-			fault.Data.WaitingFor = name
-			return answer, fault
-		}
+	// What is changed is the network that the call may have come over: it is found
+	// again on another path, and asking twice is harmless.
+	isLost := func(err error) bool {
+		return ctx.Err() != nil || errors.Is(err, api.ReasonUnreachable) || errors.Is(err, api.ReasonNoPath)
 	}
+	again := func(err error) bool {
+		now := l.owner.cfg.Clock.Boot()
+		lost = cmp.Or(lost, now)
+		return isLost(err) && now-lost < reachWithin
+	}
+	var answer api.RDMAChange
+	err := peer.Again(ctx, l.owner.cfg.Clock, retryAfter, again, func() error {
+		answer = api.RDMAChange{}
+		return l.owner.cfg.Peers.Call(ctx, end.Node, "peer.rdma", p, &answer)
+	})
+	if err == nil || !isLost(err) {
+		return answer, api.AsError(err)
+	}
+	fault := api.Errorf(api.ReasonUnreachable, end.String(), "%s does not answer: it was asked to %s its end of the change.", name, step)
+	fault.Data.WaitingFor = name
+	return answer, fault
 }
 
 // plan has both ends plan, the lower one first, until they agree on a network.

@@ -66,6 +66,7 @@ type host struct {
 	quiet      func(context.Context, api.Receptacle) *api.Error
 	full       bool // the disk
 	idle       int  // how often it was said that nothing may be changed any more
+	pathless   int  // how many calls from now on find no path
 	life       *life
 }
 
@@ -361,6 +362,14 @@ type reach struct {
 func (r reach) HandleCall(h gate.Handler) { r.peers.HandleCall(h) }
 
 func (r reach) Call(ctx context.Context, node api.NodeID, method string, params, result any) error {
+	h := r.life.host
+	h.mu.Lock()
+	hasPath := h.pathless == 0
+	h.pathless = max(0, h.pathless-1)
+	h.mu.Unlock()
+	if !hasPath {
+		return api.NewError(api.ReasonNoPath, node.Display())
+	}
 	return r.life.around(func() error { return r.peers.Call(ctx, node, method, params, result) })
 }
 

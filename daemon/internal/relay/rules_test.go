@@ -187,7 +187,7 @@ func TestStrangers(t *testing.T) {
 		}
 		synctest.Wait()
 		_, late := enter()
-		is.Equal((<-late).took, time.Duration(0)) // one too many
+		is.Equal(<-late, said{}) // one too many
 		for _, got := range all {
 			is.Equal((<-got).took, headWithin)
 		}
@@ -347,15 +347,20 @@ func TestPortsFollowTheNetworks(t *testing.T) {
 // listeners tells who listens, as a test has it.
 type listeners struct {
 	native.Processes
-	mu   sync.Mutex
-	open map[int]bool
-	err  error
+	mu    sync.Mutex
+	open  map[int]bool
+	known int // how often it was asked whether somebody listens still
+	err   error
 }
 
-func (l *listeners) Listens(_, port int, _ native.Listening) (native.Listening, error) {
+func (l *listeners) Listens(_, port int, before native.Listening) (native.Listening, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return native.Listening{Group: l.open[port]}, l.err
+	now := native.Listening{Group: l.open[port]}
+	if before == now && now.Group {
+		l.known++
+	}
+	return now, l.err
 }
 
 func (l *listeners) set(ports ...int) {
@@ -419,6 +424,15 @@ func TestWhatIsOpenIsTold(t *testing.T) {
 		synctest.Wait()
 		is.Equal(len(told.from(0)), 2)
 		s := r.served[rank]
+		is.Equal(who.known, 0)
+		who.set(20)
+		for range 2 {
+			isOurs, err := s.listensAt(20)
+			is.NoErr(err)
+			is.True(isOurs)
+		}
+		is.Equal(who.known, 2) // it is not looked up anew for each connection
+		who.set()
 		s.tried(20, true) // as was known
 		is.Equal(len(told.from(0)), 2)
 		s.tried(20, false)

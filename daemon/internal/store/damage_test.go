@@ -235,6 +235,15 @@ func TestFileCutAfterItHasGrown(t *testing.T) {
 	is.True(errors.Is(err, api.ReasonStateCorrupt))
 }
 
+// A file of which the system tells no length was not cut off by that.
+func TestFileWithoutALength(t *testing.T) {
+	is := is.New(t)
+	s := opened(t, pathOf(t), options())
+	is.NoErr(s.Put("jobs", "a", []byte("1")))
+	is.NoErr(s.file.Close())
+	is.Equal(all(t, s, "jobs"), map[string]string{"a": "1"}) // it is mapped
+}
+
 // TestDamageWhileInUse cuts the file off, or overwrites some of it, while it is open:
 // each answer is right or says in plain words that the database is damaged, the
 // owner hears of that once, and the next start sets the file aside.
@@ -313,6 +322,8 @@ func TestFullDisk(t *testing.T) {
 	is := is.New(t)
 	disk := hometest.SmallDisk(t, 1<<18)
 	path := filepath.Join(disk, "state.db")
+	ballast := filepath.Join(disk, "ballast")
+	is.NoErr(os.WriteFile(ballast, make([]byte, leastRoom), 0o600))
 	var told []bool
 	o := options()
 	var s *Store
@@ -330,6 +341,10 @@ func TestFullDisk(t *testing.T) {
 	is.True(errors.Is(s.Compact(), api.ReasonDiskFull)) // no room for a second file
 	is.NoErr(s.Delete("jobs", "0000"))                  // making room is possible
 	is.NoErr(s.Put("jobs", "after", nil))
+	is.Equal(told, []bool{true}) // a small write says nothing of the disk
+	is.NoErr(os.Remove(ballast))
+	is.NoErr(s.Put("jobs", "again", nil))
+	is.NoErr(s.Delete("jobs", "again"))
 	is.Equal(told, []bool{true, false}) // each once
 	is.NoErr(s.Close())
 	s = opened(t, path, options())

@@ -44,21 +44,21 @@ func (s *Store) prepare(t *bolt.Tx) error {
 // raise compares the version that a record names with the wanted one, and
 // writes that after migrate has done its work. A missing record is new.
 func (s *Store) raise(schema *bolt.Bucket, name string, want int, migrate func(from int) error) error {
-	has, ok := 0, false
+	has := 0
 	if record := schema.Get([]byte(name)); record != nil {
 		value, intact := unseal([]byte(schemaBucket), []byte(name), record)
 		n, err := strconv.Atoi(string(value))
 		if !intact || err != nil {
 			return corrupt(s.path, "the version of "+name+" is unreadable")
 		}
-		has, ok = n, true
+		has = n
 	}
 	switch {
 	case has > want:
 		return newer(s.path, name, has, want)
 	case has == want:
 		return nil
-	case ok && migrate != nil:
+	case has != 0 && migrate != nil:
 		if err := migrate(has); err != nil {
 			return err
 		}

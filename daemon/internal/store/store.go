@@ -12,6 +12,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/home"
+	"fulmen/native"
 )
 
 // Store is an open database. Its methods may be called by many goroutines.
@@ -35,7 +36,7 @@ type Store struct {
 	// longest is how long the file was, guarded by use; bbolt never makes it shorter.
 	longest int64
 
-	// isFull says that the last write found no room.
+	// isFull says that a write found no room, and that there is none still.
 	isFull atomic.Bool
 
 	mu     sync.Mutex
@@ -54,7 +55,7 @@ func (s *Store) View(f func(Reader) error) error {
 // Writers wait for each other.
 func (s *Store) Update(f func(Writer) error) error {
 	err := s.transact(true, func(t *transaction) error { return f(t) })
-	if isFull := errors.Is(err, api.ReasonDiskFull); isFull || err == nil {
+	if isFull := errors.Is(err, api.ReasonDiskFull); isFull || err == nil && (!s.isFull.Load() || s.hasRoom()) {
 		if s.isFull.Swap(isFull) != isFull && s.options.OnFull != nil {
 			s.options.OnFull()
 		}
@@ -62,8 +63,18 @@ func (s *Store) Update(f func(Writer) error) error {
 	return err
 }
 
-// IsFull reports whether the last write found no room on the disk.
+// IsFull reports whether a write found no room on the disk, and there is none still.
 func (s *Store) IsFull() bool { return s.isFull.Load() }
+
+// leastRoom is the room on the disk from which the database counts as able to grow again.
+const leastRoom = 64 << 10
+
+// hasRoom reports whether the disk has room again. A small write may have found its room in
+// the file itself.
+func (s *Store) hasRoom() bool {
+	free, err := native.FreeBytes(s.path)
+	return err != nil || free >= leastRoom
+}
 
 // Get returns a record, and whether there is one.
 func (s *Store) Get(bucket, key string) (value []byte, found bool, err error) {

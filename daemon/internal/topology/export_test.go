@@ -184,6 +184,8 @@ func TestExportsRefuseWhatIsNoGroup(t *testing.T) {
 	is.True(errors.Is(err, api.ReasonBadValue))
 	_, _, err = Build(Input{Nodes: meshed(9, 1)}).Matrix(nil, api.BackendJACCL)
 	is.True(errors.Is(err, api.ReasonBadValue)) // a mesh of nine
+	_, _, err = Build(Input{Nodes: meshed(8, 1)}).Matrix(nil, api.BackendJACCL)
+	is.NoErr(err)
 }
 
 // causeLine is the reasons of an error's causes.

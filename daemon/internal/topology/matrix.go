@@ -10,13 +10,8 @@ import (
 	"fulmen/daemon/internal/topology/readiness"
 )
 
-// Limits of JACCL as MLX builds it.
-const (
-	// MaxMeshRanks is the largest group in which every rank is joined to every other.
-	MaxMeshRanks = 8
-	// MaxRingCables is how many cables to each neighbour a ring uses.
-	MaxRingCables = 4
-)
+// MaxRingCables is how many cables to each neighbour a ring of JACCL uses, as MLX builds it.
+const MaxRingCables = 4
 
 // DeviceMatrix is JACCL's device matrix: cell [i][j] holds the RDMA devices of
 // rank i that lead to rank j. Cell n of [i][j] and cell n of [j][i] are the two
@@ -101,8 +96,8 @@ func (g Graph) matrix(nodes []api.NodeID, backend api.Backend) (api.Backend, Dev
 }
 
 func (g Graph) mesh(ranks []*node) (DeviceMatrix, []api.Cause, error) {
-	if len(ranks) > MaxMeshRanks {
-		return nil, nil, api.Errorf(api.ReasonBadValue, "nodes", "jaccl joins at most %d ranks, not %d", MaxMeshRanks, len(ranks))
+	if len(ranks) > api.MaxMeshRanks {
+		return nil, nil, api.Errorf(api.ReasonBadValue, "nodes", "jaccl joins at most %d ranks, not %d", api.MaxMeshRanks, len(ranks))
 	}
 	m := newMatrix(len(ranks))
 	var notes, missing noteList

@@ -43,7 +43,6 @@ func (v view) over(a api.Attempt) bool {
 // follower keeps the view of one job up to date.
 type follower struct {
 	id      api.JobID
-	ledger  *ledger.Ledger
 	counts  func(api.JobID, api.Job) bool
 	changed chan struct{} // a hint, for one goroutine
 
@@ -54,40 +53,26 @@ type follower struct {
 
 // follow watches a job until ctx ends.
 func (a *Attach) follow(ctx context.Context, id api.JobID) *follower {
-	f := &follower{id: id, ledger: a.config.Ledger, counts: a.config.Counts, changed: make(chan struct{}, 1)}
-	w := f.begin()
+	f := &follower{id: id, counts: a.config.Counts, changed: make(chan struct{}, 1)}
+	found, documents := a.config.Ledger.Follow(ledger.WatchOptions{
+		Name: "attach " + string(id), Filter: ledger.Filter{Kinds: []api.Kind{api.KindJob, api.KindRank}}, Passive: true,
+	})
+	f.see(ledger.Change{Put: found, Whole: true})
 	go func() {
-		for f.next(ctx, w) == nil {
-		}
-		for ctx.Err() == nil { // it was too slow: it begins again
-			w = f.begin()
-			for f.next(ctx, w) == nil {
-			}
+		defer documents.Close()
+		for change, err := documents.Next(ctx); err == nil; change, err = documents.Next(ctx) {
+			f.see(change)
 		}
 	}()
 	return f
 }
 
-func (f *follower) begin() *ledger.Watcher {
-	records, w := f.ledger.Watch(ledger.WatchOptions{
-		Name: "attach " + string(f.id), Filter: ledger.Filter{Kinds: []api.Kind{api.KindJob, api.KindRank}}, Passive: true,
-	})
+func (f *follower) see(change ledger.Change) {
 	f.mu.Lock()
-	f.docs = map[api.Key]*ledger.Record{}
-	f.put(records)
-	f.mu.Unlock()
-	f.hint()
-	return w
-}
-
-func (f *follower) next(ctx context.Context, w *ledger.Watcher) error {
-	change, err := w.Next(ctx)
-	if err != nil {
-		w.Close()
-		return err
+	if change.Whole {
+		f.docs = map[api.Key]*ledger.Record{}
 	}
-	f.mu.Lock()
-	mine := f.put(change.Put)
+	mine := f.put(change.Put) || change.Whole
 	for _, key := range change.Del {
 		if _, ok := f.docs[key]; ok {
 			delete(f.docs, key)
@@ -98,7 +83,6 @@ func (f *follower) next(ctx context.Context, w *ledger.Watcher) error {
 	if mine {
 		f.hint()
 	}
-	return nil
 }
 
 func (f *follower) hint() {

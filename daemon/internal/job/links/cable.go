@@ -53,21 +53,13 @@ func (s State) changed(was, is api.Cable, rdma bool, now Facts) *api.Cause {
 
 // addressesOf are the IPv4 addresses of an interface; false where nobody tells.
 func addressesOf(n *api.Network, name string) (all []netip.Addr, known bool) {
-	if n == nil || name == "" {
-		return nil, false
-	}
-	for _, i := range n.Interfaces {
-		if i.Name != name {
-			continue
+	i, known := interfaceCalled(n, name)
+	for _, a := range i.Addresses {
+		if is := a.Address.Addr().Unmap(); is.Is4() {
+			all = append(all, is)
 		}
-		for _, a := range i.Addresses {
-			if is := a.Address.Addr().Unmap(); is.Is4() {
-				all = append(all, is)
-			}
-		}
-		return all, true
 	}
-	return nil, false
+	return all, known
 }
 
 // hasAny reports whether one of the addresses is among those of a port.

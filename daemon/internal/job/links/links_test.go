@@ -110,7 +110,9 @@ func TestBroken(t *testing.T) {
 			"mbp lost its network on Ethernet (en0), over which its rank talks."},
 		{"a ring's address of another rank", api.BackendRing, func(d *desk) { d.network[studio].Interfaces[0].Addresses = nil }, "", ""},
 		{"a ring's interface", api.BackendRing, func(d *desk) { d.network[mbp].Interfaces[0].Link = &no }, api.ReasonLinkDown,
-			"The link of en3 of mbp, over which its rank talks, is down."},
+			"The cable mac-studio:3 - mbp:1 is down: en3 of mbp has no link."},
+		{"a ring's interface, with its address", api.BackendRing, func(d *desk) { d.network[mbp].Interfaces[0].Link, d.network[mbp].Interfaces[0].Addresses = &no, nil }, api.ReasonLinkDown,
+			"The cable mac-studio:3 - mbp:1 is down: en3 of mbp has no link."},
 		{"a node of which nothing is known", api.BackendRing, func(d *desk) { d.network = nil }, "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -131,6 +133,25 @@ func TestBroken(t *testing.T) {
 			is.Equal(got.Message, c.message)
 		})
 	}
+}
+
+// A way that is no known cable's goes by the name of its interface.
+func TestBrokenBesideTheCables(t *testing.T) {
+	is := is.New(t)
+	d := newDesk()
+	plan, no, cables := d.plan(api.BackendRing), false, d.cables
+	d.network[mbp].Interfaces[0].Link, d.cables = &no, nil
+	resumed := Resume(plan, d.facts()) // by a daemon that was started again and has not seen the cable
+	is.Equal(resumed.Broken(plan, d.facts()).Message, "The cable mac-studio:3 - mbp:1 is down: en3 of mbp has no link.")
+	const byItsInterface = "The link of en3 of mbp, over which its rank talks, is down."
+	two := plan
+	two.Links = append(two.Links, api.PlanLink{To: 1, Link: link(api.LinkEnd{Node: studio, Receptacle: 4}, api.LinkEnd{Node: mbp, Receptacle: 2})})
+	is.Equal(resumed.Broken(two, d.facts()).Message, byItsInterface) // it may be either
+	d.cables = cables
+	resumed.Learn(two, d.facts())
+	is.Equal(resumed.Broken(two, d.facts()).Message, "The cable mac-studio:3 - mbp:1 is down: en3 of mbp has no link.")
+	plan.Links = nil
+	is.Equal(resumed.Broken(plan, d.facts()).Message, byItsInterface)
 }
 
 // An attempt may begin just when its cable goes.

@@ -86,6 +86,46 @@ func interfaceOf(n *api.Network, address netip.Addr) (api.Interface, bool) {
 	return api.Interface{}, false
 }
 
+// interfaceCalled is the interface of a node that has a name.
+func interfaceCalled(n *api.Network, name string) (api.Interface, bool) {
+	if n == nil || name == "" {
+		return api.Interface{}, false
+	}
+	for _, i := range n.Interfaces {
+		if i.Name == name {
+			return i, true
+		}
+	}
+	return api.Interface{}, false
+}
+
+// cableAt is the plan's cable at an interface of a node: the one that is known to be there,
+// or the only one of which nobody knows where it is. It is not valid where there is none.
+func (s State) cableAt(plan api.Plan, node api.NodeID, name string) (only api.LinkID) {
+	unknown := 0
+	for _, l := range plan.Links {
+		if !l.Link.Valid() || l.Link.Low.Node != node && l.Link.High.Node != node {
+			continue
+		}
+		at := ""
+		for _, e := range s.cables[l.Link].Ends {
+			if e.End.Node == node {
+				at = e.Interface
+			}
+		}
+		switch at {
+		case name:
+			return l.Link
+		case "":
+			only, unknown = l.Link, unknown+1
+		}
+	}
+	if unknown != 1 {
+		return api.LinkID{}
+	}
+	return only
+}
+
 // tellsMore reports whether a cable is known better than it was.
 func tellsMore(is, was api.Cable) bool {
 	return was.OneSided && !is.OneSided || was.RDMA != api.RDMAReady && is.RDMA == api.RDMAReady ||
@@ -121,7 +161,7 @@ func (s State) Broken(plan api.Plan, now Facts) *api.Cause {
 	}
 	for _, r := range plan.Ranks {
 		for _, a := range r.Addresses {
-			if c := s.lost(r.Node, a, now); c != nil {
+			if c := s.lost(plan, r.Node, a, now); c != nil {
 				return c
 			}
 		}
@@ -131,7 +171,7 @@ func (s State) Broken(plan api.Plan, now Facts) *api.Cause {
 
 // lost says that a node has an address no more, or nothing behind it: of a network it
 // is the network that is lost.
-func (s State) lost(node api.NodeID, address netip.Addr, now Facts) *api.Cause {
+func (s State) lost(plan api.Plan, node api.NodeID, address netip.Addr, now Facts) *api.Cause {
 	network := now.Network(node)
 	if network == nil {
 		return nil
@@ -141,10 +181,17 @@ func (s State) lost(node api.NodeID, address netip.Addr, now Facts) *api.Cause {
 		return nil
 	}
 	was, known := s.interfaces[address]
+	if !has { // its link may have gone first
+		i, has = interfaceCalled(network, was.Name)
+		has = has && !i.IsLinked()
+	}
 	switch {
 	case known && was.Type.IsNetwork():
 		return cause(api.ReasonNetworkLost, string(node), "%s lost its network on %s, over which its rank talks.", now.Name(node), was.Called())
 	case has:
+		if link := s.cableAt(plan, node, i.Name); link.Valid() { // that it is gone may be known later
+			return cause(api.ReasonLinkDown, link.String(), "The cable %s is down: %s of %s has no link.", linkName(link, now.Name), i.Name, now.Name(node))
+		}
 		return cause(api.ReasonLinkDown, string(node), "The link of %s of %s, over which its rank talks, is down.", i.Name, now.Name(node))
 	}
 	return cause(api.ReasonAddressLost, string(node), "%s lost the address %s, over which its rank talks.", now.Name(node), address)

@@ -82,6 +82,7 @@ type EndRanks struct {
 	Epoch   uint64
 	Node    api.NodeID
 	Reason  api.Reason
+	Message string // the home's own; empty where the reason's does
 	Grace   time.Duration
 }
 

@@ -62,7 +62,8 @@ func (m *step) endAll() {
 func (m *step) endOn(id api.NodeID) {
 	for _, r := range m.Ranks {
 		if r.Node == id && (r.MayLive() || m.taken) {
-			m.do(EndRanks{m.Job.Attempt, m.Job.Epoch, id, m.endReason(), m.grace()})
+			why := m.endCause()
+			m.do(EndRanks{m.Job.Attempt, m.Job.Epoch, id, why.Reason, why.Message, m.grace()})
 			return
 		}
 	}
@@ -78,17 +79,18 @@ func (m *step) grace() time.Duration {
 	return m.Rules.Grace
 }
 
-// endReason is what the ranks are told that did not bring it about.
-func (m *step) endReason() api.Reason {
+// endCause is what the ranks are told that did not bring it about. They keep it, and tell a
+// home that has lost its database.
+func (m *step) endCause() Cause {
 	switch {
 	case m.Cause == nil && m.Job.StopRequested != nil:
-		return m.stopReason()
+		return Cause{Reason: m.stopReason()}
 	case m.Cause != nil && m.Cause.Exit != nil:
-		return api.ReasonPeerRankFailed
+		return Cause{Reason: api.ReasonPeerRankFailed}
 	case m.Cause != nil:
-		return m.Cause.Reason
+		return m.Cause.Cause
 	}
-	return api.ReasonTakenOver
+	return Cause{Reason: api.ReasonTakenOver}
 }
 
 // finishIfEnded closes the attempt once no rank of it can live.

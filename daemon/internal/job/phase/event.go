@@ -141,9 +141,12 @@ type Renewed struct {
 	Node    api.NodeID
 }
 
-// Woke says that this node, or its daemon, did not run for a while. What was counted
-// against others meanwhile the caller counts anew before.
-type Woke struct{ Slept time.Duration }
+// Idled says that this node did nothing for the job for a while. What was counted against
+// others meanwhile the caller counts anew before.
+type Idled struct {
+	For time.Duration
+	Why string // what it did, as "slept or was stopped"
+}
 
 // NodeLost says that a node does not answer any more, or is about to.
 type NodeLost struct {
@@ -227,7 +230,7 @@ func (RankEnded) event()       {}
 func (RankFailing) event()     {}
 func (EndAccepted) event()     {}
 func (Renewed) event()         {}
-func (Woke) event()            {}
+func (Idled) event()           {}
 func (NodeLost) event()        {}
 func (LinkLost) event()        {}
 func (Unlike) event()          {}

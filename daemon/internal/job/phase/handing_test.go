@@ -82,9 +82,9 @@ func TestANumberOfAnAttemptIsUsedOnce(t *testing.T) {
 func TestAHomeThatSleptAsksAgainForItsGrants(t *testing.T) {
 	is := is.New(t)
 	g := newRig(t, rules()).next(Planned{planOn(api.BackendRing, nodeIDs(0, 1)...)}, Granted{1, 0, nodeID(0)}, Granted{1, 1, nodeID(1)})
-	g.next(Woke{Slept: 5 * time.Second})
+	g.next(Idled{5 * time.Second, "slept"})
 	is.Equal(g.did(), "renew 1 on node0, renew 1 on node1") // that is less than they last
-	g.next(Woke{Slept: time.Minute})
+	g.next(Idled{time.Minute, "slept"})
 	is.Equal(g.did(), "renew 1 on node0, renew 1 on node1, ask 1/0 0s, ask 1/1 0s")
 	g.next(Granted{1, 0, nodeID(0)}, Preflighted{Attempt: 1})
 	is.Equal(g.did(), "")

@@ -46,6 +46,7 @@ func Resume(self api.NodeID, job api.Job, rules Rules, at api.Time) (State, []Ef
 		return m.done()
 	}
 	m.recall()
+	m.restarted()
 	switch p := job.Phase; {
 	case job.NextHome != "":
 		m.handing = job.NextHome
@@ -80,7 +81,6 @@ func Resume(self api.NodeID, job api.Job, rules Rules, at api.Time) (State, []Ef
 		for i := range m.Ranks {
 			m.Ranks[i].Phase = api.RankGranted
 		}
-		m.start(TimerLease, rules.Window())
 		m.prepare(rules.Preparing - min(max(at.Sub(job.PhaseSince.Time), 0), rules.Preparing))
 		m.renew()
 	default:

@@ -199,6 +199,8 @@ func TestResume(t *testing.T) {
 			s, out := Resume(nodeID(0), c.from.s.Job, rules(), at(99))
 			is.Equal(words(out), c.want)
 			is.Equal(s.Job.Phase, c.in)
+			// Whatever may live is waited for so long, and no longer.
+			is.Equal(slices.ContainsFunc(s.Timers, func(id TimerID) bool { return id.Kind == TimerLease }), slices.Contains([]string{"starting", "running", "ending"}, c.name))
 			if c.name == "ending" { // the first cause is not forgotten
 				g := &rig{t: t, s: s}
 				g.ended(1, exit(5)).ended(0, exit(3))

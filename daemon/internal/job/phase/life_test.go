@@ -166,3 +166,41 @@ func TestStopping(t *testing.T) {
 		})
 	}
 }
+
+// A rank that has joined is told at once, while the others have not.
+func TestWhoHasJoinedIsTold(t *testing.T) {
+	is := is.New(t)
+	g := newRig(t, rules()).started(api.BackendJACCL, nodeIDs(0, 1)...).ranks(api.RankHandshake)
+	g.next(RankAt{Attempt: 1, Rank: 0, Phase: api.RankRunning})
+	is.Equal(g.s.Job.Phase, api.JobHandshake)
+	is.Equal(g.s.Job.Attempts[0].Joined, []int{0})
+	is.True(slices.ContainsFunc(g.last, func(e Effect) bool { _, isPut := e.(PutDocument); return isPut }))
+}
+
+// A refusal counts for what is being placed, and for a rank of it.
+func TestARefusalOfNothing(t *testing.T) {
+	is := is.New(t)
+	why := Cause{Reason: api.ReasonOnBattery}
+	placing := newRig(t, rules()).next(Planned{planOn(api.BackendRing, nodeIDs(0, 1)...)})
+	placing.next(GrantRefused{2, 0, false, why}, GrantRefused{1, 2, false, why})
+	is.Equal(placing.s.Job.Phase, api.JobPlacing)
+	started := newRig(t, rules()).started(api.BackendRing, nodeIDs(0, 1)...)
+	started.next(GrantRefused{1, 0, false, why})
+	is.Equal(started.s.Job.Phase, api.JobStarting)
+	is.Equal(started.s.Cause, nil)
+}
+
+// What comes of one state changes nothing of what else comes of it.
+func TestStatesShareNothing(t *testing.T) {
+	is := is.New(t)
+	all := nodeIDs(0, 1, 2, 3, 4, 5)
+	g := newRig(t, rules()).next(Sight{all, all}, Planned{planOn(api.BackendRing, all[:2]...)})
+	held := func(s State, n int) State {
+		s, _ = Next(s, at(9), Held{1, s.Job.Epoch, all[n : n+1]})
+		return s
+	}
+	before := held(held(held(g.s, 1), 2), 3)
+	one := held(before, 4)
+	held(before, 5)
+	is.Equal(one.holders, all[1:5])
+}

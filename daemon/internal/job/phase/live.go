@@ -154,7 +154,7 @@ func (m *step) renew() {
 		if n.missed++; !n.asked {
 			n.missed = 0
 		}
-		if n.Lost || time.Duration(n.missed)*m.Rules.Renewal > m.Rules.Lease/2 {
+		if time.Duration(n.missed)*m.Rules.Renewal > m.Rules.Lease/2 {
 			m.nodeLost(NodeLost{Node: n.ID, Cause: Cause{Reason: api.ReasonNodeLost,
 				Message: m.Rules.name(n.ID) + " did not answer for " + seconds(time.Duration(n.missed)*m.Rules.Renewal) + ", so that the leases of its ranks could not be renewed."}})
 			return
@@ -181,10 +181,9 @@ func (m *step) renew() {
 
 func (m *step) nodeLost(e NodeLost) {
 	n := m.node(e.Node)
-	if n == nil || !m.open || n.Lost && m.Job.Phase == api.JobEnding {
+	if n == nil || !m.open {
 		return
 	}
-	n.Lost = true
 	if e.Cause.Reason == "" {
 		e.Cause.Reason = api.ReasonNodeLost
 	}
@@ -210,12 +209,7 @@ func (m *step) linkLost(e LinkLost) {
 }
 
 func (m *step) nodeBack(id api.NodeID) {
-	n := m.node(id)
-	if n == nil || !m.open {
-		return
-	}
-	n.Lost = false
-	if m.Job.Phase == api.JobEnding {
+	if m.node(id) != nil && m.open && m.Job.Phase == api.JobEnding {
 		m.endOn(id)
 	}
 }

@@ -100,8 +100,8 @@ func (m *step) home(e Event) {
 		if n := m.node(e.Node); n != nil && m.current(e.Attempt) {
 			m.renewed(n)
 		}
-	case Woke:
-		m.woke(e.Slept)
+	case Idled:
+		m.idled(e)
 	case NodeLost:
 		m.nodeLost(e)
 	case LinkLost:

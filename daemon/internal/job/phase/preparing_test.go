@@ -1,6 +1,7 @@
 package phase
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -140,6 +141,7 @@ func TestAHomeThatComesBackWaitsForThePreparation(t *testing.T) {
 		s, out := Resume(nodeID(0), g.s.Job, prepares(), at(100))
 		is.Equal(words(out), "renew 1 on node0, renew 1 on node1")
 		is.Equal(s.Job.Phase, api.JobStarting)
+		is.True(slices.ContainsFunc(s.Timers, func(id TimerID) bool { return id.Kind == TimerLease })) // for whatever may live
 		for _, e := range out {
 			if timer, ok := e.(StartTimer); ok && timer.Timer.Kind == TimerPreparing {
 				is.True(timer.After < 30*time.Minute && timer.After > 28*time.Minute) // what is left of it

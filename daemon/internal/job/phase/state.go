@@ -65,8 +65,9 @@ type State struct {
 	isOver     bool          // the time for placing, over all attempts until all ranks join
 	failedRuns int           // all of them, for the back-off
 	troubled   bool          // the job says that a rank does not go on
-	slept      time.Duration // how long this node did not run since it last renewed all leases
-	awake      int           // renewals that all answered since then
+	idle       time.Duration // how long this home did nothing since it last renewed all leases
+	idleWhy    string        // what it did meanwhile, without an end
+	answered   int           // renewals that all answered since then
 	listened   int           // how often the nodes were asked since the time for silence was over
 	maxEpoch   uint64        // the highest epoch heard of
 	stopWhy    api.Reason    // why the job is stopped, where no person said so
@@ -105,8 +106,6 @@ func (r Rank) MayLive() bool { return r.Started && !r.Phase.Ended() }
 type Node struct {
 	// ID is the node.
 	ID api.NodeID
-	// Lost says that it does not answer.
-	Lost bool
 
 	asked  bool // a renewal was not answered yet
 	missed int  // renewals in a row that were not answered

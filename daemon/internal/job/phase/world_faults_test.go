@@ -105,9 +105,9 @@ func (m *machine) look() {
 	}
 	m.tell(Sight{all, reached})
 	for _, n := range m.s.Nodes {
-		if lost := !slices.Contains(reached, n.ID); lost && !n.Lost {
+		if lost := !slices.Contains(reached, n.ID); lost {
 			m.tell(NodeLost{Node: n.ID})
-		} else if !lost && n.Lost {
+		} else {
 			m.tell(NodeBack{n.ID})
 		}
 	}

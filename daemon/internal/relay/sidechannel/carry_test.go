@@ -2,6 +2,7 @@ package sidechannel
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"strings"
@@ -45,6 +46,15 @@ func TestWhatALeafCarries(t *testing.T) {
 			is.True(!l.carry(1, true)) // silent from then on
 			is.Equal(l.flow.bytes, int64(api.MaxSideChannelBytes+1))
 			is.Equal(len(failed()), map[api.HandshakeState]int{api.HandshakeConnected: 1}[state])
+			for range 2 {
+				l.fail(api.NewError(api.ReasonSideChannelLost, ""))
+			}
+			is.Equal(len(failed()), 1) // whatever comes after the first
+			heard, failed := leafAlone(state)
+			heard.caller = &caller{out: newOutbox()}
+			heard.heard(frameData, make([]byte, api.MaxSideChannelBytes+1))
+			is.Equal(failed(), map[api.HandshakeState][]api.Reason{api.HandshakeConnected: {api.ReasonSideChannelLost}}[state]) // rank 0 has sent it
+			heard.teller.stop()
 			hushed, failed := leafAlone(state)
 			hushed.hush()
 			is.True(!hushed.carry(1, true))
@@ -101,6 +111,43 @@ func TestWhatALeafHears(t *testing.T) {
 	})
 }
 
+// The number of a rank counts among what it has sent.
+func TestTheNumberIsCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		l, _ := leafAlone(api.HandshakeNone)
+		l.ctx, l.calling = t.Context(), 1
+		near, far := net.Pipe()
+		over := make(chan struct{})
+		go func() { l.take(near); close(over) }()
+		_, err := far.Write(number4(1))
+		is.NoErr(err)
+		synctest.Wait()
+		is.Equal(l.flow.own, int64(numberBytes))
+		far.Close()
+		<-over
+		l.teller.stop()
+	})
+}
+
+// A stream on which something else is said than frames is closed.
+func TestAStreamOfNoFrames(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		l, _ := leafAlone(api.HandshakeNone)
+		l.ctx = t.Context()
+		near, far := net.Pipe()
+		over := make(chan error, 1)
+		go func() { over <- l.serve(near) }()
+		_, err := far.Write([]byte("GET"))
+		is.NoErr(err)
+		is.True(errors.Is(<-over, errFrame))
+		is.True(isShut(far))
+		is.True(l.out == nil)
+		l.teller.stop()
+	})
+}
+
 // A leaf has joined when its gathers say so, or rest.
 func TestWhenALeafHasJoined(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -118,8 +165,34 @@ func TestWhenALeafHasJoined(t *testing.T) {
 		rests.mu.Unlock()
 		time.Sleep(restAfter)
 		synctest.Wait()
-		is.Equal(rests.state, api.HandshakeJoined)
-		for _, l := range []*leaf{l, rests} {
+		state := func(l *leaf) api.HandshakeState { now, _ := l.handshake(); return now.State }
+		is.Equal(state(rests), api.HandshakeJoined)
+		// Versions before wait once.
+		once, _ := leafAlone(api.HandshakeConnected)
+		once.flow.waits, once.flow.waited = 1, true
+		once.mu.Lock()
+		once.flowed()
+		once.mu.Unlock()
+		time.Sleep(waitedAfter - 1)
+		synctest.Wait()
+		is.Equal(state(once), api.HandshakeConnected)
+		time.Sleep(time.Nanosecond)
+		synctest.Wait()
+		is.Equal(state(once), api.HandshakeJoined)
+		// Whose program has ended rests for ever.
+		ended, _ := leafAlone(api.HandshakeConnected)
+		near, far := net.Pipe()
+		who := &caller{conn: near, out: newOutbox(), passed: true}
+		ended.caller, ended.through, ended.flow.waits, ended.flow.waited = who, true, 1, true
+		ended.mu.Lock()
+		ended.flowed()
+		ended.mu.Unlock()
+		far.Close()
+		ended.hear(who)
+		time.Sleep(waitedAfter)
+		synctest.Wait()
+		is.Equal(state(ended), api.HandshakeConnected)
+		for _, l := range []*leaf{l, rests, once, ended} {
 			l.teller.stop()
 		}
 	})
@@ -151,16 +224,19 @@ func TestWhatAJoinerCarries(t *testing.T) {
 		is.Equal(j.flow.done, 1)
 		is.True(!j.joined)
 		gatherings("\x00\x00\x00\x00", strings.Repeat("\x00", 8))
+		is.True(!j.joined)
+		gatherings("\x00\x00\x00\x00", strings.Repeat("\x00", 8))
 		is.True(j.joined)
 		time.Sleep(joinedAfter)
 		synctest.Wait()
 		mu.Lock()
 		is.Equal(told[len(told)-1], api.HandshakeJoined)
 		mu.Unlock()
-		is.Equal(string(j.inbox.bytes), "\x01\x00\x00\x00"+strings.Repeat("d", 56)+"\x00\x00\x00\x00")
-		is.Equal(string(j.out.bytes), string(appendFrames(appendFrames(nil, frameData, []byte(strings.Repeat("d", 112))), frameData, make([]byte, 8))))
+		is.Equal(string(j.inbox.bytes), "\x01\x00\x00\x00"+strings.Repeat("d", 56)+strings.Repeat("\x00", 8))
+		described, waited := appendFrames(nil, frameData, []byte(strings.Repeat("d", 112))), appendFrames(nil, frameData, make([]byte, 8))
+		is.Equal(string(j.out.bytes), string(described)+string(waited)+string(waited))
 		_, _, bytes := j.progress()
-		is.Equal(bytes, int64(60+112+4+8))
+		is.Equal(bytes, int64(60+112+2*(4+8)))
 		sent, began := len(j.out.bytes), time.Now()
 		program.Close()
 		<-j.heard

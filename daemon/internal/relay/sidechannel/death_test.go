@@ -71,11 +71,10 @@ func TestDeathsAtEachStep(t *testing.T) {
 							continue
 						}
 						is.Equal(failure, api.Reason(""))
-						switch isThrough := step == jaccl.StepJoined || step == jaccl.StepWaited; {
+						switch {
 						case rank == victim:
 							is.True(!h.Severed)
-						case isThrough:
-							// The first wait brought all through, as far as can be seen.
+						case step == jaccl.StepJoined:
 							is.Equal(h.State, api.HandshakeJoined)
 						case len(p.ended) == 0:
 							// It hangs, and the job's home ends it: the dead one was never let through.
@@ -106,6 +105,7 @@ func TestTheChannelLivesAsLongAsTheGroup(t *testing.T) {
 		other.kill()
 		d.nodes[1].channels.Close(ref(1))
 		pass(tick)
+		is.Equal(len(d.nodes[1].ports), 0) // all that it had said was on its way
 		is.True(!root.isOpen(t))
 		is.Equal(d.handshake(ref(0)).State, api.HandshakeJoined)
 		is.Equal(d.failure(ref(0)), api.Reason(""))
@@ -125,4 +125,28 @@ func TestAJoinedGroupOutlivesTheDaemonOfARank(t *testing.T) {
 		is.True(root.isOpen(t))
 		is.Equal(d.failure(ref(0)), api.Reason(""))
 	})
+}
+
+// A daemon that ends while a rank waits for the others once more ends the ranks whose wait
+// it carried: they would hang.
+func TestADaemonThatEndsBetweenTheWaits(t *testing.T) {
+	for _, gone := range []int{0, 1} {
+		bubble(t, 2, func(t *testing.T, d *desk) {
+			is := is.New(t)
+			goesOn, waited := make(chan struct{}), false
+			root := d.start(ref(0))
+			d.run(ref(1), d.open(ref(1)), func(_ *program, s jaccl.Step) {
+				if s == jaccl.StepWaited && !waited {
+					waited = true
+					<-goesOn
+				}
+			})
+			pass(tick)
+			is.True(waited && len(root.ended) == 0)
+			d.nodes[gone].channels.Shut()
+			close(goesOn)
+			pass(time.Minute)
+			is.Equal(d.failure(ref(1-gone)), api.ReasonSideChannelLost)
+		})
+	}
 }

@@ -10,8 +10,13 @@ import (
 
 // restAfter is how long a channel must be silent for its rank to count as joined
 // where what it exchanged is no handshake that is known. To take a new version of
-// JACCL for one that never joins would end every job of it.
-const restAfter = 10 * time.Second
+// JACCL for one that never joins would end every job of it. After a first wait, which is
+// the last of versions before, it is waitedAfter: longer than an end is kept back on
+// its way by rank 0 to another rank.
+const (
+	restAfter   = 10 * time.Second
+	waitedAfter = 3 * severAfter
+)
 
 // flow is what the channel of one rank has carried.
 type flow struct {
@@ -45,15 +50,18 @@ func (f *flow) tooMuch(ended api.RankRef, rank int) *api.Error {
 	return api.Errorf(reason, ended.String(), "Rank %d sent more than %d KiB before it had joined its group.", rank, api.MaxSideChannelBytes>>10)
 }
 
-// settle has joined called when nothing more is carried for restAfter. The caller
-// holds mu, which guards the flow.
+// settle has joined called when nothing more is carried for as long as a channel rests
+// whose rank has joined. The caller holds mu, which guards the flow.
 func (f *flow) settle(clock native.Clock, mu *sync.Mutex, joined func()) {
 	f.stop()
 	if !f.rests() {
 		return
 	}
-	round := f.round
-	f.timer = clock.AfterFunc(restAfter, func() {
+	round, rest := f.round, restAfter
+	if f.waits > 0 {
+		rest = waitedAfter
+	}
+	f.timer = clock.AfterFunc(rest, func() {
 		mu.Lock()
 		current := f.round == round
 		mu.Unlock()

@@ -9,16 +9,17 @@ import (
 // a number of bytes, the same as every other, and gets those of all ranks back;
 // only then does it send again. JACCL exchanges lengths, which are never 0, and
 // descriptions of queue pairs, which are longer than a number, and at last waits for
-// the others by gathering the number 0: once that came back, every rank has made
-// its queue pairs ready.
+// the others by gathering the number 0, twice: once that came back, every rank has made
+// its queue pairs ready, and knows it of all others. Versions before wait once.
 type gather struct {
-	size     int // ranks
-	done     int // all-gathers that are over
-	last     int // bytes that the rank sent in the last of them
-	up, down int // bytes of the all-gather that is on
-	zeros    bool
+	size     int  // ranks
+	done     int  // all-gathers that are over
+	last     int  // bytes that the rank sent in the last of them
+	up, down int  // bytes of the all-gather that is on
+	nonzero  bool // and not of zeros alone
 	data     bool // one was of more than a number
 	waited   bool // and the last one of no more, as a wait is
+	waits    int  // of zeros, one after the other, once there was one of more
 	joined   bool
 	unknown  bool // what was seen is not made of all-gathers
 }
@@ -35,26 +36,26 @@ func numberOf(said []byte) (rank int, whole bool) {
 
 // sent takes what the rank sent, after its number.
 func (g *gather) sent(p []byte) {
-	if g.up == 0 && g.down == 0 {
-		g.zeros = true
-	}
 	g.unknown = g.unknown || g.down > 0
 	g.up += len(p)
-	g.zeros = g.zeros && isZero(p)
+	g.nonzero = g.nonzero || !isZero(p)
 }
 
 // got takes what came back.
 func (g *gather) got(p []byte) {
 	g.down += len(p)
-	g.zeros = g.zeros && isZero(p)
+	g.nonzero = g.nonzero || !isZero(p)
 	switch whole := g.size * g.up; {
 	case g.down > whole:
 		g.unknown = true
 	case g.down == whole:
 		g.waited = g.data && g.up <= numberBytes
 		g.data = g.data || g.up > numberBytes
-		g.joined = g.joined || !g.unknown && g.data && g.up == numberBytes && g.zeros
-		g.last, g.up, g.down = g.up, 0, 0
+		if g.waits++; g.unknown || !g.data || g.up != numberBytes || g.nonzero {
+			g.waits = 0
+		}
+		g.joined = g.joined || g.waits > 1
+		g.last, g.up, g.down, g.nonzero = g.up, 0, 0, false
 		g.done++
 	}
 }

@@ -273,7 +273,6 @@ func (j *joiner) lost() {
 	if joining && r.ctx.Err() == nil {
 		r.fail(api.Errorf(api.ReasonSideChannelLost, j.ref.String(), "The connection of rank 0 to %s, on which rank %d joined the group, broke.", j.c.cfg.Name(j.from), j.ref.Rank))
 	}
-	r.nudge()
 	r.tell()
 }
 

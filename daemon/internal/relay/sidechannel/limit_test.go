@@ -10,6 +10,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/e2e/jaccl"
+	"fulmen/native/memnet"
 )
 
 // raw is both ends of a channel that speaks no JACCL.
@@ -108,6 +109,22 @@ func TestAChannelIsSilentAfterItsTime(t *testing.T) {
 		_ = r.root.SetReadDeadline(time.Now().Add(2 * time.Second))
 		_, err := r.root.Read(make([]byte, 1))
 		is.Equal(err, io.EOF)
+	})
+}
+
+// A program that has said its last and hears nothing keeps no channel open.
+func TestAProgramThatHearsNothing(t *testing.T) {
+	bubble(t, 2, func(t *testing.T, d *desk) {
+		is := is.New(t)
+		r := rawPair(t, d)
+		_, err := r.root.Write(make([]byte, api.MaxSideChannelBytes/2)) // more than is on its way at once
+		is.NoErr(err)
+		pass(tick)
+		is.NoErr(r.leaf.(*memnet.Conn).CloseWrite())
+		pass(tick)
+		d.nodes[1].channels.Close(ref(1))
+		pass(time.Minute)
+		is.Equal(len(d.nodes[1].ports), 0)
 	})
 }
 

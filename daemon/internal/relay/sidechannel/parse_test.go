@@ -36,13 +36,15 @@ func TestTheEndOfAHandshakeIsRecognised(t *testing.T) {
 		rounds [][]byte
 		after  int
 	}{
-		"a mesh":                        {[][]byte{count, described, wait, wait}, 3},
-		"a mesh of versions before":     {[][]byte{count, described, wait}, 3},
-		"a ring":                        {[][]byte{count, described, count, described, wait, wait}, 5},
-		"a ring of one cable":           {[][]byte{{1, 0, 0, 0}, one, {1, 0, 0, 0}, one, wait, wait}, 5},
+		"a mesh":                        {[][]byte{count, described, wait, wait}, 4},
+		"a mesh of versions before":     {[][]byte{count, described, wait}, 0}, // once it rests
+		"a ring":                        {[][]byte{count, described, count, described, wait, wait}, 6},
+		"a ring of one cable":           {[][]byte{{1, 0, 0, 0}, one, {1, 0, 0, 0}, one, wait, wait}, 6},
+		"waits that are not together":   {[][]byte{count, described, wait, count, wait}, 0},
 		"before the wait":               {[][]byte{count, described}, 0},
 		"between the sides of a ring":   {[][]byte{count, described, count}, 0},
 		"a wait before any description": {[][]byte{wait, count, described}, 0},
+		"waits before any description":  {[][]byte{wait, wait, count, described}, 0},
 	} {
 		g := &gather{size: 2}
 		if after := walk(g, c.rounds...); after != c.after {

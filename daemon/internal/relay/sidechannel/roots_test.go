@@ -125,8 +125,11 @@ func TestHowFarRankZeroIs(t *testing.T) {
 			if c.connected {
 				j.program = near
 			}
+			told := false
+			r.c.cfg.Tell = func(_ api.RankRef, h api.Handshake) { told = h.Severed && !j.inbox.closed }
 			j.sever(r)
 			is.Equal(r.severed, c.severed)
+			is.Equal(told, c.severed) // before rank 0's program hears it
 			is.True(j.ended && j.inbox.closed)
 			j.sever(nil) // nobody is there to hear it
 			r.teller.stop()
@@ -151,6 +154,18 @@ func TestHowFarRankZeroIs(t *testing.T) {
 			is.True(len(failed) <= 1) // once
 			r.teller.stop()
 		}
+	})
+}
+
+// A rank that cannot be connected to rank 0 any more hears so by the end of its stream.
+func TestARankThatComesTooLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		r := rootAlone("a", "b")
+		r.cancel()
+		j, _ := r.stream("b", 1, 3)
+		is.True(!j.pass(r, number4(1)))
+		is.True(!j.isConnected())
 	})
 }
 

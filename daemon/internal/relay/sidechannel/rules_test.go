@@ -120,8 +120,11 @@ func TestGathersInSteps(t *testing.T) {
 		g.sent(make([]byte, 56))
 		g.got(make([]byte, 112))
 		is.True(!g.joined)
-		g.sent(c.mine)
-		g.got(c.back)
+		for range 2 {
+			is.True(!g.joined)
+			g.sent(c.mine)
+			g.got(c.back)
+		}
 		is.Equal(g.joined, c.joined)
 	}
 }
@@ -367,7 +370,9 @@ func TestWhenNewsAreTold(t *testing.T) {
 
 		x.told = api.Handshake{State: api.HandshakeNone}
 		set(api.Handshake{State: api.HandshakeListening})
+		is.True(!x.rested(x.round - 1)) // a timer that another one has replaced
 		x.stop()
+		is.True(!x.rested(x.round)) // or that passed as it was stopped
 		wait(time.Minute)
 		is.Equal(len(told), 5)
 		set(api.Handshake{State: api.HandshakeListening})

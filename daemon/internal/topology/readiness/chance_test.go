@@ -151,5 +151,5 @@ func TestErrandsInOrder(t *testing.T) {
 	is.Equal(Price(all), "2 Macs need one trip to Recovery, about 4 minutes each.")
 	is.Equal(Price(all[1:]), "1 Mac needs one trip to Recovery, about 4 minutes.")
 	is.Equal(Price(all[2:]), "")
-	is.Equal(Price([]api.RDMAErrand{{Kind: api.ErrandRestart, EstimateS: 60}, {Kind: api.ErrandSettings, EstimateS: 61}}), "1 Mac needs a switch in System Settings and a restart, about 2 minutes. 1 Mac needs a restart, about 1 minutes.")
+	is.Equal(Price([]api.RDMAErrand{{Kind: api.ErrandRestart, EstimateS: 60}, {Kind: api.ErrandSettings, EstimateS: 61}}), "1 Mac needs a switch in System Settings and a restart, about 2 minutes. 1 Mac needs a restart, about a minute.")
 }

@@ -196,7 +196,10 @@ func Price(errands []api.RDMAErrand) string {
 		what := map[api.RDMAErrandKind]string{
 			api.ErrandRecovery: "one trip to Recovery", api.ErrandSettings: "a switch in System Settings and a restart", api.ErrandRestart: "a restart",
 		}[kind]
-		minutes := fmt.Sprintf("%d minutes", int(takes+59)/60)
+		minutes := "a minute"
+		if n := int(takes+59) / 60; n > 1 {
+			minutes = fmt.Sprintf("%d minutes", n)
+		}
 		if count == 1 {
 			parts = append(parts, fmt.Sprintf("1 Mac needs %s, about %s.", what, minutes))
 		} else {

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"fulmen/daemon/api"
+	"fulmen/native"
 )
 
 // diskFull is how little free space counts as none: a program cannot even write
@@ -38,11 +39,10 @@ func checkDirectory(a *Answer, r Request) {
 		denied(a, r, dir, api.ReasonDirectoryMissing, "the folder ", err)
 		return
 	}
-	var fs unix.Statfs_t
-	if unix.Statfs(dir, &fs) != nil {
+	free, err := native.FreeBytes(dir)
+	if err != nil {
 		return
 	}
-	free := int64(fs.Bavail) * int64(fs.Bsize)
 	a.DiskFreeBytes = &free
 	if free < diskFull {
 		a.problem(api.ReasonDiskFull, dir, "", fmt.Sprintf("The disk with %s is full: %d bytes are free.", dir, free))

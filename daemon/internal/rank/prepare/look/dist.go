@@ -96,7 +96,7 @@ func headerVersion(from io.Reader) string {
 	lines.Buffer(nil, maxMetadata)
 	for lines.Scan() && strings.TrimSpace(lines.Text()) != "" {
 		if key, value, ok := strings.Cut(lines.Text(), ":"); ok && strings.EqualFold(key, "Version") {
-			return printable(value, 64)
+			return Line(value, 64)
 		}
 	}
 	return ""

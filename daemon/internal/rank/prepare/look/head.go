@@ -32,13 +32,13 @@ func (h *head) String() string {
 func Printable(text string) string {
 	lines := strings.Split(strings.ReplaceAll(text, "\r", "\n"), "\n")
 	for i, line := range lines {
-		lines[i] = printable(line, len(line))
+		lines[i] = Line(line, len(line))
 	}
 	return strings.Join(lines, "\n")
 }
 
-// printable makes one line of at most limit bytes of what a program wrote.
-func printable(text string, limit int) string {
+// Line makes one line of at most limit bytes of what a program wrote.
+func Line(text string, limit int) string {
 	text = strings.Map(func(r rune) rune {
 		if r == unicode.ReplacementChar || !unicode.IsPrint(r) {
 			return ' '

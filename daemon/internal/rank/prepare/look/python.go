@@ -171,7 +171,7 @@ func parsePython(out string) (Python, error) {
 		return Python{}, fmt.Errorf("it does not answer as Python does")
 	}
 	absolute := slices.DeleteFunc(slices.Clone(fields[3:]), func(f string) bool { return !filepath.IsAbs(f) })
-	python := Python{Version: printable(fields[0], 64), Folders: absolute}
+	python := Python{Version: Line(fields[0], 64), Folders: absolute}
 	// A virtual environment does without the account's own packages.
 	if fields[1] == "1" && filepath.IsAbs(fields[2]) {
 		python.UserFolder = fields[2]
@@ -228,7 +228,7 @@ func quoted(text string) string {
 	if i := strings.LastIndexByte(text, '\n'); i >= 0 {
 		text = text[i+1:]
 	}
-	if text = printable(text, 200); text == "" {
+	if text = Line(text, 200); text == "" {
 		return ""
 	}
 	return " (" + text + ")"
