@@ -61,9 +61,9 @@ $(PAGE): $(DEPS) $(shell find assets/dashboard/src assets/icons/app.svg -type f)
 	@cd assets/dashboard && $(TOOLS)/npm run --silent build
 
 # What comes out as it was stays the file that it was: the go command gives each program a new date, and the results
-# of tests that look at it would no longer hold.
+# of tests that look at it would no longer hold. For the same reason the folders that tests fill in build/ are made here.
 build: $(DEPS) $(PAGE) ## build the programs into build/bin
-	@mkdir -p build/bin build/linked
+	@mkdir -p build/bin build/linked build/darwin build/macapp
 	$(GO) build $(RANK_LDFLAGS) -o build/linked/ ./cmd/fulmen-rank
 	$(GO) build $(MAC_LDFLAGS) -o build/linked/ ./cmd/fulmend ./cmd/fulmen
 	$(GO) build $(MAC_LDFLAGS) $(APP_FLAGS) -o build/linked/ ./cmd/fulmen-app

@@ -38,7 +38,7 @@ func playAbort() error {
 // What ends a process from inside MLX leaves its signal and its words.
 func TestAbortOnMLXThread(t *testing.T) {
 	is := is.New(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	cmd := child(ctx, "abort")
 	var stderr bytes.Buffer

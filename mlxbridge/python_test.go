@@ -28,7 +28,7 @@ func python(t *testing.T) (interpreter string, env []string) {
 		}
 	}
 	env = append(os.Environ(), "PYTHONPATH="+filepath.Join(build, "mlx", "current"))
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, interpreter, "-c", "import mlx.core as mx; mx.eval(mx.zeros((1,)))")
 	cmd.Env = env

@@ -160,6 +160,9 @@ func (t *Tray) build(parent *systray.MenuItem, items []app.Item) {
 			line.Disable()
 		}
 		t.lines[i.ID] = line
+		// Systray drops a click for which nobody waits yet; here it finds room.
+		line.ClickedCh = make(chan struct{}, 1)
+		line.SetTitle(i.Title) // takes systray's lock, so that it sees that channel
 		go t.listen(i.ID, line.ClickedCh)
 		t.build(line, i.Items)
 	}
@@ -193,7 +196,7 @@ func (t *Tray) update(shown, next []app.Item) {
 }
 
 // listen takes the clicks of one line until it is removed. Systray drops a click
-// that nobody waits for, so nothing is done here but to note it.
+// while another one waits, so nothing is done here but to note it.
 func (t *Tray) listen(id string, clicked <-chan struct{}) {
 	for range clicked {
 		t.mu.Lock()

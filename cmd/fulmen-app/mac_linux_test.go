@@ -47,7 +47,7 @@ func TestMacApp(t *testing.T) {
 	programs := filepath.Join(stage.Folder, "Applications", api.BundleName, "Contents", "MacOS")
 	is.NoErr(os.MkdirAll(programs, 0o755))
 	is.NoErr(desk.Link(program, filepath.Join(programs, "fulmen-app"), false))
-	is.NoErr(desk.Link(filepath.Join(filepath.Dir(program), macapp.Library), filepath.Join(programs, macapp.Library), false))
+	is.NoErr(desk.Link(tree.Library(), filepath.Join(programs, filepath.Base(tree.Library())), false))
 	is.NoErr(stage.Build(t.Context(), "fulmen/cmd/fulmend", "fulmen/cmd/fulmen"))
 	d, err := stage.Start(t.Context(), deskScenario(t, stage), []string{"studio-1", "studio-2"}, "")
 	t.Cleanup(d.Close)
@@ -156,15 +156,14 @@ func TestMacApp(t *testing.T) {
 			p.does("activate")
 			p.does("open", "fulmen:job.submit?x=y")
 			p.answers("What a link asked for was not done", "Close")
-			p.does("open")
-			p.answers("Fulmen", "Close")
+			p.opens()
+			p.closes("Fulmen", "Close")
 			p.click("Copy Diagnostics")
 			is.True(strings.HasPrefix(p.sees("copied")[1], "Fulmen "+version))
 		}},
 		{"is ended by a logout", func(t *testing.T) {
 			is := is.New(t)
-			p.does("open")
-			p.sees("alert", "Fulmen")
+			p.opens()
 			p.does("end")              // the system ends it, at a logout
 			p.sees("closed", "Fulmen") // a dialog whose reason is gone is put away
 			p.sees("quit")

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/coder/websocket"
 
@@ -149,7 +150,17 @@ func (p *person) does(words ...string) {
 // first, and gives all of its words. Each is seen once.
 func (p *person) sees(words ...string) []string {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.t.Context(), patience)
+	seen := p.seesWithin(patience, words...)
+	if seen == nil {
+		p.t.Fatalf("waited for %q; there was %q", words, p.before)
+	}
+	return seen
+}
+
+// seesWithin is sees for so long; nil where there was nothing of that kind.
+func (p *person) seesWithin(wait time.Duration, words ...string) []string {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.t.Context(), wait)
 	defer cancel()
 	for {
 		if i := slices.IndexFunc(p.before, func(seen []string) bool { return has(seen, words) }); i >= 0 {
@@ -164,7 +175,22 @@ func (p *person) sees(words ...string) []string {
 			}
 			p.before = append(p.before, seen)
 		case <-ctx.Done():
-			p.t.Fatalf("waited for %q; there was %q", words, p.before)
+			return nil
+		}
+	}
+}
+
+// opens opens the app, once more where its window does not come: what comes while a
+// dialog is being put away is let fall.
+func (p *person) opens() {
+	p.t.Helper()
+	for tries := 0; ; tries++ {
+		p.does("open")
+		if p.seesWithin(2*time.Second, "alert", "Fulmen") != nil {
+			return
+		}
+		if tries == 60 {
+			p.t.Fatalf("the window does not come; there was %q", p.before)
 		}
 	}
 }
@@ -185,9 +211,15 @@ func has(seen, words []string) bool {
 func (p *person) answers(title, button string, typed ...string) (alert []string) {
 	p.t.Helper()
 	alert = p.sees("alert", title)
+	p.closes(title, button, typed...)
+	return alert
+}
+
+// closes types into an alert that is there, and presses one of its buttons.
+func (p *person) closes(title, button string, typed ...string) {
+	p.t.Helper()
 	p.does(append([]string{"press", button}, typed...)...)
 	p.sees("closed", title)
-	return alert
 }
 
 // guarded is a door before a daemon's socket that lets nothing change RDMA before

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/matryer/is"
+
+	"fulmen/native/nativetest/inputs"
 )
 
 // programs builds the programs as they are shipped, with MLX beside them. The
@@ -27,6 +29,7 @@ func programs(t *testing.T) string {
 	is.NoErr(os.Symlink(mlx, filepath.Join(dir, "mlx")))
 	bin := filepath.Join(dir, "bin")
 	is.NoErr(os.Mkdir(bin, 0o755))
+	is.NoErr(inputs.Watch(filepath.Join("..", "..")))
 	build := exec.Command("go", "build", "-o", bin+string(filepath.Separator), ".", "../fulmend", "../fulmen-rank")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -211,7 +211,7 @@ func (j *jobBench) signalled(ctx context.Context, folder string) (float64, error
 	return float64(max(at[0], at[1], at[2])-at[mortal]) / 1e6, nil
 }
 
-// lossTime is from the end, by force, of the daemon of a node of a job, which
+// lossTime is from when the daemon of a node of a job is stopped, so that it
 // beats no more, until the job's home ends the others.
 func (j *jobBench) lossTime(within time.Duration) error {
 	var values []float64
@@ -222,7 +222,7 @@ func (j *jobBench) lossTime(within time.Duration) error {
 		values = append(values, took)
 		return err
 	}, func() []Row {
-		return []Row{newRow("a node is lost, the others are ended", stats.Median(values), "ms", Lower, new(3000.0), "", "its daemon is killed")}
+		return []Row{newRow("a node is lost, the others are ended", stats.Median(values), "ms", Lower, new(3000.0), "", "its daemon is stopped")}
 	})
 }
 
@@ -242,10 +242,12 @@ func (j *jobBench) lost(ctx context.Context) (float64, error) {
 		}
 	}
 	began := time.Now()
-	away.End(syscall.SIGKILL)
+	if err := away.Signal(syscall.SIGSTOP); err != nil { // silent, as a Mac without power
+		return 0, err
+	}
 	_, err = j.until(ctx, id, "end of the others", func(f *followed) bool { return f.job.Phase != api.JobRunning })
 	took := float64(time.Since(began)) / 1e6
-	return took, errors.Join(err, away.Boot(ctx), j.Whole(ctx), j.over(ctx, id))
+	return took, errors.Join(err, away.Signal(syscall.SIGCONT), j.Whole(ctx), j.over(ctx, id))
 }
 
 // logRate is how fast a rank prints, against a pipe into a file.

@@ -3,12 +3,12 @@ package darwincheck
 import (
 	"errors"
 	"flag"
-	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"sync"
 	"testing"
+
+	"fulmen/native/nativetest/inputs"
 )
 
 var update = flag.Bool("update", false, "write names/ anew, from what the programs use")
@@ -45,7 +45,10 @@ func toolchain(t *testing.T) *Toolchain {
 	if err != nil {
 		t.Fatal(err)
 	}
-	watch(t)
+	// What other programs read, the go command does not see.
+	if err := inputs.Watch(repository); err != nil {
+		t.Fatal(err)
+	}
 	return chain
 }
 
@@ -60,25 +63,4 @@ func (t *Toolchain) prepare() error {
 		return err
 	}
 	return t.stubs(append(lists, own...))
-}
-
-// watch looks at every file of the repository, so that a cached result of the
-// test ends when one changes: what other programs read, the go command does not
-// see.
-func watch(t *testing.T) {
-	t.Helper()
-	err := filepath.WalkDir(repository, func(path string, d os.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		name := d.Name()
-		if d.IsDir() && (name == "build" || name == "node_modules" || name == "__pycache__" || (strings.HasPrefix(name, ".git") && name != ".github")) {
-			return filepath.SkipDir
-		}
-		_, err = os.Stat(path)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }

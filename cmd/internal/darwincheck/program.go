@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"fulmen/native/nativetest/inputs"
 )
 
 // Program is one that is built for macOS, and what it may need there.
@@ -56,20 +58,15 @@ func (p Program) Linking() string {
 
 // stubs writes what the linker reads of the libraries, in place of what was there.
 func (t *Toolchain) stubs(all []Library) error {
-	sdk := t.built("sdk")
-	if err := os.RemoveAll(sdk); err != nil {
-		return err
-	}
+	sdk, made := t.built("sdk"), map[string]bool{}
 	for _, l := range merge(all) {
 		file := filepath.Join(sdk, l.stubFile())
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			return err
-		}
-		if err := os.WriteFile(file, l.stub(), 0o644); err != nil {
+		made[file] = true
+		if err := inputs.Write(file, l.stub(), 0o644); err != nil {
 			return err
 		}
 	}
-	return nil
+	return inputs.Keep(sdk, made)
 }
 
 // build links a program and gives its path.

@@ -11,8 +11,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
+
+	"fulmen/native/nativetest/inputs"
 )
 
 // ErrNotFetched says that zig or MLX for macOS is not there.
@@ -25,7 +26,7 @@ const deadline = 15 * time.Minute
 type Toolchain struct {
 	root string
 	env  []string
-	lock *os.File
+	lock *os.File // until this process ends
 }
 
 // Open prepares the compiler for the repository at root, in build/darwin, where
@@ -39,7 +40,8 @@ func Open(root string) (*Toolchain, error) {
 		}
 	}
 	t := &Toolchain{root: root}
-	if err := t.alone(); err != nil {
+	var err error
+	if t.lock, err = inputs.Alone(t.built("")); err != nil {
 		return nil, err
 	}
 	if _, err := t.command("go", "build", "-o", t.built("zigcc"), "./cmd/internal/darwincheck/zigcc"); err != nil {
@@ -58,19 +60,6 @@ func Open(root string) (*Toolchain, error) {
 		"CGO_LDFLAGS=-O2 -g",
 	}
 	return t, nil
-}
-
-// alone keeps build/darwin for this process until it ends; another waits here.
-func (t *Toolchain) alone() error {
-	if err := os.MkdirAll(t.built(""), 0o755); err != nil {
-		return err
-	}
-	file, err := os.OpenFile(t.built(".lock"), os.O_CREATE|os.O_RDWR, 0o644)
-	if err != nil {
-		return err
-	}
-	t.lock = file
-	return syscall.Flock(int(file.Fd()), syscall.LOCK_EX)
 }
 
 // built gives the path of something that is made for macOS.

@@ -10,13 +10,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"fulmen/native/nativetest/inputs"
 )
 
 // systray is the path of the module that draws the menu.
 const systray = "fyne.io/systray"
-
-// Library is the file of the imitation, which lies beside the programs over it.
-const Library = "libsimobjc.so"
 
 // ErrNoLibffi is the error where there is no libffi to build with.
 var ErrNoLibffi = errors.New("libffi is not installed: apt-get install libffi-dev")
@@ -24,24 +23,40 @@ var ErrNoLibffi = errors.New("libffi is not installed: apt-get install libffi-de
 // Tree is what programs are built from.
 type Tree struct {
 	root, folder, runtime string
-	overlay               map[string]string
+	// shared is the same for all trees, and in the same place, so that they share
+	// what the go command keeps.
+	shared  string
+	overlay map[string]string
+	// made are the files that were written.
+	made map[string]bool
 }
 
 // Prepare makes what programs are built from: the imitation, the modules that it
 // stands below, and what the app's files for macOS are called on Linux. root is
-// the repository's, below whose build folder it lies by a name: in the same place
-// each time, so that the go command compiles it once.
+// the repository's, below whose build folder what differs lies by a name: in the
+// same place each time, so that the go command compiles it once. The result of a test
+// that does so ends when anything of the repository changes.
 func Prepare(ctx context.Context, root, name string) (*Tree, error) {
 	root, err := filepath.Abs(root)
 	if err != nil {
 		return nil, err
 	}
-	t := &Tree{root: root, folder: filepath.Join(root, "build", "macapp", name), runtime: filepath.Join(root, "cmd", "internal", "macapp", "runtime"),
-		overlay: map[string]string{}}
+	made := filepath.Join(root, "build", "macapp")
+	t := &Tree{root: root, folder: filepath.Join(made, name), shared: filepath.Join(made, "shared"), runtime: filepath.Join(root, "cmd", "internal", "macapp", "runtime"),
+		overlay: map[string]string{}, made: map[string]bool{}}
 	if _, err := runs(ctx, root, nil, "gcc", "-E", "-include", "ffi.h", "-x", "c", "/dev/null"); err != nil {
 		return nil, ErrNoLibffi
 	}
-	if err := errors.Join(os.RemoveAll(t.folder), os.MkdirAll(t.folder, 0o755)); err != nil {
+	if err := inputs.Watch(root); err != nil {
+		return nil, err
+	}
+	lock, err := inputs.Alone(made) // others prepare the same
+	if err != nil {
+		return nil, err
+	}
+	defer lock.Close()
+	// What is made here is no part of the repository's own module.
+	if err := inputs.Write(filepath.Join(made, "go.mod"), []byte("module macapp\n"), 0o644); err != nil {
 		return nil, err
 	}
 	for _, step := range []func(context.Context) error{t.library, t.modules, t.files} {
@@ -49,10 +64,14 @@ func Prepare(ctx context.Context, root, name string) (*Tree, error) {
 			return nil, err
 		}
 	}
-	return t, nil
+	return t, inputs.Keep(t.shared, t.made)
 }
 
-func (t *Tree) compiler() string { return filepath.Join(filepath.Dir(t.folder), "cc") }
+func (t *Tree) compiler() string { return filepath.Join(t.shared, "cc") }
+
+// Library is the path of the imitation, which lies beside programs over it that run
+// elsewhere.
+func (t *Tree) Library() string { return filepath.Join(t.shared, "libsimobjc.so") }
 
 // includes are where the C looks for headers.
 func (t *Tree) includes() []string {
@@ -69,8 +88,18 @@ func (t *Tree) library(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	args := append([]string{"-std=gnu11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-g", "-shared", "-fPIC", "-o", filepath.Join(t.folder, Library)}, t.includes()...)
+	fresh, err := os.MkdirTemp("", "macapp")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(fresh)
+	fresh = filepath.Join(fresh, filepath.Base(t.Library()))
+	args := append([]string{"-std=gnu11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-g", "-shared", "-fPIC", "-o", fresh}, t.includes()...)
 	if _, err := runs(ctx, t.root, nil, "gcc", append(append(args, sources...), "-lffi", "-lpthread")...); err != nil {
+		return err
+	}
+	library, err := os.ReadFile(fresh)
+	if err != nil {
 		return err
 	}
 	compiler := `#!/bin/sh
@@ -85,10 +114,7 @@ while [ "$n" -gt 0 ]; do
 done
 exec gcc -w ` + strings.Join(t.includes(), " ") + ` "$@" -L"$SIM_FOLDER" '-Wl,-rpath,$ORIGIN' -Wl,-rpath,"$SIM_FOLDER" -lsimobjc
 `
-	// It is the same for all trees, and in the same place, so that they share what
-	// the go command keeps.
-	fresh := filepath.Join(t.folder, "cc")
-	return errors.Join(os.WriteFile(fresh, []byte(compiler), 0o755), os.Rename(fresh, t.compiler()))
+	return errors.Join(t.write(t.Library(), library, 0o755), t.write(t.compiler(), []byte(compiler), 0o755))
 }
 
 // modules copies what is needed of darwinkit and systray. Objective-C that is plain
@@ -134,7 +160,7 @@ func (t *Tree) modules(ctx context.Context) error {
 		}
 		made[to] = string(text)
 	}
-	made["go.mod"] += "\nreplace " + kit + " => " + t.folder + "/darwinkit\n\nreplace " + systray + " => " + t.folder + "/systray\n"
+	made["go.mod"] += "\nreplace " + kit + " => " + t.shared + "/darwinkit\n\nreplace " + systray + " => " + t.shared + "/systray\n"
 	using, err := filepath.Glob(filepath.Join(t.root, "app", "mac", "*_darwin.go"))
 	if err != nil {
 		return err
@@ -156,10 +182,19 @@ func (t *Tree) modules(ctx context.Context) error {
 			using = append(using, name)
 		}
 	}
-	if err := shake(at, filepath.Join(t.folder, "darwinkit"), using); err != nil {
+	shaken, err := shake(at, using)
+	if err != nil {
 		return err
 	}
-	return t.write(made)
+	for name, text := range shaken {
+		made[filepath.Join("darwinkit", name)] = text
+	}
+	for name, text := range made {
+		if err := t.write(filepath.Join(t.shared, name), []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // files says by which names the app's files for macOS are built on Linux.
@@ -173,28 +208,29 @@ func (t *Tree) files(context.Context) error {
 			t.overlay[strings.TrimSuffix(name, "_darwin.go")+"_objc.go"] = name
 		}
 	}
-	made := map[string]string{"files/system.go": "package mac\n\nfunc systemVersion() string { return \"26.0\" }\n"}
-	t.overlay[filepath.Join(t.root, "app/mac/system_objc.go")] = filepath.Join(t.folder, "files/system.go")
+	system := filepath.Join(t.shared, "files/system.go")
+	t.overlay[filepath.Join(t.root, "app/mac/system_objc.go")] = system
 	t.overlay[filepath.Join(t.root, "cmd/fulmen-app/run_linux.go")] = ""
 	for _, name := range []string{"app/mac/authorization/doc.go", "app/mac/authorization/obtain.go"} {
-		if err := t.change(name, "//go:build darwin\n", ""); err != nil {
+		if err := t.change(t.shared, name, "//go:build darwin\n", ""); err != nil {
 			return err
 		}
 	}
-	return t.write(made)
+	return t.write(system, []byte("package mac\n\nfunc systemVersion() string { return \"26.0\" }\n"), 0o644)
 }
 
 // InstallIn has other folders stand in for /Applications, for /usr/bin and for
 // /usr/local/bin in what is built next.
 func (t *Tree) InstallIn(applications, tools, links string) error {
 	return errors.Join(
-		t.change("app/mac/bundle.go", `applications = "/Applications"`, fmt.Sprintf("applications = %q", applications)),
-		t.change("app/mac/install_darwin.go", `"/usr/bin/"`, fmt.Sprintf("%q", tools+"/"), `"/usr/local/bin/`, fmt.Sprintf("%q + \"/", links)),
+		t.change(t.folder, "app/mac/bundle.go", `applications = "/Applications"`, fmt.Sprintf("applications = %q", applications)),
+		t.change(t.folder, "app/mac/install_darwin.go", `"/usr/bin/"`, fmt.Sprintf("%q", tools+"/"), `"/usr/local/bin/`, fmt.Sprintf("%q + \"/", links)),
 	)
 }
 
-// change builds a file with things in it replaced, each old one by the new one after it.
-func (t *Tree) change(file string, pairs ...string) error {
+// change builds a file with things in it replaced, each old one by the new one after
+// it. The changed file lies in a folder.
+func (t *Tree) change(folder, file string, pairs ...string) error {
 	name := filepath.Join(t.root, file)
 	text, err := os.ReadFile(name)
 	if err != nil {
@@ -205,22 +241,14 @@ func (t *Tree) change(file string, pairs ...string) error {
 			return fmt.Errorf("%s has no %s, which is something else on Linux", file, pairs[i])
 		}
 	}
-	to := "files/" + strings.ReplaceAll(file, "/", "_")
-	t.overlay[strings.Replace(name, "_darwin.go", "_objc.go", 1)] = filepath.Join(t.folder, to)
-	return t.write(map[string]string{to: strings.NewReplacer(pairs...).Replace(string(text))})
+	to := filepath.Join(folder, "files", strings.ReplaceAll(file, "/", "_"))
+	t.overlay[strings.Replace(name, "_darwin.go", "_objc.go", 1)] = to
+	return t.write(to, []byte(strings.NewReplacer(pairs...).Replace(string(text))), 0o644)
 }
 
-func (t *Tree) write(files map[string]string) error {
-	for name, text := range files {
-		name = filepath.Join(t.folder, name)
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			return err
-		}
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-			return err
-		}
-	}
-	return nil
+func (t *Tree) write(path string, text []byte, mode os.FileMode) error {
+	t.made[path] = true
+	return inputs.Write(path, text, mode)
 }
 
 // Build builds a program of the module, and gives its path. flags are the go
@@ -231,11 +259,11 @@ func (t *Tree) Build(ctx context.Context, program string, flags ...string) (stri
 		return "", err
 	}
 	out, file := filepath.Join(t.folder, filepath.Base(program)), filepath.Join(t.folder, "overlay.json")
-	if err := os.WriteFile(file, overlay, 0o644); err != nil {
+	if err := inputs.Write(file, overlay, 0o644); err != nil {
 		return "", err
 	}
-	args := append([]string{"build", "-modfile=" + filepath.Join(t.folder, "go.mod"), "-overlay=" + file, "-o", out}, flags...)
-	_, err = runs(ctx, t.root, []string{"CC=" + t.compiler(), "SIM_FOLDER=" + t.folder, "CGO_ENABLED=1"}, "go", append(args, program)...)
+	args := append([]string{"build", "-modfile=" + filepath.Join(t.shared, "go.mod"), "-overlay=" + file, "-o", out}, flags...)
+	_, err = runs(ctx, t.root, []string{"CC=" + t.compiler(), "SIM_FOLDER=" + t.shared, "CGO_ENABLED=1"}, "go", append(args, program)...)
 	return out, err
 }
 

@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -41,14 +42,14 @@ type file struct {
 	kept      map[ast.Decl]bool
 }
 
-// shake writes the packages of darwinkit's frameworks, as far as the files given
-// use them, below a folder. source is darwinkit's.
-func shake(source, folder string, using []string) error {
+// shake gives the packages of darwinkit's frameworks, as far as the files given
+// use them: each file by its path in darwinkit. source is darwinkit's folder.
+func shake(source string, using []string) (map[string]string, error) {
 	s := &shaker{files: map[string][]*file{}, live: map[string]bool{}, methods: map[string]bool{}, whole: map[string]bool{}, fset: token.NewFileSet()}
 	for _, name := range using {
 		f, err := s.parse(name, "")
 		if err != nil {
-			return err
+			return nil, err
 		}
 		s.uses(f, f.tree)
 	}
@@ -58,7 +59,7 @@ func shake(source, folder string, using []string) error {
 			pkg := used[:strings.LastIndexByte(used, '.')]
 			if inside, ok := strings.CutPrefix(pkg, frameworks); ok && s.files[pkg] == nil {
 				if err := s.load(pkg, filepath.Join(source, "macos", inside)); err != nil {
-					return err
+					return nil, err
 				}
 			}
 		}
@@ -68,14 +69,19 @@ func shake(source, folder string, using []string) error {
 			}
 		}
 	}
+	made := map[string]string{}
 	for pkg, files := range s.files {
 		for _, f := range files {
-			if err := s.write(f, filepath.Join(folder, strings.TrimPrefix(pkg, kit))); err != nil {
-				return err
+			text, err := s.write(f)
+			if err != nil {
+				return nil, err
+			}
+			if text != "" {
+				made[filepath.Join(strings.TrimPrefix(pkg, kit), f.base)] = text
 			}
 		}
 	}
-	return nil
+	return made, nil
 }
 
 // load parses a package. Its files that import C only have a compiler tell the
@@ -242,8 +248,8 @@ func (s *shaker) add(to map[string]bool, name string) {
 	}
 }
 
-// write writes what is kept of a file, in darwinkit's own text.
-func (s *shaker) write(f *file, folder string) error {
+// write gives what is kept of a file, in darwinkit's own text; empty: nothing is.
+func (s *shaker) write(f *file) (string, error) {
 	var text bytes.Buffer
 	names := map[string]bool{}
 	for _, d := range f.tree.Decls {
@@ -261,11 +267,11 @@ func (s *shaker) write(f *file, folder string) error {
 		text.WriteString("\n\n")
 	}
 	if text.Len() == 0 {
-		return nil
+		return "", nil
 	}
 	kept, err := parser.ParseFile(token.NewFileSet(), f.base, "package p\n"+text.String(), parser.SkipObjectResolution)
 	if err != nil {
-		return err
+		return "", err
 	}
 	ast.Inspect(kept, func(n ast.Node) bool {
 		if sel, ok := n.(*ast.SelectorExpr); ok {
@@ -276,15 +282,12 @@ func (s *shaker) write(f *file, folder string) error {
 		return true
 	})
 	head := "package " + f.tree.Name.Name + "\n\n"
-	for local, path := range f.imports {
+	for _, local := range slices.Sorted(maps.Keys(f.imports)) { // in the same order each time
 		if names[local] {
-			head += "import " + local + " " + strconv.Quote(path) + "\n"
+			head += "import " + local + " " + strconv.Quote(f.imports[local]) + "\n"
 		}
 	}
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(folder, f.base), append([]byte(head), text.Bytes()...), 0o644)
+	return head + text.String(), nil
 }
 
 func (s *shaker) copy(to *bytes.Buffer, f *file, from, till token.Pos) {

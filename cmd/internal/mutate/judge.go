@@ -27,6 +27,9 @@ const (
 	limits  = `ulimit -t 120; ulimit -v 12582912; exec "$@"`
 )
 
+// benchmarks run once in the tests of their package, take long there, and find nothing.
+const benchmarks = "^TestBenchmarks$"
+
 // judge runs the tests of packages with a fault in place: those of its own package
 // first, the others where these find nothing.
 func judge(m mutant, packages []string) verdict {
@@ -63,7 +66,7 @@ func tested(pkg, overlay string) verdict {
 	ctx, cancel := context.WithTimeout(context.Background(), longest+time.Minute)
 	defer cancel()
 	command := exec.CommandContext(ctx, "sh", "-c", limits, "sh",
-		"go", "test", "-vet=off", "-failfast", "-count=1", "-timeout", longest.String(), "-overlay", overlay, "./"+pkg)
+		"go", "test", "-skip", benchmarks, "-vet=off", "-failfast", "-count=1", "-timeout", longest.String(), "-overlay", overlay, "./"+pkg)
 	command.WaitDelay = time.Second
 	said, err := command.CombinedOutput()
 	switch {

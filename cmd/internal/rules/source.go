@@ -40,9 +40,12 @@ func (t *Tree) goFiles() []string {
 	return names
 }
 
-// sources parses every Go file of packages, whatever platform it is for.
-// A file that does not parse is an error that names the place.
-func (t *Tree) sources() ([]source, error) {
+// sources gives every Go file of packages, whatever platform it is for, parsed once
+// for all rules, none of which changes it. A file that does not parse is an error
+// that names the place.
+func (t *Tree) sources() ([]source, error) { return t.parsed() }
+
+func (t *Tree) parse() ([]source, error) {
 	var all []source
 	for _, name := range t.goFiles() {
 		text, err := t.read(name)

@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"sync"
 )
 
 // Tree is the repository's own files, without build output and what .gitignore
@@ -17,6 +18,8 @@ type Tree struct {
 	fsys  fs.FS
 	root  string
 	files []string
+	// parsed gives its Go files.
+	parsed func() ([]source, error)
 }
 
 // hidden lists the dot folders that belong to the repository.
@@ -50,6 +53,7 @@ func FindTree() (*Tree, error) {
 // newTree lists the files of fsys.
 func newTree(fsys fs.FS) (*Tree, error) {
 	t := &Tree{fsys: fsys}
+	t.parsed = sync.OnceValues(t.parse)
 	ignored, err := ignoredFolders(fsys)
 	if err != nil {
 		return nil, err

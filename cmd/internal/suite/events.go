@@ -23,6 +23,8 @@ type result struct {
 	step, name string
 	took       time.Duration
 	failed     bool
+	// faults are lines of its tests that say what is wrong, for the end of the report.
+	faults []string
 }
 
 // report collects the results of all steps, and writes a line for each.
@@ -74,7 +76,7 @@ func (r *report) take(step string, e event, said map[string][]event) {
 		}
 		said[e.Package] = kept
 	case e.Test == "" && (e.Action == "pass" || e.Action == "skip" || e.Action == "fail"):
-		r.end(result{step, e.Package, time.Duration(e.Elapsed * float64(time.Second)), e.Action == "fail"}, said[e.Package])
+		r.end(result{step: step, name: e.Package, took: time.Duration(e.Elapsed * float64(time.Second)), failed: e.Action == "fail"}, said[e.Package])
 		delete(said, e.Package)
 	}
 }
@@ -83,15 +85,32 @@ func (r *report) take(step string, e event, said map[string][]event) {
 func (r *report) end(done result, said []event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.ended = append(r.ended, done)
 	word := "ok"
 	if done.failed {
 		word = "FAILED"
 		for _, s := range said {
 			fmt.Fprint(r.out, s.Output)
 		}
+		done.faults = faults(said)
 	}
+	r.ended = append(r.ended, done)
 	fmt.Fprintf(r.out, "%s  %d of %d  %s %s, %s, %.1f s\n", clock(time.Since(r.since)), len(r.ended), r.all, word, short(done.name), done.step, done.took.Seconds())
+}
+
+// faults are the first lines by which each test says what is wrong: what follows them is
+// often a long log.
+func faults(said []event) []string {
+	const most, width = 3, 300
+	var all []string
+	count := map[string]int{}
+	for _, s := range said {
+		if strings.Contains(s.Output, "_test.go:") && count[s.Test] < most {
+			count[s.Test]++
+			line := strings.TrimSpace(s.Output)
+			all = append(all, s.Test+": "+line[:min(width, len(line))])
+		}
+	}
+	return all
 }
 
 // clock writes minutes and seconds.
@@ -109,6 +128,9 @@ func (r *report) slowest(took cost) {
 	for _, e := range r.ended {
 		if e.failed {
 			fmt.Fprintf(r.out, "FAILED: %s, %s\n", short(e.name), e.step)
+			for _, line := range e.faults {
+				fmt.Fprintln(r.out, " ", line)
+			}
 		}
 	}
 	fmt.Fprintf(r.out, "%d packages took %s.\n", len(r.ended), took)

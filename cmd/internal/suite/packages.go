@@ -45,31 +45,45 @@ func list() ([]unit, error) {
 // a race.
 const tools = "fulmen/cmd/internal/"
 
-// split says which packages are tested under the race detector, and which
-// without it. Where nothing happens at the same time there is no race. What was
-// tested under it runs again only where a test does less in short, as it does
-// there.
-func split(all []unit) (raced, plain []string, err error) {
+// parted are the packages by how they are tested.
+type parted struct {
+	// raced are tested under the race detector, in short.
+	raced []string
+	// plain are tested without it: nothing happens there at the same time, or who knows
+	// what does less in short.
+	plain []string
+	// again are of the raced those with tests that do less in short, and tests are these.
+	again, tests []string
+}
+
+// split says how packages are tested.
+func split(all []unit) (p parted, err error) {
 	for _, u := range all {
 		s, err := look(u)
 		if err != nil {
-			return nil, nil, err
+			return p, err
 		}
 		s.concurrent = s.concurrent && !strings.HasPrefix(u.ImportPath, tools)
 		if s.concurrent {
-			raced = append(raced, u.ImportPath)
+			p.raced = append(p.raced, u.ImportPath)
 		}
-		if !s.concurrent || s.shorter {
-			plain = append(plain, u.ImportPath)
+		switch {
+		case !s.concurrent || s.shorter:
+			p.plain = append(p.plain, u.ImportPath)
+		case len(s.tests) > 0:
+			p.again, p.tests = append(p.again, u.ImportPath), append(p.tests, s.tests...)
 		}
 	}
-	return raced, plain, nil
+	slices.Sort(p.tests)
+	p.tests = slices.Compact(p.tests)
+	return p, nil
 }
 
 // seen is what the files of a package have.
 type seen struct {
-	concurrent bool // a go statement, or what is there for several goroutines
-	shorter    bool // a test that asks for short
+	concurrent bool     // a go statement, or what is there for several goroutines
+	tests      []string // that ask for short
+	shorter    bool     // something else asks for it
 }
 
 func look(u unit) (seen, error) {
@@ -79,26 +93,39 @@ func look(u unit) (seen, error) {
 		if err != nil {
 			return s, err
 		}
-		ast.Inspect(file, func(n ast.Node) bool {
-			switch n := n.(type) {
-			case *ast.GoStmt:
-				s.concurrent = true
-			case *ast.ImportSpec:
-				s.concurrent = s.concurrent || slices.Contains([]string{`"sync/atomic"`, `"testing/synctest"`, `"net/http/httptest"`}, n.Path.Value)
-			case *ast.SelectorExpr:
-				of, _ := n.X.(*ast.Ident)
-				switch {
-				case of != nil && of.Name == "sync":
-					// What is worked out once is the same for whoever comes first.
-					s.concurrent = s.concurrent || !strings.HasPrefix(n.Sel.Name, "Once")
-				case of != nil && of.Name == "testing" && n.Sel.Name == "Short":
-					s.shorter = true
-				case n.Sel.Name == "Go" || n.Sel.Name == "Parallel" || n.Sel.Name == "AfterFunc":
-					s.concurrent = true
-				}
-			}
-			return true
-		})
+		for _, d := range file.Decls {
+			s.see(d)
+		}
 	}
 	return s, nil
+}
+
+// see notes what a declaration has.
+func (s *seen) see(d ast.Decl) {
+	test := "" // that it is
+	if f, _ := d.(*ast.FuncDecl); f != nil && f.Recv == nil && strings.HasPrefix(f.Name.Name, "Test") && f.Name.Name != "TestMain" {
+		test = f.Name.Name
+	}
+	ast.Inspect(d, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.GoStmt:
+			s.concurrent = true
+		case *ast.ImportSpec:
+			s.concurrent = s.concurrent || slices.Contains([]string{`"sync/atomic"`, `"testing/synctest"`, `"net/http/httptest"`}, n.Path.Value)
+		case *ast.SelectorExpr:
+			of, _ := n.X.(*ast.Ident)
+			switch {
+			case of != nil && of.Name == "sync":
+				// What is worked out once is the same for whoever comes first.
+				s.concurrent = s.concurrent || !strings.HasPrefix(n.Sel.Name, "Once")
+			case of != nil && of.Name == "testing" && n.Sel.Name == "Short" && test != "":
+				s.tests = append(s.tests, test)
+			case of != nil && of.Name == "testing" && n.Sel.Name == "Short":
+				s.shorter = true
+			case n.Sel.Name == "Go" || n.Sel.Name == "Parallel" || n.Sel.Name == "AfterFunc":
+				s.concurrent = true
+			}
+		}
+		return true
+	})
 }

@@ -16,26 +16,30 @@ func TestSplit(t *testing.T) {
 	for _, tt := range []struct {
 		name, code, test string
 		raced, plain     bool
+		again            []string
 	}{
-		{"nothing at the same time", "package a\n\nimport \"sync\"\n\nvar once = sync.OnceValue(func() int { return 1 })\n", test + "}\n", false, true},
-		{"a go statement", "package a\n\nfunc f() { go f() }\n", test + "}\n", true, false},
-		{"a mutex", "package a\n\nimport \"sync\"\n\nvar mu sync.Mutex\n", test + "}\n", true, false},
-		{"an atomic", "package a\n\nimport \"sync/atomic\"\n\nvar n atomic.Int64\n", test + "}\n", true, false},
-		{"a goroutine in a test", "package a\n", test + " go t.Log() }\n", true, false},
-		{"a group in a test", "package a\n", test + " var g group; g.Go(t.FailNow) }\n", true, false},
-		{"parallel tests", "package a\n", test + " t.Parallel() }\n", true, false},
-		{"tests that do less in short", "package a\n\nfunc f() { go f() }\n", test + " if testing.Short() { t.Skip() } }\n", true, true},
-		{"the same of what is alone", "package a\n", test + " if testing.Short() { t.Skip() } }\n", false, true},
+		{"nothing at the same time", "package a\n\nimport \"sync\"\n\nvar once = sync.OnceValue(func() int { return 1 })\n", test + "}\n", false, true, nil},
+		{"a go statement", "package a\n\nfunc f() { go f() }\n", test + "}\n", true, false, nil},
+		{"a mutex", "package a\n\nimport \"sync\"\n\nvar mu sync.Mutex\n", test + "}\n", true, false, nil},
+		{"an atomic", "package a\n\nimport \"sync/atomic\"\n\nvar n atomic.Int64\n", test + "}\n", true, false, nil},
+		{"a goroutine in a test", "package a\n", test + " go t.Log() }\n", true, false, nil},
+		{"a group in a test", "package a\n", test + " var g group; g.Go(t.FailNow) }\n", true, false, nil},
+		{"parallel tests", "package a\n", test + " t.Parallel() }\n", true, false, nil},
+		{"a test that does less in short", "package a\n\nfunc f() { go f() }\n", test + " if testing.Short() { t.Skip() } }\n", true, false, []string{"TestA"}},
+		{"what tests use that does", "package a\n\nfunc f() { go f() }\n", test + "}\n\nfunc need() bool { return testing.Short() }\n", true, true, nil},
+		{"the same of what is alone", "package a\n", test + " if testing.Short() { t.Skip() } }\n", false, true, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			is := is.New(t)
 			dir := t.TempDir()
 			is.NoErr(os.WriteFile(filepath.Join(dir, "a.go"), []byte(tt.code), 0o600))
 			is.NoErr(os.WriteFile(filepath.Join(dir, "a_test.go"), []byte(tt.test), 0o600))
-			raced, plain, err := split([]unit{{ImportPath: "fulmen/a", Dir: dir, GoFiles: []string{"a.go"}, TestGoFiles: []string{"a_test.go"}}})
+			p, err := split([]unit{{ImportPath: "fulmen/a", Dir: dir, GoFiles: []string{"a.go"}, TestGoFiles: []string{"a_test.go"}}})
 			is.NoErr(err)
-			is.Equal(len(raced) == 1, tt.raced)
-			is.Equal(len(plain) == 1, tt.plain)
+			is.Equal(len(p.raced) == 1, tt.raced)
+			is.Equal(len(p.plain) == 1, tt.plain)
+			is.Equal(p.tests, tt.again)
+			is.Equal(len(p.again), len(tt.again))
 		})
 	}
 }
@@ -46,16 +50,16 @@ func TestEveryPackageIsTested(t *testing.T) {
 	is := is.New(t)
 	all, err := list()
 	is.NoErr(err)
-	raced, plain, err := split(all)
+	p, err := split(all)
 	is.NoErr(err)
-	left, right := steps(raced, plain)
+	left, right := steps(p)
 	tested := map[string]bool{}
 	for _, s := range append(left, right...) {
 		for _, p := range s.packages {
 			tested[p] = true
 		}
 	}
-	is.True(len(raced) > 20 && len(plain) > 20)
+	is.True(len(p.raced) > 20 && len(p.plain) > 20 && len(p.again) > 2)
 	for _, u := range all {
 		is.True(tested[u.ImportPath]) // it has tests
 	}
@@ -99,6 +103,7 @@ The slowest packages:
       2.5 s  a, plain
       0.0 s  c, raced
 FAILED: a, plain
+  TestIll: a_test.go:3: ill
 FAILED: c, raced
 3 packages took 1:30 on two quiet cores (here 1:30; 2:00 of processor time, 0:00 of other programs).
 `)

@@ -207,7 +207,7 @@ func TestRunTellsWhichOutputIsMissing(t *testing.T) {
 		ended := time.Now()
 		f.ends(api.JobFailed, 125, func(j *api.Job) { j.Reason, j.Message = api.ReasonNodeLost, "mac-mini was not heard for 2.1s." })
 		is.Equal(<-done, 125)
-		is.True(time.Since(ended) < 4*time.Second) // lastOutput, on a machine that is busy
+		is.True(time.Since(ended) < time.Minute) // and not for the hour that a job which runs is waited for
 		is.True(lastOutput < time.Second)
 		is.True(strings.HasSuffix(r.err.String(), "fulmen: mac-mini was not heard for 2.1s.\n  Not all that "+missing+"\n  See: fulmen nodes\n"))
 	})
