@@ -7,9 +7,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
-
-	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
@@ -43,45 +42,48 @@ func TestClientsOfTheDocs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, test := range []struct {
-		name    string
-		command func(file string) []string
-	}{
-		{"memory.py", func(file string) []string { return []string{filepath.Join(tools, "bin", "python3"), file} }},
-		{"memory.mjs", func(file string) []string {
-			return append(append([]string{filepath.Join(tools, "bin", "node")}, webSocketFlag(tools)...), file)
-		}},
-		{"memory.sh", func(file string) []string { return []string{"/bin/sh", file} }},
+	folder := newHome(t)
+	r := start(t, folder)
+	_, err = client.Login(context.Background(), r.dial(), filepath.Join(folder, api.APIFile), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	var all sync.WaitGroup // at once, so that they share a measurement
+	defer all.Wait()
+	node := append(append([]string{filepath.Join(tools, "bin", "node")}, webSocketFlag(tools)...), example(t, "memory.mjs"))
+	for name, command := range map[string][]string{
+		"memory.py":  {filepath.Join(tools, "bin", "python3"), example(t, "memory.py")},
+		"memory.mjs": node,
+		"memory.sh":  {"/bin/sh", example(t, "memory.sh")},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			is := is.New(t)
-			command := test.command(example(t, test.name))
-			if _, err := os.Stat(command[0]); err != nil {
-				t.Skip("make deps has no " + filepath.Base(command[0]) + " for this")
-			}
-			folder := newHome(t)
-			r := start(t, folder)
-			_, err := client.Login(context.Background(), r.dial(), filepath.Join(folder, api.APIFile), "test")
-			is.NoErr(err)
-			ctx, cancel := context.WithTimeout(context.Background(), patience)
-			defer cancel()
+		if _, err := os.Stat(command[0]); err != nil {
+			t.Log("make deps has no " + filepath.Base(command[0]) + " for this")
+			continue
+		}
+		all.Go(func() {
 			process := exec.CommandContext(ctx, command[0], command[1:]...)
 			process.Env = append(os.Environ(), api.EnvHome+"="+folder, "PYTHONPATH="+filepath.Join(tools, "python"),
 				"PATH="+filepath.Dir(worker())+string(os.PathListSeparator)+os.Getenv("PATH"))
 			out, err := process.CombinedOutput()
-			if err != nil {
-				t.Fatalf("%v\n%s", err, out)
-			}
 			text := string(out)
-			if strings.HasSuffix(test.name, ".sh") { // the API's own JSON
-				is.True(strings.Contains(text, `"liveness": "alive"`))
-				is.True(strings.Count(text, `"used_bytes"`) >= 3)
-				is.True(strings.Contains(text, `"fp16_tflops"`))
-				return
+			has := func(what string, least int) {
+				if n := len(regexp.MustCompile(what).FindAllString(text, -1)); n < least {
+					t.Errorf("%s: %d of %d times %s in\n%s", name, n, least, what, text)
+				}
 			}
-			is.True(strings.Count(text, "memory in use: ") >= 4)      // a snapshot and three changes
-			is.True(strings.Contains(text, "done"))                   // the measurement's end
-			is.True(regexp.MustCompile(`fp16: \d`).MatchString(text)) // and its result
+			if err != nil {
+				t.Errorf("%s: %v\n%s", name, err, text)
+			} else if strings.HasSuffix(name, ".sh") { // the API's own JSON
+				has(`"liveness": "alive"`, 1)
+				has(`"used_bytes"`, 3)
+				has(`"fp16_tflops"`, 1)
+			} else {
+				has("memory in use: ", 4) // a snapshot and three changes
+				has("done", 1)            // the measurement's end
+				has(`fp16: \d`, 1)        // and its result
+			}
 		})
 	}
 }

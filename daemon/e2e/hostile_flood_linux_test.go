@@ -23,7 +23,7 @@ import (
 const (
 	mostMore    = 100 << 20
 	mostPatient = 2 * time.Second
-	floodLasts  = 20 * time.Second
+	floodLasts  = 8 * time.Second
 	// soakLasts is as long as FULMEN_SOAK=1 takes.
 	soakLasts = 10 * time.Minute
 )

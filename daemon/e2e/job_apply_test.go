@@ -53,7 +53,10 @@ func (j *jobs) testApply(t *testing.T) {
 	is.Equal(stopped.Phase, api.JobStopped)
 	j.until(t, at, second.Job, "two ranks that run", patience, isRunning(2))
 
-	is.Equal(end(t, j.fulmen(t.Context(), at, "delete", "-f", file)).status, api.ExitOK)
+	deleted := end(t, j.fulmen(t.Context(), at, "delete", "-f", file))
+	if deleted.status != api.ExitOK {
+		t.Errorf("fulmen delete ended with %d: %s", deleted.status, deleted.err)
+	}
 	for _, id := range []api.JobID{first.Job, second.Job} {
 		eventually(t, "end of what it has declared", soon, func() bool {
 			_, _, err := jobOf(t.Context(), at.Client, id)

@@ -295,7 +295,7 @@ func (j *jobs) testBackLate(t *testing.T) {
 	held := filepath.Join(j.Work, "held")
 	l := begin(t, j.run(t, "-n", "2", "--nodes", j.Nodes[1].Mac+","+j.Nodes[2].Mac, "--backend", "ring", "--allow-solo", "--stdin", "none", "--",
 		j.Program("held.sh"), held))
-	out := l.until(t, "both ranks", func(s string) bool { return len(pidsIn(s)) == 2 })
+	out := l.until(t, "both ranks", func(s string) bool { return len(pidsIn(s)) == 2 && named.MatchString(s) })
 	j.Nodes[0].End(syscall.SIGKILL)
 	must(t, "letting it go on", os.WriteFile(held, nil, 0o644))
 	areGone(t, after, pidsIn(out))

@@ -44,7 +44,7 @@ func (p *programs) path(t *testing.T, name string) string {
 	t.Helper()
 	p.once.Do(func() {
 		if p.folder, p.err = os.MkdirTemp("", "fulmen-built-"); p.err == nil {
-			s := &desk.Stage{Bin: p.folder}
+			s := &desk.Stage{Bin: p.folder, Checkout: filepath.Join("..", "..")}
 			p.err = errors.Join(os.Chmod(p.folder, 0o755),
 				s.Build(context.Background(), "fulmen/cmd/fulmen", "fulmen/cmd/fulmend", "fulmen/daemon/e2e/jaccl/standin"))
 		}

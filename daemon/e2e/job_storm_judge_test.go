@@ -22,7 +22,7 @@ func (s *storm) judge(t *testing.T, one *stormy) {
 		s.tally["lost with the only database that had it"]++
 		return
 	}
-	job, _ := s.until(t, one.at, one.id, "end", after, hasEnded)
+	job, _ := s.until(t, one.at, one.id, "end", after+3*s.work, hasEnded) // it may be run again
 	for _, n := range s.Nodes {
 		job, _ = s.until(t, n, one.id, "same end as "+one.at.Mac+" tells", after, func(there api.Job, _ []api.Rank) bool {
 			return there.Phase == job.Phase && there.Reason == job.Reason && there.Message == job.Message && there.Attempt == job.Attempt &&
@@ -162,10 +162,15 @@ func (s *storm) blames(one *stormy, job api.Job, at api.Attempt) string {
 			return "what starts it was not killed"
 		}
 	case api.ReasonLeaseExpired:
-		if strings.Contains(at.Message, "slept or was stopped") && unlike(blowFreeze, blowSleep) {
-			return "who is said to have slept did not"
+		for says, was := range map[string][]blow{
+			"slept or was stopped": {blowFreeze, blowSleep}, "could not write to its disk": {blowFill},
+			"ended and was started again": {blowKill, blowDamage}, "did not answer": away,
+		} {
+			if strings.Contains(at.Message, says) && !slices.ContainsFunc(named, isTouched(was...)) {
+				return "nobody named there " + says
+			}
 		}
-		if !slices.ContainsFunc(named, isTouched(away...)) {
+		if !slices.ContainsFunc(named, isTouched(append(away, blowFill)...)) {
 			return "nothing was done to any of those"
 		}
 	case api.ReasonNodeLost, api.ReasonNodeUnreachable, api.ReasonUnreachable, api.ReasonDeadline:
@@ -179,11 +184,14 @@ func (s *storm) blames(one *stormy, job api.Job, at api.Attempt) string {
 			return "one is blamed to whom nothing was done"
 		}
 	case api.ReasonHomeLost, api.ReasonTakenOver, api.ReasonNoMajority:
-		if len(s.deeds) == 0 || unlike(away...) {
+		of, _, _ := strings.Cut(at.Message, ", so that ") // whoever took over follows
+		if named = s.named(of); len(s.deeds) == 0 || unlike(away...) {
 			return "nothing of that kind was done"
 		}
 	case api.ReasonLinkGone, api.ReasonLinkDown, api.ReasonAddressLost, api.ReasonRDMANotReady:
-		if !slices.ContainsFunc(named, isTouched(blowCut)) {
+		// A home that was just started again knows a cable by one of its ends.
+		byItsEnd := wasCut && strings.HasPrefix(at.Message, "The link of ")
+		if !byItsEnd && !slices.ContainsFunc(named, isTouched(blowCut)) {
 			return "no cable of those was pulled"
 		}
 	case api.ReasonHomeForgot:

@@ -10,6 +10,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"fulmen/native/nativetest/inputs"
 )
 
 // ErrNobody says that nobody here may run jobs.
@@ -33,6 +35,9 @@ type Stage struct {
 	// WhyNoPython says why there is none, and WhyNoMLXLM why it has no mlx_lm; empty
 	// where it has.
 	WhyNoPython, WhyNoMLXLM string
+
+	// Checkout is the repository that programs are built of.
+	Checkout string
 }
 
 // NewStage makes a stage from a checkout and what was built in it. Close removes
@@ -48,7 +53,7 @@ func NewStage(checkout string) (*Stage, error) {
 	}
 	s := &Stage{
 		Folder: folder, Work: filepath.Join(folder, "work"), Account: account, Venv: filepath.Join(folder, "venv"),
-		Bin: filepath.Join(folder, "bin"),
+		Bin: filepath.Join(folder, "bin"), Checkout: checkout,
 	}
 	s.Fulmen, s.Fulmend, s.Worker = filepath.Join(s.Bin, "fulmen"), filepath.Join(s.Bin, "fulmend"), filepath.Join(s.Bin, "fulmen-rank")
 	err = errors.Join(os.Chmod(folder, 0o755), os.Mkdir(s.Work, 0o755), os.Mkdir(s.Bin, 0o755), account.Owns(s.Work),
@@ -59,9 +64,14 @@ func NewStage(checkout string) (*Stage, error) {
 	return s, s.stagePython(filepath.Join(checkout, "build"))
 }
 
-// Build builds programs of Fulmen's, by their import paths, into Bin.
+// Build builds programs of Fulmen's, by their import paths, into Bin, as they are
+// shipped: without what debuggers read, which takes a third of the linking. The result
+// of a test that does so ends when anything of the repository changes.
 func (s *Stage) Build(ctx context.Context, programs ...string) error {
-	build := exec.CommandContext(ctx, "go", append([]string{"build", "-o", s.Bin + string(filepath.Separator)}, programs...)...)
+	if err := inputs.Watch(s.Checkout); err != nil {
+		return err
+	}
+	build := exec.CommandContext(ctx, "go", append([]string{"build", "-ldflags=-s -w", "-o", s.Bin + string(filepath.Separator)}, programs...)...)
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("go build: %w\n%s", err, out)
 	}

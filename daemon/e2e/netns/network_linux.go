@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
 )
 
 // Network joins interfaces of spaces: a bridge in a space of its own, so that it
@@ -61,8 +62,25 @@ func (n *Network) Plug(to *Space, iface, address string) error {
 		if err != nil {
 			return err
 		}
-		return errors.Join(netlink.AddrAdd(link, parsed), netlink.LinkSetUp(link))
+		return errors.Join(netlink.AddrAdd(link, parsed), netlink.LinkSetUp(link), slow(link))
 	})
+}
+
+// bytesPerS is how fast a network is: what is measured over it costs processor.
+const bytesPerS = 250e6
+
+// slow bounds what an interface sends; it stays as fast as the machine where the kernel
+// cannot do that.
+func slow(link netlink.Link) error {
+	const burst = 1 << 20
+	err := netlink.QdiscAdd(&netlink.Tbf{
+		QdiscAttrs: netlink.QdiscAttrs{LinkIndex: link.Attrs().Index, Handle: netlink.MakeHandle(1, 0), Parent: netlink.HANDLE_ROOT},
+		Rate:       bytesPerS, Limit: 8 * burst, Buffer: netlink.Xmittime(bytesPerS, burst),
+	})
+	if errors.Is(err, unix.ENOENT) {
+		return nil
+	}
+	return err
 }
 
 // Cut ends what passes between spaces and the rest, silently: the interfaces keep
