@@ -15,8 +15,8 @@ import (
 // ErrNotRoot says that namespaces need root.
 var ErrNotRoot = errors.New("network namespaces need root")
 
-// Space is a network namespace with a host name of its own and its loopback up:
-// a thread that lives in it.
+// Space is a network namespace with a host name of its own, its loopback up and no
+// word of how short of memory the machine is: a thread that lives in it.
 type Space struct {
 	// Name is the host's.
 	Name string
@@ -36,7 +36,7 @@ func New(name string) (*Space, error) {
 	go func() {
 		// Never unlocked: the runtime ends the thread with the goroutine.
 		runtime.LockOSThread()
-		err := unix.Unshare(unix.CLONE_NEWNET | unix.CLONE_NEWUTS)
+		err := unix.Unshare(unix.CLONE_NEWNET | unix.CLONE_NEWUTS | unix.CLONE_NEWNS)
 		if err == nil {
 			err = unix.Sethostname([]byte(name))
 		}
@@ -45,6 +45,9 @@ func New(name string) (*Space, error) {
 		}
 		if err == nil {
 			err = setUp("lo")
+		}
+		if err == nil {
+			err = hidePressure()
 		}
 		entered <- err
 		for call := range s.calls {
@@ -117,6 +120,20 @@ func (s *Space) Connections() ([]string, error) {
 		return nil
 	})
 	return all, err
+}
+
+// hidePressure hides from the calling thread what the kernel says of memory that is
+// short: other programs of the machine, of which a daemon would take account.
+func hidePressure() error {
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return err
+	}
+	for _, file := range []string{"/proc/pressure/memory", "/sys/fs/cgroup/memory.pressure"} {
+		if err := unix.Mount(os.DevNull, file, "", unix.MS_BIND, ""); err != nil && !errors.Is(err, unix.ENOENT) {
+			return err
+		}
+	}
+	return nil
 }
 
 // setUp brings an interface of the calling thread's namespace up.
