@@ -63,6 +63,9 @@ func try(t *testing.T, w *gatetest.World, d door) string {
 
 // TestMatrix has every caller use every door for every subject.
 func TestMatrix(t *testing.T) {
+	if testing.Short() {
+		t.Skip("thousands of cases, one after the other")
+	}
 	c := gatetest.NewCast()
 	all := doors()
 	used := map[int]bool{}

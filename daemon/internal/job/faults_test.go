@@ -275,6 +275,9 @@ func TestTakeOverByAPerson(t *testing.T) {
 func TestRandomFaults(t *testing.T) {
 	starts, takenOver := 0, 0
 	rounds := 20
+	if testing.Short() {
+		rounds = 12
+	}
 	if os.Getenv("FULMEN_SOAK") != "" {
 		rounds = 200
 	}
@@ -336,7 +339,7 @@ func TestRandomFaults(t *testing.T) {
 			}
 		})
 	}
-	if starts < 40 || takenOver == 0 {
+	if starts < 2*rounds || takenOver == 0 {
 		t.Fatalf("%d starts, %d take-overs: the test tests nothing", starts, takenOver)
 	}
 }

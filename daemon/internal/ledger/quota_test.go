@@ -37,6 +37,9 @@ func isOver(got Outcome, err error) bool {
 }
 
 func TestDocumentsOfOneWriterAreBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("much of one thing after the other")
+	}
 	big := func(n int) json.RawMessage { return json.RawMessage(`{"t":"` + strings.Repeat("x", n) + `"}`) }
 	elements := func(n int) json.RawMessage { return json.RawMessage(`{"t":[` + strings.Repeat("{},", n) + `{}]}`) }
 	job := func(i int) string { return fmt.Sprintf("j%08d", i) }
@@ -111,6 +114,9 @@ func TestDocumentsOfOneWriterAreBounded(t *testing.T) {
 // Who adds members of its own making has no more room by them all than is there, and
 // takes none from those that hold little.
 func TestDocumentsOfAllOthersAreBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("much of one thing after the other")
+	}
 	is := is.New(t)
 	const writers = 8
 	var members []byte
@@ -147,6 +153,9 @@ func TestDocumentsOfAllOthersAreBounded(t *testing.T) {
 // Deletions are kept up to a number, those of the newest versions, here and in the
 // store; what is held can be deleted all the same.
 func TestDeletionsAreBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("much of one thing after the other")
+	}
 	is := is.New(t)
 	r := newRig(t)
 	f := &flood{t: t, by: 2}
@@ -238,6 +247,9 @@ func TestOwnDocumentsBeyondTheQuotaAreNotWritten(t *testing.T) {
 
 // What an older version has stored beyond the quotas goes at the start.
 func TestStoredDocumentsBeyondTheQuotaAreForgotten(t *testing.T) {
+	if testing.Short() {
+		t.Skip("much of one thing after the other")
+	}
 	is := is.New(t)
 	r := newRig(t)
 	f := &flood{t: t, by: 2}

@@ -244,6 +244,9 @@ func TestHostRestarts(t *testing.T) {
 }
 
 func TestMembersDoNotJoinElsewhere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("an hour of heartbeats")
+	}
 	bubble(t, func(d *desk) {
 		is := is.New(d.t)
 		d.found(2)

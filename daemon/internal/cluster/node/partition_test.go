@@ -112,6 +112,9 @@ func TestOneNetworkCutSuspectsNobody(t *testing.T) {
 
 // After a long cut nobody dials often any more, and nothing announces its end.
 func TestHealAfterAnHour(t *testing.T) {
+	if testing.Short() {
+		t.Skip("an hour of heartbeats")
+	}
 	in(t, 4, func(d *desk) {
 		left, right := d.macs[:2], d.macs[2:]
 		d.split(left, right, true)
@@ -168,6 +171,9 @@ func TestSilenceIsFound(t *testing.T) {
 // A node whose networks answer seconds late stays a member, and is not waited
 // for.
 func TestSlowNode(t *testing.T) {
+	if testing.Short() {
+		t.Skip("minutes of heartbeats")
+	}
 	bubble(t, func(d *desk) {
 		is := is.New(d.t)
 		d.found(4)

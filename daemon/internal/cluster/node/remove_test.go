@@ -43,6 +43,9 @@ func (d *desk) out(gone *mac, at []*mac) func() string {
 }
 
 func TestRemove(t *testing.T) {
+	if testing.Short() {
+		t.Skip("twenty minutes of heartbeats")
+	}
 	in(t, 4, func(d *desk) {
 		is := is.New(d.t)
 		gone, rest := d.macs[3], d.macs[:3]

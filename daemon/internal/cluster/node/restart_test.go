@@ -155,6 +155,9 @@ func TestSplitForAMonth(t *testing.T) {
 // A cloned disk: two Macs with one key. The one that started last counts, the
 // others go on undisturbed, and their logs say what is wrong.
 func TestDuplicateIdentity(t *testing.T) {
+	if testing.Short() {
+		t.Skip("minutes of handshakes")
+	}
 	in(t, 3, func(d *desk) {
 		is := is.New(d.t)
 		log := d.listen()

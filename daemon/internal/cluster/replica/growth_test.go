@@ -48,7 +48,10 @@ func TestThirtyTwoNodesConverge(t *testing.T) {
 // What a cluster of each size sends. 11 documents a node is what one with four
 // Thunderbolt ports has.
 func TestGrowth(t *testing.T) {
-	sizes := []int{2, 4, 8, 16}
+	sizes := []int{2, 4}
+	if !testing.Short() {
+		sizes = append(sizes, 8, 16)
+	}
 	if *histories > 20 {
 		sizes = append(sizes, 32, 64)
 	}

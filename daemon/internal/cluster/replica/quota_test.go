@@ -74,6 +74,9 @@ func TestDocumentsBeyondTheQuotaGoNowhere(t *testing.T) {
 
 // What would not be kept is not asked for, and what is waited for has a bound.
 func TestOffersAreNotFetchedBeyondTheQuota(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a hundred thousand offers, one after the other")
+	}
 	onDesk(t, 4, func(is *is.I, d *desk) {
 		hostile := d.flooding()
 		offer := func(kind api.Kind, of api.NodeID, from, n int) {

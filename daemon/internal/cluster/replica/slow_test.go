@@ -22,6 +22,9 @@ func (d *desk) slow(i int, delay time.Duration) {
 }
 
 func TestSlowNodeHoldsNobodyUp(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a thousand documents, one after the other")
+	}
 	onDesk(t, 5, func(is *is.I, d *desk) {
 		d.joinAll()
 		d.agreedWithin(time.Second)
