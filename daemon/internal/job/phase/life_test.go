@@ -132,6 +132,20 @@ func TestEndingIsOrderedUntilEveryEndIsKnown(t *testing.T) {
 	is.Equal(*g.s.Job.ExitCode, 1)
 }
 
+// A second wish can make the end harder; it stays the wish of who asked first.
+func TestAHarderWishIsOfWhoAskedFirst(t *testing.T) {
+	is := is.New(t)
+	first, second := api.Principal{User: "ada", Node: nodeID(0)}, api.Principal{User: "bob", Node: nodeID(1)}
+	g := newRig(t, rules()).started(api.BackendRing, nodeIDs(0, 1)...).ranks(api.RankRunning).next(StopAsked{By: first})
+	was := *g.s.Job.StopRequested
+	g.did()
+	g.next(StopAsked{By: second, Kill: true})
+	is.Equal(g.did(), "end 1 on node0 stopped_by_person 0s, end 1 on node1 stopped_by_person 0s")
+	is.Equal(*g.s.Job.StopRequested, api.StopRequest{By: first, At: was.At, Kill: true})
+	g.next(StopAsked{By: second, Kill: true})
+	is.Equal(g.did(), "") // nothing is harder
+}
+
 func TestStopping(t *testing.T) {
 	for _, c := range []struct {
 		name string

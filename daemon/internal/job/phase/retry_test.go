@@ -162,13 +162,62 @@ func TestBackoffHasJitter(t *testing.T) {
 	is := is.New(t)
 	waits := map[time.Duration]bool{}
 	for i := range 20 {
-		m := &step{State: State{Rules: rules(), Job: api.Job{SpecSHA256: fmt.Sprint(i)}, failedRuns: 1}}
-		d := m.jittered(m.Rules.backoff(1))
-		is.Equal(d, m.jittered(m.Rules.backoff(1)))
+		wait := func() time.Duration {
+			m := &step{State: State{Rules: rules(), Job: api.Job{SpecSHA256: fmt.Sprint(i)}, failedRuns: 1}}
+			m.wait(Cause{Reason: api.ReasonRankFailed})
+			return m.Job.NextAttemptAt.Sub(m.at.Time)
+		}
+		d := wait()
+		is.Equal(d, wait())
 		is.True(d >= 500*time.Millisecond && d < 625*time.Millisecond)
 		waits[d] = true
 	}
 	is.True(len(waits) > 10)
+}
+
+// An attempt that ran, or in which all ranks joined, ends the count of starts before.
+func TestStartsAreCountedSinceAllHadJoined(t *testing.T) {
+	started := func(n int, p *api.Plan, joined ...int) api.Attempt {
+		return api.Attempt{Attempt: n, StartedAt: api.TimeOf(time.Unix(int64(n), 0)), Plan: p, Joined: joined}
+	}
+	ring, jaccl := planOn(api.BackendRing, nodeIDs(0, 1)...), planOn(api.BackendJACCL, nodeIDs(0, 1)...)
+	for _, c := range []struct {
+		name  string
+		first api.Attempt
+		ran   bool
+		want  int
+	}{
+		{"none joined", started(1, &jaccl), false, 3},
+		{"some joined", started(1, &jaccl, 0), false, 3},
+		{"all joined", started(1, &jaccl, 0, 1), false, 2},
+		{"ran", started(1, &ring), true, 2},
+		{"ran, its plan not kept", started(1, nil), true, 2},
+		{"not started", api.Attempt{Attempt: 1}, false, 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			is := is.New(t)
+			m := &step{State: State{Job: api.Job{Attempts: []api.Attempt{c.first, started(2, &ring), started(3, &ring)}}}}
+			if c.ran {
+				m.Job.Phases = []api.PhaseTime{{Phase: api.JobRunning, Attempt: 1}}
+			}
+			is.Equal(m.starts(), c.want)
+		})
+	}
+}
+
+// The last attempts are kept, and of the very last the plans, which are large.
+func TestAttemptsAndPlansAreBounded(t *testing.T) {
+	is := is.New(t)
+	m := &step{State: State{Rules: rules()}}
+	for n := 1; n <= maxAttemptsKept+3; n++ {
+		m.beginAttempt(api.Plan{})
+		all := m.Job.Attempts
+		is.Equal(len(all), min(n, maxAttemptsKept))
+		is.Equal(all[len(all)-1].Attempt, n)
+		for i, a := range all {
+			is.Equal(a.Plan != nil, i >= len(all)-maxPlansKept)
+		}
+	}
 }
 
 func TestRetriesAfterTheStartAreThoseAskedFor(t *testing.T) {
