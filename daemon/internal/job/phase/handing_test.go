@@ -30,6 +30,17 @@ func TestARestartRemembersToWhomTheJobWasHanded(t *testing.T) {
 	is.Equal(g.s.Phase(), api.JobBackoff)
 }
 
+// A node that will never take the job ends it, one that cannot now is looked for again.
+func TestARefusalThatIsFinalEndsTheJob(t *testing.T) {
+	for isFinal, want := range map[bool]api.JobPhase{true: api.JobFailed, false: api.JobBackoff} {
+		is := is.New(t)
+		g := newRig(t, rules())
+		g.next(Planned{planOn(api.BackendRing, nodeID(1))}, HandOverRefused{nodeID(1), Cause{Reason: api.ReasonProgramMissing, Final: isFinal}})
+		is.Equal(g.s.Phase(), want)
+		is.Equal(g.s.Job.Reason, api.ReasonProgramMissing)
+	}
+}
+
 // Whoever takes a job over that was being handed on counts above both.
 func TestATakeOverOutranksTheNextHome(t *testing.T) {
 	is := is.New(t)
