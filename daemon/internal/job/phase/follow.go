@@ -58,7 +58,6 @@ func (m *step) follow(e Event) {
 		m.Job, m.maxEpoch = e.Job, max(m.maxEpoch, e.Job.Epoch)
 		if m.Job.Phase.Ended() {
 			m.stopTimers()
-			m.HomeLost = false
 			return
 		}
 		m.watchHome()
