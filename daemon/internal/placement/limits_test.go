@@ -107,6 +107,20 @@ func TestDeviceThatLeadsToSeveral(t *testing.T) {
 	is.True(r.Plan != nil)
 	r = Plan(hub().input(api.Placement{Ranks: 3, Nodes: ids(0, 1, 2), Backend: api.BackendJACCLRing}, nil))
 	is.True(r.Plan != nil) // 64 of 100
+
+	d = hub().limit(0, with(func(l *api.RDMALimits) { l.QueuePairs = 1 }))
+	r = Plan(d.input(api.Placement{Ranks: 3, Nodes: ids(0, 1, 2), Backend: api.BackendJACCLRing}, nil))
+	is.True(errors.Is(r.Err(), api.ReasonRDMADeviceTooSmall)) // both neighbours are reached by one device
+}
+
+// Of a cable of which one direction alone is known nobody says that it is too slow.
+func TestSpeedOfOneDirectionAlone(t *testing.T) {
+	is := is.New(t)
+	var c cable
+	c.ForwardBitsPerS = new(int64(10 * gigabit))
+	is.True((&state{}).tooSlow(c) == nil)
+	c.ForwardBitsPerS, c.BackwardBitsPerS = nil, c.ForwardBitsPerS
+	is.True((&state{}).tooSlow(c) == nil)
 }
 
 // What a device tells of itself reaches both who places a job and who looks at the cable.

@@ -129,8 +129,6 @@ func (s *state) finish(w *way, p pair, c *api.Cable) bool {
 	if !w.thunderbolt {
 		w.network = cmp.Or(w.interfaces[0], w.interfaces[1], w.addresses[0].String())
 	}
-	slices.SortFunc(w.documents, api.Key.Compare)
-	w.documents = slices.Compact(w.documents)
 	return true
 }
 
