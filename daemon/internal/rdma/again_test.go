@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/netip"
+	"strings"
 	"testing"
 	"time"
 
@@ -94,6 +95,9 @@ func TestBackWhileItWaits(t *testing.T) {
 		is.True(errors.Is(<-over, api.ReasonRDMAChangeFailed))
 		settle(time.Minute)
 		is.Equal([2]string{d.hosts[nodeA].mac.picture(), d.hosts[nodeB].mac.picture()}, before)
+
+		_, err := d.owner(nodeA).Enable(t.Context(), ada, link, false, nil)
+		is.True(strings.HasSuffix(err.Error(), "; waited 20s for the RDMA port of en2 to be active with 169.254.1.2."))
 	})
 }
 

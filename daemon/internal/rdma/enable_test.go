@@ -79,6 +79,12 @@ func TestEnableAndDisable(t *testing.T) {
 		is.NoErr(err)
 		is.Equal(undone[0].State, api.RDMAChangeUndone)
 		is.Equal(undone[0].UndoneBy.User, "bob")
+		for _, end := range undone {
+			for _, step := range end.Steps {
+				is.Equal(step.State, api.RDMAStepUndone)
+				is.Equal(step.Found, nil) // as it was left, at the first look
+			}
+		}
 		_, err = d.owner(nodeB).Disable(t.Context(), api.Principal{User: "bob", Node: nodeB}, cable(nodeA, 3, nodeB, 2))
 		is.NoErr(err)
 		is.Equal([2]string{d.hosts[nodeA].mac.picture(), d.hosts[nodeB].mac.picture()}, before)
@@ -247,6 +253,25 @@ func TestUndoAlone(t *testing.T) {
 		d.hosts[nodeB].hear(d.hosts[nodeA])
 		settle(time.Minute)
 		is.Equal(d.hosts[nodeB].mac.picture(), before[1])
+	})
+}
+
+// Who has begun to put a change back does so to the end, whoever goes away meanwhile.
+func TestUndoIsNotCalledOff(t *testing.T) {
+	bubble(t, pair, func(t *testing.T, d *table) {
+		is := is.New(t)
+		link := cable(nodeA, 2, nodeB, 2)
+		before := [2]string{d.hosts[nodeA].mac.picture(), d.hosts[nodeB].mac.picture()}
+		for _, undo := range []func(context.Context, api.Principal, api.LinkID) ([]api.NodeRDMAChange, error){d.owner(nodeA).Disable, d.owner(nodeA).Undo} {
+			_, err := d.owner(nodeA).Enable(t.Context(), ada, link, false, nil)
+			is.NoErr(err)
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			done, err := undo(ctx, ada, link)
+			is.NoErr(err)
+			is.Equal(len(done), 2)
+			is.Equal([2]string{d.hosts[nodeA].mac.picture(), d.hosts[nodeB].mac.picture()}, before)
+		}
 	})
 }
 

@@ -159,11 +159,10 @@ func (h *host) boot() {
 	if err := l.owner.Start(); err != nil {
 		h.table.t.Error(err)
 	}
-	// What others say arrives when a node is back.
+	// What it says arrives when it is back; what others have said it reads by itself.
 	for _, other := range h.table.hosts {
 		if other != h {
 			other.hear(h)
-			h.hear(other)
 		}
 	}
 }
