@@ -41,9 +41,11 @@ func list() ([]unit, error) {
 	}
 }
 
-// tools is where the tools of this repository lie, which end before anybody minds
-// a race.
-const tools = "fulmen/cmd/internal/"
+// isOutside reports whether nothing of the product runs in a package's tests: they are of
+// the tools of this repository, or drive programs.
+func isOutside(pkg string) bool {
+	return strings.HasPrefix(pkg, "fulmen/cmd/internal/") || pkg == "fulmen/daemon/e2e"
+}
 
 // parted are the packages by how they are tested.
 type parted struct {
@@ -63,7 +65,7 @@ func split(all []unit) (p parted, err error) {
 		if err != nil {
 			return p, err
 		}
-		s.concurrent = s.concurrent && !strings.HasPrefix(u.ImportPath, tools)
+		s.concurrent = s.concurrent && !isOutside(u.ImportPath)
 		if s.concurrent {
 			p.raced = append(p.raced, u.ImportPath)
 		}
