@@ -23,7 +23,7 @@ const (
 // A fault that makes the tests hang is found: after so long where they wait, and
 // by these limits, of processor time and memory, where they do not.
 const (
-	longest = 10 * time.Minute
+	longest = 4 * time.Minute
 	limits  = `ulimit -t 120; ulimit -v 12582912; exec "$@"`
 )
 

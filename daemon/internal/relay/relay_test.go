@@ -205,6 +205,9 @@ func TestATakenPortIsNamed(t *testing.T) {
 	is.True(errors.Is(err, api.ReasonPortTaken))
 	is.True(strings.Contains(err.Error(), taken.Addr().(*net.TCPAddr).IP.String()))
 	is.Equal(len(p.laptop.List()), 0)
+	is.NoErr(p.laptop.Open(p.spec(false), rank0, laptop)) // listens nowhere, until rank 0 is elsewhere
+	is.True(errors.Is(p.laptop.Open(p.spec(false), rank0, studio), api.ReasonPortTaken))
+	is.Equal(len(p.laptop.List()), 0)
 	is.NoErr(taken.Close())
 	is.NoErr(p.laptop.Check(p.spec(false).Publish))
 	is.NoErr(p.laptop.Open(p.spec(false), rank0, studio)) // what was checked is not held
