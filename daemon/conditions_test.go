@@ -2,15 +2,12 @@ package daemon
 
 import (
 	"context"
-	"crypto/ed25519"
-	"log/slog"
 	"testing"
 	"time"
 
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/cluster"
 	"fulmen/daemon/internal/health"
 	"fulmen/native"
 )
@@ -42,21 +39,4 @@ func TestALinuxWithoutMemoryPressureSaysSo(t *testing.T) {
 		d.tellPlatform(t.Context())
 		is.Equal(conditionsOf(d), want)
 	}
-}
-
-// TestManyProbesAreTold: of the receptacle that was tested often, until the system starts again.
-func TestManyProbesAreTold(t *testing.T) {
-	is := is.New(t)
-	d := &daemon{health: health.New(noDocuments{}, time.Now), identity: cluster.NewIdentity(ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))),
-		probes: &probeCount{keep: func(probesRun) error { return nil }, log: slog.New(slog.DiscardHandler)}}
-	for range manyProbes - 1 {
-		d.probes.add("boot", 2)
-	}
-	d.tellManyProbes("boot")
-	is.Equal(len(conditionsOf(d)), 0)
-	d.probes.add("boot", 2)
-	d.tellManyProbes("boot")
-	is.Equal(conditionsOf(d), []string{string(api.ReasonRDMAProbesSpent) + "/" + api.LinkEnd{Node: d.identity.Node, Receptacle: 2}.String()})
-	d.tellManyProbes("another")
-	is.Equal(len(conditionsOf(d)), 0)
 }

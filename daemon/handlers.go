@@ -51,6 +51,13 @@ func (d *daemon) handlers(stop context.CancelCauseFunc) server.Handlers {
 	return all
 }
 
+// invalid refuses a field, with a message that says what to write.
+func invalid(field, format string, args ...any) error {
+	e := api.Errorf(api.ReasonBadValue, field, format, args...)
+	e.Data.Remedy = ""
+	return e
+}
+
 // userName is the name of a local account, its number where it has none.
 func userName(uid uint32) string {
 	text := strconv.FormatUint(uint64(uid), 10)
@@ -107,5 +114,26 @@ func (d *daemon) setConfig(_ context.Context, c *server.Caller, p api.DaemonSetC
 		return api.Empty{}, err
 	}
 	d.logs.part("daemon").Info("configuration changed", "uid", c.UID, "keys", len(changes))
+	return api.Empty{}, nil
+}
+
+// scenario is the name of what is simulated; empty where nothing is.
+func (d *daemon) scenario() string {
+	if d.options.Simulation == nil {
+		return ""
+	}
+	return d.options.Simulation.World.Name()
+}
+
+// simulate changes the simulated cluster.
+func (d *daemon) simulate(_ context.Context, c *server.Caller, p api.DaemonSimulateParams) (api.Empty, error) {
+	if d.options.Simulation == nil {
+		return api.Empty{}, api.NewError(api.ReasonNotSimulated, "")
+	}
+	change, err := d.options.Simulation.Change(p.Line)
+	if err != nil {
+		return api.Empty{}, err
+	}
+	d.logs.part("daemon").Info("the simulated cluster was changed", "uid", c.UID, "change", change)
 	return api.Empty{}, nil
 }

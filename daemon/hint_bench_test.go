@@ -98,7 +98,8 @@ func macInMemory(b *testing.B) (*counted, native.Platform) {
 		b.Fatal(err)
 	}
 	defer simulation.World.Close()
-	mac, err := simulation.platform(b.TempDir())
+	units := b.TempDir()
+	mac, err := simulation.Platform(func() (native.Platform, error) { return systemPlatform(units) })
 	if err != nil {
 		b.Fatal(err)
 	}

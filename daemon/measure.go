@@ -11,6 +11,9 @@ import (
 	"fulmen/daemon/internal/ledger"
 	"fulmen/daemon/internal/profile"
 	"fulmen/daemon/internal/profile/probe"
+	"fulmen/daemon/internal/simulate"
+	"fulmen/daemon/internal/topology"
+	"fulmen/native"
 )
 
 // openMeasurements makes what measures this node's GPU and paths, and answers
@@ -23,12 +26,20 @@ func (d *daemon) openMeasurements() {
 	})
 	d.onClose(func() error { prober.Close(); return nil })
 	d.openProber()
-	paths := &measured{daemon: d, first: map[string]time.Duration{}}
+	ways := profile.PathsConfig{
+		Node: d.identity.Node, Clock: d.platform.Clock, Graph: d.graph.latest, Members: d.roster.Members, Probes: d.probesOf,
+		Aged: d.recheckMeasurements, Loopback: simulate.LoopbackInterface, LoopbackAddress: simulate.Loopback(),
+	}
+	if simulation := d.options.Simulation; simulation != nil {
+		log := d.logs.part("profile")
+		ways.Record = func(g topology.Graph) profile.Recording { return simulation.Recorded(d.identity.Node, g, log) }
+	}
+	paths := profile.NewPaths(ways)
 	config := profile.Config{
 		Node: d.identity.Node, Clock: d.platform.Clock, Documents: d.realDocuments(), Conditions: d.health,
 		Worker: d.worker, Launch: d.launch, Env: workerEnvironment(os.Environ()), Circumstances: d.circumstances,
 		Turn: d.grants.turn, Resolve: d.find, Log: d.logs.part("profile"),
-		Peers: d.peers, Reached: sight{d}.Reached, Paths: paths.list, Subjects: d.subjects, Probe: probeWith(prober),
+		Peers: d.peers, Reached: sight{d}.Reached, Paths: paths.List, Subjects: d.subjects, Probe: probeWith(prober),
 		ProbeRDMA: d.probeRDMA,
 		Wanted:    func(kind api.Kind) bool { return d.ledger.Interested(kind, d.identity.Node) },
 		Obstacle:  d.obstacle, System: d.system, Name: d.shortNameOf,
@@ -37,36 +48,23 @@ func (d *daemon) openMeasurements() {
 			return current.GPUTTL, current.SocketTTL
 		},
 	}
-	config.Last, config.LastPaths = d.lastProfiles()
+	config.Last, config.LastPaths = profile.LastOf(d.ledger.List(ledger.Filter{
+		Kinds: []api.Kind{api.KindGPUProfile, api.KindLinkProfile}, Nodes: []api.NodeID{d.identity.Node},
+	}), d.identity.Node)
 	if d.options.Simulation != nil {
-		config.Scenario = &recordings{documents: d.owner("profile", api.KindGPUProfile, api.KindLinkProfile), paths: paths}
+		config.Scenario = paths.Scenario(d.owner("profile", api.KindGPUProfile, api.KindLinkProfile))
 	}
 	d.profiler = profile.New(config)
 	d.onClose(func() error { d.profiler.Close(); return nil })
-	d.asking = &asking{want: func() func() {
+	d.asking = profile.NewAsking(d.platform.Clock, func() func() {
 		return d.ledger.Want(ledger.Filter{Kinds: []api.Kind{api.KindGPUProfile, api.KindLinkProfile}})
-	}, clock: d.platform.Clock}
-	d.onClose(func() error { d.asking.close(); return nil })
+	})
+	d.onClose(func() error { d.asking.Close(); return nil })
 }
 
 // realDocuments are those of what was really measured, also on a simulated Mac.
 func (d *daemon) realDocuments() documents {
 	return documents{writer: d.writer.Owner("profile", api.KindGPUProfile, api.KindLinkProfile)}
-}
-
-// lastProfiles are the measurements from before a restart.
-func (d *daemon) lastProfiles() (gpu *api.GPUProfile, paths map[string]api.LinkProfile) {
-	gpu, paths = new(api.GPUProfile), map[string]api.LinkProfile{}
-	if !d.own(api.KindGPUProfile, gpu) {
-		gpu = nil
-	}
-	for _, record := range d.ledger.List(ledger.Filter{Kinds: []api.Kind{api.KindLinkProfile}, Nodes: []api.NodeID{d.identity.Node}}) {
-		var one api.LinkProfile
-		if record.Decode(&one) == nil {
-			paths[record.Key().Name] = one
-		}
-	}
-	return gpu, paths
 }
 
 // recheckMeasurements has the profiler look again.
@@ -83,10 +81,46 @@ func (d *daemon) system() (osBuild, mlx string) {
 	return identity.OSBuild, identity.MLXVersion
 }
 
+// readWithin bounds a reading of this machine's facts that a measurement waits for.
+const readWithin = 2 * time.Second
+
+// obstacle says why nothing should be measured on this node now.
+func (d *daemon) obstacle(ctx context.Context) *api.Error {
+	ctx, cancel := native.WithTimeout(ctx, d.platform.Clock, readWithin, "the state of this machine")
+	defer cancel()
+	snapshot, err := d.platform.Facts.Snapshot(ctx, native.AreaSystem, native.AreaMemory)
+	if err != nil {
+		return nil // nothing is known to speak against it
+	}
+	return profile.ObstacleIn(snapshot, d.shortNameOf(d.identity.Node), d.identity.Node)
+}
+
+// bootID is the id of the system's start; empty where it is not known.
+func (d *daemon) bootID(ctx context.Context) string {
+	ctx, cancel := native.WithTimeout(ctx, d.platform.Clock, readWithin, "the id of the system's start")
+	defer cancel()
+	snapshot, err := d.platform.Facts.Snapshot(ctx, native.AreaIdentity)
+	if err != nil || snapshot.Identity == nil {
+		return ""
+	}
+	return snapshot.Identity.BootID
+}
+
+// openProbeCount reads what was counted before.
+func (d *daemon) openProbeCount(ctx context.Context) error {
+	before, err := storage{d.database}.loadProbes()
+	if err != nil {
+		return err
+	}
+	d.probes = profile.CountProbes(d.identity.Node, before, storage{d.database}.saveProbes, d.health, d.logs.part("profile"))
+	d.probes.Tell(d.bootID(ctx))
+	return nil
+}
+
 // interfaceOf is this node's interface that has an address.
 func (d *daemon) interfaceOf(sink netip.Addr) (iface string, ok bool) {
 	if sink.IsLoopback() {
-		return loopbackInterface, true
+		return simulate.LoopbackInterface, true
 	}
 	var network api.Network
 	d.own(api.KindNetwork, &network)

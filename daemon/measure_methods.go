@@ -7,8 +7,9 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/ledger"
 	"fulmen/daemon/internal/profile"
-	"fulmen/daemon/internal/profile/history"
 	"fulmen/daemon/internal/server"
+	"fulmen/daemon/internal/simulate"
+	"fulmen/daemon/internal/topology"
 )
 
 // measureHandlers are the methods about measurements.
@@ -60,51 +61,14 @@ func (d *daemon) follow(c *server.Caller, watch *profile.Watch, err error) (api.
 	return api.MeasureStarted{Sub: sub, Measurement: watch.Measurement}, err
 }
 
-// subjects are the paths that a person means, each as the document of the node
-// that measures it.
+// subjects are the paths that a person means.
 func (d *daemon) subjects(p api.MeasureLinkParams) ([]api.Key, error) {
-	graph, self := d.graph.build(), d.identity.Node
-	cables := graph.List().Cables
-	links, peers := map[api.LinkID]bool{}, map[api.NodeID]bool{}
-	for _, ref := range p.Links {
-		cable, err := findCable(cables, ref, d.find)
-		if err != nil {
-			return nil, err
-		}
-		links[cable.Link] = cable.Link.Valid()
-	}
-	for _, ref := range p.Peers {
-		peer, err := d.find(ref)
-		if err != nil {
-			return nil, err
-		}
-		peers[peer] = true
-	}
-	wanted := func(a, b api.NodeID, link api.LinkID) bool {
-		isOwn := a == self || b == self
-		isAnybody := len(links) == 0 && len(peers) == 0
-		return p.All || links[link] || isOwn && (isAnybody || peers[a] || peers[b])
-	}
-	var keys []api.Key
-	for _, node := range (sight{d}).Reached() {
-		owned, _ := graph.Owned(node)
-		for _, path := range owned {
-			if !path.Stale && path.State != api.PathFailed && wanted(path.From, path.To, path.Link) {
-				name := api.PeerAddress{Peer: path.To, Address: path.Address}.String()
-				keys = append(keys, api.Key{Node: node, Kind: api.KindLinkProfile, Name: name})
-			}
-		}
-	}
-	for _, c := range cables {
-		if p.RDMA && c.Link.Valid() && !c.Stale && wanted(c.Link.Low.Node, c.Link.High.Node, c.Link) {
-			keys = append(keys, api.Key{Node: c.Link.Low.Node, Kind: api.KindLinkProfile, Name: c.Link.String()})
-		}
-	}
-	if p.All && d.options.Simulation != nil {
+	keys, err := profile.SubjectsOf(p, d.graph.build(), d.identity.Node, (sight{d}).Reached(), d.find)
+	if err == nil && p.All && d.options.Simulation != nil {
 		lowest := slices.Min(d.roster.Members())
-		keys = append(keys, api.Key{Node: lowest, Kind: api.KindLinkProfile, Name: api.PeerAddress{Peer: lowest, Address: loopback()}.String()})
+		keys = append(keys, api.Key{Node: lowest, Kind: api.KindLinkProfile, Name: api.PeerAddress{Peer: lowest, Address: simulate.Loopback()}.String()})
 	}
-	return keys, nil
+	return keys, err
 }
 
 // linkHistory is what paths gave earlier.
@@ -113,7 +77,7 @@ func (d *daemon) linkHistory(_ context.Context, _ *server.Caller, p api.LinkHist
 	wanted := func(api.NodeID, api.LinkProfile) bool { return true }
 	switch {
 	case p.Link != "":
-		cable, err := findCable(d.graph.build().List().Cables, p.Link, d.find)
+		cable, err := topology.FindCable(d.graph.build().List().Cables, p.Link, d.find)
 		if err != nil {
 			return result, err
 		}
@@ -125,23 +89,13 @@ func (d *daemon) linkHistory(_ context.Context, _ *server.Caller, p api.LinkHist
 		}
 		wanted = func(from api.NodeID, v api.LinkProfile) bool { return v.Peer == peer || from == peer }
 	}
-	for _, record := range d.ledger.List(ledger.Filter{Kinds: []api.Kind{api.KindLinkProfile}}) {
-		var v api.LinkProfile
-		key := record.Key()
-		if record.Decode(&v) != nil || v.MeasuredAt.IsZero() && len(v.History) == 0 || !wanted(key.Node, v) {
-			continue
-		}
-		result.Paths = append(result.Paths, api.PathHistory{
-			LinkRowKey: api.LinkRowKey{From: key.Node, To: v.Peer, Transport: v.Transport, Name: key.Name},
-			Best:       v.Best, Median: v.Median, Results: history.Results(v),
-		})
-	}
+	result.Paths = profile.Histories(d.ledger.List(ledger.Filter{Kinds: []api.Kind{api.KindLinkProfile}}), wanted)
 	return result, nil
 }
 
 // linkMute mutes the warnings of a cable on this node, or no longer.
 func (d *daemon) linkMute(_ context.Context, c *server.Caller, p api.LinkMute) (api.Empty, error) {
-	cable, err := findCable(d.graph.build().List().Cables, p.Link, d.find)
+	cable, err := topology.FindCable(d.graph.build().List().Cables, p.Link, d.find)
 	if err != nil {
 		return api.Empty{}, err
 	}

@@ -109,7 +109,7 @@ func (d *daemon) clusterRemove(ctx context.Context, c *server.Caller, p api.Clus
 		ids = append(ids, id)
 	}
 	if len(ids) == 0 {
-		return api.ClusterRemoveResult{}, badValue("nodes", "no node is named")
+		return api.ClusterRemoveResult{}, invalid("nodes", "no node is named")
 	}
 	if !p.DryRun {
 		d.logs.part("cluster").Info("asked to remove", "uid", c.UID, "nodes", ids)

@@ -273,7 +273,7 @@ func (d *daemon) nodeRename(_ context.Context, c *server.Caller, p api.NodeRenam
 	isBad := !utf8.ValidString(p.Name) || strings.TrimSpace(p.Name) != p.Name ||
 		strings.ContainsFunc(p.Name, func(r rune) bool { return !unicode.IsPrint(r) })
 	if isBad || utf8.RuneCountInString(p.Name) > maxFriendlyName {
-		return api.Empty{}, badValue("name", "a name has 1 to %d characters that can be printed, and no space at its ends", maxFriendlyName)
+		return api.Empty{}, invalid("name", "a name has 1 to %d characters that can be printed, and no space at its ends", maxFriendlyName)
 	}
 	if err := (storage{d.database}).saveName(p.Name); err != nil {
 		return api.Empty{}, err

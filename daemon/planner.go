@@ -42,7 +42,7 @@ func (p planner) Explain(ctx context.Context, spec api.JobSpec, mlx map[api.Node
 // nobody how much memory is free where that changes nothing.
 func (p planner) place(ctx context.Context, spec api.JobSpec, mlx map[api.NodeID]api.ProgramMLX, brief bool) (placement.Result, error) {
 	d := p.d
-	d.asking.ask()
+	d.asking.Ask()
 	if !brief || placement.CountsMemory(spec.Placement, d.roster.Members()) {
 		d.node.FetchLive(ctx, []api.Kind{api.KindMemory})
 	}

@@ -116,7 +116,7 @@ func (d *daemon) mayEnable(link api.LinkID) *api.Error {
 	if !found {
 		return api.Errorf(api.ReasonNoSuchLink, link.String(), "%s sees no such cable.", d.shortNameOf(d.identity.Node))
 	}
-	return refusal(report)
+	return readiness.Refusal(report)
 }
 
 // readinessOf is the report of a cable.
@@ -127,40 +127,6 @@ func (d *daemon) readinessOf(link api.LinkID) (readiness.Report, bool) {
 		return readiness.Report{}, false
 	}
 	return all[at], true
-}
-
-// refusal is why RDMA is not enabled on a cable; nil where it is, or can be. That
-// both ports are Thunderbolt 5 and what they negotiated is fast enough has to be
-// known, whatever else is.
-func refusal(report readiness.Report) *api.Error {
-	isSound := (report.Verdict == api.RDMAReady || report.Verdict == api.RDMACanEnable) &&
-		!slices.ContainsFunc(report.Checks, func(c api.RDMACheck) bool {
-			return (c.Check == api.CheckPortTB5 || c.Check == api.CheckSpeed) && c.Answer != api.AnswerYes
-		})
-	if isSound {
-		return nil
-	}
-	if len(report.Causes) == 0 {
-		return api.Errorf(api.ReasonRDMANotReady, report.Link.String(), "%s", report.Text)
-	}
-	first := report.Causes[0]
-	e := api.Errorf(first.Reason, first.Subject, "RDMA cannot be enabled: %s.", first.Message)
-	e.Data.Remedy = first.Remedy
-	for _, cause := range report.Causes[1:] {
-		if !isEnablesOwn(cause.Reason) {
-			e.Data.Causes = append(e.Data.Causes, cause)
-		}
-	}
-	return e
-}
-
-// isEnablesOwn reports whether to enable RDMA is what mends it.
-func isEnablesOwn(why api.Reason) bool {
-	switch why {
-	case api.ReasonInBridge, api.ReasonBridgeLoop, api.ReasonRDMANoIPv4GID, api.ReasonNoAddress:
-		return true
-	}
-	return false
 }
 
 // able says why this machine's system cannot do something; nil where it can.

@@ -10,6 +10,7 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/ledger"
 	"fulmen/daemon/internal/server"
+	"fulmen/daemon/internal/topology"
 	"fulmen/daemon/internal/topology/readiness"
 )
 
@@ -73,14 +74,14 @@ func (d *daemon) rdmaEnable(ctx context.Context, c *server.Caller, p api.RDMACha
 	var all changing
 	var taken []netip.Prefix // by the cables before, in a dry run
 	for _, report := range reports {
-		if fault := refusal(report); fault != nil {
+		if fault := readiness.Refusal(report); fault != nil {
 			if !p.DryRun && d.continued.want(report, d.principal(c)) {
 				goesOn(fault)
 			}
 			all.take(nil, fault)
 			continue
 		}
-		if report.Verdict == api.RDMAReady && !isAdvised(report) {
+		if report.Verdict == api.RDMAReady && !readiness.IsAdvised(report) {
 			all.take(d.changesOf(report.Link), nil)
 			continue
 		}
@@ -93,12 +94,6 @@ func (d *daemon) rdmaEnable(ctx context.Context, c *server.Caller, p api.RDMACha
 		all.take(changes, err)
 	}
 	return all.done()
-}
-
-// isAdvised reports whether a cable that is ready is so for now only: its port is in
-// the bridge by the stored settings.
-func isAdvised(report readiness.Report) bool {
-	return slices.ContainsFunc(report.Checks, func(c api.RDMACheck) bool { return c.Check == api.CheckNoBridge && c.Answer == api.AnswerNo })
 }
 
 // oneWay refuses parameters that name no cable, or all and some.
@@ -118,7 +113,7 @@ func (d *daemon) toEnable(p api.RDMAChangeParams) ([]readiness.Report, error) {
 	}
 	var wanted []readiness.Report
 	for _, ref := range p.Links {
-		cable, err := findCable(cables, ref, d.find)
+		cable, err := topology.FindCable(cables, ref, d.find)
 		if err != nil {
 			return nil, err
 		}
@@ -211,7 +206,7 @@ func (d *daemon) toPutBack(p api.RDMAChangeParams) ([]api.LinkID, error) {
 
 func (d *daemon) endsOf(ref api.LinkRef) (ends []api.LinkEnd, err error) {
 	for part := range strings.SplitSeq(string(ref), "~") {
-		end, err := findEnd(part, d.find)
+		end, err := topology.FindEnd(part, d.find)
 		if err != nil {
 			return nil, err
 		}

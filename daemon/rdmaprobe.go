@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"context"
-	"fmt"
 	"net/netip"
 	"os"
 	"slices"
@@ -14,6 +13,7 @@ import (
 	"fulmen/daemon/internal/profile/rdmaprobe"
 	"fulmen/daemon/internal/relay/sidechannel"
 	"fulmen/daemon/internal/server"
+	"fulmen/daemon/internal/topology"
 	"fulmen/native"
 )
 
@@ -108,7 +108,7 @@ func (d *daemon) rdmaShown(ctx context.Context, end api.LinkEnd) (device string,
 
 // rdmaProbe is rdma.probe.
 func (d *daemon) rdmaProbe(ctx context.Context, c *server.Caller, p api.LinkSelect) (api.MeasureStarted, error) {
-	cable, err := findCable(d.graph.build().List().Cables, p.Link, d.find)
+	cable, err := topology.FindCable(d.graph.build().List().Cables, p.Link, d.find)
 	if err != nil {
 		return api.MeasureStarted{}, err
 	}
@@ -156,23 +156,6 @@ func (d *daemon) probesOf(end api.LinkEnd) int {
 // probeOpened counts a test that has opened a device.
 func (d *daemon) probeOpened(r api.Receptacle) {
 	bootID := d.bootID(context.Background())
-	d.probes.add(bootID, r)
-	d.tellManyProbes(bootID)
+	d.probes.Add(bootID, r)
 	d.facts.Reread(native.AreaRDMA)
-}
-
-// tellManyProbes raises or clears what there is to say of each receptacle.
-func (d *daemon) tellManyProbes(bootID string) {
-	subject := func(r api.Receptacle) string { return api.LinkEnd{Node: d.identity.Node, Receptacle: r}.String() }
-	for r := api.Receptacle(1); r <= api.MaxReceptacle; r++ {
-		var err error
-		if n := d.probes.since(bootID, r); n >= manyProbes {
-			err = d.health.Raise(api.ReasonRDMAProbesSpent, subject(r), fmt.Sprintf("receptacle %s: %d tests", r, n))
-		} else {
-			err = d.health.Clear(api.ReasonRDMAProbesSpent, subject(r))
-		}
-		if err != nil {
-			d.logs.part("health").Error("a condition could not be published", "error", err)
-		}
-	}
 }

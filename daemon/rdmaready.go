@@ -41,26 +41,9 @@ func (d *daemon) rdmaList(context.Context, *server.Caller, api.Empty) (api.RDMAL
 // rdmaCheck is every check of one cable.
 func (d *daemon) rdmaCheck(_ context.Context, _ *server.Caller, p api.LinkSelect) (api.RDMAReadiness, error) {
 	graph := d.graph.build()
-	cable, err := findCable(graph.List().Cables, p.Link, d.find)
+	cable, err := topology.FindCable(graph.List().Cables, p.Link, d.find)
 	if err != nil {
 		return api.RDMAReadiness{}, err
 	}
-	return readinessOf(graph, cable), nil
-}
-
-// readinessOf is the readiness of one of a graph's cables.
-func readinessOf(graph topology.Graph, cable api.Cable) api.RDMAReadiness {
-	ends := func(all []api.CableEnd) []api.LinkEnd {
-		var out []api.LinkEnd
-		for _, e := range all {
-			out = append(out, e.End)
-		}
-		return out
-	}
-	for _, report := range graph.Readiness() {
-		if slices.Equal(ends(report.Ends), ends(cable.Ends)) && report.PeerName == cable.PeerName {
-			return report.RDMAReadiness
-		}
-	}
-	return api.RDMAReadiness{Link: cable.Link, Verdict: cable.RDMA, Checks: []api.RDMACheck{}}
+	return graph.ReadinessOf(cable), nil
 }

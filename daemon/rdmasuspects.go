@@ -6,6 +6,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/server"
+	"fulmen/daemon/internal/topology"
 )
 
 // suspects are the RDMA devices that may be stuck since a program was killed that
@@ -40,7 +41,7 @@ func (d *daemon) openSuspects(ctx context.Context) error {
 
 // rdmaClear takes a person's word that this Mac's device at a cable works.
 func (d *daemon) rdmaClear(ctx context.Context, c *server.Caller, p api.LinkSelect) (api.RDMAReadiness, error) {
-	cable, err := findCable(d.graph.build().List().Cables, p.Link, d.find)
+	cable, err := topology.FindCable(d.graph.build().List().Cables, p.Link, d.find)
 	if err != nil {
 		return api.RDMAReadiness{}, err
 	}

@@ -110,8 +110,8 @@ type daemon struct {
 	profiler  *profile.Profiler
 	changes   *rdma.Owner
 	prober    *rdmaprobe.Prober
-	probes    *probeCount
-	asking    *asking
+	probes    *profile.ProbeCount
+	asking    *profile.Asking
 	graph     *graph
 	continued *continued
 	events    *events
@@ -184,7 +184,7 @@ func (d *daemon) openFolders(context.Context) error {
 	d.onClose(lock.Release)
 	if simulation := d.options.Simulation; simulation != nil {
 		// After the lock, which the socket's folder shares with a real daemon.
-		if d.folders.State, err = simulation.folder(d.folders.State); err != nil {
+		if d.folders.State, err = simulation.Folder(d.folders.State); err != nil {
 			return err
 		}
 		if err := errors.Join(d.folders.Create(), d.folders.Check()); err != nil {
@@ -209,12 +209,12 @@ func (d *daemon) openFolders(context.Context) error {
 // openPlatform opens the system, and finds the worker.
 func (d *daemon) openPlatform(context.Context) error {
 	platform, err := d.options.Platform, error(nil)
-	units := filepath.Join(d.folders.Runtime, "units")
+	host := func() (native.Platform, error) { return systemPlatform(filepath.Join(d.folders.Runtime, "units")) }
 	switch {
 	case d.options.Simulation != nil:
-		platform, err = d.options.Simulation.platform(units)
+		platform, err = d.options.Simulation.Platform(host)
 	case platform.Name == "":
-		platform, err = systemPlatform(units)
+		platform, err = host()
 	}
 	if err != nil {
 		return err
@@ -333,11 +333,15 @@ func (d *daemon) openParts(ctx context.Context) error {
 		return err
 	}
 	published := watched{d.owner("facts", api.KindIdentity, api.KindMemory, api.KindSystem, api.KindNetwork, api.KindThunderbolt, api.KindRDMA), d.lookAtClock}
-	d.facts = facts.New(d.platform.Facts, published, facts.Static{
+	static := facts.Static{
 		PublicKey: d.identity.Public(), FulmenVersion: d.options.Version, Protocol: api.Protocol, StartedAt: api.TimeOf(d.started),
-		FriendlyName: name, ShortName: d.shortName, Platform: d.family(), Probes: d.probes.since,
+		FriendlyName: name, ShortName: d.shortName, Probes: d.probes.Since,
 		Ours: d.isOurService,
-	}, d.logs.part("facts"))
+	}
+	if d.options.Simulation != nil {
+		static.Platform = api.PlatformDarwin // what is simulated are Macs
+	}
+	d.facts = facts.New(d.platform.Facts, published, static, d.logs.part("facts"))
 	d.openGraph()
 	if err := errors.Join(d.openSuspects(ctx), d.openTrips()); err != nil {
 		return err

@@ -64,7 +64,7 @@ func (d *daemon) serve(ctx context.Context) error {
 			stop(err)
 		}
 	})
-	running.Go(func() { d.play(ctx) })
+	running.Go(func() { d.options.Simulation.Play(ctx, d.logs.part("daemon")) })
 	running.Go(func() { _ = d.published.run(ctx) })
 	running.Go(func() { d.events.run(ctx) })
 	running.Go(func() { d.cleanCopies(ctx) })

@@ -9,6 +9,7 @@ import (
 	"fulmen/daemon/internal/cluster/discover"
 	"fulmen/daemon/internal/cluster/node"
 	"fulmen/daemon/internal/job"
+	"fulmen/daemon/internal/profile"
 	"fulmen/daemon/internal/server/token"
 	"fulmen/daemon/internal/store"
 )
@@ -242,14 +243,14 @@ func (s storage) saveCalled(names map[api.NodeID]string) error {
 }
 
 // loadProbes counts the tests over RDMA since the system started.
-func (s storage) loadProbes() (probesRun, error) {
-	var run probesRun
+func (s storage) loadProbes() (profile.Probes, error) {
+	var run profile.Probes
 	_, err := s.read(bucketNode, keyProbes, &run)
 	return run, err
 }
 
 // saveProbes keeps them.
-func (s storage) saveProbes(run probesRun) error {
+func (s storage) saveProbes(run profile.Probes) error {
 	return s.db.Update(func(w store.Writer) error { return write(w, bucketNode, keyProbes, run) })
 }
 

@@ -1,4 +1,4 @@
-package daemon
+package simulate
 
 import (
 	"cmp"
@@ -30,11 +30,11 @@ type Drawing struct {
 	names map[string]api.NodeID
 }
 
-// DrawScenario builds the graph of all Macs of a scenario in this process: the
+// Draw builds the graph of all Macs of a scenario in this process: the
 // facts by the conversions that a daemon uses, reach documents of what would
 // answer, measurements of what the scenario records. Everything says that it is
 // simulated. Nothing is signed, and node ids follow from the Macs' names alone.
-func DrawScenario(name, version string) (Drawing, error) {
+func Draw(name, version string) (Drawing, error) {
 	plan, err := scenario.Load(name)
 	if err != nil {
 		return Drawing{}, badValue("scenario", "%v", err)
@@ -43,10 +43,10 @@ func DrawScenario(name, version string) (Drawing, error) {
 	if err != nil {
 		return Drawing{}, err
 	}
-	return drawWorld(plan, clock, version)
+	return draw(plan, clock, version)
 }
 
-func drawWorld(plan scenario.Scenario, clock native.Clock, version string) (drawing Drawing, err error) {
+func draw(plan scenario.Scenario, clock native.Clock, version string) (drawing Drawing, err error) {
 	world, err := sim.New(plan, clock)
 	if err != nil {
 		return Drawing{}, badValue("scenario", "%v", err)
@@ -78,7 +78,7 @@ func drawWorld(plan scenario.Scenario, clock native.Clock, version string) (draw
 
 // Export writes the graph for another tool.
 func (d Drawing) Export(p api.LinkExportParams) (api.LinkExportResult, error) {
-	return export(d.graph, p, func(ref api.NodeRef) (api.NodeID, error) {
+	return d.graph.Export(p, func(ref api.NodeRef) (api.NodeID, error) {
 		if node, found := d.names[string(ref)]; found {
 			return node, nil
 		}

@@ -1,4 +1,4 @@
-package daemon
+package simulate
 
 import (
 	"encoding/json"
@@ -25,7 +25,7 @@ func drawn(t *testing.T, name string) Drawing {
 	if err != nil {
 		t.Fatal(err)
 	}
-	drawing, err := drawWorld(plan, nativetest.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)), "0.0.0-test")
+	drawing, err := draw(plan, nativetest.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)), "0.0.0-test")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +148,7 @@ func TestNodeIDsFollowFromNames(t *testing.T) {
 	first, second := drawn(t, "hub-3"), drawn(t, "hub-3")
 	is.Equal(first.Docs, second.Docs)
 	is.Equal(first.Links, second.Links)
-	other, err := DrawScenario("hub-3", "0.0.0-test")
+	other, err := Draw("hub-3", "0.0.0-test")
 	is.NoErr(err)
 	for i := range first.Nodes {
 		is.Equal(first.Nodes[i].Node, other.Nodes[i].Node)

@@ -1,18 +1,41 @@
-package daemon
+package simulate
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/server"
 	"fulmen/native"
 	"fulmen/native/sim"
+	"fulmen/native/sim/remote"
 	"fulmen/native/sim/scenario"
+)
+
+// World is a simulated cluster: one of this process, or one that another process
+// hosts for several.
+type World interface {
+	// Name is that of the scenario.
+	Name() string
+	// Platform is one of its Macs.
+	Platform(mac string) (native.Platform, error)
+	// Apply makes one change.
+	Apply(op scenario.Op) error
+	// Play lets the scenario's time line run until ctx ends.
+	Play(ctx context.Context) error
+	// Recorded is what its scenario records of one of its Macs.
+	Recorded(mac string) (sim.Recorded, error)
+	// Close leaves it; one of this process ends.
+	Close() error
+}
+
+var (
+	_ World = (*sim.World)(nil)
+	_ World = (*remote.World)(nil)
 )
 
 // Simulation is the simulated Mac that a daemon runs on. Everything that the
@@ -32,11 +55,11 @@ type Simulation struct {
 	TimeLine bool
 }
 
-// OpenSimulation makes the world of a scenario for one of its Macs, written
+// Open makes the world of a scenario for one of its Macs, written
 // SCENARIO or SCENARIO:MAC; without a Mac it is the first. The scenario is the
 // name of a shipped one, or a path that ends in .toml. The caller closes the
 // world after the daemon has ended.
-func OpenSimulation(text string) (*Simulation, error) {
+func Open(text string) (*Simulation, error) {
 	name, mac, err := splitSimulation(text)
 	if err != nil {
 		return nil, err
@@ -63,6 +86,32 @@ func OpenSimulation(text string) (*Simulation, error) {
 	return &Simulation{World: world, Mac: mac, TimeLine: true}, nil
 }
 
+// Join takes a Mac, written SCENARIO:MAC, of the world that another
+// process hosts at a Unix socket, with whom the time line is. SCENARIO is what
+// that world was made of. The caller closes the world after the daemon has
+// ended.
+func Join(ctx context.Context, text, socket string) (*Simulation, error) {
+	name, mac, err := splitSimulation(text)
+	if err != nil {
+		return nil, err
+	}
+	world, err := remote.Dial(ctx, socket)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case strings.TrimSuffix(filepath.Base(name), ".toml") != world.Name():
+		err = badValue("simulate", "the world at %s is of the scenario %s, not %s", socket, world.Name(), name)
+	case mac == "":
+		err = badValue("simulate", "which Mac of %s? Write %s:MAC; it has %s", name, name, strings.Join(world.Macs(), ", "))
+	case !slices.Contains(world.Macs(), mac):
+		err = badValue("simulate", "the scenario %s has no Mac %q; it has %s", world.Name(), mac, strings.Join(world.Macs(), ", "))
+	default:
+		return &Simulation{World: world, Mac: mac}, nil
+	}
+	return nil, errors.Join(err, world.Close())
+}
+
 // splitSimulation takes SCENARIO or SCENARIO:MAC apart.
 func splitSimulation(text string) (name, mac string, err error) {
 	at := strings.LastIndexByte(text, ':')
@@ -82,26 +131,25 @@ func badValue(field, format string, args ...any) error {
 	return e
 }
 
-// platform is the Mac; what runs programs is this machine's, with units as the
-// folder of what it supervises.
-func (s *Simulation) platform(units string) (native.Platform, error) {
+// Platform is the Mac; what runs programs is the machine's below, which host opens.
+func (s *Simulation) Platform(host func() (native.Platform, error)) (native.Platform, error) {
 	mac, err := s.World.Platform(s.Mac)
 	if err != nil {
 		return native.Platform{}, err
 	}
-	host, err := systemPlatform(units)
+	below, err := host()
 	if err != nil {
 		return native.Platform{}, errors.Join(err, mac.Close())
 	}
-	mac.Supervisor, mac.Processes = host.Supervisor, host.Processes
+	mac.Supervisor, mac.Processes = below.Supervisor, below.Processes
 	mac.Sockets = withLoopback{mac.Sockets}
-	mac.Closers = append(mac.Closers, host.Close)
+	mac.Closers = append(mac.Closers, below.Close)
 	return mac, nil
 }
 
-// folder is where a simulated Mac keeps its state, below a real one's: its key
+// Folder is where a simulated Mac keeps its state, below a real one's: its key
 // is its own, and nothing simulated ever comes into the state of a real machine.
-func (s *Simulation) folder(state string) (string, error) {
+func (s *Simulation) Folder(state string) (string, error) {
 	below := filepath.Join("simulated", s.World.Name(), s.Mac)
 	if !filepath.IsLocal(below) {
 		return "", fmt.Errorf("the scenario's name %q makes no folder", s.World.Name())
@@ -109,45 +157,25 @@ func (s *Simulation) folder(state string) (string, error) {
 	return filepath.Join(state, below), nil
 }
 
-// scenario is the name of what is simulated; empty where nothing is.
-func (d *daemon) scenario() string {
-	if d.options.Simulation == nil {
-		return ""
-	}
-	return d.options.Simulation.World.Name()
-}
-
-// family is the machine's family of systems; empty is this program's. What is
-// simulated are Macs.
-func (d *daemon) family() api.Platform {
-	if d.options.Simulation != nil {
-		return api.PlatformDarwin
-	}
-	return ""
-}
-
-// simulate changes the simulated cluster.
-func (d *daemon) simulate(_ context.Context, c *server.Caller, p api.DaemonSimulateParams) (api.Empty, error) {
-	if d.options.Simulation == nil {
-		return api.Empty{}, api.NewError(api.ReasonNotSimulated, "")
-	}
-	op, err := scenario.ParseOp(p.Line)
+// Change makes one change of the world, in the scenario's language, and gives it as it
+// was understood.
+func (s *Simulation) Change(line string) (change string, err error) {
+	op, err := scenario.ParseOp(line)
 	if err == nil {
-		err = d.options.Simulation.World.Apply(op)
+		err = s.World.Apply(op)
 	}
 	if err != nil {
-		return api.Empty{}, badValue("line", "%v", err)
+		return "", badValue("line", "%v", err)
 	}
-	d.logs.part("daemon").Info("the simulated cluster was changed", "uid", c.UID, "change", op.String())
-	return api.Empty{}, nil
+	return op.String(), nil
 }
 
-// play lets the scenario's time line run until ctx ends.
-func (d *daemon) play(ctx context.Context) {
-	if d.options.Simulation == nil || !d.options.Simulation.TimeLine {
+// Play lets the scenario's time line run until ctx ends, where it is this one's task.
+func (s *Simulation) Play(ctx context.Context, log *slog.Logger) {
+	if s == nil || !s.TimeLine {
 		return
 	}
-	if err := d.options.Simulation.World.Play(ctx); err != nil && ctx.Err() == nil {
-		d.logs.part("daemon").Warn("the scenario's time line ended early", "error", err)
+	if err := s.World.Play(ctx); err != nil && ctx.Err() == nil {
+		log.Warn("the scenario's time line ended early", "error", err)
 	}
 }

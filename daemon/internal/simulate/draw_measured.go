@@ -1,4 +1,4 @@
-package daemon
+package simulate
 
 import (
 	"slices"
@@ -67,8 +67,9 @@ func (a *artist) cableOf(graph topology.Graph, m scenario.LinkMeasurement) api.L
 	}
 	near := api.LinkEnd{Node: a.authors[m.From].node, Receptacle: receptacle}
 	for _, cable := range graph.List().Cables {
+		here := slices.ContainsFunc(cable.Ends, func(e api.CableEnd) bool { return e.End == near })
 		far := slices.ContainsFunc(cable.Ends, func(e api.CableEnd) bool { return e.End.Node == a.authors[m.To].node })
-		if cable.Link.Valid() && has(cable, near) && far {
+		if cable.Link.Valid() && here && far {
 			return cable.Link
 		}
 	}

@@ -1,4 +1,4 @@
-package daemon
+package simulate
 
 import (
 	"encoding/json"

@@ -1,15 +1,14 @@
-package daemon
+package topology
 
 import (
 	"encoding/json"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/topology"
 )
 
-// export writes a graph in a form that other tools read. An error names what is
+// Export writes a graph in a form that other tools read. An error names what is
 // missing.
-func export(graph topology.Graph, p api.LinkExportParams, find func(api.NodeRef) (api.NodeID, error)) (api.LinkExportResult, error) {
+func (g Graph) Export(p api.LinkExportParams, find func(api.NodeRef) (api.NodeID, error)) (api.LinkExportResult, error) {
 	var nodes []api.NodeID
 	for _, ref := range p.Nodes {
 		node, err := find(ref)
@@ -21,21 +20,21 @@ func export(graph topology.Graph, p api.LinkExportParams, find func(api.NodeRef)
 	var result api.LinkExportResult
 	switch p.Form {
 	case api.ExportJSON:
-		text, err := json.MarshalIndent(graph.List(), "", "  ")
+		text, err := json.MarshalIndent(g.List(), "", "  ")
 		if err != nil {
 			return result, err
 		}
-		result.Text, result.Notes = string(text)+"\n", graph.Notes
+		result.Text, result.Notes = string(text)+"\n", g.Notes
 	case api.ExportDOT:
-		result.Text, result.Notes = graph.DOT(), graph.Notes
+		result.Text, result.Notes = g.DOT(), g.Notes
 	case api.ExportHostfile:
-		text, notes, err := graph.Hostfile(nodes, p.Backend)
+		text, notes, err := g.Hostfile(nodes, p.Backend)
 		if err != nil {
 			return result, err
 		}
 		result.Text, result.Notes = text, notes
 	case api.ExportMatrix:
-		matrix, notes, err := graph.Matrix(nodes, p.Backend)
+		matrix, notes, err := g.Matrix(nodes, p.Backend)
 		if err != nil {
 			return result, err
 		}

@@ -1,6 +1,7 @@
-package daemon
+package simulate
 
 import (
+	"log/slog"
 	"slices"
 
 	"fulmen/daemon/api"
@@ -9,37 +10,6 @@ import (
 	"fulmen/native/sim"
 	"fulmen/native/sim/scenario"
 )
-
-// recordings is what a simulated Mac's scenario records, in the form that the
-// profiler has use for.
-type recordings struct {
-	documents // say that they are simulated
-	paths     *measured
-}
-
-// GPU is the profiler's.
-func (r *recordings) GPU() (fp16TFLOPS float64, memoryBytesPerS int64, ok bool) {
-	now := r.paths.recordings()
-	if now == nil {
-		return 0, 0, false
-	}
-	gpu := now.gpu
-	if gpu == nil || gpu.FP16TFLOPS == 0 || gpu.MemoryBytesPerS == 0 {
-		return 0, 0, false
-	}
-	return gpu.FP16TFLOPS, int64(gpu.MemoryBytesPerS), true
-}
-
-// Path is the profiler's.
-func (r *recordings) Path(path profile.Path) (reading profile.Reading, ok, isReal bool) {
-	if path.Kind == api.LinkLoopback {
-		return reading, false, true
-	}
-	if now := r.paths.recordings(); now != nil {
-		reading, ok = now.path(path)
-	}
-	return reading, ok, false
-}
 
 // recorded is what is recorded of this Mac and its paths, with the other Macs' names.
 type recorded struct {
@@ -50,20 +20,28 @@ type recorded struct {
 	macs  map[api.NodeID]string
 }
 
-// recorded reads what the scenario records of this Mac, as the world is now. A
-// world that is gone records nothing.
-func (d *daemon) recorded(graph topology.Graph) *recorded {
-	now, err := d.options.Simulation.World.Recorded(d.options.Simulation.Mac)
+// Recorded reads what the scenario records of the Mac with a node's id, as the world is
+// now; the graph says which Macs the others are. A world that is gone records nothing.
+func (s *Simulation) Recorded(self api.NodeID, graph topology.Graph, log *slog.Logger) profile.Recording {
+	now, err := s.World.Recorded(s.Mac)
 	if err != nil {
-		d.logs.part("profile").Warn("what the scenario records could not be read", "error", err)
+		log.Warn("what the scenario records could not be read", "error", err)
 	}
-	r := &recorded{self: d.identity.Node, gpu: now.GPU, paths: now.Paths, reach: now.Reach, macs: map[api.NodeID]string{}}
+	r := &recorded{self: self, gpu: now.GPU, paths: now.Paths, reach: now.Reach, macs: map[api.NodeID]string{}}
 	for _, p := range graph.Paths {
 		if mac := r.macAt(p.Interface, p); p.From == r.self && mac != "" {
 			r.macs[p.To] = mac
 		}
 	}
 	return r
+}
+
+// GPU implements profile.Recording.
+func (r *recorded) GPU() (fp16TFLOPS float64, memoryBytesPerS int64, ok bool) {
+	if r.gpu == nil || r.gpu.FP16TFLOPS == 0 || r.gpu.MemoryBytesPerS == 0 {
+		return 0, 0, false
+	}
+	return r.gpu.FP16TFLOPS, int64(r.gpu.MemoryBytesPerS), true
 }
 
 // macAt is which Mac answers at a path's address.
@@ -77,8 +55,8 @@ func (r *recorded) macAt(iface string, p topology.Path) string {
 	return r.reach[at].Peer
 }
 
-// path is the recording of a path; false where there is none.
-func (r *recorded) path(path profile.Path) (profile.Reading, bool) {
+// Path implements profile.Recording.
+func (r *recorded) Path(path profile.Path) (profile.Reading, bool) {
 	near, isCable := path.Link.End(r.self)
 	far := path.Link.Low
 	if far == near {

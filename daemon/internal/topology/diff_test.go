@@ -1,4 +1,4 @@
-package daemon
+package topology
 
 import (
 	"math/rand/v2"
@@ -100,9 +100,9 @@ func TestDifferencesLeadToTheNewGraph(t *testing.T) {
 	for range 2000 {
 		is := is.New(t)
 		before, after := graphOf(r), graphOf(r)
-		change, changed := linkChanges(before, after)
+		change, changed := Diff(before, after)
 		is.Equal(sorted(applied(before, change)), sorted(after))
-		if _, again := linkChanges(after, after); again {
+		if _, again := Diff(after, after); again {
 			t.Fatal("a graph differs from itself")
 		}
 		if !changed {
@@ -122,7 +122,7 @@ func TestOnlyDifferencesAreSent(t *testing.T) {
 	}
 	before := api.LinkListResult{Cables: []api.Cable{cable(1, api.LinkTB5), cable(2, api.LinkTB5), cable(3, api.LinkTB5)}, Loops: [][]api.NodeID{{nodeA}}}
 	after := api.LinkListResult{Cables: []api.Cable{cable(1, api.LinkTB5), cable(2, api.LinkTB4)}}
-	change, _ := linkChanges(before, after)
+	change, _ := Diff(before, after)
 	is.Equal(change, api.LinkChanged{
 		Cables: []api.Cable{cable(2, api.LinkTB4)}, GoneCables: []api.LinkEnd{end(nodeB, 3)}, Loops: [][]api.NodeID{},
 	})

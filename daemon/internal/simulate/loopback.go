@@ -1,12 +1,19 @@
-package daemon
+package simulate
 
 import (
 	"context"
 	"net"
 	"net/netip"
+	"runtime"
 
 	"fulmen/native"
 )
+
+// LoopbackInterface is the machine's own.
+var LoopbackInterface = map[bool]string{true: "lo0", false: "lo"}[runtime.GOOS == "darwin"]
+
+// Loopback is the machine's own address.
+func Loopback() netip.Addr { return netip.AddrFrom4([4]byte{127, 0, 0, 1}) }
 
 // withLoopback is a simulated Mac's sockets with the loopback interface of the
 // machine below, which no simulated Mac has.
@@ -14,7 +21,7 @@ type withLoopback struct{ native.Sockets }
 
 // Listen is [native.Sockets]'s.
 func (s withLoopback) Listen(ctx context.Context, iface string, at netip.AddrPort) (net.Listener, error) {
-	if iface != loopbackInterface {
+	if iface != LoopbackInterface {
 		return s.Sockets.Listen(ctx, iface, at)
 	}
 	var c net.ListenConfig
@@ -23,7 +30,7 @@ func (s withLoopback) Listen(ctx context.Context, iface string, at netip.AddrPor
 
 // Dial is [native.Sockets]'s.
 func (s withLoopback) Dial(ctx context.Context, iface string, source netip.Addr, to netip.AddrPort) (net.Conn, error) {
-	if iface != loopbackInterface {
+	if iface != LoopbackInterface {
 		return s.Sockets.Dial(ctx, iface, source, to)
 	}
 	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: source.AsSlice()}}

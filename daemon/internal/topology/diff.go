@@ -1,4 +1,4 @@
-package daemon
+package topology
 
 import (
 	"reflect"
@@ -7,8 +7,8 @@ import (
 	"fulmen/daemon/api"
 )
 
-// linkChanges are the differences between two graphs; false where there are none.
-func linkChanges(before, after api.LinkListResult) (api.LinkChanged, bool) {
+// Diff is the difference between two graphs; false where there is none.
+func Diff(before, after api.LinkListResult) (api.LinkChanged, bool) {
 	var c api.LinkChanged
 	c.Cables, c.GoneCables = cableChanges(before.Cables, after.Cables)
 	c.Rows, c.GoneRows = rowChanges(before.Rows, after.Rows)

@@ -1,4 +1,4 @@
-package daemon
+package simulate
 
 import (
 	"errors"
@@ -32,7 +32,7 @@ func TestOpenSimulation(t *testing.T) {
 	} {
 		t.Run(c.text, func(t *testing.T) {
 			is := is.New(t)
-			s, err := OpenSimulation(c.text)
+			s, err := Open(c.text)
 			if c.trouble != "" {
 				is.True(errors.Is(err, api.ReasonBadValue))
 				is.True(strings.Contains(err.Error(), c.trouble))
@@ -51,9 +51,9 @@ func TestSimulatedStateIsApart(t *testing.T) {
 	is := is.New(t)
 	seen := map[string]bool{"/state": true}
 	for _, text := range []string{"two-studios:studio-1", "two-studios:studio-2", "mesh-4"} {
-		s, err := OpenSimulation(text)
+		s, err := Open(text)
 		is.NoErr(err)
-		folder, err := s.folder("/state")
+		folder, err := s.Folder("/state")
 		is.NoErr(err)
 		is.True(strings.HasPrefix(folder, "/state/simulated/"))
 		is.True(!seen[folder])
@@ -67,7 +67,7 @@ func TestShippedScenariosDraw(t *testing.T) {
 	for _, name := range scenario.Shipped() {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
-			drawing, err := DrawScenario(name, "0.0.0-test")
+			drawing, err := Draw(name, "0.0.0-test")
 			is.NoErr(err)
 			is.True(len(drawing.Nodes) > 0)
 			for _, doc := range drawing.Docs {
