@@ -41,7 +41,7 @@ func (a access) sees(v server.Viewer) func(*ledger.Record) bool {
 	if v.Class == api.ClassAdmin {
 		return func(*ledger.Record) bool { return true }
 	}
-	viewer := api.Principal{User: userName(v.UID), Node: a.d.identity.Node}
+	viewer := api.Principal{User: server.UserName(v.UID), Node: a.d.identity.Node}
 	return func(r *ledger.Record) bool {
 		switch key := r.Key(); key.Kind {
 		case api.KindJob:

@@ -93,7 +93,7 @@ func (d *daemon) denied(detail string) {
 
 // clocksDiffer says which members' clocks differ from this Mac's.
 func (d *daemon) clocksDiffer(ahead map[api.NodeID]time.Duration) {
-	for code, detail := range health.Clocks(ahead, d.graph.name) {
+	for code, detail := range health.Clocks(ahead, d.called) {
 		if detail == "" {
 			d.clear(code)
 		} else {

@@ -22,9 +22,9 @@ func (d *daemon) rankEnded(rank api.Rank) {
 	for _, r := range receptacles {
 		switch {
 		case wasKilled(rank) && hadDevices(rank):
-			d.graph.cables.Killed(r, fmt.Sprintf("rank %d of job %s", ref.Rank, ref.Job))
+			d.cables.Killed(r, fmt.Sprintf("rank %d of job %s", ref.Rank, ref.Job))
 		case rank.Handshake != nil && rank.Handshake.State == api.HandshakeJoined: // it may not have been told before
-			d.graph.cables.Used(r)
+			d.cables.Used(r)
 		}
 	}
 	d.facts.Reread(native.AreaRDMA) // before somebody else gets them
@@ -59,7 +59,7 @@ func (d *daemon) handshake(ref api.RankRef, now api.Handshake) {
 	d.ranks.SetHandshake(ref, now)
 	if now.State == api.HandshakeJoined {
 		for _, r := range d.ranks.Receptacles(ref) {
-			d.graph.cables.Used(r)
+			d.cables.Used(r)
 		}
 	}
 }
@@ -67,7 +67,7 @@ func (d *daemon) handshake(ref api.RankRef, now api.Handshake) {
 // deviceRefusal says why the RDMA device of a receptacle that may be stuck cannot be
 // lent: its port is read anew.
 func (d *daemon) deviceRefusal(ctx context.Context, receptacles []api.Receptacle) (reason api.Reason, on string) {
-	if !slices.ContainsFunc(receptacles, d.graph.cables.IsSuspect) {
+	if !slices.ContainsFunc(receptacles, d.cables.IsSuspect) {
 		return "", ""
 	}
 	d.facts.Reread(native.AreaRDMA)

@@ -35,7 +35,7 @@ func askSystemProfiler(clock native.Clock) crossCheck {
 // of the cables at this machine.
 func (d *daemon) checkPorts(ctx context.Context) []api.DoctorCheck {
 	checks := []api.DoctorCheck{d.checkThunderbolt()}
-	checks = append(checks, cableChecks(d.identity.Node, d.graph.build().List(), d.graph.name)...)
+	checks = append(checks, cableChecks(d.identity.Node, d.graph.Build().List(), d.called)...)
 	if check, is := d.checkSecondSource(ctx); is {
 		checks = append(checks, check)
 	}

@@ -47,7 +47,7 @@ func (d *daemon) leadsTo(link api.LinkID, to api.NodeID) bool {
 	if !isHere || !isThere || to == d.identity.Node { // what this node asks of itself it has looked at
 		return isHere && isThere
 	}
-	for _, cable := range d.graph.cablesNow() {
+	for _, cable := range d.graph.CablesNow() {
 		if cable.Link == link {
 			return true
 		}

@@ -5,10 +5,8 @@ import (
 	"encoding/json"
 	"maps"
 	"os"
-	"os/user"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 
 	"fulmen/daemon/api"
@@ -30,19 +28,10 @@ func (d *daemon) handlers(stop context.CancelCauseFunc) server.Handlers {
 		"daemon.start":      server.Handle(func(context.Context, *server.Caller, api.Empty) (api.Empty, error) { return api.Empty{}, nil }),
 		"daemon.stop":       server.Handle(d.stopHandler(stop)),
 		"daemon.restart":    server.Handle(d.restartHandler(stop)),
-		"node.list":         server.Handle(d.nodeList),
-		"node.watch":        server.Handle(d.nodeWatch),
 		"node.rename":       server.Handle(d.nodeRename),
-		"node.get":          server.Handle(d.nodeGet),
-		"node.conditions":   server.Handle(d.nodeConditions),
-		"link.list":         server.Handle(d.linkList),
-		"link.get":          server.Handle(d.linkGet),
-		"link.watch":        server.Handle(d.linkWatch),
-		"link.export":       server.Handle(d.linkExport),
-		"event.list":        server.Handle(d.eventList),
-		"event.watch":       server.Handle(d.eventWatch),
 		"event.audit":       server.Handle(d.eventAudit),
 	}
+	maps.Copy(all, d.viewHandlers())
 	maps.Copy(all, d.measureHandlers())
 	maps.Copy(all, d.clusterHandlers())
 	maps.Copy(all, d.jobHandlers())
@@ -58,19 +47,10 @@ func invalid(field, format string, args ...any) error {
 	return e
 }
 
-// userName is the name of a local account, its number where it has none.
-func userName(uid uint32) string {
-	text := strconv.FormatUint(uint64(uid), 10)
-	if account, err := user.LookupId(text); err == nil {
-		return account.Username
-	}
-	return text
-}
-
 // caller is who asks, for the owners.
 func (d *daemon) caller(c *server.Caller) profile.Caller {
 	return profile.Caller{
-		Principal: api.Principal{User: userName(c.UID), Node: d.identity.Node},
+		Principal: api.Principal{User: server.UserName(c.UID), Node: d.identity.Node},
 		Admin:     c.Class() == api.ClassAdmin,
 	}
 }
@@ -81,7 +61,7 @@ func (d *daemon) info(_ context.Context, c *server.Caller, _ api.Empty) (api.Dae
 		Protocol: api.Protocol, Platform: api.Platform(runtime.GOOS), Mode: d.folders.Mode, PID: os.Getpid(),
 		StartedAt: api.TimeOf(d.started), APIURL: d.address.URL, Socket: d.address.Socket, Activated: d.options.Sockets.Len() > 0, StateFolder: d.folders.State, Scenario: d.scenario(),
 		PeerPort: d.node.Port(),
-		Class:    c.Class(), User: userName(c.UID),
+		Class:    c.Class(), User: server.UserName(c.UID),
 	}
 	for feature, capability := range d.capabilities {
 		result.Features = append(result.Features, api.FeatureInfo{

@@ -47,7 +47,7 @@ func handleWish[P any](d *daemon, method string, f func(context.Context, job.Cal
 
 // jobCaller is who asks, for the controller.
 func (d *daemon) jobCaller(c *server.Caller) job.Caller {
-	return job.Caller{Principal: api.Principal{User: userName(c.UID), Node: d.identity.Node}, Admin: c.Class() == api.ClassAdmin}
+	return job.Caller{Principal: api.Principal{User: server.UserName(c.UID), Node: d.identity.Node}, Admin: c.Class() == api.ClassAdmin}
 }
 
 // jobSubmit takes a job.
@@ -93,7 +93,7 @@ func (d *daemon) jobWatch(ctx context.Context, c *server.Caller, p api.JobSelect
 		return api.JobWatchResult{}, err
 	}
 	leave := d.attend(watch.First, caller)
-	sub, err := deliver(c, "", watch.Next, func() { watch.Close(); leave() }, func(sub api.Subscription, n uint64, change api.JobChanged) any {
+	sub, err := server.Deliver(c, "", watch.Next, func() { watch.Close(); leave() }, func(sub api.Subscription, n uint64, change api.JobChanged) any {
 		change.Sub, change.N = sub, n
 		return change
 	}, func(change api.JobChanged) bool { return change.Terminal })
@@ -107,50 +107,9 @@ func (d *daemon) jobLogs(ctx context.Context, c *server.Caller, p api.JobLogsPar
 	if err != nil {
 		return api.JobLogsResult{}, err
 	}
-	sub, err := deliver(c, "", logs.Next, logs.Close, func(sub api.Subscription, n uint64, piece api.JobOutput) any {
+	sub, err := server.Deliver(c, "", logs.Next, logs.Close, func(sub api.Subscription, n uint64, piece api.JobOutput) any {
 		piece.Sub, piece.N = sub, n
 		return piece
 	}, func(piece api.JobOutput) bool { return piece.Terminal })
 	return api.JobLogsResult{Sub: sub}, err
-}
-
-// deliver sends a client what something comes to, one after the other, as fast as
-// the client takes it, up to its one end. What comes later replaces what was not
-// sent yet, where a key is given; the end replaces nothing, and nothing replaces
-// it. done is called when that is over.
-func deliver[V any](c *server.Caller, key string, next func(context.Context) (V, error), done func(),
-	tell func(sub api.Subscription, n uint64, value V) any, isLast func(V) bool,
-) (api.Subscription, error) {
-	stream, err := c.Subscribe(nil)
-	if err != nil {
-		done()
-		return "", err
-	}
-	go func() {
-		defer done()
-		defer stream.End()
-		ctx, cancel := context.WithCancel(context.Background())
-		defer cancel()
-		go func() { // a reader who left ends the following, not what is followed
-			select {
-			case <-stream.Done():
-				cancel()
-			case <-ctx.Done():
-			}
-		}()
-		for {
-			value, err := next(ctx)
-			if err != nil || stream.Wait(ctx) != nil {
-				return
-			}
-			if isLast(value) {
-				key = ""
-			}
-			err = stream.Send(key, func(n uint64) any { return tell(stream.Sub(), n, value) })
-			if err != nil || isLast(value) {
-				return
-			}
-		}
-	}()
-	return stream.Sub(), nil
 }

@@ -28,6 +28,7 @@ import (
 	"fulmen/daemon/internal/rank/input"
 	"fulmen/daemon/internal/rank/output"
 	"fulmen/daemon/internal/rank/prepare"
+	"fulmen/daemon/internal/view"
 	"fulmen/native"
 )
 
@@ -94,7 +95,7 @@ func (d *daemon) openJobs() error {
 	d.jobs, err = job.New(job.Config{
 		Node: d.identity.Node, Key: d.identity.Key(), Electors: node.Electors{Holder: d.roster}, Roster: d.rosterHeads, Memory: storage{d.database}, Clock: d.platform.Clock,
 		Peers: d.peers, Ledger: d.ledger, Documents: d.owner("job", api.KindJob), Settle: d.behind.Flush, Sight: sight{d}, Access: access{d}, Beats: beats{d},
-		Planner: planner{d}, Cables: d.graph.cablesNow,
+		Planner: planner{d}, Cables: d.graph.CablesNow,
 		Unfit: func(plan api.Plan, mlx map[api.NodeID]api.ProgramMLX) (faults, notes []api.Cause) {
 			return placement.Unfit(plan, mlx, d.shortNameOf)
 		},
@@ -108,7 +109,6 @@ func (d *daemon) openJobs() error {
 	if err != nil {
 		return err
 	}
-	d.graph.drawn = d.jobs.LinksChanged
 	d.roster.OnChange(d.membersChanged)
 	d.attach = attach.New(attach.Config{
 		Clock: d.platform.Clock, Peers: d.peers, Ledger: d.ledger, Counts: d.jobs.Counts, May: access{d}.May, Name: d.shortNameOf, Lost: d.inputLost, Log: d.logs.part("job"),
@@ -263,8 +263,15 @@ func (d *daemon) peerPreflight(ctx context.Context, home gate.Home, p api.PeerPr
 	return answer, nil
 }
 
+// find finds a node by its id, a unique beginning of it, or its short name; empty
+// is this one.
+func (d *daemon) find(ref api.NodeRef) (api.NodeID, error) { return d.nodes.Find(ref) }
+
+// called is what people call a node by its own document, where there is no view yet.
+func (d *daemon) called(id api.NodeID) string { return view.Name(d.ledger, id) }
+
 // shortNameOf is what people call a node.
-func (d *daemon) shortNameOf(id api.NodeID) string { return d.nodes.current().Name(id) }
+func (d *daemon) shortNameOf(id api.NodeID) string { return d.nodes.Current().Name(id) }
 
 // compare says what differs between nodes, by their names.
 func (d *daemon) compare(answers []api.Preflight, allowMixed bool) []api.Cause {

@@ -27,8 +27,8 @@ func (d *daemon) openMeasurements() {
 	d.onClose(func() error { prober.Close(); return nil })
 	d.openProber()
 	ways := profile.PathsConfig{
-		Node: d.identity.Node, Clock: d.platform.Clock, Graph: d.graph.latest, Members: d.roster.Members, Probes: d.probesOf,
-		Aged: d.recheckMeasurements, Loopback: simulate.LoopbackInterface, LoopbackAddress: simulate.Loopback(),
+		Node: d.identity.Node, Clock: d.platform.Clock, Graph: d.graph.Latest, Members: d.roster.Members, Probes: d.probesOf,
+		Aged: func() { d.profiler.Recheck() }, Loopback: simulate.LoopbackInterface, LoopbackAddress: simulate.Loopback(),
 	}
 	if simulation := d.options.Simulation; simulation != nil {
 		log := d.logs.part("profile")
@@ -65,13 +65,6 @@ func (d *daemon) openMeasurements() {
 // realDocuments are those of what was really measured, also on a simulated Mac.
 func (d *daemon) realDocuments() documents {
 	return documents{writer: d.writer.Owner("profile", api.KindGPUProfile, api.KindLinkProfile)}
-}
-
-// recheckMeasurements has the profiler look again.
-func (d *daemon) recheckMeasurements() {
-	if d.profiler != nil {
-		d.profiler.Recheck()
-	}
 }
 
 // system is what this node runs, as its identity document has it.

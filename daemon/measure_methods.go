@@ -55,7 +55,7 @@ func (d *daemon) follow(c *server.Caller, watch *profile.Watch, err error) (api.
 		s.now, s.terminal, err = watch.Next(ctx)
 		return s, err
 	}
-	sub, err := deliver(c, "progress", next, func() {}, func(sub api.Subscription, n uint64, s step) any {
+	sub, err := server.Deliver(c, "progress", next, func() {}, func(sub api.Subscription, n uint64, s step) any {
 		return api.MeasureChanged{Sub: sub, N: n, Measurement: s.now, Terminal: s.terminal}
 	}, func(s step) bool { return s.terminal })
 	return api.MeasureStarted{Sub: sub, Measurement: watch.Measurement}, err
@@ -63,7 +63,7 @@ func (d *daemon) follow(c *server.Caller, watch *profile.Watch, err error) (api.
 
 // subjects are the paths that a person means.
 func (d *daemon) subjects(p api.MeasureLinkParams) ([]api.Key, error) {
-	keys, err := profile.SubjectsOf(p, d.graph.build(), d.identity.Node, (sight{d}).Reached(), d.find)
+	keys, err := profile.SubjectsOf(p, d.graph.Build(), d.identity.Node, (sight{d}).Reached(), d.find)
 	if err == nil && p.All && d.options.Simulation != nil {
 		lowest := slices.Min(d.roster.Members())
 		keys = append(keys, api.Key{Node: lowest, Kind: api.KindLinkProfile, Name: api.PeerAddress{Peer: lowest, Address: simulate.Loopback()}.String()})
@@ -77,7 +77,7 @@ func (d *daemon) linkHistory(_ context.Context, _ *server.Caller, p api.LinkHist
 	wanted := func(api.NodeID, api.LinkProfile) bool { return true }
 	switch {
 	case p.Link != "":
-		cable, err := topology.FindCable(d.graph.build().List().Cables, p.Link, d.find)
+		cable, err := topology.FindCable(d.graph.Build().List().Cables, p.Link, d.find)
 		if err != nil {
 			return result, err
 		}
@@ -95,7 +95,7 @@ func (d *daemon) linkHistory(_ context.Context, _ *server.Caller, p api.LinkHist
 
 // linkMute mutes the warnings of a cable on this node, or no longer.
 func (d *daemon) linkMute(_ context.Context, c *server.Caller, p api.LinkMute) (api.Empty, error) {
-	cable, err := topology.FindCable(d.graph.build().List().Cables, p.Link, d.find)
+	cable, err := topology.FindCable(d.graph.Build().List().Cables, p.Link, d.find)
 	if err != nil {
 		return api.Empty{}, err
 	}

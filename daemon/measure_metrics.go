@@ -14,8 +14,8 @@ import (
 func (d *daemon) metrics() http.Handler {
 	return metrics.Handler(metrics.Source{
 		Version: d.options.Version, Node: d.identity.Node,
-		Nodes: func() api.NodeListResult { return d.nodes.current().List() },
-		Links: d.graph.current,
+		Nodes: func() api.NodeListResult { return d.nodes.Current().List() },
+		Links: d.graph.Current,
 		Docs: func(kinds ...api.Kind) (docs []api.Document) {
 			for _, record := range d.ledger.List(ledger.Filter{Kinds: kinds}) {
 				docs = append(docs, record.Document())

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"fulmen/daemon/api"
@@ -62,23 +63,14 @@ const namesWithin = time.Second
 func (d *daemon) awaitNames(ctx context.Context) {
 	ctx, cancel := native.WithTimeout(ctx, d.platform.Clock, namesWithin, "the members' names")
 	defer cancel()
-	_, wake, done := d.nodes.watch()
-	defer done()
-	for {
-		missing := false
-		for _, id := range d.roster.Members() {
+	all := d.nodes.Await(ctx, func() bool {
+		return !slices.ContainsFunc(d.roster.Members(), func(id api.NodeID) bool {
 			_, found := d.ledger.Get(api.Key{Node: id, Kind: api.KindIdentity})
-			missing = missing || !found
-		}
-		if !missing {
-			d.nodes.derive()
-			return
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-wake:
-		}
+			return !found
+		})
+	})
+	if all {
+		d.nodes.Derive()
 	}
 }
 
@@ -92,7 +84,7 @@ func (d *daemon) clusterPeers(context.Context, *server.Caller, api.Empty) (api.C
 
 // name gives members their short names.
 func (d *daemon) name(members []api.Member) {
-	names := d.nodes.current().Names()
+	names := d.nodes.Current().Names()
 	for i := range members {
 		members[i].ShortName = names[members[i].Node]
 	}

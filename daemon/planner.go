@@ -58,10 +58,10 @@ func (p planner) place(ctx context.Context, spec api.JobSpec, mlx map[api.NodeID
 			drawn = append(drawn, record)
 		}
 	}
-	nodes, _ := d.planning.of(drawn, func(id api.NodeID) bool { return id != d.identity.Node && d.nodes.isStale(id) })
+	nodes, _ := d.planning.Of(drawn, func(id api.NodeID) bool { return id != d.identity.Node && d.nodes.IsStale(id) })
 	current := d.live.Current()
 	in, _ := placement.InputOf(placement.Source{
-		Spec: spec, SpecSHA256: api.SpecSHA256(raw), Self: d.identity.Node, Documents: docs, Nodes: nodes, Stale: d.nodes.isStale,
+		Spec: spec, SpecSHA256: api.SpecSHA256(raw), Self: d.identity.Node, Documents: docs, Nodes: nodes, Stale: d.nodes.IsStale,
 		Programs: mlx, Brief: brief,
 		Trusted: current.Network.Trusted, At: api.TimeOf(d.platform.Clock.Now()),
 		SocketTTL: current.Measure.SocketTTL, RDMATTL: current.Measure.RDMATTL,

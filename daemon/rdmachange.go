@@ -9,6 +9,7 @@ import (
 	"fulmen/daemon/internal/rdma"
 	"fulmen/daemon/internal/store"
 	"fulmen/daemon/internal/topology/readiness"
+	"fulmen/daemon/internal/view"
 	"fulmen/native"
 )
 
@@ -52,7 +53,7 @@ func (d *daemon) runChanges(ctx context.Context) error {
 		d.forgetChanges()
 	}
 	return d.ledger.FollowEach(ctx, ledger.WatchOptions{Name: "rdma", Passive: true, Filter: ledger.Filter{
-		Kinds: append(graphKinds(), api.KindRDMAChange),
+		Kinds: append(view.GraphKinds(), api.KindRDMAChange),
 	}}, d.seeChanges)
 }
 
@@ -121,7 +122,7 @@ func (d *daemon) mayEnable(link api.LinkID) *api.Error {
 
 // readinessOf is the report of a cable.
 func (d *daemon) readinessOf(link api.LinkID) (readiness.Report, bool) {
-	all := d.graph.build().Readiness()
+	all := d.graph.Build().Readiness()
 	at := slices.IndexFunc(all, func(r readiness.Report) bool { return r.Link == link })
 	if at < 0 {
 		return readiness.Report{}, false

@@ -30,7 +30,7 @@ func (d *daemon) rdmaChangeHandlers() server.Handlers {
 
 // principal is the person who calls.
 func (d *daemon) principal(c *server.Caller) api.Principal {
-	return api.Principal{User: userName(c.UID), Node: d.identity.Node}
+	return api.Principal{User: server.UserName(c.UID), Node: d.identity.Node}
 }
 
 // changing gathers what a call changes, cable by cable.
@@ -106,7 +106,7 @@ func oneWay(p api.RDMAChangeParams) error {
 
 // toEnable are the cables that a person means.
 func (d *daemon) toEnable(p api.RDMAChangeParams) ([]readiness.Report, error) {
-	graph := d.graph.build()
+	graph := d.graph.Build()
 	cables, reports := graph.List().Cables, graph.Readiness()
 	if p.AllReady {
 		return slices.DeleteFunc(reports, func(r readiness.Report) bool { return r.Verdict != api.RDMACanEnable || !r.Link.Valid() }), nil

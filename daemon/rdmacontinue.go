@@ -121,7 +121,7 @@ func (d *daemon) runContinued(ctx context.Context) {
 			return
 		case <-d.continued.wake:
 		}
-		graph, _ := d.graph.latest()
+		graph, _ := d.graph.Latest()
 		for link, by := range d.continued.due(graph.Readiness()) {
 			log := d.logs.part("rdma").With("link", link.String(), "by", by.String())
 			log.Info("the trip was made; RDMA is enabled as was asked")

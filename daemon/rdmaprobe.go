@@ -24,8 +24,8 @@ func (d *daemon) openProber() {
 		Ready: d.rdmaReady, Hold: d.grants.lend, Worker: d.worker, Env: workerEnvironment(os.Environ()), Folder: d.folders.Runtime,
 		Launch: d.launch,
 		Opened: d.probeOpened,
-		Used:   func(r api.Receptacle) { d.graph.cables.Used(r) },
-		Killed: func(r api.Receptacle) { d.graph.cables.Killed(r, "a test of the cable") },
+		Used:   func(r api.Receptacle) { d.cables.Used(r) },
+		Killed: func(r api.Receptacle) { d.cables.Killed(r, "a test of the cable") },
 		Name:   d.shortNameOf, Log: d.logs.part("profile"),
 	}
 	if simulation := d.options.Simulation; simulation != nil {
@@ -108,7 +108,7 @@ func (d *daemon) rdmaShown(ctx context.Context, end api.LinkEnd) (device string,
 
 // rdmaProbe is rdma.probe.
 func (d *daemon) rdmaProbe(ctx context.Context, c *server.Caller, p api.LinkSelect) (api.MeasureStarted, error) {
-	cable, err := topology.FindCable(d.graph.build().List().Cables, p.Link, d.find)
+	cable, err := topology.FindCable(d.graph.Build().List().Cables, p.Link, d.find)
 	if err != nil {
 		return api.MeasureStarted{}, err
 	}

@@ -28,10 +28,10 @@ func (d *daemon) openSuspects(ctx context.Context) error {
 	boot := d.bootID(ctx)
 	if kept.BootID == boot && boot != "" {
 		for receptacle, program := range kept.Programs {
-			d.graph.cables.Killed(receptacle, program)
+			d.cables.Killed(receptacle, program)
 		}
 	}
-	d.graph.cables.KeepSuspects(func(now map[api.Receptacle]string) {
+	d.cables.KeepSuspects(func(now map[api.Receptacle]string) {
 		if err := (storage{d.database}).saveSuspects(suspects{BootID: boot, Programs: now}); err != nil {
 			d.logs.part("health").Error("that an RDMA device may be stuck could not be kept", "error", err)
 		}
@@ -41,14 +41,14 @@ func (d *daemon) openSuspects(ctx context.Context) error {
 
 // rdmaClear takes a person's word that this Mac's device at a cable works.
 func (d *daemon) rdmaClear(ctx context.Context, c *server.Caller, p api.LinkSelect) (api.RDMAReadiness, error) {
-	cable, err := topology.FindCable(d.graph.build().List().Cables, p.Link, d.find)
+	cable, err := topology.FindCable(d.graph.Build().List().Cables, p.Link, d.find)
 	if err != nil {
 		return api.RDMAReadiness{}, err
 	}
 	isCleared := false
 	for _, e := range cable.Ends {
-		if e.End.Node == d.identity.Node && d.graph.cables.IsSuspect(e.End.Receptacle) {
-			d.graph.cables.Used(e.End.Receptacle)
+		if e.End.Node == d.identity.Node && d.cables.IsSuspect(e.End.Receptacle) {
+			d.cables.Used(e.End.Receptacle)
 			d.logs.part("health").Info("a person says that an RDMA device works", "uid", c.UID, "receptacle", e.End.Receptacle)
 			isCleared = true
 		}

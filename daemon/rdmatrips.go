@@ -97,14 +97,14 @@ func (d *daemon) openTrips() error {
 	if _, err := kept.read(bucketNode, keyWanted, &wishes); err != nil {
 		return err
 	}
-	d.graph.trips.before = tripsOf(former, clock.Now(), clock.Boot())
+	d.trips.before = tripsOf(former, clock.Now(), clock.Boot())
 	d.continued.wanted = wantedOf(wishes, clock.Now(), clock.Boot())
 	save := func(key string, value any) {
 		if err := kept.db.Update(func(w store.Writer) error { return write(w, bucketNode, key, value) }); err != nil {
 			d.logs.part("rdma").Error("what people do for RDMA at Macs could not be kept", "error", err)
 		}
 	}
-	d.graph.trips.keep = func(all readiness.Trips) { save(keyTrips, tripsKept(all, clock.Now(), clock.Boot())) }
+	d.trips.keep = func(all readiness.Trips) { save(keyTrips, tripsKept(all, clock.Now(), clock.Boot())) }
 	d.continued.keep = func(all map[api.LinkID]wanting) { save(keyWanted, wishesKept(all, clock.Now(), clock.Boot())) }
 	return nil
 }

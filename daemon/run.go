@@ -36,6 +36,7 @@ import (
 	"fulmen/daemon/internal/server"
 	"fulmen/daemon/internal/server/token"
 	"fulmen/daemon/internal/store"
+	"fulmen/daemon/internal/view"
 	"fulmen/native"
 )
 
@@ -77,7 +78,6 @@ type daemon struct {
 	logs      *logs
 	platform  native.Platform
 	database  *store.Store
-	called    *called
 	damaged   chan error // gets why, once, when the database turns out to be damaged
 	identity  cluster.Identity
 	moved     *cluster.Moved
@@ -86,11 +86,11 @@ type daemon struct {
 	gate      *gate.Gate
 	node      *node.Node
 	self      *policy.Self
-	nodes     *nodes
+	nodes     *view.Nodes
 	peers     *peer.Peers
 	grants    *grants
 	preparer  *prepare.Preparer
-	planning  readNodes // for plans
+	planning  view.NodeCache // for plans
 	files     *files.Files
 	ranks     *rank.Ranks
 	jobs      *job.Jobs
@@ -112,9 +112,12 @@ type daemon struct {
 	prober    *rdmaprobe.Prober
 	probes    *profile.ProbeCount
 	asking    *profile.Asking
-	graph     *graph
+	cables    *health.Cables
+	graph     *view.Graph
+	shown     view.Shown
+	trips     *trips
 	continued *continued
-	events    *events
+	events    *view.Events
 	audit     *audit.Log
 	tokens    *token.Book
 	worker    string
@@ -279,7 +282,7 @@ func (d *daemon) openLedger(context.Context) error {
 	d.behind = newBehind(storage{d.database}, d.identity.Node, d.platform.Clock, d.logs.part("ledger"))
 	d.onClose(d.behind.Close)
 	d.over = &overQuota{
-		list: func() []ledger.Over { return d.ledger.OverQuota() }, name: func(n api.NodeID) string { return d.graph.name(n) }, clock: d.platform.Clock, log: d.logs.part("ledger"),
+		list: func() []ledger.Over { return d.ledger.OverQuota() }, name: d.called, clock: d.platform.Clock, log: d.logs.part("ledger"),
 		raise: func(detail string) { d.raise(api.ReasonTooManyDocuments, detail) }, clear: func() { d.clear(api.ReasonTooManyDocuments) },
 	}
 	d.onClose(d.over.close)
@@ -324,11 +327,6 @@ func (d *daemon) openParts(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	names, err := storage{d.database}.loadCalled()
-	if err != nil {
-		return err
-	}
-	d.called = &called{names: names, save: storage{d.database}.saveCalled}
 	if err := d.openProbeCount(ctx); err != nil {
 		return err
 	}
@@ -342,14 +340,16 @@ func (d *daemon) openParts(ctx context.Context) error {
 		static.Platform = api.PlatformDarwin // what is simulated are Macs
 	}
 	d.facts = facts.New(d.platform.Facts, published, static, d.logs.part("facts"))
-	d.openGraph()
+	d.openCables()
 	if err := errors.Join(d.openSuspects(ctx), d.openTrips()); err != nil {
 		return err
 	}
 	if err := d.openCluster(); err != nil {
 		return err
 	}
-	d.openNodes()
+	if err := d.openViews(); err != nil {
+		return err
+	}
 	if err := d.openJobs(); err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/api/schema"
 	"fulmen/daemon/internal/server"
+	"fulmen/daemon/internal/view"
 )
 
 // serve opens the listeners and runs everything until ctx ends.
@@ -23,8 +24,8 @@ func (d *daemon) serve(ctx context.Context) error {
 	}
 	d.address = address
 	config := server.Config{
-		URL: address.URL, Handlers: d.handlers(stop), Facts: view{d.ledger, d.nodes, access{d}.sees}, Tokens: d.tokens, Owner: d.platform.Processes.Owner, Clock: d.platform.Clock,
-		Log: d.logs.part("server"), Mode: d.folders.Mode, UID: uint32(os.Getuid()), Version: d.options.Version, Schema: schema.JSON(), Assets: dashboard.Files(),
+		URL: address.URL, Handlers: d.handlers(stop), Facts: view.State{Ledger: d.ledger, Nodes: d.nodes, Sees: access{d}.sees}, Tokens: d.tokens, Owner: d.platform.Processes.Owner, Clock: d.platform.Clock,
+		Log: d.logs.part("server"), Node: d.identity.Node, Mode: d.folders.Mode, UID: uint32(os.Getuid()), Version: d.options.Version, Schema: schema.JSON(), Assets: dashboard.Files(),
 		Limits: server.Limits{Clients: d.live.Current().Limits.Clients, FeedBytes: d.live.Current().Limits.OutboxBytes},
 	}
 	config.Metrics = d.metrics()
@@ -60,13 +61,13 @@ func (d *daemon) serve(ctx context.Context) error {
 	running.Go(func() { _ = d.self.Run(ctx) })
 	running.Go(func() { d.watchUse(ctx) })
 	running.Go(func() {
-		if err := d.nodes.run(ctx); ctx.Err() == nil {
+		if err := d.nodes.Run(ctx); ctx.Err() == nil {
 			stop(err)
 		}
 	})
 	running.Go(func() { d.options.Simulation.Play(ctx, d.logs.part("daemon")) })
 	running.Go(func() { _ = d.published.run(ctx) })
-	running.Go(func() { d.events.run(ctx) })
+	running.Go(func() { d.events.Run(ctx) })
 	running.Go(func() { d.cleanCopies(ctx) })
 	running.Go(func() { d.followBundle(ctx, stop) })
 	running.Go(func() {
@@ -75,7 +76,7 @@ func (d *daemon) serve(ctx context.Context) error {
 		}
 	})
 	running.Go(func() {
-		if err := d.graph.run(ctx); ctx.Err() == nil {
+		if err := d.graph.Run(ctx); ctx.Err() == nil {
 			stop(err)
 		}
 	})

@@ -6,6 +6,7 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/rank"
 	"fulmen/daemon/internal/relay/sidechannel"
+	"fulmen/daemon/internal/server"
 )
 
 // channels carries JACCL's side channels for the ranks.
@@ -28,7 +29,7 @@ func (d *daemon) openChannels() {
 		Group:  d.groupOf,
 		Tell:   d.handshake,
 		Fail:   d.failRank,
-		Name:   d.shortNameOf, Account: userName, Clock: d.platform.Clock, Log: d.logs.part("relay"),
+		Name:   d.shortNameOf, Account: server.UserName, Clock: d.platform.Clock, Log: d.logs.part("relay"),
 	})
 	d.onClose(func() error { d.channels.Shut(); return nil })
 }

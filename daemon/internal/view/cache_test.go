@@ -1,4 +1,4 @@
-package daemon
+package view
 
 import (
 	"testing"
@@ -17,11 +17,11 @@ func TestNodesAreReadAnewOnceTheyDiffer(t *testing.T) {
 		is := is.New(t)
 		r := newGraph(t, 0)
 		r.plug(t, 1, true)
-		var read readNodes
+		var read NodeCache
 		isStale := false
 		look := func() (plugged, stale bool) {
 			t.Helper()
-			nodes, _ := read.of(r.ledger.List(ledger.Filter{Kinds: graphKinds()}), func(api.NodeID) bool { return isStale })
+			nodes, _ := read.Of(r.ledger.List(ledger.Filter{Kinds: GraphKinds()}), func(api.NodeID) bool { return isStale })
 			is.Equal(len(nodes), 1)
 			is.Equal(len(nodes[0].Thunderbolt), 1)
 			return *nodes[0].Thunderbolt[0].Connected, nodes[0].Stale
@@ -36,7 +36,7 @@ func TestNodesAreReadAnewOnceTheyDiffer(t *testing.T) {
 			is.Equal(plugged, want.plugged)
 			is.Equal(stale, want.stale)
 		}
-		nodes, _ := read.of(nil, nil)
+		nodes, _ := read.Of(nil, nil)
 		is.Equal(len(nodes), 0)
 	})
 }

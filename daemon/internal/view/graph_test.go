@@ -1,4 +1,4 @@
-package daemon
+package view
 
 import (
 	"context"
@@ -24,9 +24,25 @@ type noCounter struct{}
 func (noCounter) LoadVersion() (api.Version, error) { return api.Version{}, nil }
 func (noCounter) SaveVersion(api.Version) error     { return nil }
 
+// documents publishes what owners write.
+type documents struct{ writer *ledger.Writer }
+
+func (d documents) Put(kind api.Kind, name string, value any, unknown map[string]api.Reason) error {
+	return d.writer.Put(ledger.Draft{Kind: kind, Name: name, Value: value, Unknown: unknown})
+}
+
+func (d documents) Delete(kind api.Kind, name string) error { return d.writer.Delete(kind, name) }
+
+// fresh is a cluster in which no document is old.
+type fresh struct{}
+
+func (fresh) IsStale(api.NodeID) bool      { return false }
+func (fresh) OnStale(func()) (done func()) { return func() {} }
+
 // graphRig is a graph over a ledger in memory, in a bubble.
 type graphRig struct {
-	*graph
+	*Graph
+	ledger *ledger.Ledger
 	writer *ledger.Writer
 	draws  atomic.Int64
 }
@@ -38,18 +54,17 @@ func newGraph(t *testing.T, queue int) *graphRig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &graphRig{writer: writer}
-	conditions := health.New(documents{writer: writer.Owner("health", api.KindCondition)}, time.Now)
-	r.graph = &graph{
-		ledger:  held,
-		now:     func() time.Time { r.draws.Add(1); return time.Now() },
-		expired: func() (socket, rdma time.Duration) { return 0, 0 },
-		trips:   &trips{clock: nativetest.NewClock(time.Now())},
-		cables:  health.NewCables(conditions, held.Node(), nativetest.NewClock(time.Now()), func(err error) { t.Error(err) }),
-	}
+	r := &graphRig{writer: writer, ledger: held}
+	conditions := health.New(documents{writer.Owner("health", api.KindCondition)}, time.Now)
+	r.Graph = NewGraph(GraphConfig{
+		Ledger: held, Staleness: fresh{},
+		Now:    func() time.Time { r.draws.Add(1); return time.Now() },
+		TTL:    func() (socket, rdma time.Duration) { return 0, 0 },
+		Cables: health.NewCables(conditions, held.Node(), nativetest.NewClock(time.Now()), func(err error) { t.Error(err) }),
+	})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- r.run(ctx) }()
+	go func() { ended <- r.Run(ctx) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-ended; !errors.Is(err, context.Canceled) {
@@ -87,7 +102,7 @@ func TestGraphGathersWhatBelongsTogether(t *testing.T) {
 		synctest.Wait()
 		is.Equal(r.draws.Load(), int64(2)) // one graph for all
 		<-wake
-		is.Equal(r.current().Cables[0].Ends[0].End, api.LinkEnd{Node: r.ledger.Node(), Receptacle: 3})
+		is.Equal(r.Current().Cables[0].Ends[0].End, api.LinkEnd{Node: r.ledger.Node(), Receptacle: 3})
 
 		time.Sleep(24 * time.Hour)
 		synctest.Wait()
@@ -104,21 +119,21 @@ func TestGraphHasTheCablesOfNow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
 		r := newGraph(t, 0)
-		is.Equal(len(r.cablesNow()), 0)
+		is.Equal(len(r.CablesNow()), 0)
 		r.plug(t, 1, true)
-		is.Equal(len(r.cablesNow()), 1) // not drawn yet
+		is.Equal(len(r.CablesNow()), 1) // not drawn yet
 		time.Sleep(graphSettle)
 		synctest.Wait()
 		made := r.draws.Load()
-		is.Equal(r.cablesNow(), r.build().List().Cables)
+		is.Equal(r.CablesNow(), r.Build().List().Cables)
 		is.Equal(r.draws.Load(), made+1) // by build alone
 		is.NoErr(r.writer.Put(ledger.Draft{Kind: api.KindMemory, Value: api.Memory{}}))
-		is.Equal(len(r.cablesNow()), 1)
+		is.Equal(len(r.CablesNow()), 1)
 		is.Equal(r.draws.Load(), made+1)
 		r.plug(t, 1, false)
-		is.Equal(len(r.cablesNow()), 0)
+		is.Equal(len(r.CablesNow()), 0)
 		r.plug(t, 2, true)
-		is.Equal(r.cablesNow()[0].Ends[0].End.Receptacle, api.Receptacle(2))
+		is.Equal(r.CablesNow()[0].Ends[0].End.Receptacle, api.Receptacle(2))
 	})
 }
 
@@ -147,11 +162,11 @@ func TestGraphOutlivesALag(t *testing.T) {
 		}
 		is.NoErr(r.writer.Put(drafts...)) // more at once than the watcher's queue takes
 		synctest.Wait()
-		is.Equal(len(r.current().Cables), 20)
+		is.Equal(len(r.Current().Cables), 20)
 		r.plug(t, 20, false)
 		time.Sleep(graphSettle)
 		synctest.Wait()
-		is.Equal(len(r.current().Cables), 19)
+		is.Equal(len(r.Current().Cables), 19)
 	})
 }
 

@@ -1,4 +1,4 @@
-package daemon
+package view
 
 import (
 	"slices"
@@ -9,10 +9,10 @@ import (
 	"fulmen/daemon/internal/topology"
 )
 
-// readNodes keeps what the documents of the cluster say of its nodes, as they were
+// NodeCache keeps what the documents of the cluster say of its nodes, as they were
 // read last: to read them all takes most of the time in which a graph is made, and
 // jobs that start have it made several times of the same documents.
-type readNodes struct {
+type NodeCache struct {
 	mu      sync.Mutex
 	records []*ledger.Record
 	stale   []bool
@@ -20,9 +20,9 @@ type readNodes struct {
 	notes   []api.Cause
 }
 
-// of reads documents, unless they are those that were read last, of nodes that are as
+// Of reads documents, unless they are those that were read last, of nodes that are as
 // stale as then; a nil isStale: none is. What it gives is shared and must not be changed.
-func (r *readNodes) of(records []*ledger.Record, isStale func(api.NodeID) bool) ([]topology.Node, []api.Cause) {
+func (r *NodeCache) Of(records []*ledger.Record, isStale func(api.NodeID) bool) ([]topology.Node, []api.Cause) {
 	stale := make([]bool, len(records))
 	for i, record := range records {
 		if node := record.Key().Node; i > 0 && node == records[i-1].Key().Node {

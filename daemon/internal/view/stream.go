@@ -1,4 +1,4 @@
-package daemon
+package view
 
 import (
 	"errors"
@@ -48,8 +48,8 @@ type derived[V any] interface {
 	// watch gives it as it is, and a channel with a token whenever it may have
 	// become another.
 	watch() (now V, wake <-chan struct{}, done func())
-	// current is it as it is.
-	current() V
+	// Current is it as it is.
+	Current() V
 }
 
 // stream gives a client something derived, and what changes after it. tell makes
@@ -71,7 +71,7 @@ func stream[V, C any](c *server.Caller, of derived[V], diff func(before, after V
 				return
 			case <-wake:
 			}
-			now := of.current()
+			now := of.Current()
 			change, changed := diff(seen, now)
 			if !changed {
 				continue

@@ -1,4 +1,4 @@
-package daemon
+package view
 
 import (
 	"context"
@@ -15,41 +15,41 @@ import (
 // message with its envelope.
 const batchBytes = api.MaxMessageBytes / 2
 
-// view is the ledger as clients read it.
-type view struct {
-	ledger *ledger.Ledger
-	nodes  *nodes
-	// sees says which documents a client may read.
-	sees func(server.Viewer) func(*ledger.Record) bool
+// State is the ledger as clients read it.
+type State struct {
+	Ledger *ledger.Ledger
+	Nodes  *Nodes
+	// Sees says which documents a client may read.
+	Sees func(server.Viewer) func(*ledger.Record) bool
 }
 
 // Snapshot is the server's.
-func (v view) Snapshot(ctx context.Context, viewer server.Viewer, sel api.StateSelect) (server.Snapshot, error) {
+func (v State) Snapshot(ctx context.Context, viewer server.Viewer, sel api.StateSelect) (server.Snapshot, error) {
 	filter, err := v.filter(sel)
 	if err != nil {
 		return server.Snapshot{}, err
 	}
-	v.nodes.node.FetchLive(ctx, sel.Kinds)
-	return server.Snapshot{Docs: records(v.ledger.List(filter), v.sees(viewer)), Stale: v.nodes.staleNow()}, nil
+	v.Nodes.cfg.Cluster.FetchLive(ctx, sel.Kinds)
+	return server.Snapshot{Docs: records(v.Ledger.List(filter), v.Sees(viewer)), Stale: v.Nodes.staleNow()}, nil
 }
 
 // Watch is the server's.
-func (v view) Watch(_ context.Context, viewer server.Viewer, sel api.StateSelect, name string) (server.Snapshot, server.Changes, error) {
+func (v State) Watch(_ context.Context, viewer server.Viewer, sel api.StateSelect, name string) (server.Snapshot, server.Changes, error) {
 	filter, err := v.filter(sel)
 	if err != nil {
 		return server.Snapshot{}, nil, err
 	}
-	found, watcher := v.ledger.Watch(ledger.WatchOptions{Name: name, Filter: filter, BatchBytes: batchBytes})
-	c := &changes{watcher: watcher, nodes: v.nodes, sees: v.sees(viewer), told: v.nodes.staleNow()}
-	c.done = v.nodes.onStale(c.staleChanged)
+	found, watcher := v.Ledger.Watch(ledger.WatchOptions{Name: name, Filter: filter, BatchBytes: batchBytes})
+	c := &changes{watcher: watcher, nodes: v.Nodes, sees: v.Sees(viewer), told: v.Nodes.staleNow()}
+	c.done = v.Nodes.OnStale(c.staleChanged)
 	return server.Snapshot{Docs: records(found, c.sees), Stale: c.told}, c, nil
 }
 
 // filter finds the nodes that a person means.
-func (v view) filter(sel api.StateSelect) (ledger.Filter, error) {
+func (v State) filter(sel api.StateSelect) (ledger.Filter, error) {
 	filter := ledger.Filter{Kinds: sel.Kinds}
 	for _, ref := range sel.Nodes {
-		node, err := v.nodes.find(ref)
+		node, err := v.Nodes.Find(ref)
 		if err != nil {
 			return filter, err
 		}
@@ -58,14 +58,10 @@ func (v view) filter(sel api.StateSelect) (ledger.Filter, error) {
 	return filter, nil
 }
 
-// find finds a node by its id, a unique beginning of it, or its short name; empty
-// is this one.
-func (d *daemon) find(ref api.NodeRef) (api.NodeID, error) { return d.nodes.find(ref) }
-
 // changes is a watcher in the form of the server, with the nodes that are stale.
 type changes struct {
 	watcher *ledger.Watcher
-	nodes   *nodes
+	nodes   *Nodes
 	sees    func(*ledger.Record) bool
 	told    []api.NodeID
 	done    func()

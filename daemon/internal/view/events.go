@@ -1,4 +1,4 @@
-package daemon
+package view
 
 import (
 	"context"
@@ -10,7 +10,6 @@ import (
 	"fulmen/daemon/internal/event"
 	"fulmen/daemon/internal/job"
 	"fulmen/daemon/internal/ledger"
-	"fulmen/daemon/internal/server"
 	"fulmen/native"
 )
 
@@ -22,21 +21,38 @@ const eventsSettle = 100 * time.Millisecond
 // eventsBegin is the longest that events wait for this machine to be looked at.
 const eventsBegin = 10 * time.Second
 
-// events follows what is derived, and keeps what happened.
-type events struct {
-	daemon   *daemon
+// Jobs lists jobs; job.Jobs is one.
+type Jobs interface {
+	List(ctx context.Context, by job.Caller, p api.JobListParams) (api.JobListResult, error)
+}
+
+// EventsConfig is what [Events] need.
+type EventsConfig struct {
+	Clock  native.Clock
+	Ledger *ledger.Ledger
+	Nodes  *Nodes
+	Graph  *Graph
+	Shown  Shown
+	Jobs   Jobs
+	// Begun is closed when this machine was looked at.
+	Begun <-chan struct{}
+}
+
+// Events follows what is derived, and keeps what happened.
+type Events struct {
+	cfg      EventsConfig
 	ring     *event.Ring
 	watchers watchers
 	begun    chan struct{} // closed when what was there before is known
 }
 
-// openEvents makes what keeps the events.
-func (d *daemon) openEvents() {
-	d.events = &events{daemon: d, ring: event.NewRing(api.TimeOf(d.platform.Clock.Now())), begun: make(chan struct{})}
+// NewEvents makes what keeps the events.
+func NewEvents(c EventsConfig) *Events {
+	return &Events{cfg: c, ring: event.NewRing(api.TimeOf(c.Clock.Now())), begun: make(chan struct{})}
 }
 
-// run follows until ctx ends.
-func (e *events) run(ctx context.Context) {
+// Run follows until ctx ends.
+func (e *Events) Run(ctx context.Context) {
 	wake := make(chan struct{}, 1)
 	nudge := func() {
 		select {
@@ -44,25 +60,24 @@ func (e *events) run(ctx context.Context) {
 		default:
 		}
 	}
-	d := e.daemon
-	nodes, doneNodes := d.nodes.watchers.add()
+	nodes, doneNodes := e.cfg.Nodes.watchers.add()
 	defer doneNodes()
-	graph, doneGraph := d.graph.watchers.add() // not its watch: nothing is measured for events
+	graph, doneGraph := e.cfg.Graph.watchers.add() // not its watch: nothing is measured for events
 	defer doneGraph()
 	var following sync.WaitGroup
 	defer following.Wait()
 	following.Go(func() { // the documents that nothing else is derived from
-		d.ledger.FollowEach(ctx, ledger.WatchOptions{Name: "events", Filter: ledger.Filter{Kinds: []api.Kind{api.KindCondition, api.KindJob}}, Passive: true},
+		e.cfg.Ledger.FollowEach(ctx, ledger.WatchOptions{Name: "events", Filter: ledger.Filter{Kinds: []api.Kind{api.KindCondition, api.KindJob}}, Passive: true},
 			func(ledger.Change) { nudge() })
 	})
-	d.seeMachine(ctx, nodes)
+	e.seeMachine(ctx, nodes)
 	var before event.Moment
 	for first := true; ; first = false {
 		now, err := e.moment(ctx)
 		if err != nil {
 			return // with ctx
 		}
-		if now = now.After(before); !first && e.ring.Add(api.TimeOf(d.platform.Clock.Now()), event.Between(before, now)) {
+		if now = now.After(before); !first && e.ring.Add(api.TimeOf(e.cfg.Clock.Now()), event.Between(before, now)) {
 			e.watchers.wake()
 		}
 		if before = now; first {
@@ -75,7 +90,7 @@ func (e *events) run(ctx context.Context) {
 		case <-graph:
 		case <-wake:
 		}
-		if !native.Pause(ctx, d.platform.Clock, eventsSettle) {
+		if !native.Pause(ctx, e.cfg.Clock, eventsSettle) {
 			return
 		}
 	}
@@ -83,14 +98,14 @@ func (e *events) run(ctx context.Context) {
 
 // seeMachine waits until this machine was looked at once and is listed: its cables
 // that were plugged all the time are no news when the daemon starts.
-func (d *daemon) seeMachine(ctx context.Context, nodes <-chan struct{}) {
+func (e *Events) seeMachine(ctx context.Context, nodes <-chan struct{}) {
 	ctx, cancel := context.WithTimeout(ctx, eventsBegin)
 	defer cancel()
 	select {
-	case <-d.facts.Begun():
+	case <-e.cfg.Begun:
 	case <-ctx.Done():
 	}
-	for !slices.ContainsFunc(d.nodes.current().Nodes, func(n api.NodeView) bool { return n.Self }) {
+	for !slices.ContainsFunc(e.cfg.Nodes.Current().Nodes, func(n api.NodeView) bool { return n.Self }) {
 		select {
 		case <-nodes:
 		case <-ctx.Done():
@@ -100,14 +115,13 @@ func (d *daemon) seeMachine(ctx context.Context, nodes <-chan struct{}) {
 }
 
 // moment is what is derived now.
-func (e *events) moment(ctx context.Context) (event.Moment, error) {
-	d := e.daemon
-	m := event.Moment{Nodes: e.known(d.nodes.current().Nodes), Cables: d.graph.cablesNow(), Conditions: d.conditionsOf(func(api.NodeID) bool { return true })}
-	all, err := d.jobs.List(ctx, job.Caller{Admin: true}, api.JobListParams{Ended: true})
+func (e *Events) moment(ctx context.Context) (event.Moment, error) {
+	m := event.Moment{Nodes: e.known(e.cfg.Nodes.Current().Nodes), Cables: e.cfg.Graph.CablesNow(), Conditions: e.cfg.Shown.Of(func(api.NodeID) bool { return true })}
+	all, err := e.cfg.Jobs.List(ctx, job.Caller{Admin: true}, api.JobListParams{Ended: true})
 	if err != nil {
 		return m, err
 	}
-	public, err := d.jobs.List(ctx, job.Caller{}, api.JobListParams{Ended: true})
+	public, err := e.cfg.Jobs.List(ctx, job.Caller{}, api.JobListParams{Ended: true})
 	if err != nil {
 		return m, err
 	}
@@ -123,16 +137,16 @@ func (e *events) moment(ctx context.Context) (event.Moment, error) {
 
 // known are the nodes of which the name is known: one that joins has not said its
 // own for a moment.
-func (e *events) known(nodes []api.NodeView) []api.NodeView {
+func (e *Events) known(nodes []api.NodeView) []api.NodeView {
 	return slices.DeleteFunc(slices.Clone(nodes), func(n api.NodeView) bool {
-		_, found := e.daemon.ledger.Get(api.Key{Node: n.Node, Kind: api.KindIdentity})
+		_, found := e.cfg.Ledger.Get(api.Key{Node: n.Node, Kind: api.KindIdentity})
 		return !found && !n.Self && n.Liveness != api.LivenessRemoved
 	})
 }
 
 // readEvents are the events as one caller may read them.
 type readEvents struct {
-	*events
+	*Events
 	may func(api.Principal) bool
 }
 
@@ -142,7 +156,7 @@ type happened struct {
 	since   api.Time
 }
 
-func (r readEvents) current() happened {
+func (r readEvents) Current() happened {
 	entries, since := r.ring.List()
 	h := happened{entries: make([]api.Event, len(entries)), since: since}
 	for i, e := range entries {
@@ -153,7 +167,7 @@ func (r readEvents) current() happened {
 
 func (r readEvents) watch() (h happened, wake <-chan struct{}, done func()) {
 	wake, done = r.watchers.add() // before they are read: what comes in between wakes
-	return r.current(), wake, done
+	return r.Current(), wake, done
 }
 
 // newer are the events of which a reader does not know yet.
@@ -179,41 +193,4 @@ func (h happened) list(p api.EventSelect) api.EventListResult {
 		}
 	}
 	return result
-}
-
-// eventsFor are the events as a caller may read them, once it is known what are any.
-func (d *daemon) eventsFor(ctx context.Context, c *server.Caller) (readEvents, error) {
-	select {
-	case <-d.events.begun:
-	case <-ctx.Done():
-		return readEvents{}, ctx.Err()
-	}
-	by := d.jobCaller(c)
-	return readEvents{d.events, func(whose api.Principal) bool { return by.Admin || access{d}.May(by.Principal, whose) }}, nil
-}
-
-// eventList is what happened lately.
-func (d *daemon) eventList(ctx context.Context, c *server.Caller, p api.EventSelect) (api.EventListResult, error) {
-	events, err := d.eventsFor(ctx, c)
-	if err != nil {
-		return api.EventListResult{}, err
-	}
-	return events.current().list(p), nil
-}
-
-// eventWatch is event.list, and every event after.
-func (d *daemon) eventWatch(ctx context.Context, c *server.Caller, p api.EventSelect) (api.EventWatchResult, error) {
-	events, err := d.eventsFor(ctx, c)
-	if err != nil {
-		return api.EventWatchResult{}, err
-	}
-	sub, first, err := stream(c, events, newer,
-		func(sub api.Subscription, n uint64, news []api.Event) any {
-			return api.EventHappened{Sub: sub, N: n, Events: news}
-		},
-		func(sub api.Subscription) any { return api.EventHappened{Sub: sub, Lagged: true} })
-	if err != nil {
-		return api.EventWatchResult{}, err
-	}
-	return api.EventWatchResult{Sub: sub, EventListResult: first.list(p)}, nil
 }

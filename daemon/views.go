@@ -1,0 +1,71 @@
+package daemon
+
+import (
+	"time"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/cluster/liveness"
+	"fulmen/daemon/internal/health"
+	"fulmen/daemon/internal/server"
+	"fulmen/daemon/internal/store"
+	"fulmen/daemon/internal/topology"
+	"fulmen/daemon/internal/view"
+)
+
+// openCables makes what tells of this node's cables, and what follows people's trips.
+func (d *daemon) openCables() {
+	d.cables = health.NewCables(d.health, d.identity.Node, d.platform.Clock, func(err error) {
+		d.logs.part("health").Error("a condition of a cable could not be published", "error", err)
+	})
+	d.onClose(func() error { d.cables.Close(); return nil })
+	d.continued = newContinued(d.platform.Clock)
+	d.trips = &trips{clock: d.platform.Clock}
+}
+
+// openViews makes what follows the members, and the graph of their documents.
+func (d *daemon) openViews() error {
+	names, err := storage{d.database}.loadCalled()
+	if err != nil {
+		return err
+	}
+	d.nodes = view.NewNodes(view.NodesConfig{
+		Self: d.identity.Node, Started: d.started, Clock: d.platform.Clock, Ledger: d.ledger, Cluster: d.node,
+		Members: func() []api.Member { return d.roster.Current().Members() },
+		Derive:  liveness.NewCalled(names, storage{d.database}.saveCalled).Derive, Conditions: d.health, Log: d.logs.part("health"),
+	})
+	d.graph = view.NewGraph(view.GraphConfig{
+		Ledger: d.ledger, Staleness: d.nodes, Cables: d.cables, Now: d.platform.Clock.Now,
+		TTL: func() (socket, rdma time.Duration) {
+			current := d.live.Current().Measure
+			return current.SocketTTL, current.RDMATTL
+		},
+		Drawn: func() { d.jobs.LinksChanged() },
+		Then: func(built topology.Graph) {
+			d.trips.see(built.RDMACables())
+			d.continued.nudge()
+			d.profiler.Recheck()
+		},
+	})
+	d.shown = view.Shown{Ledger: d.ledger, Nodes: d.nodes, Graph: d.graph, Own: d.health.Shown}
+	return nil
+}
+
+// openEvents makes what keeps the events.
+func (d *daemon) openEvents() {
+	d.events = view.NewEvents(view.EventsConfig{
+		Clock: d.platform.Clock, Ledger: d.ledger, Nodes: d.nodes, Graph: d.graph, Shown: d.shown, Jobs: d.jobs, Begun: d.facts.Begun(),
+	})
+}
+
+// viewHandlers are the methods by which clients see what is derived.
+func (d *daemon) viewHandlers() server.Handlers {
+	return view.Methods{
+		Ledger: d.ledger, Nodes: d.nodes, Graph: d.graph, Events: d.events, Shown: d.shown,
+		// A database that nothing is written to may be damaged all the same: whoever looks finds out.
+		Alive: func() error { return d.database.View(func(store.Reader) error { return nil }) },
+		Reads: func(c *server.Caller) func(api.Principal) bool {
+			by := d.jobCaller(c)
+			return func(whose api.Principal) bool { return by.Admin || access{d}.May(by.Principal, whose) }
+		},
+	}.Handlers()
+}
