@@ -35,8 +35,7 @@ func (d *daemon) handlers(stop context.CancelCauseFunc) server.Handlers {
 	maps.Copy(all, d.measureHandlers())
 	maps.Copy(all, d.clusterHandlers())
 	maps.Copy(all, d.jobHandlers())
-	maps.Copy(all, d.rdmaReadyHandlers())
-	maps.Copy(all, d.rdmaChangeHandlers())
+	maps.Copy(all, d.rdmaHandlers())
 	return all
 }
 
@@ -50,7 +49,7 @@ func invalid(field, format string, args ...any) error {
 // caller is who asks, for the owners.
 func (d *daemon) caller(c *server.Caller) profile.Caller {
 	return profile.Caller{
-		Principal: api.Principal{User: server.UserName(c.UID), Node: d.identity.Node},
+		Principal: c.Principal(),
 		Admin:     c.Class() == api.ClassAdmin,
 	}
 }

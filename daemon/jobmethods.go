@@ -47,7 +47,7 @@ func handleWish[P any](d *daemon, method string, f func(context.Context, job.Cal
 
 // jobCaller is who asks, for the controller.
 func (d *daemon) jobCaller(c *server.Caller) job.Caller {
-	return job.Caller{Principal: api.Principal{User: server.UserName(c.UID), Node: d.identity.Node}, Admin: c.Class() == api.ClassAdmin}
+	return job.Caller{Principal: c.Principal(), Admin: c.Class() == api.ClassAdmin}
 }
 
 // jobSubmit takes a job.

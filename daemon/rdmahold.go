@@ -17,7 +17,7 @@ type lendingInPeace struct{ lendingNow }
 // Allows is the arbiter's.
 func (l lendingInPeace) Allows(p api.Principal) (account string, reason api.Reason) {
 	account, reason = l.lendingNow.Allows(p)
-	if reason == "" && l.d.changes != nil && l.d.changes.Changing() {
+	if reason == "" && l.d.changes.Changing() {
 		reason = api.ReasonRDMAChangeRunning
 	}
 	return account, reason
@@ -73,13 +73,4 @@ func (d *daemon) deviceIsQuiet(ctx context.Context, receptacle api.Receptacle) *
 			return e
 		}
 	}
-}
-
-// isBeingChanged reports whether settings of an end are being made or put back just
-// now. The test that proves a change comes after they are made.
-func (d *daemon) isBeingChanged(end api.LinkEnd) bool {
-	return slices.ContainsFunc(d.changes.Changes(), func(c api.RDMAChange) bool {
-		own, isHere := c.Link.End(d.identity.Node)
-		return isHere && own == end && (c.State == api.RDMAChangeApplying || c.State == api.RDMAChangeUndoing)
-	})
 }

@@ -87,7 +87,7 @@ func (d *daemon) rdmaShown(ctx context.Context, end api.LinkEnd) (device string,
 	if end.Node != d.identity.Node || !found || record.Decode(&now) != nil || now.Device == nil || now.Device.Name == "" {
 		return "", api.Errorf(api.ReasonRDMANoDevice, end.String(), "%s shows no RDMA device.", where)
 	}
-	if d.isBeingChanged(end) {
+	if d.changes.IsChangingEnd(end) {
 		return "", api.Errorf(api.ReasonLinkBusy, end.String(), "RDMA is being changed at %s.", where)
 	}
 	if why, _ := d.deviceRefusal(ctx, []api.Receptacle{end.Receptacle}); why != "" {

@@ -32,6 +32,7 @@ import (
 	"fulmen/daemon/internal/rank/files"
 	"fulmen/daemon/internal/rank/prepare"
 	"fulmen/daemon/internal/rdma"
+	"fulmen/daemon/internal/rdma/trips"
 	"fulmen/daemon/internal/relay/sidechannel"
 	"fulmen/daemon/internal/server"
 	"fulmen/daemon/internal/server/token"
@@ -100,31 +101,31 @@ type daemon struct {
 	printed   *printed
 	channels  *sidechannel.Channels
 	// restart has the daemon begin anew, once everything that runs has ended.
-	restart   func()
-	ledger    *ledger.Ledger
-	writer    *ledger.Writer
-	behind    *behind
-	over      *overQuota
-	health    *health.Health
-	facts     *facts.Owner
-	profiler  *profile.Profiler
-	changes   *rdma.Owner
-	prober    *rdmaprobe.Prober
-	probes    *profile.ProbeCount
-	asking    *profile.Asking
-	cables    *health.Cables
-	graph     *view.Graph
-	shown     view.Shown
-	trips     *trips
-	continued *continued
-	events    *view.Events
-	audit     *audit.Log
-	tokens    *token.Book
-	worker    string
-	program   string  // this one; it is every rank's shim too
-	address   Address // set before clients can connect
-	clock     clockWatch
-	book      *life.Book // nil where it cannot be kept
+	restart  func()
+	ledger   *ledger.Ledger
+	writer   *ledger.Writer
+	behind   *behind
+	over     *overQuota
+	health   *health.Health
+	facts    *facts.Owner
+	profiler *profile.Profiler
+	changes  *rdma.Owner
+	prober   *rdmaprobe.Prober
+	probes   *profile.ProbeCount
+	asking   *profile.Asking
+	cables   *health.Cables
+	graph    *view.Graph
+	shown    view.Shown
+	trips    *trips.Trips
+	requests *trips.Requests
+	events   *view.Events
+	audit    *audit.Log
+	tokens   *token.Book
+	worker   string
+	program  string  // this one; it is every rank's shim too
+	address  Address // set before clients can connect
+	clock    clockWatch
+	book     *life.Book // nil where it cannot be kept
 
 	capabilities native.Capabilities // as they were at the start
 	crossCheck   crossCheck          // nil where there is no second source
@@ -334,7 +335,7 @@ func (d *daemon) openParts(ctx context.Context) error {
 	static := facts.Static{
 		PublicKey: d.identity.Public(), FulmenVersion: d.options.Version, Protocol: api.Protocol, StartedAt: api.TimeOf(d.started),
 		FriendlyName: name, ShortName: d.shortName, Probes: d.probes.Since,
-		Ours: d.isOurService,
+		Ours: func(id string) bool { return d.changes.Ours(id) },
 	}
 	if d.options.Simulation != nil {
 		static.Platform = api.PlatformDarwin // what is simulated are Macs

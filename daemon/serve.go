@@ -10,6 +10,7 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/api/schema"
 	"fulmen/daemon/internal/server"
+	"fulmen/daemon/internal/topology/readiness"
 	"fulmen/daemon/internal/view"
 )
 
@@ -55,8 +56,14 @@ func (d *daemon) serve(ctx context.Context) error {
 	running.Go(func() { _ = d.facts.Run(ctx) })
 	running.Go(func() { d.followInterest(ctx) })
 	running.Go(func() { _ = d.profiler.Run(ctx) })
-	running.Go(func() { _ = d.runChanges(ctx) })
-	running.Go(func() { d.runContinued(ctx) })
+	running.Go(func() { _ = d.changes.Run(ctx, d.ledger, view.GraphKinds()) })
+	running.Go(func() {
+		d.requests.Run(ctx, func() []readiness.Report { graph, _ := d.graph.Latest(); return graph.Readiness() },
+			func(ctx context.Context, by api.Principal, link api.LinkID) error {
+				_, err := d.changes.Enable(ctx, by, link, false, nil)
+				return err
+			}, d.logs.part("rdma"))
+	})
 	running.Go(func() { d.learnMLX(ctx) })
 	running.Go(func() { _ = d.self.Run(ctx) })
 	running.Go(func() { d.watchUse(ctx) })

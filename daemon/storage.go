@@ -8,6 +8,7 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/cluster/discover"
 	"fulmen/daemon/internal/cluster/node"
+	"fulmen/daemon/internal/health"
 	"fulmen/daemon/internal/job"
 	"fulmen/daemon/internal/profile"
 	"fulmen/daemon/internal/server/token"
@@ -255,14 +256,14 @@ func (s storage) saveProbes(run profile.Probes) error {
 }
 
 // loadSuspects reads which RDMA devices may be stuck.
-func (s storage) loadSuspects() (suspects, error) {
-	var kept suspects
+func (s storage) loadSuspects() (health.Suspects, error) {
+	var kept health.Suspects
 	_, err := s.read(bucketNode, keySuspects, &kept)
 	return kept, err
 }
 
 // saveSuspects keeps them.
-func (s storage) saveSuspects(now suspects) error {
+func (s storage) saveSuspects(now health.Suspects) error {
 	return s.db.Update(func(w store.Writer) error { return write(w, bucketNode, keySuspects, now) })
 }
 

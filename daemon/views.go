@@ -12,14 +12,12 @@ import (
 	"fulmen/daemon/internal/view"
 )
 
-// openCables makes what tells of this node's cables, and what follows people's trips.
+// openCables makes what tells of this node's cables.
 func (d *daemon) openCables() {
 	d.cables = health.NewCables(d.health, d.identity.Node, d.platform.Clock, func(err error) {
 		d.logs.part("health").Error("a condition of a cable could not be published", "error", err)
 	})
 	d.onClose(func() error { d.cables.Close(); return nil })
-	d.continued = newContinued(d.platform.Clock)
-	d.trips = &trips{clock: d.platform.Clock}
 }
 
 // openViews makes what follows the members, and the graph of their documents.
@@ -41,8 +39,8 @@ func (d *daemon) openViews() error {
 		},
 		Drawn: func() { d.jobs.LinksChanged() },
 		Then: func(built topology.Graph) {
-			d.trips.see(built.RDMACables())
-			d.continued.nudge()
+			d.trips.See(built.RDMACables())
+			d.requests.Look()
 			d.profiler.Recheck()
 		},
 	})

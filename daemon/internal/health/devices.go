@@ -19,12 +19,30 @@ func (c *Cables) Killed(receptacle api.Receptacle, program string) {
 	}
 }
 
-// KeepSuspects has the devices that may be stuck kept, each time that they change,
-// as the programs that were killed by receptacle: a restart of the daemon mends none.
-func (c *Cables) KeepSuspects(keep func(map[api.Receptacle]string)) {
+// Suspects are the RDMA devices that may be stuck since a program was killed that
+// had them open.
+type Suspects struct {
+	// BootID is the start of the system in which that was: the next one mends them.
+	BootID string `json:"boot_id"`
+	// Programs are the programs, by receptacle.
+	Programs map[api.Receptacle]string `json:"programs"`
+}
+
+// TakeSuspects takes over what was kept of this start of the system, and has it kept
+// each time that it changes: a restart of the daemon mends none.
+func (c *Cables) TakeSuspects(kept Suspects, bootID string, save func(Suspects) error) {
+	if kept.BootID == bootID && bootID != "" {
+		for receptacle, program := range kept.Programs {
+			c.Killed(receptacle, program)
+		}
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.keep = keep
+	c.keep = func(now map[api.Receptacle]string) {
+		if err := save(Suspects{BootID: bootID, Programs: now}); err != nil {
+			c.failed(fmt.Errorf("that an RDMA device may be stuck could not be kept: %w", err))
+		}
+	}
 }
 
 // suspect takes which program may have left a receptacle's device stuck; "" = none.

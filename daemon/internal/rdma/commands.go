@@ -1,4 +1,4 @@
-package daemon
+package rdma
 
 import (
 	"context"
@@ -9,28 +9,30 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/ledger"
-	"fulmen/daemon/internal/server"
+	"fulmen/daemon/internal/rdma/trips"
 	"fulmen/daemon/internal/topology"
 	"fulmen/daemon/internal/topology/readiness"
 )
 
-// rdmaChangeHandlers are the methods that change RDMA, and that tell who did.
-func (d *daemon) rdmaChangeHandlers() server.Handlers {
-	return server.Handlers{
-		"rdma.enable": server.Handle(d.rdmaEnable),
-		"rdma.disable": server.Handle(func(ctx context.Context, c *server.Caller, p api.RDMAChangeParams) (api.RDMAChangeResult, error) {
-			return d.rdmaBack(ctx, c, p, d.changes.Disable)
-		}),
-		"rdma.undo": server.Handle(func(ctx context.Context, c *server.Caller, p api.RDMAChangeParams) (api.RDMAChangeResult, error) {
-			return d.rdmaBack(ctx, c, p, d.changes.Undo)
-		}),
-		"rdma.history": server.Handle(d.rdmaHistory),
-	}
+// Devices knows which RDMA devices of this Mac may be stuck.
+type Devices interface {
+	IsSuspect(receptacle api.Receptacle) bool
+	// Used takes that one works.
+	Used(receptacle api.Receptacle)
 }
 
-// principal is the person who calls.
-func (d *daemon) principal(c *server.Caller) api.Principal {
-	return api.Principal{User: server.UserName(c.UID), Node: d.identity.Node}
+// Commands answer what people ask about RDMA, by the cables of a graph and the names
+// that they give.
+type Commands struct {
+	Owner    *Owner
+	Requests *trips.Requests
+	Trips    *trips.Trips
+	Ledger   *ledger.Ledger
+	Devices  Devices
+	Graph    func() topology.Graph
+	// Find finds the node that a person means; Name is what people call one.
+	Find func(api.NodeRef) (api.NodeID, error)
+	Name func(api.NodeID) string
 }
 
 // changing gathers what a call changes, cable by cable.
@@ -62,12 +64,12 @@ func (g *changing) done() (api.RDMAChangeResult, error) {
 	return g.result, nil
 }
 
-// rdmaEnable enables RDMA on cables, one after the other.
-func (d *daemon) rdmaEnable(ctx context.Context, c *server.Caller, p api.RDMAChangeParams) (api.RDMAChangeResult, error) {
+// Enable enables RDMA on cables, one after the other.
+func (c Commands) Enable(ctx context.Context, by api.Principal, p api.RDMAChangeParams) (api.RDMAChangeResult, error) {
 	if err := oneWay(p); err != nil {
 		return api.RDMAChangeResult{}, err
 	}
-	reports, err := d.toEnable(p)
+	reports, err := c.toEnable(p)
 	if err != nil {
 		return api.RDMAChangeResult{}, err
 	}
@@ -75,17 +77,17 @@ func (d *daemon) rdmaEnable(ctx context.Context, c *server.Caller, p api.RDMACha
 	var taken []netip.Prefix // by the cables before, in a dry run
 	for _, report := range reports {
 		if fault := readiness.Refusal(report); fault != nil {
-			if !p.DryRun && d.continued.want(report, d.principal(c)) {
-				goesOn(fault)
+			if !p.DryRun && c.Requests.Add(report, by) {
+				trips.GoesOn(fault)
 			}
 			all.take(nil, fault)
 			continue
 		}
 		if report.Verdict == api.RDMAReady && !readiness.IsAdvised(report) {
-			all.take(d.changesOf(report.Link), nil)
+			all.take(c.changesOf(report.Link), nil)
 			continue
 		}
-		changes, err := d.changes.Enable(ctx, d.principal(c), report.Link, p.DryRun, taken)
+		changes, err := c.Owner.Enable(ctx, by, report.Link, p.DryRun, taken)
 		for _, one := range changes {
 			if p.DryRun && one.Address.IsValid() {
 				taken = append(taken, one.Address.Masked())
@@ -105,15 +107,15 @@ func oneWay(p api.RDMAChangeParams) error {
 }
 
 // toEnable are the cables that a person means.
-func (d *daemon) toEnable(p api.RDMAChangeParams) ([]readiness.Report, error) {
-	graph := d.graph.Build()
+func (c Commands) toEnable(p api.RDMAChangeParams) ([]readiness.Report, error) {
+	graph := c.Graph()
 	cables, reports := graph.List().Cables, graph.Readiness()
 	if p.AllReady {
 		return slices.DeleteFunc(reports, func(r readiness.Report) bool { return r.Verdict != api.RDMACanEnable || !r.Link.Valid() }), nil
 	}
 	var wanted []readiness.Report
 	for _, ref := range p.Links {
-		cable, err := topology.FindCable(cables, ref, d.find)
+		cable, err := topology.FindCable(cables, ref, c.Find)
 		if err != nil {
 			return nil, err
 		}
@@ -124,25 +126,35 @@ func (d *daemon) toEnable(p api.RDMAChangeParams) ([]readiness.Report, error) {
 }
 
 // changesOf are what the ends of a cable say of it, where something is in force.
-func (d *daemon) changesOf(link api.LinkID) []api.NodeRDMAChange {
+func (c Commands) changesOf(link api.LinkID) []api.NodeRDMAChange {
 	var all []api.NodeRDMAChange
 	for _, node := range []api.NodeID{link.Low.Node, link.High.Node} {
-		if one, known := d.changeOf(node, link); known && one.State != api.RDMAChangeUndone {
+		if one, known := ChangeOf(c.Ledger, node, link); known && one.State != api.RDMAChangeUndone {
 			all = append(all, api.NodeRDMAChange{Node: node, RDMAChange: one})
 		}
 	}
 	return all
 }
 
-// rdmaBack puts changes back.
-func (d *daemon) rdmaBack(ctx context.Context, c *server.Caller, p api.RDMAChangeParams,
+// Disable switches RDMA off on cables.
+func (c Commands) Disable(ctx context.Context, by api.Principal, p api.RDMAChangeParams) (api.RDMAChangeResult, error) {
+	return c.back(ctx, by, p, c.Owner.Disable)
+}
+
+// Undo puts cables back as they were.
+func (c Commands) Undo(ctx context.Context, by api.Principal, p api.RDMAChangeParams) (api.RDMAChangeResult, error) {
+	return c.back(ctx, by, p, c.Owner.Undo)
+}
+
+// back puts changes back.
+func (c Commands) back(ctx context.Context, by api.Principal, p api.RDMAChangeParams,
 	back func(context.Context, api.Principal, api.LinkID) ([]api.NodeRDMAChange, error),
 ) (api.RDMAChangeResult, error) {
 	if err := oneWay(p); err != nil {
 		return api.RDMAChangeResult{}, err
 	}
-	links, err := d.toPutBack(p)
-	if d.forgetWanted(p) && errors.Is(err, api.ReasonRDMANothingToUndo) {
+	links, err := c.toPutBack(p)
+	if c.forgetWanted(p) && errors.Is(err, api.ReasonRDMANothingToUndo) {
 		err = nil // that was all
 	}
 	if err != nil {
@@ -151,23 +163,23 @@ func (d *daemon) rdmaBack(ctx context.Context, c *server.Caller, p api.RDMAChang
 	var all changing
 	for _, link := range links {
 		if p.DryRun {
-			all.take(d.changesOf(link), nil)
+			all.take(c.changesOf(link), nil)
 			continue
 		}
-		all.take(back(ctx, d.principal(c), link))
+		all.take(back(ctx, by, link))
 	}
 	return all.done()
 }
 
 // forgetWanted forgets that RDMA was asked for on cables that still wait for a trip,
 // and reports whether it was.
-func (d *daemon) forgetWanted(p api.RDMAChangeParams) bool {
+func (c Commands) forgetWanted(p api.RDMAChangeParams) bool {
 	if p.DryRun {
 		return false
 	}
-	return d.continued.forget(func(link api.LinkID) bool {
+	return c.Requests.Forget(func(link api.LinkID) bool {
 		return p.AllReady || slices.ContainsFunc(p.Links, func(ref api.LinkRef) bool {
-			ends, err := d.endsOf(ref)
+			ends, err := c.endsOf(ref)
 			return err == nil && !slices.ContainsFunc(ends, func(e api.LinkEnd) bool { return link.Low != e && link.High != e })
 		})
 	})
@@ -175,20 +187,20 @@ func (d *daemon) forgetWanted(p api.RDMAChangeParams) bool {
 
 // toPutBack are the cables that a person means, of those that something was
 // changed on.
-func (d *daemon) toPutBack(p api.RDMAChangeParams) ([]api.LinkID, error) {
-	changed := d.changedLinks()
+func (c Commands) toPutBack(p api.RDMAChangeParams) ([]api.LinkID, error) {
+	changed := c.changedLinks()
 	if p.AllReady {
 		return changed, nil
 	}
 	var wanted []api.LinkID
 	for _, ref := range p.Links {
 		var found []api.LinkID
-		ends, err := d.endsOf(ref)
+		ends, err := c.endsOf(ref)
 		if err != nil {
 			return nil, err
 		}
 		for _, link := range changed {
-			if slices.IndexFunc(ends, func(e api.LinkEnd) bool { return !d.isEnd(link, e) }) < 0 {
+			if slices.IndexFunc(ends, func(e api.LinkEnd) bool { return !c.isEnd(link, e) }) < 0 {
 				found = append(found, link)
 			}
 		}
@@ -204,9 +216,9 @@ func (d *daemon) toPutBack(p api.RDMAChangeParams) ([]api.LinkID, error) {
 	return wanted, nil
 }
 
-func (d *daemon) endsOf(ref api.LinkRef) (ends []api.LinkEnd, err error) {
+func (c Commands) endsOf(ref api.LinkRef) (ends []api.LinkEnd, err error) {
 	for part := range strings.SplitSeq(string(ref), "~") {
-		end, err := topology.FindEnd(part, d.find)
+		end, err := topology.FindEnd(part, c.Find)
 		if err != nil {
 			return nil, err
 		}
@@ -217,12 +229,12 @@ func (d *daemon) endsOf(ref api.LinkRef) (ends []api.LinkEnd, err error) {
 
 // isEnd reports whether a cable has an end, also one that this node changed under
 // a former key.
-func (d *daemon) isEnd(link api.LinkID, end api.LinkEnd) bool {
+func (c Commands) isEnd(link api.LinkID, end api.LinkEnd) bool {
 	if link.Low == end || link.High == end {
 		return true
 	}
-	for _, held := range d.changes.Held() {
-		if held.Link == link && end.Node == d.identity.Node && end.Receptacle == held.End.Receptacle {
+	for _, held := range c.Owner.Held() {
+		if held.Link == link && end.Node == c.Ledger.Node() && end.Receptacle == held.End.Receptacle {
 			return true
 		}
 	}
@@ -230,12 +242,12 @@ func (d *daemon) isEnd(link api.LinkID, end api.LinkEnd) bool {
 }
 
 // changedLinks are the cables of which something can be put back, at any member.
-func (d *daemon) changedLinks() []api.LinkID {
+func (c Commands) changedLinks() []api.LinkID {
 	var all []api.LinkID
-	for _, held := range d.changes.Held() {
+	for _, held := range c.Owner.Held() {
 		all = append(all, held.Link)
 	}
-	for _, record := range d.ledger.List(ledger.Filter{Kinds: []api.Kind{api.KindRDMAChange}}) {
+	for _, record := range c.Ledger.List(ledger.Filter{Kinds: []api.Kind{api.KindRDMAChange}}) {
 		var one api.RDMAChange
 		if record.Decode(&one) == nil && one.State != api.RDMAChangeUndone {
 			all = append(all, one.Link)
@@ -245,16 +257,16 @@ func (d *daemon) changedLinks() []api.LinkID {
 	return slices.Compact(all)
 }
 
-// rdmaHistory is the audit log of this node.
-func (d *daemon) rdmaHistory(_ context.Context, _ *server.Caller, p api.RDMAHistoryParams) (api.RDMAHistoryResult, error) {
+// History is the audit log of this node.
+func (c Commands) History(p api.RDMAHistoryParams) (api.RDMAHistoryResult, error) {
 	if p.Link == "" {
-		return api.RDMAHistoryResult{Changes: d.changes.History(nil)}, nil
+		return api.RDMAHistoryResult{Changes: c.Owner.History(nil)}, nil
 	}
-	ends, err := d.endsOf(p.Link)
+	ends, err := c.endsOf(p.Link)
 	if err != nil {
 		return api.RDMAHistoryResult{}, err
 	}
-	return api.RDMAHistoryResult{Changes: d.changes.History(func(c api.RDMAChange) bool {
-		return slices.IndexFunc(ends, func(e api.LinkEnd) bool { return c.Link.Low != e && c.Link.High != e }) < 0
+	return api.RDMAHistoryResult{Changes: c.Owner.History(func(one api.RDMAChange) bool {
+		return slices.IndexFunc(ends, func(e api.LinkEnd) bool { return one.Link.Low != e && one.Link.High != e }) < 0
 	})}, nil
 }
