@@ -43,7 +43,7 @@ func (d *daemon) auditCall(ctx context.Context, c *server.Caller, m api.MethodIn
 		if e.Of = d.ownerOf(ctx, params); !e.Of.Valid() || e.Of == e.By {
 			return nil
 		}
-		if (access{d}).May(e.By, e.Of) {
+		if d.lending.May(e.By, e.Of) {
 			e.Why, e.Account = api.AuditMappedAccount, e.By.User
 		}
 	}

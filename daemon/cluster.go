@@ -21,7 +21,7 @@ import (
 func (d *daemon) openCluster() error {
 	records := storage{d.database}
 	log := d.logs.part("cluster")
-	_, idle := d.unused(context.Background())
+	_, idle := policy.Unused(context.Background(), d.platform.Facts)
 	var err error
 	d.policy, err = policy.Open(policy.Options{
 		Node: d.identity.Node, Cluster: d.roster.Cluster(), IsMember: d.roster.IsMember, Store: records,
@@ -32,6 +32,7 @@ func (d *daemon) openCluster() error {
 		return err
 	}
 	d.onClose(d.policy.Close)
+	d.lending = policy.Now{Policy: d.policy, Ledger: d.ledger, Facts: d.platform.Facts}
 	d.openGate()
 	current := d.live.Current()
 	d.node, err = node.New(node.Options{

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"syscall"
+	"time"
 
 	"fulmen/daemon/api"
 	"fulmen/native"
@@ -63,6 +64,9 @@ func (d *daemon) handshake(ref api.RankRef, now api.Handshake) {
 		}
 	}
 }
+
+// deviceReadWithin bounds the reading of RDMA devices of which one may be stuck.
+const deviceReadWithin = time.Second
 
 // deviceRefusal says why the RDMA device of a receptacle that may be stuck cannot be
 // lent: its port is read anew.

@@ -16,7 +16,7 @@ func (d *daemon) openGate() {
 		Self: d.identity.Node, Electors: node.Electors{Holder: d.roster},
 		Known: func(id api.JobID) (gate.Known, bool) { return d.jobs.Asked(id) },
 		Bound: func(s api.Step, a api.Act) bool { return d.jobs.Bound(s, a) },
-		Maps:  d.maps, Cable: d.leadsTo, Record: d.auditPeer, Clock: d.platform.Clock, Log: d.logs.part("gate"),
+		Maps:  d.lending.Maps, Cable: d.leadsTo, Record: d.auditPeer, Clock: d.platform.Clock, Log: d.logs.part("gate"),
 	})
 }
 
@@ -27,7 +27,7 @@ func (d *daemon) auditPeer(e gate.Entry) {
 	if e.Refused != "" {
 		entry.Why = api.AuditRefused
 	}
-	if account, reason := (lendingNow{d}).Allows(e.Of); reason == "" {
+	if account, reason := d.lending.Allows(e.Of); reason == "" {
 		entry.Account = account
 	}
 	d.audit.Record(entry)

@@ -17,6 +17,8 @@ import (
 	"fulmen/daemon/internal/cluster"
 	"fulmen/daemon/internal/cluster/node"
 	"fulmen/daemon/internal/gate"
+	"fulmen/daemon/internal/grant"
+	"fulmen/daemon/internal/grant/lend"
 	"fulmen/daemon/internal/job"
 	"fulmen/daemon/internal/job/attach"
 	"fulmen/daemon/internal/job/beat"
@@ -52,7 +54,15 @@ func (d *daemon) openJobs() error {
 		}
 	}
 	d.peers = peer.New(d.identity.Node, d.node, d.gate)
-	d.openGrants()
+	d.grants = lend.New(lend.Config{
+		Self: d.identity.Node, Clock: d.platform.Clock, Ledger: d.ledger, Documents: d.owner("grant", api.KindGrant), Facts: d.platform.Facts,
+		Peers: d.peers, Policy: d.lending, Sharing: d.policy.Sharing, IsChanging: func() bool { return d.changes.Changing() },
+		Device: d.deviceRefusal, Obstacle: d.obstacle, Ranks: d.liveRanks,
+		Job:     func(id api.JobID) (api.JobSpec, bool) { spec, _, found := d.specOf(id); return spec, found },
+		GPUWait: func() time.Duration { return d.live.Current().Times.GPUWait }, Lease: d.live.Current().Times.Lease,
+		Name: d.shortNameOf, Log: d.logs.part("grant"),
+	})
+	d.onClose(func() error { d.grants.Close(); return nil })
 	d.openRelay()
 	d.openChannels()
 	d.preparer = prepare.New(prepare.Config{
@@ -76,8 +86,13 @@ func (d *daemon) openJobs() error {
 	d.printed = &printed{raise: d.raise, clear: d.clear, now: d.platform.Clock.Now}
 	d.ranks = rank.New(rank.Config{
 		Node: d.identity.Node, Cluster: d.roster.Cluster, Clock: d.platform.Clock, Peers: d.peers,
-		Jobs: d.ledger, Deleted: d.isDeleted, Documents: d.owner("rank", api.KindRank), Grants: d.grants, RestoreGrant: d.grants.restore,
-		Policy: lendingNow{d}, Preparer: d.preparer, Fetch: d.fetch, Supervisor: d.platform.Supervisor, ShimAsAccount: shimsAreAccounts,
+		Jobs: d.ledger, Deleted: d.isDeleted, Documents: d.owner("rank", api.KindRank), Grants: d.grants, RestoreGrant: func(of rank.Grant) error {
+			return d.grants.Restore(grant.Request{
+				Holder: grant.ForRank(of.Rank), Epoch: of.Epoch, Principal: of.Principal, GPU: of.GPU, MemoryBytes: of.MemoryBytes,
+				Receptacles: of.Receptacles, Lease: of.Lease,
+			})
+		},
+		Policy: d.lending, Preparer: d.preparer, Fetch: d.fetch, Supervisor: d.platform.Supervisor, ShimAsAccount: shimsAreAccounts,
 		Program: self, Folder: d.folders.JobsFolder(), Runtime: ranks, Listen: d.listenFor(),
 		Preparing: func() time.Duration { return times().Preparing }, Starting: func() time.Duration { return times().Starting }, Grace: func() time.Duration { return times().Grace },
 		Channels: channels{d.channels}, Handshake: func() time.Duration { return times().Handshake },
@@ -94,7 +109,7 @@ func (d *daemon) openJobs() error {
 	d.peers.HandleCall(gate.HandleHome(gate.Preflight, d.peerPreflight))
 	d.jobs, err = job.New(job.Config{
 		Node: d.identity.Node, Key: d.identity.Key(), Electors: node.Electors{Holder: d.roster}, Roster: d.rosterHeads, Memory: storage{d.database}, Clock: d.platform.Clock,
-		Peers: d.peers, Ledger: d.ledger, Documents: d.owner("job", api.KindJob), Settle: d.behind.Flush, Sight: sight{d}, Access: access{d}, Beats: beats{d},
+		Peers: d.peers, Ledger: d.ledger, Documents: d.owner("job", api.KindJob), Settle: d.behind.Flush, Sight: sight{d}, Access: d.lending, Beats: beats{d},
 		Planner: planner{d}, Cables: d.graph.CablesNow,
 		Unfit: func(plan api.Plan, mlx map[api.NodeID]api.ProgramMLX) (faults, notes []api.Cause) {
 			return placement.Unfit(plan, mlx, d.shortNameOf)
@@ -111,11 +126,20 @@ func (d *daemon) openJobs() error {
 	}
 	d.roster.OnChange(d.membersChanged)
 	d.attach = attach.New(attach.Config{
-		Clock: d.platform.Clock, Peers: d.peers, Ledger: d.ledger, Counts: d.jobs.Counts, May: access{d}.May, Name: d.shortNameOf, Lost: d.inputLost, Log: d.logs.part("job"),
+		Clock: d.platform.Clock, Peers: d.peers, Ledger: d.ledger, Counts: d.jobs.Counts, May: d.lending.May, Name: d.shortNameOf, Lost: d.inputLost, Log: d.logs.part("job"),
 	})
 	d.onClose(func() error { d.attach.Close(); return nil })
 	d.attended = newAttended(d.platform.Clock, d.clientGone)
 	return nil
+}
+
+// liveRanks are the ranks that run here.
+func (d *daemon) liveRanks() []api.RankRef {
+	var all []api.RankRef
+	for _, live := range d.ranks.Live() {
+		all = append(all, live.Rank)
+	}
+	return all
 }
 
 // spawned hears of a rank's program that runs.
@@ -162,7 +186,7 @@ func (d *daemon) runJobs(ctx context.Context) error {
 	if err := d.ranks.Restore(ctx); err != nil {
 		return err
 	}
-	if err := d.grants.forgetFormer(); err != nil {
+	if err := d.grants.ForgetFormer(); err != nil {
 		return err
 	}
 	d.expectClients()
@@ -245,7 +269,7 @@ func (d *daemon) peerPreflight(ctx context.Context, home gate.Home, p api.PeerPr
 		}
 	}
 	answer := api.Preflight{Node: d.identity.Node}
-	name, reason := lendingNow{d}.Allows(principal)
+	name, reason := d.lending.Allows(principal)
 	if reason != "" {
 		answer.Problems = []api.Cause{api.NewError(reason, principal.User+" of "+d.shortNameOf(principal.Node)).Cause()}
 		return answer, nil
@@ -316,7 +340,7 @@ func (d *daemon) mayFetch(job gate.Known) (folder, user string, err error) {
 	if spec.Principal.Node != d.identity.Node || !spec.Program.Sync {
 		return "", "", api.NewError(api.ReasonNotYourJob, string(spec.Job))
 	}
-	account, reason := lendingNow{d}.Allows(spec.Principal)
+	account, reason := d.lending.Allows(spec.Principal)
 	if reason != "" {
 		return "", "", api.NewError(reason, spec.Principal.User)
 	}

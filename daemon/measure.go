@@ -22,7 +22,7 @@ func (d *daemon) openMeasurements() {
 	prober := probe.New(probe.Config{
 		Peers: d.peers, Sockets: d.platform.Sockets, Clock: d.platform.Clock, Key: d.identity.Key(),
 		Members: func(id api.NodeID) ([]byte, bool) { return d.publicKey(id) },
-		Leave:   d.grants.leave, Interface: d.interfaceOf, Log: d.logs.part("profile"),
+		Leave:   d.grants.Visit, Interface: d.interfaceOf, Log: d.logs.part("profile"),
 	})
 	d.onClose(func() error { prober.Close(); return nil })
 	d.openProber()
@@ -38,7 +38,7 @@ func (d *daemon) openMeasurements() {
 	config := profile.Config{
 		Node: d.identity.Node, Clock: d.platform.Clock, Documents: d.realDocuments(), Conditions: d.health,
 		Worker: d.worker, Launch: d.launch, Env: workerEnvironment(os.Environ()), Circumstances: d.circumstances,
-		Turn: d.grants.turn, Resolve: d.find, Log: d.logs.part("profile"),
+		Turn: d.grants.Turn, Resolve: d.find, Log: d.logs.part("profile"),
 		Peers: d.peers, Reached: sight{d}.Reached, Paths: paths.List, Subjects: d.subjects, Probe: probeWith(prober),
 		ProbeRDMA: d.probeRDMA,
 		Wanted:    func(kind api.Kind) bool { return d.ledger.Interested(kind, d.identity.Node) },

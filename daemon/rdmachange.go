@@ -20,7 +20,7 @@ func (d *daemon) openChanges() {
 		Documents: claiming{d.owner("rdma", api.KindRDMAChange), d}, Conditions: d.health,
 		Allowed: d.policy.AllowsRDMAChange, Check: func(link api.LinkID) *api.Error {
 			return rdma.MayEnable(d.graph.Build(), link, d.shortNameOf(d.identity.Node))
-		}, Able: d.able, Busy: d.changeDisturbs, Quiet: d.deviceIsQuiet,
+		}, Able: d.able, Busy: d.grants.Disturbed, Quiet: d.grants.Quiet,
 		Others: func(node api.NodeID, link api.LinkID) (api.RDMAChange, bool) {
 			return rdma.ChangeOf(d.ledger, node, link)
 		}, Name: d.shortNameOf, Prove: d.probeCable, Idle: d.grants.Recheck, Log: d.logs.part("rdma"),

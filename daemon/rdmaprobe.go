@@ -21,7 +21,7 @@ import (
 func (d *daemon) openProber() {
 	config := rdmaprobe.Config{
 		Node: d.identity.Node, Clock: d.platform.Clock, Peers: d.peers, Channels: probeChannels{d.channels},
-		Ready: d.rdmaReady, Hold: d.grants.lend, Worker: d.worker, Env: workerEnvironment(os.Environ()), Folder: d.folders.Runtime,
+		Ready: d.rdmaReady, Hold: d.grants.VisitRDMA, Worker: d.worker, Env: workerEnvironment(os.Environ()), Folder: d.folders.Runtime,
 		Launch: d.launch,
 		Opened: d.probeOpened,
 		Used:   func(r api.Receptacle) { d.cables.Used(r) },

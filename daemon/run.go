@@ -19,6 +19,7 @@ import (
 	"fulmen/daemon/internal/config"
 	"fulmen/daemon/internal/facts"
 	"fulmen/daemon/internal/gate"
+	"fulmen/daemon/internal/grant/lend"
 	"fulmen/daemon/internal/health"
 	"fulmen/daemon/internal/home"
 	"fulmen/daemon/internal/job"
@@ -89,7 +90,8 @@ type daemon struct {
 	self      *policy.Self
 	nodes     *view.Nodes
 	peers     *peer.Peers
-	grants    *grants
+	lending   policy.Now
+	grants    *lend.Lender
 	preparer  *prepare.Preparer
 	planning  view.NodeCache // for plans
 	files     *files.Files

@@ -25,7 +25,7 @@ func (d *daemon) serve(ctx context.Context) error {
 	}
 	d.address = address
 	config := server.Config{
-		URL: address.URL, Handlers: d.handlers(stop), Facts: view.State{Ledger: d.ledger, Nodes: d.nodes, Sees: access{d}.sees}, Tokens: d.tokens, Owner: d.platform.Processes.Owner, Clock: d.platform.Clock,
+		URL: address.URL, Handlers: d.handlers(stop), Facts: view.State{Ledger: d.ledger, Nodes: d.nodes, Sees: d.sees}, Tokens: d.tokens, Owner: d.platform.Processes.Owner, Clock: d.platform.Clock,
 		Log: d.logs.part("server"), Node: d.identity.Node, Mode: d.folders.Mode, UID: uint32(os.Getuid()), Version: d.options.Version, Schema: schema.JSON(), Assets: dashboard.Files(),
 		Limits: server.Limits{Clients: d.live.Current().Limits.Clients, FeedBytes: d.live.Current().Limits.OutboxBytes},
 	}
@@ -66,7 +66,7 @@ func (d *daemon) serve(ctx context.Context) error {
 	})
 	running.Go(func() { d.learnMLX(ctx) })
 	running.Go(func() { _ = d.self.Run(ctx) })
-	running.Go(func() { d.watchUse(ctx) })
+	running.Go(func() { d.lending.WatchUse(ctx, d.platform.Clock, d.self) })
 	running.Go(func() {
 		if err := d.nodes.Run(ctx); ctx.Err() == nil {
 			stop(err)

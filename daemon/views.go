@@ -63,7 +63,7 @@ func (d *daemon) viewHandlers() server.Handlers {
 		Alive: func() error { return d.database.View(func(store.Reader) error { return nil }) },
 		Reads: func(c *server.Caller) func(api.Principal) bool {
 			by := d.jobCaller(c)
-			return func(whose api.Principal) bool { return by.Admin || access{d}.May(by.Principal, whose) }
+			return func(whose api.Principal) bool { return by.Admin || d.lending.May(by.Principal, whose) }
 		},
 	}.Handlers()
 }

@@ -1,4 +1,4 @@
-package daemon
+package policy
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/cluster/policy"
 	"fulmen/native/nativetest"
 )
 
@@ -22,7 +21,7 @@ func TestUseIsWatchedWhileItMatters(t *testing.T) {
 		rules := api.Sharing{IdleAfterS: 60}
 		changes := make(chan struct{})
 		unused, looks := new(5.0), 0
-		said := policy.Use{}
+		said := Use{}
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		go func() {
@@ -41,7 +40,7 @@ func TestUseIsWatchedWhileItMatters(t *testing.T) {
 					}
 					return unused, ""
 				},
-				say: func(u policy.Use) error { said = u; return nil },
+				say: func(u Use) error { said = u; return nil },
 			}.run(ctx)
 		}()
 		synctest.Wait()

@@ -1,4 +1,4 @@
-package daemon
+package lend
 
 import (
 	"context"
@@ -22,8 +22,8 @@ const (
 	leaveWait = 2 * time.Second
 )
 
-// turn has a measurement wait until it has the node to itself.
-func (g *grants) turn(wait, hold context.Context, id api.MeasureID, receptacles []api.Receptacle, waiting func(why api.Reason, on string)) (held context.Context, release func(), err error) {
+// Turn has a measurement wait until it has the node to itself.
+func (g *Lender) Turn(wait, hold context.Context, id api.MeasureID, receptacles []api.Receptacle, waiting func(why api.Reason, on string)) (held context.Context, release func(), err error) {
 	holder := grant.ForMeasure(id)
 	g.readGPU(wait)
 	for stand := time.Duration(0); ; stand = turnWait {
@@ -46,10 +46,10 @@ func (g *grants) turn(wait, hold context.Context, id api.MeasureID, receptacles 
 
 // untilNeeded is a context that ends when a job waits for what a measurement of
 // this node holds: work goes first.
-func (g *grants) untilNeeded(ctx context.Context) (held context.Context, stop func()) {
+func (g *Lender) untilNeeded(ctx context.Context) (held context.Context, stop func()) {
 	held, cancel := context.WithCancelCause(ctx)
-	found, watcher := g.daemon.ledger.Watch(ledger.WatchOptions{Name: "measurement", Passive: true,
-		Filter: ledger.Filter{Kinds: []api.Kind{api.KindGrant}, Nodes: []api.NodeID{g.daemon.identity.Node}}})
+	found, watcher := g.cfg.Ledger.Watch(ledger.WatchOptions{Name: "measurement", Passive: true,
+		Filter: ledger.Filter{Kinds: []api.Kind{api.KindGrant}, Nodes: []api.NodeID{g.cfg.Self}}})
 	go func() {
 		for {
 			for _, record := range found {
@@ -58,7 +58,7 @@ func (g *grants) untilNeeded(ctx context.Context) (held context.Context, stop fu
 				if err != nil || h.IsMeasure() || record.Decode(&one) != nil || one.State != api.GrantWaiting {
 					continue
 				}
-				e := api.NewError(api.ReasonJobHasNode, string(g.daemon.identity.Node))
+				e := api.NewError(api.ReasonJobHasNode, string(g.cfg.Self))
 				e.Data.WaitingFor = g.jobOf(h)
 				cancel(e)
 				return
@@ -73,12 +73,12 @@ func (g *grants) untilNeeded(ctx context.Context) (held context.Context, stop fu
 	return held, func() { cancel(nil); watcher.Close() }
 }
 
-// leave takes what another node's measurement of a path to this one needs here.
-func (g *grants) leave(ctx context.Context, from api.NodeID, p api.PeerMeasureParams) (release func(), err error) {
-	if from == g.daemon.identity.Node {
+// Visit takes what another node's measurement of a path to this one needs here.
+func (g *Lender) Visit(ctx context.Context, from api.NodeID, p api.PeerMeasureParams) (release func(), err error) {
+	if from == g.cfg.Self {
 		return func() {}, nil // it holds this node already
 	}
-	if why := g.daemon.obstacle(ctx); why != nil {
+	if why := g.cfg.Obstacle(ctx); why != nil {
 		return nil, why
 	}
 	holder := grant.ForMeasure(p.Measurement)
@@ -97,9 +97,9 @@ func (g *grants) leave(ctx context.Context, from api.NodeID, p api.PeerMeasurePa
 	return nil, g.inTheWay(got)
 }
 
-// lend takes what another node's test of a cable over RDMA needs here. A job waits
+// VisitRDMA takes what another node's test of a cable over RDMA needs here. A job waits
 // the seconds until it ends: what is killed may leave the device in disorder.
-func (g *grants) lend(ctx context.Context, _ api.NodeID, id api.MeasureID, receptacle api.Receptacle) (release func(), err error) {
+func (g *Lender) VisitRDMA(ctx context.Context, _ api.NodeID, id api.MeasureID, receptacle api.Receptacle) (release func(), err error) {
 	holder := grant.ForMeasure(id)
 	g.readGPU(ctx)
 	got, err := g.Ask(ctx, grant.Request{
@@ -115,14 +115,14 @@ func (g *grants) lend(ctx context.Context, _ api.NodeID, id api.MeasureID, recep
 }
 
 // inTheWay is why another node's measurement has to wait here, and on whom.
-func (g *grants) inTheWay(got api.Grant) error {
-	e := api.NewError(got.Reason, string(g.daemon.identity.Node))
-	e.Data.WaitingFor = g.named(got) + " on " + g.daemon.shortNameOf(g.daemon.identity.Node)
+func (g *Lender) inTheWay(got api.Grant) error {
+	e := api.NewError(got.Reason, string(g.cfg.Self))
+	e.Data.WaitingFor = g.named(got) + " on " + g.cfg.Name(g.cfg.Self)
 	return e
 }
 
 // named says on whom somebody waits, for people.
-func (g *grants) named(got api.Grant) string {
+func (g *Lender) named(got api.Grant) string {
 	h, err := grant.ParseHolder(got.WaitingFor)
 	switch {
 	case err == nil && h.IsMeasure():
@@ -136,8 +136,8 @@ func (g *grants) named(got api.Grant) string {
 }
 
 // jobOf is the job of a rank, for people.
-func (g *grants) jobOf(h grant.Holder) string {
-	if spec, _, found := g.daemon.specOf(h.Rank.Job); found {
+func (g *Lender) jobOf(h grant.Holder) string {
+	if spec, found := g.cfg.Job(h.Rank.Job); found {
 		return "job " + string(h.Rank.Job) + " of " + spec.Principal.User
 	}
 	return "job " + string(h.Rank.Job)
