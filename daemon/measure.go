@@ -11,6 +11,8 @@ import (
 	"fulmen/daemon/internal/ledger"
 	"fulmen/daemon/internal/profile"
 	"fulmen/daemon/internal/profile/probe"
+	"fulmen/daemon/internal/profile/rdmaprobe"
+	"fulmen/daemon/internal/relay/sidechannel"
 	"fulmen/daemon/internal/simulate"
 	"fulmen/daemon/internal/topology"
 	"fulmen/native"
@@ -27,7 +29,7 @@ func (d *daemon) openMeasurements() {
 	d.onClose(func() error { prober.Close(); return nil })
 	d.openProber()
 	ways := profile.PathsConfig{
-		Node: d.identity.Node, Clock: d.platform.Clock, Graph: d.graph.Latest, Members: d.roster.Members, Probes: d.probesOf,
+		Node: d.identity.Node, Clock: d.platform.Clock, Graph: d.graph.Latest, Members: d.roster.Members, Probes: func(end api.LinkEnd) int { return profile.ProbesOf(d.ledger, end) },
 		Aged: func() { d.profiler.Recheck() }, Loopback: simulate.LoopbackInterface, LoopbackAddress: simulate.Loopback(),
 	}
 	if simulation := d.options.Simulation; simulation != nil {
@@ -39,8 +41,8 @@ func (d *daemon) openMeasurements() {
 		Node: d.identity.Node, Clock: d.platform.Clock, Documents: d.realDocuments(), Conditions: d.health,
 		Worker: d.worker, Launch: d.launch, Env: workerEnvironment(os.Environ()), Circumstances: d.circumstances,
 		Turn: d.grants.Turn, Resolve: d.find, Log: d.logs.part("profile"),
-		Peers: d.peers, Reached: sight{d}.Reached, Paths: paths.List, Subjects: d.subjects, Probe: probeWith(prober),
-		ProbeRDMA: d.probeRDMA,
+		Peers: d.peers, Reached: sight{d}.Reached, Paths: paths.List, Subjects: d.subjects, Probe: prober.Read,
+		ProbeRDMA: d.prober.Read,
 		Wanted:    func(kind api.Kind) bool { return d.ledger.Interested(kind, d.identity.Node) },
 		Obstacle:  d.obstacle, System: d.system, Name: d.shortNameOf,
 		TTL: func() (gpu, socket time.Duration) {
@@ -125,19 +127,40 @@ func (d *daemon) interfaceOf(sink netip.Addr) (iface string, ok bool) {
 	return "", false
 }
 
-// probeWith is the prober in the form that the profiler has use for.
-func probeWith(prober *probe.Prober) profile.Probe {
-	return func(ctx context.Context, id api.MeasureID, path profile.Path, full bool, progress func(string, float64)) (profile.Reading, error) {
-		amount := probe.AmountRefresh
-		if full {
-			amount = probe.AmountFull
-		}
-		r, err := prober.Measure(ctx, id, probe.Path{
-			Peer: path.Peer, Interface: path.Interface, Source: path.Source, Sink: path.Sink, Streams: path.Streams,
-		}, amount, progress)
-		return profile.Reading{
-			UpBitsPerS: r.UpBitsPerS, DownBitsPerS: r.DownBitsPerS, RTTUS: r.RTTUS, JitterUS: r.JitterUS, LossRatio: r.LossRatio,
-			RTTSamples: r.RTTSamples, Streams: r.Streams, MovedBytes: r.MovedBytes,
-		}, err
+// openProber makes what tests cables over RDMA.
+func (d *daemon) openProber() {
+	shown := rdmaprobe.Shown{
+		Ledger: d.ledger, Clock: d.platform.Clock, Reread: func() { d.facts.Reread(native.AreaRDMA) }, Refused: d.deviceRefusal,
+		IsChanging:  func(end api.LinkEnd) bool { return d.changes.IsChangingEnd(end) },
+		IsRehearsal: d.options.Simulation != nil, Name: d.shortNameOf,
 	}
+	config := rdmaprobe.Config{
+		Node: d.identity.Node, Clock: d.platform.Clock, Peers: d.peers, Channels: probeChannels{d.channels},
+		Ready: shown.Ready, Hold: d.grants.VisitRDMA, Worker: d.worker, Env: workerEnvironment(os.Environ()), Folder: d.folders.Runtime,
+		Launch: d.launch,
+		Opened: d.probeOpened,
+		Used:   d.cables.Used,
+		Killed: func(r api.Receptacle) { d.cables.Killed(r, "a test of the cable") },
+		Name:   d.shortNameOf, Log: d.logs.part("profile"),
+	}
+	if simulation := d.options.Simulation; simulation != nil {
+		config.Worker, config.IsRehearsal = simulation.Rehearse, true
+	}
+	d.prober = rdmaprobe.New(config)
+	d.onClose(func() error { d.prober.Close(); return nil })
+}
+
+// probeChannels are the side channels in the form that tests have use for.
+type probeChannels struct{ *sidechannel.Channels }
+
+// Open is the prober's. A test has no home that could change: its epoch is 1.
+func (c probeChannels) Open(rank api.RankRef, nodes []api.NodeID, within time.Duration) (netip.AddrPort, error) {
+	return c.Channels.Open(sidechannel.Channel{Rank: rank, Epoch: 1, Nodes: nodes, Within: within})
+}
+
+// probeOpened counts a test that has opened a device.
+func (d *daemon) probeOpened(r api.Receptacle) {
+	bootID := d.bootID(context.Background())
+	d.probes.Add(bootID, r)
+	d.facts.Reread(native.AreaRDMA)
 }

@@ -61,6 +61,19 @@ func (d *daemon) follow(c *server.Caller, watch *profile.Watch, err error) (api.
 	return api.MeasureStarted{Sub: sub, Measurement: watch.Measurement}, err
 }
 
+// rdmaProbe is rdma.probe.
+func (d *daemon) rdmaProbe(ctx context.Context, c *server.Caller, p api.LinkSelect) (api.MeasureStarted, error) {
+	cable, err := topology.FindCable(d.graph.Build().List().Cables, p.Link, d.find)
+	if err != nil {
+		return api.MeasureStarted{}, err
+	}
+	if !cable.Link.Valid() {
+		return api.MeasureStarted{}, api.Errorf(api.ReasonPeerUnknown, string(p.Link), "What is plugged in at the other end runs no Fulmen, and a test needs both ends.")
+	}
+	watch, err := d.profiler.MeasureCable(ctx, d.caller(c), cable.Link)
+	return d.follow(c, watch, err)
+}
+
 // subjects are the paths that a person means.
 func (d *daemon) subjects(p api.MeasureLinkParams) ([]api.Key, error) {
 	keys, err := profile.SubjectsOf(p, d.graph.Build(), d.identity.Node, (sight{d}).Reached(), d.find)

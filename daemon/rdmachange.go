@@ -23,7 +23,7 @@ func (d *daemon) openChanges() {
 		}, Able: d.able, Busy: d.grants.Disturbed, Quiet: d.grants.Quiet,
 		Others: func(node api.NodeID, link api.LinkID) (api.RDMAChange, bool) {
 			return rdma.ChangeOf(d.ledger, node, link)
-		}, Name: d.shortNameOf, Prove: d.probeCable, Idle: d.grants.Recheck, Log: d.logs.part("rdma"),
+		}, Name: d.shortNameOf, Prove: d.profiler.Prove, Idle: d.grants.Recheck, Log: d.logs.part("rdma"),
 	})
 	d.onClose(func() error { d.changes.Close(); return nil })
 }

@@ -3,8 +3,11 @@ package health
 import (
 	"fmt"
 	"maps"
+	"slices"
+	"syscall"
 
 	"fulmen/daemon/api"
+	"fulmen/native"
 )
 
 // Killed takes that a program was killed that had the RDMA device of a receptacle
@@ -72,4 +75,66 @@ func (c *Cables) IsSuspect(receptacle api.Receptacle) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.raised[key{api.ReasonRDMAPortSuspect, c.subject(receptacle)}]
+}
+
+// RankEnded takes what the end of a rank says of the RDMA devices that it had.
+func (c *Cables) RankEnded(rank api.Rank, receptacles []api.Receptacle) {
+	for _, r := range receptacles {
+		switch {
+		case wasKilled(rank) && hadDevices(rank):
+			c.Killed(r, fmt.Sprintf("rank %d of job %s", rank.Rank, rank.Job))
+		case rank.Handshake != nil && rank.Handshake.State == api.HandshakeJoined: // it may not have been told before
+			c.Used(r)
+		}
+	}
+}
+
+// wasKilled reports whether a rank's program had no chance to give back what it had
+// open. Of one that is lost nobody knows.
+func wasKilled(rank api.Rank) bool {
+	return rank.Phase == api.RankLost || rank.Exit != nil && rank.Exit.Signal == int(syscall.SIGKILL)
+}
+
+// hadDevices reports whether a rank's program may have had its RDMA devices open.
+// JACCL opens them once it is connected to rank 0, and rank 0 once all others are.
+func hadDevices(rank api.Rank) bool {
+	if rank.Handshake == nil {
+		return false
+	}
+	switch rank.Handshake.State {
+	case api.HandshakeConnected, api.HandshakeJoined:
+		return true
+	case api.HandshakeHeld:
+		return rank.Rank > 0 // for the program, that is connected
+	}
+	return false
+}
+
+// AreSuspect reports whether one of the RDMA devices of receptacles may be stuck.
+func (c *Cables) AreSuspect(receptacles []api.Receptacle) bool {
+	return slices.ContainsFunc(receptacles, c.IsSuspect)
+}
+
+// DeviceRefusal says why the RDMA device of a receptacle that may be stuck cannot be
+// lent, as its port is now. What cannot be read refuses nothing.
+func DeviceRefusal(now native.Snapshot, receptacles []api.Receptacle) (reason api.Reason, on string) {
+	if now.Thunderbolt == nil || now.RDMA == nil || now.RDMA.Devices == nil {
+		return "", ""
+	}
+	for _, r := range receptacles {
+		port := slices.IndexFunc(now.Thunderbolt.Ports, func(p native.Port) bool { return p.Receptacle == int(r) })
+		if port < 0 || now.Thunderbolt.Ports[port].Interface == "" {
+			continue
+		}
+		device := slices.IndexFunc(now.RDMA.Devices, func(d native.RDMADevice) bool {
+			return d.Interface == now.Thunderbolt.Ports[port].Interface
+		})
+		switch {
+		case device < 0:
+			return api.ReasonRDMANoDevice, "receptacle " + r.String()
+		case now.RDMA.Devices[device].PortState != "" && now.RDMA.Devices[device].PortState != native.RDMAPortActive:
+			return api.ReasonRDMAPortDown, "receptacle " + r.String()
+		}
+	}
+	return "", ""
 }
