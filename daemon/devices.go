@@ -11,7 +11,7 @@ import (
 
 // rankEnded hears of every rank of this node that has ended.
 func (d *daemon) rankEnded(rank api.Rank) {
-	d.published.ended(rank)
+	d.publisher.Ended(rank)
 	d.printed.ended(rank)
 	ref := api.RankRef{Job: rank.Job, Attempt: rank.Attempt, Rank: rank.Rank}
 	receptacles := d.ranks.Receptacles(ref)

@@ -52,7 +52,7 @@ func (d *daemon) jobCaller(c *server.Caller) job.Caller {
 
 // jobSubmit takes a job.
 func (d *daemon) jobSubmit(ctx context.Context, c *server.Caller, p api.JobSubmitParams) (api.JobSubmitResult, error) {
-	if err := d.published.check(p.Request.Publish); err != nil {
+	if err := d.publisher.Allows(p.Request.Publish); err != nil {
 		return api.JobSubmitResult{}, err
 	}
 	result, err := d.jobs.Submit(ctx, d.jobCaller(c), p)
@@ -65,7 +65,7 @@ func (d *daemon) jobSubmit(ctx context.Context, c *server.Caller, p api.JobSubmi
 
 // jobApply declares a job.
 func (d *daemon) jobApply(ctx context.Context, c *server.Caller, p api.JobApplyParams) (api.JobApplyResult, error) {
-	if err := d.published.check(p.Request.Publish); err != nil {
+	if err := d.publisher.Allows(p.Request.Publish); err != nil {
 		return api.JobApplyResult{}, err
 	}
 	result, err := d.jobs.Apply(ctx, d.jobCaller(c), p)
@@ -80,7 +80,7 @@ func (d *daemon) jobGet(ctx context.Context, c *server.Caller, p api.JobSelect) 
 	result, err := d.jobs.Get(ctx, d.jobCaller(c), p)
 	var one api.Job
 	if err == nil && result.Job.Decode(&one) == nil && one.Principal == d.jobCaller(c).Principal {
-		result.Published = d.published.of(p.Job)
+		result.Published = d.publisher.Of(p.Job)
 	}
 	return result, err
 }

@@ -63,7 +63,6 @@ func (d *daemon) openJobs() error {
 		Name: d.shortNameOf, Log: d.logs.part("grant"),
 	})
 	d.onClose(func() error { d.grants.Close(); return nil })
-	d.openRelay()
 	d.openChannels()
 	d.preparer = prepare.New(prepare.Config{
 		Self: runByAnybody(self), Worker: d.worker, State: d.folders.State, OwnUID: uint32(os.Getuid()),
@@ -100,6 +99,7 @@ func (d *daemon) openJobs() error {
 		Spawned:     d.spawned, Ended: d.rankEnded, OutputLost: d.printed.lost, Changed: awake.changed, Log: d.logs.part("rank"),
 	})
 	d.onClose(func() error { d.ranks.Close(); return nil })
+	d.openPublisher()
 	printed := output.New(output.Config{Peers: d.peers, Clock: d.platform.Clock, Folder: func(ref api.RankRef) (string, bool) {
 		folder, _, _, ok := d.ranks.Folder(ref)
 		return folder, ok
@@ -145,7 +145,7 @@ func (d *daemon) liveRanks() []api.RankRef {
 // spawned hears of a rank's program that runs.
 func (d *daemon) spawned(ref api.RankRef) {
 	d.channels.Spawned(ref)
-	d.published.spawned(ref)
+	d.publisher.Spawned(ref)
 }
 
 // membersChanged ends what nodes have here that are no members any more: the jobs

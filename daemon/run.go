@@ -34,6 +34,7 @@ import (
 	"fulmen/daemon/internal/rank/prepare"
 	"fulmen/daemon/internal/rdma"
 	"fulmen/daemon/internal/rdma/trips"
+	"fulmen/daemon/internal/relay"
 	"fulmen/daemon/internal/relay/sidechannel"
 	"fulmen/daemon/internal/server"
 	"fulmen/daemon/internal/server/token"
@@ -99,7 +100,7 @@ type daemon struct {
 	jobs      *job.Jobs
 	attach    *attach.Attach
 	attended  *attended
-	published *published
+	publisher *relay.Publisher
 	printed   *printed
 	channels  *sidechannel.Channels
 	// restart has the daemon begin anew, once everything that runs has ended.

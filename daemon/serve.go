@@ -73,7 +73,7 @@ func (d *daemon) serve(ctx context.Context) error {
 		}
 	})
 	running.Go(func() { d.options.Simulation.Play(ctx, d.logs.part("daemon")) })
-	running.Go(func() { _ = d.published.run(ctx) })
+	running.Go(func() { _ = d.publisher.Run(ctx) })
 	running.Go(func() { d.events.Run(ctx) })
 	running.Go(func() { d.cleanCopies(ctx) })
 	running.Go(func() { d.followBundle(ctx, stop) })

@@ -4,9 +4,12 @@ import (
 	"net/netip"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/rank"
+	"fulmen/daemon/internal/relay"
 	"fulmen/daemon/internal/relay/sidechannel"
 	"fulmen/daemon/internal/server"
+	"fulmen/daemon/internal/simulate"
 )
 
 // channels carries JACCL's side channels for the ranks.
@@ -47,4 +50,31 @@ func (d *daemon) failRank(ref api.RankRef, why *api.Error) {
 	if !d.prober.Fail(ref, why) {
 		d.ranks.Fail(ref, why)
 	}
+}
+
+// ranksHere are this node's ranks in the form of the publisher.
+type ranksHere struct{ *rank.Ranks }
+
+// IsHere implements relay.Ranks.
+func (r ranksHere) IsHere(ref api.RankRef) bool {
+	_, _, _, isHere := r.Folder(ref)
+	return isHere
+}
+
+// openPublisher makes what publishes ports.
+func (d *daemon) openPublisher() {
+	c := relay.PublisherConfig{
+		Config: relay.Config{Peers: d.peers, Processes: d.platform.Processes, Clock: d.platform.Clock, Log: d.logs.part("relay")},
+		Ledger: d.ledger, Ranks: ranksHere{d.ranks}, Seed: d.identity.Key().Seed(),
+		Job: func(id api.JobID) (gate.Known, bool) {
+			known, found := d.jobs.Known(id)
+			return known, found && !known.Gone
+		},
+	}
+	if d.platform.Simulated {
+		c.Loopback = []netip.Addr{simulate.StandIn("loopback", d.identity.Node)}
+		c.LAN = func() []netip.Addr { return []netip.Addr{simulate.StandIn("network", d.identity.Node)} }
+	}
+	d.publisher = relay.NewPublisher(c)
+	d.onClose(func() error { d.publisher.Shut(); return nil })
 }

@@ -2,10 +2,12 @@ package simulate
 
 import (
 	"context"
+	"crypto/sha256"
 	"net"
 	"net/netip"
 	"runtime"
 
+	"fulmen/daemon/api"
 	"fulmen/native"
 )
 
@@ -35,4 +37,12 @@ func (s withLoopback) Dial(ctx context.Context, iface string, source netip.Addr,
 	}
 	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: source.AsSlice()}}
 	return d.DialContext(ctx, "tcp", to.String())
+}
+
+// StandIn is an address that stands for one of a simulated Mac's. Simulated Macs are on
+// one machine: the programs of their ranks have its loopback, and a port that is
+// published there lies beside it.
+func StandIn(what string, node api.NodeID) netip.Addr {
+	sum := sha256.Sum256([]byte(what + " " + string(node)))
+	return netip.AddrFrom4([4]byte{127, sum[0], sum[1], min(max(sum[2], 2), 254)})
 }

@@ -1,9 +1,10 @@
-package daemon
+package relay
 
 import (
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
+	"log/slog"
 	"net/netip"
 	"slices"
 	"sync"
@@ -11,14 +12,40 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/ledger"
-	"fulmen/daemon/internal/relay"
 )
 
-// published keeps the ports open that jobs publish: those of this node's people
-// here, and those of the ranks of this node for whoever submitted their jobs.
-type published struct {
-	*relay.Relay
-	daemon *daemon
+// Ranks are those of this node; rank.Ranks is them.
+type Ranks interface {
+	// IsHere reports whether a rank lives on this node.
+	IsHere(rank api.RankRef) bool
+	// PID is the process of its program; 0 where it does not run.
+	PID(rank api.RankRef) int
+	// SetPorts says which of its published ports are open.
+	SetPorts(rank api.RankRef, open []int)
+}
+
+// PublisherConfig is what a [Publisher] needs.
+type PublisherConfig struct {
+	// Config is the relay's. Target is the publisher's own, and where LAN is nil, it
+	// gives the addresses of this node's network document.
+	Config
+	Ledger *ledger.Ledger
+	// Job is what is known of a job that counts.
+	Job   func(api.JobID) (gate.Known, bool)
+	Ranks Ranks
+	// Seed is this node's secret, of which the relay's is derived.
+	Seed []byte
+}
+
+// Publisher keeps the ports open that jobs publish: those of this node's people here,
+// and those of the ranks of this node for whoever submitted their jobs.
+type Publisher struct {
+	*Relay
+	self   api.NodeID
+	ledger *ledger.Ledger
+	job    func(api.JobID) (gate.Known, bool)
+	ranks  Ranks
+	log    *slog.Logger
 
 	mu     sync.Mutex
 	open   map[api.JobID]api.RankRef // rank 0, to which a job's ports lead now
@@ -29,42 +56,29 @@ type published struct {
 // publishContext begins what the secret of the jobs' keys is derived from.
 const publishContext = "fulmen-publish-1"
 
-// openRelay makes what publishes ports.
-func (d *daemon) openRelay() {
-	p := &published{daemon: d, open: map[api.JobID]api.RankRef{}, closed: map[api.JobID]*api.Error{}, serves: map[api.RankRef]func(){}}
-	secret := hmac.New(sha256.New, d.identity.Key().Seed())
-	secret.Write([]byte(publishContext))
-	p.Relay = relay.New(relay.Config{
-		Peers: d.peers, Target: p.target, LAN: d.networks, Secret: secret.Sum(nil), Loopback: d.loopback(),
-		Processes: d.platform.Processes, Clock: d.platform.Clock, Log: d.logs.part("relay"),
-	})
-	d.published = p
-	d.onClose(func() error { p.Shut(); return nil })
-}
-
-// loopback is where ports are published for this machine.
-func (d *daemon) loopback() []netip.Addr {
-	if !d.platform.Simulated {
-		return nil
+// NewPublisher makes what publishes ports.
+func NewPublisher(c PublisherConfig) *Publisher {
+	p := &Publisher{
+		self: c.Peers.Self(), ledger: c.Ledger, job: c.Job, ranks: c.Ranks, log: c.Log,
+		open: map[api.JobID]api.RankRef{}, closed: map[api.JobID]*api.Error{}, serves: map[api.RankRef]func(){},
 	}
-	return []netip.Addr{d.stand("loopback")}
-}
-
-// stand is an address that stands for one of a simulated Mac's. Simulated Macs are
-// on one machine: the programs of their ranks have its loopback, and a port that
-// is published there lies beside it.
-func (d *daemon) stand(what string) netip.Addr {
-	sum := sha256.Sum256([]byte(what + " " + string(d.identity.Node)))
-	return netip.AddrFrom4([4]byte{127, sum[0], sum[1], min(max(sum[2], 2), 254)})
+	secret := hmac.New(sha256.New, c.Seed)
+	secret.Write([]byte(publishContext))
+	c.Secret, c.Target = secret.Sum(nil), p.target
+	if c.LAN == nil {
+		c.LAN = p.networks
+	}
+	p.Relay = New(c.Config)
+	return p
 }
 
 // networks are the addresses of this machine's networks.
-func (d *daemon) networks() []netip.Addr {
-	if d.platform.Simulated {
-		return []netip.Addr{d.stand("network")}
-	}
+func (p *Publisher) networks() []netip.Addr {
 	var network api.Network
-	d.own(api.KindNetwork, &network)
+	record, found := p.ledger.Get(api.Key{Node: p.self, Kind: api.KindNetwork})
+	if !found || record.Decode(&network) != nil {
+		return nil
+	}
 	var all []netip.Addr
 	for _, i := range network.Interfaces {
 		if i.Type == api.InterfaceLoopback || !i.Up {
@@ -77,17 +91,23 @@ func (d *daemon) networks() []netip.Addr {
 	return all
 }
 
-// check says why ports cannot be published here. One that another job of this
+// known is the spec of a job that counts, and its document.
+func (p *Publisher) known(id api.JobID) (api.JobSpec, api.Job, bool) {
+	known, found := p.job(id)
+	return known.Spec, known.Job, found
+}
+
+// Allows says why ports cannot be published here. One that another job of this
 // node's people has is no matter: that one may end before this one begins, and a
 // request that is repeated is the same job's.
-func (p *published) check(ports []api.Publish) error {
+func (p *Publisher) Allows(ports []api.Publish) error {
 	if len(ports) == 0 {
 		return nil
 	}
 	taken := map[int]bool{}
-	for _, record := range p.daemon.ledger.List(ledger.Filter{Kinds: []api.Kind{api.KindJob}}) {
-		spec, job, found := p.daemon.specOf(api.JobID(record.Key().Name))
-		if found && !job.Phase.Ended() && spec.Principal.Node == p.daemon.identity.Node {
+	for _, record := range p.ledger.List(ledger.Filter{Kinds: []api.Kind{api.KindJob}}) {
+		spec, job, found := p.known(api.JobID(record.Key().Name))
+		if found && !job.Phase.Ended() && spec.Principal.Node == p.self {
 			for _, port := range spec.Publish {
 				taken[port.Port] = true
 			}
@@ -97,25 +117,24 @@ func (p *published) check(ports []api.Publish) error {
 }
 
 // target reports whether a port of a rank of this node is published.
-func (p *published) target(job gate.Known, ref api.RankRef, port int) bool {
-	_, _, _, isHere := p.daemon.ranks.Folder(ref)
-	return isHere && ref.Rank == 0 && ref.Attempt == job.Job.Attempt &&
+func (p *Publisher) target(job gate.Known, ref api.RankRef, port int) bool {
+	return p.ranks.IsHere(ref) && ref.Rank == 0 && ref.Attempt == job.Job.Attempt &&
 		slices.ContainsFunc(job.Spec.Publish, func(one api.Publish) bool { return one.Port == port })
 }
 
-// run follows the jobs until ctx ends.
-func (p *published) run(ctx context.Context) error {
-	return p.daemon.ledger.FollowEach(ctx, ledger.WatchOptions{
+// Run follows the jobs until ctx ends.
+func (p *Publisher) Run(ctx context.Context) error {
+	return p.ledger.FollowEach(ctx, ledger.WatchOptions{
 		Name: "relay", Filter: ledger.Filter{Kinds: []api.Kind{api.KindJob, api.KindNetwork}}, Passive: true,
 	}, p.see)
 }
 
-func (p *published) see(change ledger.Change) {
+func (p *Publisher) see(change ledger.Change) {
 	for _, record := range change.Put {
 		switch key := record.Key(); {
 		case key.Kind == api.KindJob:
 			p.settle(api.JobID(key.Name))
-		case key.Node == p.daemon.identity.Node:
+		case key.Node == p.self:
 			p.NetworksChanged()
 		}
 	}
@@ -127,12 +146,12 @@ func (p *published) see(change ledger.Change) {
 }
 
 // settle opens or closes the ports of a job of this node's people.
-func (p *published) settle(id api.JobID) {
-	if job, found := p.daemon.jobOf(id); found && job.Principal.Node != p.daemon.identity.Node && !p.has(id) {
+func (p *Publisher) settle(id api.JobID) {
+	spec, job, found := p.known(id)
+	if found && job.Principal.Node != p.self && !p.has(id) {
 		return
 	}
-	spec, job, found := p.daemon.specOf(id)
-	if found && (spec.Principal.Node != p.daemon.identity.Node || len(spec.Publish) == 0) {
+	if found && (spec.Principal.Node != p.self || len(spec.Publish) == 0) {
 		return
 	}
 	p.mu.Lock()
@@ -149,7 +168,7 @@ func (p *published) settle(id api.JobID) {
 		}
 	case was != ref:
 		if err := p.Open(spec, ref, plan.Ranks[0].Node); err != nil {
-			p.daemon.logs.part("relay").Warn("a job's ports could not be opened", "job", id, "error", err)
+			p.log.Warn("a job's ports could not be opened", "job", id, "error", err)
 			p.closed[id] = api.AsError(err)
 			delete(p.open, id) // those of an earlier attempt are closed with it
 			return
@@ -160,20 +179,20 @@ func (p *published) settle(id api.JobID) {
 }
 
 // has reports whether a job's ports are open here, or could not be opened.
-func (p *published) has(id api.JobID) bool {
+func (p *Publisher) has(id api.JobID) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	_, isOpen := p.open[id]
 	return isOpen || p.closed[id] != nil
 }
 
-// spawned follows the ports of a rank of this node that has just been started.
-func (p *published) spawned(ref api.RankRef) {
-	spec, _, found := p.daemon.specOf(ref.Job)
+// Spawned follows the ports of a rank of this node that has just been started.
+func (p *Publisher) Spawned(ref api.RankRef) {
+	spec, _, found := p.known(ref.Job)
 	if !found || ref.Rank != 0 || len(spec.Publish) == 0 {
 		return
 	}
-	pid := p.daemon.ranks.PID(ref)
+	pid := p.ranks.PID(ref)
 	if pid == 0 {
 		return
 	}
@@ -181,7 +200,7 @@ func (p *published) spawned(ref api.RankRef) {
 	for _, one := range spec.Publish {
 		ports = append(ports, one.Port)
 	}
-	stop := p.Serve(ref, pid, ports, func(open []int) { p.daemon.ranks.SetPorts(ref, open) })
+	stop := p.Serve(ref, pid, ports, func(open []int) { p.ranks.SetPorts(ref, open) })
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if before := p.serves[ref]; before != nil {
@@ -190,8 +209,8 @@ func (p *published) spawned(ref api.RankRef) {
 	p.serves[ref] = stop
 }
 
-// ended ends that.
-func (p *published) ended(rank api.Rank) {
+// Ended ends that.
+func (p *Publisher) Ended(rank api.Rank) {
 	ref := api.RankRef{Job: rank.Job, Attempt: rank.Attempt, Rank: rank.Rank}
 	p.mu.Lock()
 	stop := p.serves[ref]
@@ -202,9 +221,9 @@ func (p *published) ended(rank api.Rank) {
 	}
 }
 
-// of lists the ports of a job that are open on this node, with the key where one
+// Of lists the ports of a job that are open on this node, with the key where one
 // is open on the network, and those that cannot be opened, with the reason.
-func (p *published) of(id api.JobID) []api.PublishedPort {
+func (p *Publisher) Of(id api.JobID) []api.PublishedPort {
 	var all []api.PublishedPort
 	for _, port := range p.List() {
 		if port.Job != id {
@@ -219,7 +238,7 @@ func (p *published) of(id api.JobID) []api.PublishedPort {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if problem := p.closed[id]; problem != nil {
-		spec, _, _ := p.daemon.specOf(id)
+		spec, _, _ := p.known(id)
 		for _, port := range spec.Publish {
 			cause := problem.Cause()
 			all = append(all, api.PublishedPort{Port: port.Port, LAN: port.LAN, Problem: &cause})
