@@ -39,14 +39,19 @@ func (d *daemon) openCluster() error {
 		Identity: d.identity, Roster: d.roster, Ledger: d.ledger, Writer: d.writer,
 		Documents: d.owner("cluster", api.KindReach, api.KindPending), Lending: d.policy, Gate: d.gate, Platform: d.platform,
 		Addresses: records, Discovery: records, LastSeen: records, Port: current.Peers.Port, Peers: current.Peers.Addresses, Version: d.options.Version,
-		Card: d.card, Removed: d.wasRemoved, Twin: d.twin, Denied: d.denied, Clocks: d.clocksDiffer, Patience: d.patience, Log: func(part string) *slog.Logger { return log.With("part", part) },
+		Card: d.card, Removed: d.wasRemoved, Twin: d.twin, Denied: func(detail string) { d.conditions.Set(api.ReasonLocalNetworkDenied, detail) },
+		Clocks: func(ahead map[api.NodeID]time.Duration) {
+			for code, detail := range health.Clocks(ahead, d.called) {
+				d.conditions.Set(code, detail)
+			}
+		}, Patience: d.patience, Log: func(part string) *slog.Logger { return log.With("part", part) },
 	})
 	if err != nil {
 		return err
 	}
 	d.self = policy.NewSelf(policy.SelfOptions{
 		Documents: d.owner("cluster", api.KindNodeState), Power: d.platform.Power, Clock: d.platform.Clock,
-		Flush: d.node.Flush, Depart: d.depart, IdleUnknown: cmp.Or(idle, api.ReasonNotYetRead), Log: log,
+		Flush: d.node.Flush, Depart: func(ctx context.Context, state api.SelfState, why api.Reason) { d.departure.EndRanks(ctx, state, why) }, IdleUnknown: cmp.Or(idle, api.ReasonNotYetRead), Log: log,
 	})
 	return nil
 }
@@ -81,26 +86,6 @@ func (d *daemon) shortName(computer string) string {
 		return name
 	}
 	return cluster.ShortName(computer, d.identity.Node)
-}
-
-// denied hears whether the system keeps this node from the local network.
-func (d *daemon) denied(detail string) {
-	if detail == "" {
-		d.clear(api.ReasonLocalNetworkDenied)
-		return
-	}
-	d.raise(api.ReasonLocalNetworkDenied, detail)
-}
-
-// clocksDiffer says which members' clocks differ from this Mac's.
-func (d *daemon) clocksDiffer(ahead map[api.NodeID]time.Duration) {
-	for code, detail := range health.Clocks(ahead, d.called) {
-		if detail == "" {
-			d.clear(code)
-		} else {
-			d.raise(code, detail)
-		}
-	}
 }
 
 // twin hears that two machines answer with a member's identity.

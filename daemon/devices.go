@@ -12,7 +12,7 @@ import (
 // rankEnded hears of every rank of this node that has ended.
 func (d *daemon) rankEnded(rank api.Rank) {
 	d.publisher.Ended(rank)
-	d.printed.ended(rank)
+	d.output.Ended(rank)
 	ref := api.RankRef{Job: rank.Job, Attempt: rank.Attempt, Rank: rank.Rank}
 	receptacles := d.ranks.Receptacles(ref)
 	if len(receptacles) == 0 {

@@ -68,10 +68,10 @@ func (d *daemon) checkWorker() api.DoctorCheck {
 func (d *daemon) checkTrust() api.DoctorCheck {
 	const check = "trust"
 	if !d.folders.ChecksPrograms() {
-		return answer(check, "", "Who can change the programs does not matter: "+d.unchecked()+".")
+		return answer(check, "", "Who can change the programs does not matter: "+d.trust.Unchecked()+".")
 	}
 	for _, program := range []string{d.program, d.worker} {
-		if err := d.trusted(program); err != nil {
+		if err := d.trust.Check(program); err != nil {
 			refusal := api.AsError(err)
 			no := answer(check, refusal.Data.Reason, refusal.Message)
 			no.Remedy = refusal.Data.Remedy

@@ -19,10 +19,12 @@ import (
 	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/grant"
 	"fulmen/daemon/internal/grant/lend"
+	"fulmen/daemon/internal/health"
 	"fulmen/daemon/internal/job"
 	"fulmen/daemon/internal/job/attach"
 	"fulmen/daemon/internal/job/beat"
 	"fulmen/daemon/internal/job/phase"
+	"fulmen/daemon/internal/lifecycle"
 	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/placement"
 	"fulmen/daemon/internal/rank"
@@ -80,9 +82,9 @@ func (d *daemon) openJobs() error {
 		times.Grace, times.FailedGrace = current.Grace, current.FailedGrace
 		return times
 	}
-	awake := &vigil{keep: d.keepAwake(), running: func() bool { return len(d.ranks.Live()) > 0 }, clock: d.platform.Clock, log: d.logs.part("rank")}
-	d.onClose(awake.close)
-	d.printed = &printed{raise: d.raise, clear: d.clear, now: d.platform.Clock.Now}
+	awake := lifecycle.NewAwake(d.platform.Clock, d.keepAwake(), func() bool { return len(d.ranks.Live()) > 0 }, d.logs.part("rank"))
+	d.onClose(awake.Close)
+	d.output = health.NewOutput(d.conditions, d.platform.Clock.Now)
 	d.ranks = rank.New(rank.Config{
 		Node: d.identity.Node, Cluster: d.roster.Cluster, Clock: d.platform.Clock, Peers: d.peers,
 		Jobs: d.ledger, Deleted: d.isDeleted, Documents: d.owner("rank", api.KindRank), Grants: d.grants, RestoreGrant: func(of rank.Grant) error {
@@ -96,9 +98,13 @@ func (d *daemon) openJobs() error {
 		Preparing: func() time.Duration { return times().Preparing }, Starting: func() time.Duration { return times().Starting }, Grace: func() time.Duration { return times().Grace },
 		Channels: channels{d.channels}, Handshake: func() time.Duration { return times().Handshake },
 		FailedGrace: func() time.Duration { return times().FailedGrace },
-		Spawned:     d.spawned, Ended: d.rankEnded, OutputLost: d.printed.lost, Changed: awake.changed, Log: d.logs.part("rank"),
+		Spawned:     d.spawned, Ended: d.rankEnded, OutputLost: d.output.Lost, Changed: awake.Changed, Log: d.logs.part("rank"),
 	})
 	d.onClose(func() error { d.ranks.Close(); return nil })
+	d.departure = lifecycle.Departure{
+		Ranks: d.ranks, Ledger: d.ledger, Clock: d.platform.Clock, Log: d.logs.part("rank"),
+		Grace: func() time.Duration { return d.live.Current().Times.FailedGrace },
+	}
 	d.openPublisher()
 	printed := output.New(output.Config{Peers: d.peers, Clock: d.platform.Clock, Folder: func(ref api.RankRef) (string, bool) {
 		folder, _, _, ok := d.ranks.Folder(ref)
@@ -166,7 +172,7 @@ func (d *daemon) membersChanged(before, after *cluster.Roster) {
 			continue
 		}
 		go func() {
-			if err := d.endRank(live, api.ReasonRemoved); err != nil {
+			if err := d.departure.EndRank(live, api.ReasonRemoved); err != nil {
 				d.logs.part("rank").Warn("a rank of a removed node could not be ended", "rank", live.Rank, "error", err)
 			}
 		}()

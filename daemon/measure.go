@@ -8,7 +8,10 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/api/worker"
+	"fulmen/daemon/internal/facts"
 	"fulmen/daemon/internal/ledger"
+	"fulmen/daemon/internal/proc"
 	"fulmen/daemon/internal/profile"
 	"fulmen/daemon/internal/profile/probe"
 	"fulmen/daemon/internal/profile/rdmaprobe"
@@ -39,7 +42,9 @@ func (d *daemon) openMeasurements() {
 	paths := profile.NewPaths(ways)
 	config := profile.Config{
 		Node: d.identity.Node, Clock: d.platform.Clock, Documents: d.realDocuments(), Conditions: d.health,
-		Worker: d.worker, Launch: d.launch, Env: workerEnvironment(os.Environ()), Circumstances: d.circumstances,
+		Worker: d.worker, Launch: d.trust.Launch, Env: proc.WorkerEnvironment(os.Environ()), Circumstances: func(ctx context.Context) (api.MeasureConditions, map[string]api.Reason) {
+			return facts.Circumstances(ctx, d.platform.Facts)
+		},
 		Turn: d.grants.Turn, Resolve: d.find, Log: d.logs.part("profile"),
 		Peers: d.peers, Reached: sight{d}.Reached, Paths: paths.List, Subjects: d.subjects, Probe: prober.Read,
 		ProbeRDMA: d.prober.Read,
@@ -136,8 +141,8 @@ func (d *daemon) openProber() {
 	}
 	config := rdmaprobe.Config{
 		Node: d.identity.Node, Clock: d.platform.Clock, Peers: d.peers, Channels: probeChannels{d.channels},
-		Ready: shown.Ready, Hold: d.grants.VisitRDMA, Worker: d.worker, Env: workerEnvironment(os.Environ()), Folder: d.folders.Runtime,
-		Launch: d.launch,
+		Ready: shown.Ready, Hold: d.grants.VisitRDMA, Worker: d.worker, Env: proc.WorkerEnvironment(os.Environ()), Folder: d.folders.Runtime,
+		Launch: d.trust.Launch,
 		Opened: d.probeOpened,
 		Used:   d.cables.Used,
 		Killed: func(r api.Receptacle) { d.cables.Killed(r, "a test of the cable") },
@@ -163,4 +168,33 @@ func (d *daemon) probeOpened(r api.Receptacle) {
 	bootID := d.bootID(context.Background())
 	d.probes.Add(bootID, r)
 	d.facts.Reread(native.AreaRDMA)
+}
+
+// learnMLX asks the worker what MLX there is, until it answers: a first start may be
+// slow, and Metal may not be there before somebody has logged in.
+func (d *daemon) learnMLX(ctx context.Context) {
+	profile.MLXQuestion{
+		Clock: d.platform.Clock,
+		Ask: func(ctx context.Context) proc.Record {
+			return d.trust.Launch(ctx, proc.Command{
+				Path: d.worker, Args: []string{string(worker.CommandInfo)}, Env: proc.WorkerEnvironment(os.Environ()), Deadline: profile.InfoDeadline,
+			})
+		},
+		Tell: func(info *worker.Info, why api.Reason, record proc.Record) {
+			var mlx *facts.MLX
+			if info != nil {
+				mlx = facts.MLXOf(*info)
+			} else {
+				d.logs.part("daemon").Warn("MLX could not be asked", "outcome", record.Outcome, "sentence", record.Sentence)
+			}
+			for _, code := range []api.Reason{api.ReasonMLXMissing, api.ReasonMLXNoAnswer} {
+				if code == why {
+					d.conditions.Raise(code, record.Sentence)
+				} else {
+					d.conditions.Clear(code)
+				}
+			}
+			d.facts.Learn(mlx, why)
+		},
+	}.Run(ctx)
 }

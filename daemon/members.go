@@ -24,7 +24,7 @@ func (d *daemon) clusterHandlers() server.Handlers {
 			if err != nil {
 				return result, err
 			}
-			d.clear(api.ReasonRemoved)
+			d.conditions.Clear(api.ReasonRemoved)
 			d.awaitNames(ctx)
 			d.name(result.Members)
 			return result, nil

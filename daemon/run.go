@@ -7,8 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"fulmen/daemon/api"
@@ -25,7 +23,7 @@ import (
 	"fulmen/daemon/internal/job"
 	"fulmen/daemon/internal/job/attach"
 	"fulmen/daemon/internal/ledger"
-	"fulmen/daemon/internal/life"
+	"fulmen/daemon/internal/lifecycle"
 	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/profile"
 	"fulmen/daemon/internal/profile/rdmaprobe"
@@ -50,8 +48,8 @@ const openDeadline = 10 * time.Second
 // Run runs a daemon until ctx ends, and then stops it in order. An error before
 // it was ready says what is in the way and what to do.
 func Run(ctx context.Context, options Options) error {
-	err := (&daemon{options: options, started: time.Now(), damaged: make(chan error, 1)}).run(ctx)
-	if errors.Is(err, errStaysStopped) {
+	err := (&daemon{options: options, started: time.Now(), damaged: make(chan error, 1), reconfigured: make(woken, 1), filled: make(woken, 1)}).run(ctx)
+	if errors.Is(err, lifecycle.ErrStaysStopped) {
 		return nil
 	}
 	return err
@@ -66,7 +64,7 @@ func (d *daemon) run(ctx context.Context) error {
 	}
 	err := d.serve(ctx)
 	if wasAsked(ctx, err) {
-		d.endInOrder()
+		d.thisRun.Ended()
 	}
 	return err
 }
@@ -101,42 +99,43 @@ type daemon struct {
 	attach    *attach.Attach
 	attended  *attended
 	publisher *relay.Publisher
-	printed   *printed
+	departure lifecycle.Departure
+	output    *health.Output
 	channels  *sidechannel.Channels
 	// restart has the daemon begin anew, once everything that runs has ended.
-	restart  func()
-	ledger   *ledger.Ledger
-	writer   *ledger.Writer
-	behind   *behind
-	over     *overQuota
-	health   *health.Health
-	facts    *facts.Owner
-	profiler *profile.Profiler
-	changes  *rdma.Owner
-	prober   *rdmaprobe.Prober
-	probes   *profile.ProbeCount
-	asking   *profile.Asking
-	cables   *health.Cables
-	graph    *view.Graph
-	shown    view.Shown
-	trips    *trips.Trips
-	requests *trips.Requests
-	events   *view.Events
-	audit    *audit.Log
-	tokens   *token.Book
-	worker   string
-	program  string  // this one; it is every rank's shim too
-	address  Address // set before clients can connect
-	clock    clockWatch
-	book     *life.Book // nil where it cannot be kept
+	restart    func()
+	ledger     *ledger.Ledger
+	writer     *ledger.Writer
+	behind     *behind
+	over       *health.Quota
+	health     *health.Health
+	conditions health.Own
+	facts      *facts.Owner
+	profiler   *profile.Profiler
+	changes    *rdma.Owner
+	prober     *rdmaprobe.Prober
+	probes     *profile.ProbeCount
+	asking     *profile.Asking
+	cables     *health.Cables
+	graph      *view.Graph
+	shown      view.Shown
+	trips      *trips.Trips
+	requests   *trips.Requests
+	events     *view.Events
+	audit      *audit.Log
+	tokens     *token.Book
+	worker     string
+	program    string  // this one; it is every rank's shim too
+	address    Address // set before clients can connect
+	clock      health.ClockWatch
+	thisRun    *lifecycle.Run
+	trust      lifecycle.Trust
 
 	capabilities native.Capabilities // as they were at the start
 	crossCheck   crossCheck          // nil where there is no second source
-	// canRaise says that health is there; the configuration's watcher, which has a
-	// goroutine of its own, is there before.
-	canRaise    atomic.Bool
-	configuring sync.Mutex // held while the configuration's conditions are told
-	telling     sync.Mutex // held while that of a full disk is
+	// reconfigured and filled are woken where the configuration's conditions, and that
+	// of a full disk, may be otherwise.
+	reconfigured, filled woken
 }
 
 // onClose has something done at the end, the last opened first.
@@ -174,7 +173,7 @@ func (d *daemon) findFolders(context.Context) error {
 // openFolders reads the configuration and locks the folders.
 func (d *daemon) openFolders(context.Context) error {
 	var err error
-	d.live, err = config.Open(d.folders.ConfigFile(), config.Options{Trust: d.folders.CheckFile, Report: func(config.Status) { d.configured() }})
+	d.live, err = config.Open(d.folders.ConfigFile(), config.Options{Trust: d.folders.CheckFile, Report: func(config.Status) { d.reconfigured.wake() }})
 	if err != nil {
 		return err
 	}
@@ -244,7 +243,10 @@ func (d *daemon) openPlatform(context.Context) error {
 	if d.worker == "" {
 		d.worker = filepath.Join(filepath.Dir(d.program), "fulmen-rank")
 	}
-	d.platform.Supervisor = trusting{d.platform.Supervisor, d.trusted}
+	d.trust = lifecycle.Trust{Folders: d.folders, Clock: platform.Clock, Refused: func(detail string) {
+		d.conditions.Raise(api.ReasonInsecurePermissions, detail)
+	}}
+	d.platform.Supervisor = d.trust.Supervisor(d.platform.Supervisor)
 	return nil
 }
 
@@ -254,7 +256,7 @@ func (d *daemon) openState(ctx context.Context) error {
 	defer cancel()
 	var err error
 	d.database, err = store.Open(ctx, d.folders.DatabaseFile(), store.Options{
-		Buckets: buckets(), MaxBytes: int64(d.live.Current().Limits.DatabaseBytes), OnDamage: func(err error) { d.damaged <- err }, OnFull: d.diskFull,
+		Buckets: buckets(), MaxBytes: int64(d.live.Current().Limits.DatabaseBytes), OnDamage: func(err error) { d.damaged <- err }, OnFull: d.filled.wake,
 	})
 	if err != nil {
 		return err
@@ -285,18 +287,16 @@ func (d *daemon) openState(ctx context.Context) error {
 func (d *daemon) openLedger(context.Context) error {
 	d.behind = newBehind(storage{d.database}, d.identity.Node, d.platform.Clock, d.logs.part("ledger"))
 	d.onClose(d.behind.Close)
-	d.over = &overQuota{
-		list: func() []ledger.Over { return d.ledger.OverQuota() }, name: d.called, clock: d.platform.Clock, log: d.logs.part("ledger"),
-		raise: func(detail string) { d.raise(api.ReasonTooManyDocuments, detail) }, clear: func() { d.clear(api.ReasonTooManyDocuments) },
-	}
-	d.onClose(d.over.close)
+	d.over = health.NewQuota(d.platform.Clock, func() []ledger.Over { return d.ledger.OverQuota() }, d.called,
+		func(detail string) { d.conditions.Set(api.ReasonTooManyDocuments, detail) }, d.logs.part("ledger"))
+	d.onClose(d.over.Close)
 	begun, err := storage{d.database}.begun(d.started)
 	if err != nil {
 		return err
 	}
 	d.ledger, d.writer, err = ledger.Open(ledger.Options{
 		TakesBack: takesBack(begun),
-		Key:       d.identity.Key(), Cluster: d.roster.Cluster(), Counter: d.behind, Store: d.behind, Members: d.roster, OnOver: d.over.changed,
+		Key:       d.identity.Key(), Cluster: d.roster.Cluster(), Counter: d.behind, Store: d.behind, Members: d.roster, OnOver: d.over.Changed,
 	})
 	if err != nil {
 		return err
@@ -327,6 +327,7 @@ func (d *daemon) forgetStrangers() error {
 // openParts makes the owners of facts and what serves clients.
 func (d *daemon) openParts(ctx context.Context) error {
 	d.health = health.New(d.owner("health", api.KindCondition), time.Now)
+	d.conditions = d.health.Own(d.logs.part("health"))
 	name, err := storage{d.database}.loadName()
 	if err != nil {
 		return err
@@ -364,19 +365,27 @@ func (d *daemon) openParts(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.canRaise.Store(true)
-	d.configured()
-	d.diskFull()
-	d.tellPlatform(ctx)
-	d.openLife()
+	d.tellConfiguration()
+	d.tellDisk()
+	if d.capabilities, err = d.platform.Facts.Capabilities(ctx); err != nil {
+		d.logs.part("daemon").Warn("the platform does not tell what it can do", "error", err)
+	} else if why, misses := facts.MissesPressure(d.platform.Name, d.capabilities); misses {
+		d.conditions.Raise(api.ReasonPSIUnavailable, why)
+	}
+	d.trust.Look(d.logs.part("daemon"), d.program, d.worker)
+	d.thisRun = lifecycle.Begin(lifecycle.RunConfig{
+		Clock: d.platform.Clock, File: d.folders.LifeFile(), Program: d.program, Logs: filepath.Join(d.folders.Logs, logFile),
+		Conditions: d.conditions, Log: d.logs.part("daemon"),
+	})
+	d.onClose(d.thisRun.Close)
 	if aside := d.database.Aside(); aside != nil {
-		d.raise(api.ReasonStateCorrupt, aside.Says())
+		d.conditions.Raise(api.ReasonStateCorrupt, aside.Says())
 	}
 	if d.options.WasRemoved {
-		d.raise(api.ReasonRemoved, "it is alone now, and has a new key with which it can be paired again")
+		d.conditions.Raise(api.ReasonRemoved, "it is alone now, and has a new key with which it can be paired again")
 	}
 	if d.moved != nil {
-		d.raise(api.ReasonKeyOnOtherHardware, "the key of before is kept as "+d.moved.File)
+		d.conditions.Raise(api.ReasonKeyOnOtherHardware, "the key of before is kept as "+d.moved.File)
 	}
 	return nil
 }

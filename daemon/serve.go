@@ -9,6 +9,7 @@ import (
 	"fulmen/assets/dashboard"
 	"fulmen/daemon/api"
 	"fulmen/daemon/api/schema"
+	"fulmen/daemon/internal/lifecycle"
 	"fulmen/daemon/internal/server"
 	"fulmen/daemon/internal/topology/readiness"
 	"fulmen/daemon/internal/view"
@@ -64,6 +65,7 @@ func (d *daemon) serve(ctx context.Context) error {
 				return err
 			}, d.logs.part("rdma"))
 	})
+	running.Go(func() { d.tellConditions(ctx) })
 	running.Go(func() { d.learnMLX(ctx) })
 	running.Go(func() { _ = d.self.Run(ctx) })
 	running.Go(func() { d.lending.WatchUse(ctx, d.platform.Clock, d.self) })
@@ -101,7 +103,7 @@ func (d *daemon) serve(ctx context.Context) error {
 	}
 	d.tellReady("serves " + address.URL)
 	running.Go(func() {
-		keepAlive(ctx, d.platform.Clock, d.options.Supervisor.Watchdog(), d.ledgerAnswers, d.options.Supervisor.Alive)
+		lifecycle.KeepAlive(ctx, d.platform.Clock, d.options.Supervisor.Watchdog(), d.ledgerAnswers, d.options.Supervisor.Alive)
 	})
 	<-ctx.Done()
 	d.tellStopping(context.Cause(ctx))

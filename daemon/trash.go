@@ -63,7 +63,7 @@ func (d *daemon) thrownAway(ctx context.Context, stop context.CancelCauseFunc) {
 	if err := d.changes.UndoAll(within); err != nil {
 		log.Error("not everything could be put back; the record stays", "file", d.folders.UndoFile(), "error", err)
 	}
-	d.depart(within, api.SelfStopping, api.ReasonStopping)
+	d.departure.EndRanks(within, api.SelfStopping, api.ReasonStopping)
 	o, err := uninstalling(d.environment())
 	if err == nil && !o.IsAlone {
 		// What launchd holds ends with its job, and this daemon with it: nothing follows.

@@ -1,4 +1,4 @@
-package daemon
+package lifecycle
 
 import (
 	"cmp"
@@ -7,44 +7,34 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"runtime"
-	"slices"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/home"
 	"fulmen/daemon/internal/server"
+	"fulmen/native/activation"
 )
 
-// adminGroup says who is an administrator without a proof; nil where a group alone
-// proves nothing, as on macOS.
-func adminGroup() func(uid uint32) (bool, error) {
-	if runtime.GOOS != "linux" {
-		return nil
-	}
-	return server.InGroup(api.AdminGroup)
+// Handed are the API's sockets that launchd or systemd hold; nil where there is none.
+type Handed struct {
+	Unix net.Listener
+	TCP  net.Listener
 }
 
-// handed are the API's sockets that launchd or systemd hold; nil where there is none.
-type handed struct {
-	unix net.Listener
-	tcp  net.Listener
-}
-
-// takeHanded makes listeners of what was handed over. More than one of a kind, or one
+// TakeHanded makes listeners of what was handed over. More than one of a kind, or one
 // that is no address of the API's, is a mistake in the unit or the property list.
-func (d *daemon) takeHanded() (handed, error) {
-	var h handed
-	all, err := d.options.Sockets.Listen()
+func TakeHanded(sockets *activation.Sockets) (Handed, error) {
+	var h Handed
+	all, err := sockets.Listen()
 	for _, l := range all {
 		switch addr := l.Addr().(type) {
 		case *net.UnixAddr:
-			if h.unix == nil {
-				h.unix = l
+			if h.Unix == nil {
+				h.Unix = l
 				continue
 			}
 		case *net.TCPAddr:
-			if h.tcp == nil && addr.IP.IsLoopback() {
-				h.tcp = l
+			if h.TCP == nil && addr.IP.IsLoopback() {
+				h.TCP = l
 				continue
 			}
 		}
@@ -59,15 +49,26 @@ func (d *daemon) takeHanded() (handed, error) {
 	return h, err
 }
 
-// listen gives what the API is served on, the TCP address that clients are told
+// ListenConfig is what [Listen] needs.
+type ListenConfig struct {
+	Sockets *activation.Sockets
+	// Path is where clients look for the Unix socket.
+	Path string
+	// Port is the API's; IsNamed says that the configuration names it itself.
+	Port    int
+	IsNamed bool
+}
+
+// Listen gives what the API is served on, the TCP address that clients are told
 // first. What was handed over serves; what was not is opened. A port that is taken is
-// a condition, not the end: the next free one serves, and the Unix socket does. Where
+// no reason to end: the next free one serves, and the Unix socket does; instead is
+// the address that serves then. Where
 // the configuration names another port than launchd or systemd hold, both serve: a
 // socket that nobody accepts from would keep its callers waiting.
-func (d *daemon) listen() (all []net.Listener, address Address, err error) {
-	h, err := d.takeHanded()
+func Listen(c ListenConfig) (all []net.Listener, tcp net.Listener, instead string, err error) {
+	h, err := TakeHanded(c.Sockets)
 	if err != nil {
-		return nil, address, err
+		return nil, nil, "", err
 	}
 	defer func() {
 		if err != nil {
@@ -76,35 +77,31 @@ func (d *daemon) listen() (all []net.Listener, address Address, err error) {
 			}
 		}
 	}()
-	for _, l := range []net.Listener{h.tcp, h.unix} {
+	for _, l := range []net.Listener{h.TCP, h.Unix} {
 		if l != nil {
 			all = append(all, l)
 		}
 	}
-	if h.unix == nil {
-		if h.unix, err = server.ListenUnix(d.folders.Socket()); err != nil {
-			return all, address, err
+	if h.Unix == nil {
+		if h.Unix, err = server.ListenUnix(c.Path); err != nil {
+			return all, nil, "", err
 		}
-		all = append(all, h.unix)
-	} else if err := d.linkSocket(h.unix.Addr().String()); err != nil {
-		return all, address, err
+		all = append(all, h.Unix)
+	} else if err := linkSocket(c.Path, h.Unix.Addr().String()); err != nil {
+		return all, nil, "", err
 	}
-	tcp, port := h.tcp, d.live.Current().API.Port
-	if tcp == nil || d.namesPort() && port != 0 && port != portOf(tcp) {
+	port := c.Port
+	tcp = h.TCP
+	if tcp == nil || c.IsNamed && port != 0 && port != portOf(tcp) {
 		if tcp, err = server.ListenTCP(port); err != nil {
-			return all, address, err
+			return all, nil, "", err
 		}
 		all = append([]net.Listener{tcp}, all...)
 		if got := portOf(tcp); port != 0 && got != port {
-			d.raise(api.ReasonAPIPortTaken, tcp.Addr().String()+" serves instead")
+			instead = tcp.Addr().String()
 		}
 	}
-	return all, Address{URL: "ws://" + tcp.Addr().String() + api.PathAPI, Socket: d.folders.Socket()}, nil
-}
-
-// namesPort reports whether the configuration names the API's port itself.
-func (d *daemon) namesPort() bool {
-	return slices.ContainsFunc(d.live.Listing().Keys, func(k api.ConfigKey) bool { return k.Key == "api.port" && k.Set })
+	return all, tcp, instead, nil
 }
 
 func portOf(l net.Listener) int { return l.Addr().(*net.TCPAddr).Port }
@@ -112,8 +109,7 @@ func portOf(l net.Listener) int { return l.Addr().(*net.TCPAddr).Port }
 // linkSocket has the path at which clients look lead to the socket that was handed
 // over, where that is another one: launchd makes none in a folder that is gone after
 // a restart.
-func (d *daemon) linkSocket(target string) error {
-	path := d.folders.Socket()
+func linkSocket(path, target string) error {
 	if there, err := os.Stat(path); err == nil {
 		if held, err := os.Stat(target); err == nil && os.SameFile(there, held) {
 			return nil

@@ -1,4 +1,4 @@
-package daemon
+package lifecycle
 
 import (
 	"context"
@@ -25,7 +25,7 @@ func TestKeepAlive(t *testing.T) {
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			keepAlive(ctx, clock, 20*time.Second, func() {
+			KeepAlive(ctx, clock, 20*time.Second, func() {
 				if isStuck.Load() {
 					<-hangs
 				}
@@ -48,6 +48,6 @@ func TestKeepAlive(t *testing.T) {
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		is.Equal(told.Load(), int64(9))
-		keepAlive(t.Context(), clock, 0, nil, nil) // nobody waits for it
+		KeepAlive(t.Context(), clock, 0, nil, nil) // nobody waits for it
 	})
 }

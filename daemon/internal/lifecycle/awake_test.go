@@ -1,4 +1,4 @@
-package daemon
+package lifecycle
 
 import (
 	"context"
@@ -15,16 +15,14 @@ import (
 )
 
 // A machine is kept awake from the first rank to the last, once.
-func TestVigil(t *testing.T) {
+func TestAwake(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
 		began := time.Now()
 		var ranks, held, taken atomic.Int64
 		refuse := atomic.Bool{}
-		v := &vigil{
-			running: func() bool { return ranks.Load() > 0 }, log: slog.New(slog.DiscardHandler),
-			clock: native.ClockFrom(time.Now, func() time.Duration { return time.Since(began) }),
-			keep: func(context.Context, string) (func() error, error) {
+		v := NewAwake(native.ClockFrom(time.Now, func() time.Duration { return time.Since(began) }),
+			func(context.Context, string) (func() error, error) {
 				time.Sleep(10 * time.Millisecond) // ranks come and go meanwhile
 				if refuse.Load() {
 					return nil, errors.New("not now")
@@ -32,11 +30,10 @@ func TestVigil(t *testing.T) {
 				held.Add(1)
 				taken.Add(1)
 				return func() error { held.Add(-1); return nil }, nil
-			},
-		}
+			}, func() bool { return ranks.Load() > 0 }, slog.New(slog.DiscardHandler))
 		to := func(n int64) {
 			ranks.Store(n)
-			v.changed()
+			v.Changed()
 		}
 		settled := func() int64 {
 			time.Sleep(time.Second)
@@ -60,7 +57,7 @@ func TestVigil(t *testing.T) {
 		refuse.Store(false)
 		to(2)
 		is.Equal(settled(), int64(1))
-		is.NoErr(v.close())
+		is.NoErr(v.Close())
 		is.Equal(settled(), int64(0))
 		to(3)
 		is.Equal(settled(), int64(0))

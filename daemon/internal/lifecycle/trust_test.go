@@ -1,4 +1,4 @@
-package daemon
+package lifecycle
 
 import (
 	"context"
@@ -38,11 +38,11 @@ func TestTrustedPrograms(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "program")
 	ran := filepath.Join(t.TempDir(), "ran")
 	is.NoErr(os.WriteFile(program, []byte("#!/bin/sh\n: > "+ran+"\n"), 0o755))
-	d := &daemon{folders: home.Folders{Mode: api.ModeSystem}, platform: native.Platform{Clock: clock}}
+	said := 0
+	trust := Trust{Folders: home.Folders{Mode: api.ModeSystem}, Clock: clock, Refused: func(string) { said++ }}
 	kept := &starts{}
-	supervisor := trusting{kept, d.trusted}
-	start := func() error { return supervisor.Start(t.Context(), native.Unit{Program: program}) }
-	launch := func() proc.Record { return d.launch(t.Context(), proc.Command{Path: program}) }
+	start := func() error { return trust.Supervisor(kept).Start(t.Context(), native.Unit{Program: program}) }
+	launch := func() proc.Record { return trust.Launch(t.Context(), proc.Command{Path: program}) }
 
 	is.NoErr(start())
 	is.True(launch().Outcome != proc.NotStarted)
@@ -53,6 +53,7 @@ func TestTrustedPrograms(t *testing.T) {
 	is.NoErr(os.Chmod(program, 0o777))
 	is.True(errors.Is(start(), api.ReasonInsecurePermissions))
 	is.Equal(kept.programs, []string{program})
+	is.Equal(said, 1)
 	record := launch()
 	is.Equal(record.Outcome, proc.NotStarted)
 	is.True(errors.Is(record.StartErr, api.ReasonInsecurePermissions))
@@ -62,7 +63,7 @@ func TestTrustedPrograms(t *testing.T) {
 
 	// A trial and a user's own daemon protect nobody from themselves.
 	for _, folders := range []home.Folders{{Mode: api.ModeSystem, IsTrial: true}, {Mode: api.ModeUser}} {
-		d.folders = folders
+		trust.Folders = folders
 		is.NoErr(start())
 		is.True(launch().Outcome != proc.NotStarted)
 	}

@@ -1,4 +1,4 @@
-package daemon
+package health
 
 import (
 	"fmt"
@@ -19,13 +19,12 @@ const (
 	overAgain = time.Minute
 )
 
-// overQuota tells of the Macs that have more documents than are kept of one: all of
+// Quota tells of the Macs that have more documents than are kept of one: all of
 // them in one condition, for as long as documents are refused.
-type overQuota struct {
+type Quota struct {
 	list  func() []ledger.Over
 	name  func(api.NodeID) string
-	raise func(detail string)
-	clear func()
+	tell  func(detail string) // empty: it is over
 	clock native.Clock
 	log   *slog.Logger
 
@@ -35,8 +34,14 @@ type overQuota struct {
 	ended bool
 }
 
-// changed says that the list has one more. It may be called under any lock.
-func (o *overQuota) changed() {
+// NewQuota tells of a list of those Macs; tell takes the detail of the condition, empty
+// when it is over.
+func NewQuota(clock native.Clock, list func() []ledger.Over, name func(api.NodeID) string, tell func(detail string), log *slog.Logger) *Quota {
+	return &Quota{list: list, name: name, tell: tell, clock: clock, log: log}
+}
+
+// Changed says that the list has one more. It may be called under any lock.
+func (o *Quota) Changed() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.timer != nil && o.told != "" {
@@ -47,13 +52,13 @@ func (o *overQuota) changed() {
 }
 
 // arm looks later. The caller holds mu.
-func (o *overQuota) arm(after time.Duration) {
+func (o *Quota) arm(after time.Duration) {
 	if o.timer == nil && !o.ended {
 		o.timer = o.clock.AfterFunc(after, o.look)
 	}
 }
 
-func (o *overQuota) look() {
+func (o *Quota) look() {
 	all := o.list()
 	var details []string
 	for _, over := range all {
@@ -70,19 +75,16 @@ func (o *overQuota) look() {
 	defer o.mu.Unlock()
 	o.timer = nil
 	if detail != o.told {
-		if o.told = detail; detail == "" {
-			o.clear()
-		} else {
-			o.raise(detail)
-		}
+		o.told = detail
+		o.tell(detail)
 	}
 	if detail != "" {
 		o.arm(overAgain)
 	}
 }
 
-// close ends it.
-func (o *overQuota) close() error {
+// Close ends it.
+func (o *Quota) Close() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.ended = true

@@ -1,4 +1,4 @@
-package daemon
+package lifecycle
 
 import (
 	"context"
@@ -9,15 +9,15 @@ import (
 	"fulmen/native"
 )
 
-// vigilWithin bounds the asking of the system.
-const vigilWithin = 5 * time.Second
+// awakeWithin bounds the asking of the system.
+const awakeWithin = 5 * time.Second
 
-// vigilReason is what the system shows people who ask why it stays awake.
-const vigilReason = "Fulmen runs a job"
+// awakeReason is what the system shows people who ask why it stays awake.
+const awakeReason = "Fulmen runs a job"
 
-// vigil keeps the machine from idle sleep while ranks run on it. A lid that is
+// Awake keeps the machine from idle sleep while ranks run on it. A lid that is
 // closed, and a person's own command, are not withstood: see [native.Power].
-type vigil struct {
+type Awake struct {
 	keep    func(ctx context.Context, reason string) (release func() error, err error)
 	running func() bool
 	clock   native.Clock
@@ -30,9 +30,14 @@ type vigil struct {
 	release func() error // while it is held
 }
 
-// changed looks again whether ranks run. It returns at once, and may be called
+// NewAwake keeps it by keep while running; a nil keep: the system cannot be asked.
+func NewAwake(clock native.Clock, keep func(ctx context.Context, reason string) (release func() error, err error), running func() bool, log *slog.Logger) *Awake {
+	return &Awake{keep: keep, running: running, clock: clock, log: log}
+}
+
+// Changed looks again whether ranks run. It returns at once, and may be called
 // under any lock.
-func (v *vigil) changed() {
+func (v *Awake) Changed() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.dirty = true
@@ -43,17 +48,17 @@ func (v *vigil) changed() {
 	go v.see()
 }
 
-// close lets the machine sleep.
-func (v *vigil) close() error {
+// Close lets the machine sleep.
+func (v *Awake) Close() error {
 	v.mu.Lock()
 	v.ended = true
 	v.mu.Unlock()
-	v.changed()
+	v.Changed()
 	return nil
 }
 
 // see holds or lets go, until nothing has changed since it looked.
-func (v *vigil) see() {
+func (v *Awake) see() {
 	for {
 		v.mu.Lock()
 		if !v.dirty {
@@ -81,10 +86,10 @@ func (v *vigil) see() {
 }
 
 // take asks the system; nil where it refuses.
-func (v *vigil) take() func() error {
-	ctx, cancel := native.WithTimeout(context.Background(), v.clock, vigilWithin, "the system to stay awake")
+func (v *Awake) take() func() error {
+	ctx, cancel := native.WithTimeout(context.Background(), v.clock, awakeWithin, "the system to stay awake")
 	defer cancel()
-	release, err := v.keep(ctx, vigilReason)
+	release, err := v.keep(ctx, awakeReason)
 	if err != nil {
 		v.log.Warn("this machine may fall asleep while ranks run", "error", err)
 		return nil
@@ -92,7 +97,7 @@ func (v *vigil) take() func() error {
 	return release
 }
 
-func (v *vigil) end(release func() error) {
+func (v *Awake) end(release func() error) {
 	if err := release(); err != nil {
 		v.log.Warn("this machine may stay awake, though no rank runs", "error", err)
 	}

@@ -1,4 +1,4 @@
-package daemon
+package health
 
 import (
 	"log/slog"
@@ -20,12 +20,10 @@ func TestOverQuotaIsOneCondition(t *testing.T) {
 	clock := nativetest.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
 	var now []ledger.Over
 	var told []string
-	o := &overQuota{
-		list: func() []ledger.Over { return now }, name: func(api.NodeID) string { return "studio" }, clock: clock, log: slog.New(slog.NewTextHandler(t.Output(), nil)),
-		raise: func(detail string) { told = append(told, detail) }, clear: func() { told = append(told, "") },
-	}
+	o := NewQuota(clock, func() []ledger.Over { return now }, func(api.NodeID) string { return "studio" },
+		func(detail string) { told = append(told, detail) }, slog.New(slog.NewTextHandler(t.Output(), nil)))
 	now = []ledger.Over{{Node: "cpv0cwypxp44qw0p", Kind: api.KindJob, Bound: "2048 documents", Refused: 1}}
-	o.changed()
+	o.Changed()
 	is.Equal(len(told), 0)
 	clock.Advance(overSoon)
 	is.Equal(told, []string{"job of studio, cpv0-cwyp-xp44-qw0p (2048 documents at most)"})
@@ -33,7 +31,7 @@ func TestOverQuotaIsOneCondition(t *testing.T) {
 	clock.Advance(overAgain)
 	is.Equal(len(told), 1)
 	now = append(now, ledger.Over{Node: "cpv0cwypxp44qw0p", Bound: "64 documents", Refused: 1})
-	o.changed() // not a minute later
+	o.Changed() // not a minute later
 	clock.Advance(overSoon)
 	is.Equal(len(told), 2)
 	is.True(strings.HasSuffix(told[1], "; newer kinds of studio, cpv0-cwyp-xp44-qw0p (64 documents at most)"))
@@ -42,8 +40,8 @@ func TestOverQuotaIsOneCondition(t *testing.T) {
 	is.Equal(told[2:], []string{""})
 	clock.Advance(time.Hour)
 	is.Equal(len(told), 3)
-	is.NoErr(o.close())
-	o.changed()
+	is.NoErr(o.Close())
+	o.Changed()
 	clock.Advance(time.Hour)
 	is.Equal(len(told), 3)
 }

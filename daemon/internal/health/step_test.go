@@ -1,4 +1,4 @@
-package daemon
+package health
 
 import (
 	"testing"
@@ -22,10 +22,10 @@ func (c *walls) Boot() time.Duration { return c.boot }
 func TestClockWatch(t *testing.T) {
 	is := is.New(t)
 	clock := &walls{wall: time.Unix(1_700_000_000, 0), boot: time.Hour}
-	var w clockWatch
+	var w ClockWatch
 	pass := func(wall, boot time.Duration) time.Duration {
 		clock.wall, clock.boot = clock.wall.Add(wall), clock.boot+boot
-		return w.look(clock)
+		return w.Look(clock)
 	}
 	is.Equal(pass(0, 0), time.Duration(0))                                      // the first look
 	is.Equal(pass(time.Minute, time.Minute), time.Duration(0))                  // time passes
