@@ -1,12 +1,13 @@
 package daemon
 
 import (
-	"strings"
+	"context"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/audit"
 	"fulmen/daemon/internal/cluster/node"
 	"fulmen/daemon/internal/gate"
+	"fulmen/daemon/internal/server"
 )
 
 // openGate makes the gate by which other nodes come in. What it reads of jobs and
@@ -16,27 +17,8 @@ func (d *daemon) openGate() {
 		Self: d.identity.Node, Electors: node.Electors{Holder: d.roster},
 		Known: func(id api.JobID) (gate.Known, bool) { return d.jobs.Asked(id) },
 		Bound: func(s api.Step, a api.Act) bool { return d.jobs.Bound(s, a) },
-		Maps:  d.lending.Maps, Cable: d.leadsTo, Record: d.auditPeer, Clock: d.platform.Clock, Log: d.logs.part("gate"),
+		Maps:  d.lending.Maps, Cable: d.leadsTo, Record: d.recordPeer, Clock: d.platform.Clock, Log: d.logs.part("gate"),
 	})
-}
-
-// auditPeer records what another node had this one do, or was refused.
-func (d *daemon) auditPeer(e gate.Entry) {
-	what, _, _ := strings.Cut(e.Door, "/")
-	entry := audit.Entry{Node: e.From, By: e.By, Of: e.Of, What: what, Subject: e.Subject, Reason: e.Refused, Why: auditWhy[e.Why]}
-	if e.Refused != "" {
-		entry.Why = api.AuditRefused
-	}
-	if account, reason := d.lending.Allows(e.Of); reason == "" {
-		entry.Account = account
-	}
-	d.audit.Record(entry)
-}
-
-// auditWhy is the audit's word for what the gate found proven.
-var auditWhy = map[gate.Who]api.AuditWhy{
-	gate.WhoMember: api.AuditMember, gate.WhoHome: api.AuditHome, gate.WhoFormer: api.AuditHome, gate.WhoPerson: api.AuditSubmitter,
-	gate.WhoRank: api.AuditRankNode, gate.WhoCable: api.AuditCableEnd,
 }
 
 // leadsTo reports whether a cable leads from this node to another: the picture of the
@@ -54,4 +36,41 @@ func (d *daemon) leadsTo(link api.LinkID, to api.NodeID) bool {
 	}
 	_, isChanged := d.ledger.Get(api.Key{Node: d.identity.Node, Kind: api.KindRDMAChange, Name: link.String()})
 	return isChanged
+}
+
+// recordPeer records what another node had this one do, or was refused.
+func (d *daemon) recordPeer(e gate.Entry) {
+	account, _ := d.lending.Allows(e.Of)
+	d.audit.Record(audit.OfPeer(e, account))
+}
+
+// openAudit opens the record of what others did here.
+func (d *daemon) openAudit(context.Context) error {
+	var err error
+	d.audit, err = audit.Open(audit.Config{Clock: d.platform.Clock, Store: storage{d.database}, Log: d.logs.part("audit")})
+	if err == nil {
+		d.onClose(d.audit.Close)
+	}
+	return err
+}
+
+// auditCalls records what clients have this node do.
+func (d *daemon) auditCalls() audit.Calls {
+	return audit.Calls{Log: d.audit, May: d.lending.May, OwnerOf: func(ctx context.Context, id api.JobID, measurement api.MeasureID) api.Principal {
+		if id != "" {
+			job, _ := d.jobOf(id)
+			return job.Principal
+		}
+		one, err := d.profiler.Get(ctx, api.MeasureSelect{Measurement: measurement})
+		if err != nil {
+			return api.Principal{}
+		}
+		return one.By
+	}}
+}
+
+// eventAudit is what others did here, as one caller may read it.
+func (d *daemon) eventAudit(_ context.Context, c *server.Caller, p api.EventAuditParams) (api.EventAuditResult, error) {
+	by, isAdmin := c.Principal(), c.Class() == api.ClassAdmin
+	return d.audit.List(p, func(e audit.Entry) bool { return isAdmin || audit.Concerns(e, by) }), nil
 }

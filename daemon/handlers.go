@@ -11,6 +11,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/config"
+	"fulmen/daemon/internal/doctor"
 	"fulmen/daemon/internal/profile"
 	"fulmen/daemon/internal/server"
 )
@@ -22,14 +23,16 @@ func (d *daemon) handlers(stop context.CancelCauseFunc) server.Handlers {
 		"daemon.info":       server.Handle(d.info),
 		"daemon.config":     server.Handle(d.config),
 		"daemon.set_config": server.Handle(d.setConfig),
-		"daemon.doctor":     server.Handle(d.doctor),
-		"daemon.simulate":   server.Handle(d.simulate),
-		"daemon.logs":       server.Handle(d.logs.journal.read),
-		"daemon.start":      server.Handle(func(context.Context, *server.Caller, api.Empty) (api.Empty, error) { return api.Empty{}, nil }),
-		"daemon.stop":       server.Handle(d.stopHandler(stop)),
-		"daemon.restart":    server.Handle(d.restartHandler(stop)),
-		"node.rename":       server.Handle(d.nodeRename),
-		"event.audit":       server.Handle(d.eventAudit),
+		"daemon.doctor": server.Handle(func(ctx context.Context, _ *server.Caller, p api.DaemonDoctorParams) (api.DaemonDoctorResult, error) {
+			return d.doctor().Examine(ctx, p)
+		}),
+		"daemon.simulate": server.Handle(d.simulate),
+		"daemon.logs":     server.Handle(d.logs.journal.read),
+		"daemon.start":    server.Handle(func(context.Context, *server.Caller, api.Empty) (api.Empty, error) { return api.Empty{}, nil }),
+		"daemon.stop":     server.Handle(d.stopHandler(stop)),
+		"daemon.restart":  server.Handle(d.restartHandler(stop)),
+		"node.rename":     server.Handle(d.nodeRename),
+		"event.audit":     server.Handle(d.eventAudit),
 	}
 	maps.Copy(all, d.viewHandlers())
 	maps.Copy(all, d.measureHandlers())
@@ -115,4 +118,17 @@ func (d *daemon) simulate(_ context.Context, c *server.Caller, p api.DaemonSimul
 	}
 	d.logs.part("daemon").Info("the simulated cluster was changed", "uid", c.UID, "change", change)
 	return api.Empty{}, nil
+}
+
+// doctor examines this daemon.
+func (d *daemon) doctor() doctor.Doctor {
+	examines := doctor.Doctor{
+		Ledger: d.ledger, State: d.folders.State, Program: d.program, Worker: d.worker, Programs: d.trust, Facts: d.facts, Machine: d.platform.Facts,
+		Capabilities: d.capabilities, Processes: d.platform.Processes, Name: d.called, Log: d.logs.part("daemon"),
+		Graph: func() api.LinkListResult { return d.graph.Build().List() },
+	}
+	if d.platform.Name == "darwin" {
+		examines.Second = doctor.AskSystemProfiler(d.platform.Clock)
+	}
+	return examines
 }

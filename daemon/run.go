@@ -132,7 +132,6 @@ type daemon struct {
 	trust      lifecycle.Trust
 
 	capabilities native.Capabilities // as they were at the start
-	crossCheck   crossCheck          // nil where there is no second source
 	// reconfigured and filled are woken where the configuration's conditions, and that
 	// of a full disk, may be otherwise.
 	reconfigured, filled woken
@@ -230,9 +229,6 @@ func (d *daemon) openPlatform(context.Context) error {
 	}
 	d.platform = platform
 	d.onClose(platform.Close)
-	if platform.Name == "darwin" {
-		d.crossCheck = askSystemProfiler(platform.Clock)
-	}
 	if d.program, err = os.Executable(); err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"sync"
@@ -31,7 +32,10 @@ func (d *daemon) serve(ctx context.Context) error {
 		Limits: server.Limits{Clients: d.live.Current().Limits.Clients, FeedBytes: d.live.Current().Limits.OutboxBytes},
 	}
 	config.Metrics = d.metrics()
-	config.Audit = d.auditCall
+	calls := d.auditCalls()
+	config.Audit = func(ctx context.Context, c *server.Caller, m api.MethodInfo, raw json.RawMessage) func(error) {
+		return calls.Begin(ctx, c.Principal(), c.UID, m, raw)
+	}
 	config.InAdminGroup = adminGroup()
 	var running sync.WaitGroup
 	if a, ok := d.authorizer(config.Log); ok {

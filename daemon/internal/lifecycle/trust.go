@@ -34,8 +34,8 @@ func (t Trust) Check(program string) error {
 // it before a job fails. The daemon itself goes on: it is what says so. Where nothing
 // is checked, the log has it.
 func (t Trust) Look(log *slog.Logger, programs ...string) {
-	if !t.Folders.ChecksPrograms() {
-		log.Info("programs are started without looking who can change them", "because", t.Unchecked())
+	if why := t.Unchecked(); why != "" {
+		log.Info("programs are started without looking who can change them", "because", why)
 		return
 	}
 	for _, program := range programs {
@@ -45,8 +45,11 @@ func (t Trust) Look(log *slog.Logger, programs ...string) {
 	}
 }
 
-// Unchecked is why programs are not examined.
+// Unchecked is why programs are not examined; empty where they are.
 func (t Trust) Unchecked() string {
+	if t.Folders.ChecksPrograms() {
+		return ""
+	}
 	if t.Folders.IsTrial {
 		return api.EnvHome + " is set, as for tests and trials"
 	}

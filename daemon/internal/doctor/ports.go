@@ -1,4 +1,4 @@
-package daemon
+package doctor
 
 import (
 	"context"
@@ -12,12 +12,12 @@ import (
 	"fulmen/native/systemprofiler"
 )
 
-// crossCheck asks a second source of the system about the ports, and lists where
+// CrossCheck asks a second source of the system about the ports, and lists where
 // it and the facts disagree. It may start a program: only a person asks for it.
-type crossCheck func(ctx context.Context, facts native.Thunderbolt) ([]string, error)
+type CrossCheck func(ctx context.Context, facts native.Thunderbolt) ([]string, error)
 
-// askSystemProfiler is the second source of macOS.
-func askSystemProfiler(clock native.Clock) crossCheck {
+// AskSystemProfiler is the second source of macOS.
+func AskSystemProfiler(clock native.Clock) CrossCheck {
 	return func(ctx context.Context, facts native.Thunderbolt) ([]string, error) {
 		other, err := systemprofiler.Run(ctx, clock)
 		if err != nil {
@@ -33,9 +33,9 @@ func askSystemProfiler(clock native.Clock) crossCheck {
 
 // checkPorts examines Thunderbolt: what is known of it, and what the graph says
 // of the cables at this machine.
-func (d *daemon) checkPorts(ctx context.Context) []api.DoctorCheck {
+func (d Doctor) checkPorts(ctx context.Context) []api.DoctorCheck {
 	checks := []api.DoctorCheck{d.checkThunderbolt()}
-	checks = append(checks, cableChecks(d.identity.Node, d.graph.Build().List(), d.called)...)
+	checks = append(checks, cableChecks(d.Ledger.Node(), d.Graph(), d.Name)...)
 	if check, is := d.checkSecondSource(ctx); is {
 		checks = append(checks, check)
 	}
@@ -43,10 +43,10 @@ func (d *daemon) checkPorts(ctx context.Context) []api.DoctorCheck {
 }
 
 // checkThunderbolt says whether the ports are known.
-func (d *daemon) checkThunderbolt() api.DoctorCheck {
+func (d Doctor) checkThunderbolt() api.DoctorCheck {
 	const check = "thunderbolt"
 	ports, silent := 0, api.Reason("")
-	for _, record := range d.ledger.List(ledger.Filter{Kinds: []api.Kind{api.KindThunderbolt}, Nodes: []api.NodeID{d.identity.Node}}) {
+	for _, record := range d.Ledger.List(ledger.Filter{Kinds: []api.Kind{api.KindThunderbolt}, Nodes: []api.NodeID{d.Ledger.Node()}}) {
 		document := record.Document()
 		ports++
 		silent = document.Unknown[string(api.KindThunderbolt)]
@@ -58,7 +58,7 @@ func (d *daemon) checkThunderbolt() api.DoctorCheck {
 	if ports > 0 {
 		return answer(check, "", fmt.Sprintf("The Thunderbolt ports are known (%d).", ports))
 	}
-	if capability := d.capabilities[native.FactsFeature(native.AreaThunderbolt)]; !capability.Supported && capability.Reason != "" {
+	if capability := d.Capabilities[native.FactsFeature(native.AreaThunderbolt)]; !capability.Supported && capability.Reason != "" {
 		return api.DoctorCheck{Check: check, Answer: api.AnswerUnknown, Reason: api.Reason(capability.Reason.Key()),
 			Text: "The system tells nothing of Thunderbolt ports."}
 	}
@@ -108,20 +108,20 @@ func cableName(cable api.Cable, name func(api.NodeID) string) string {
 
 // checkSecondSource compares the facts with the system's other source; false
 // where there is none, as on Linux and on simulated Macs.
-func (d *daemon) checkSecondSource(ctx context.Context) (api.DoctorCheck, bool) {
+func (d Doctor) checkSecondSource(ctx context.Context) (api.DoctorCheck, bool) {
 	const check = "system_profiler"
-	if d.crossCheck == nil {
+	if d.Second == nil {
 		return api.DoctorCheck{}, false
 	}
 	unknown := func(err error) (api.DoctorCheck, bool) {
-		d.logs.part("daemon").Warn("the ports could not be compared", "error", err)
+		d.Log.Warn("the ports could not be compared", "error", err)
 		return api.DoctorCheck{Check: check, Answer: api.AnswerUnknown, Reason: api.ReasonReadFailed, Text: "system_profiler could not be asked about the ports."}, true
 	}
-	snapshot, err := d.platform.Facts.Snapshot(ctx, native.AreaThunderbolt)
+	snapshot, err := d.Machine.Snapshot(ctx, native.AreaThunderbolt)
 	if err != nil || snapshot.Thunderbolt == nil {
 		return unknown(err)
 	}
-	differences, err := d.crossCheck(ctx, *snapshot.Thunderbolt)
+	differences, err := d.Second(ctx, *snapshot.Thunderbolt)
 	if err != nil {
 		return unknown(err)
 	}

@@ -1,15 +1,16 @@
-package daemon
+package doctor
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 
 	"golang.org/x/sys/unix"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/server"
+	"fulmen/daemon/internal/ledger"
 	"fulmen/native"
 )
 
@@ -17,15 +18,48 @@ import (
 // warning: logs and databases of a busy day fit.
 const leastFree = 256 << 20
 
-// doctor examines what only the daemon itself can: its folders as it sees them,
-// its worker, the events that it hears, whose ports it can tell, and what the graph says
-// of its cables.
-func (d *daemon) doctor(ctx context.Context, _ *server.Caller, p api.DaemonDoctorParams) (api.DaemonDoctorResult, error) {
+// Programs decides which programs are started; lifecycle.Trust does.
+type Programs interface {
+	Check(program string) error
+	// Unchecked is why none is examined; empty where they are.
+	Unchecked() string
+}
+
+// Facts compares what is published with what the machine says now; facts.Owner does.
+type Facts interface {
+	Compare(ctx context.Context, published []api.Document) ([]native.Comparison, error)
+}
+
+// Doctor examines what only the daemon itself can: its folders as it sees them, its
+// worker, the events that it hears, whose ports it can tell, and what the graph says of
+// its cables.
+type Doctor struct {
+	Ledger *ledger.Ledger
+	// State is the state folder.
+	State string
+	// Program is this one, and Worker MLX's.
+	Program, Worker string
+	Programs        Programs
+	Facts           Facts
+	Machine         native.Facts
+	Capabilities    native.Capabilities
+	Processes       native.Processes
+	// Graph is that of the cluster as it is now, and Name what people call a node.
+	Graph func() api.LinkListResult
+	Name  func(api.NodeID) string
+	// Second asks a second source of the system about the ports; nil where there is
+	// none, as on Linux and on simulated Macs.
+	Second CrossCheck
+	Log    *slog.Logger
+}
+
+// Examine is daemon.doctor.
+func (d Doctor) Examine(ctx context.Context, p api.DaemonDoctorParams) (api.DaemonDoctorResult, error) {
 	if p.Hardware {
 		checks, err := d.checkHardware(ctx)
 		return api.DaemonDoctorResult{Checks: checks}, err
 	}
-	checks := []api.DoctorCheck{d.checkState(), d.checkWorker(), d.checkTrust(), d.checkEvents(), checkProcesses(d.platform.Processes)}
+	checks := []api.DoctorCheck{d.checkState(), d.checkWorker(), d.checkTrust(), d.checkEvents(), checkProcesses(d.Processes)}
 	return api.DaemonDoctorResult{Checks: append(checks, d.checkPorts(ctx)...)}, nil
 }
 
@@ -39,9 +73,9 @@ func answer(check string, reason api.Reason, text string) api.DoctorCheck {
 	return result
 }
 
-func (d *daemon) checkState() api.DoctorCheck {
+func (d Doctor) checkState() api.DoctorCheck {
 	const check = "state"
-	folder := d.folders.State
+	folder := d.State
 	if err := unix.Access(folder, unix.W_OK); err != nil {
 		return answer(check, api.ReasonStateReadOnly, fmt.Sprintf("The state folder %s cannot be written%s.", folder, native.Said(err)))
 	}
@@ -55,23 +89,23 @@ func (d *daemon) checkState() api.DoctorCheck {
 	return answer(check, "", "The state folder can be written ("+folder+").")
 }
 
-func (d *daemon) checkWorker() api.DoctorCheck {
+func (d Doctor) checkWorker() api.DoctorCheck {
 	const check = "worker"
-	status, err := os.Stat(d.worker)
+	status, err := os.Stat(d.Worker)
 	if err != nil || status.IsDir() || status.Mode().Perm()&0o111 == 0 {
-		return answer(check, api.ReasonMLXMissing, "The MLX worker is not at "+d.worker+".")
+		return answer(check, api.ReasonMLXMissing, "The MLX worker is not at "+d.Worker+".")
 	}
-	return answer(check, "", "The MLX worker is there ("+d.worker+").")
+	return answer(check, "", "The MLX worker is there ("+d.Worker+").")
 }
 
 // checkTrust says whether root may start the programs that lie here.
-func (d *daemon) checkTrust() api.DoctorCheck {
+func (d Doctor) checkTrust() api.DoctorCheck {
 	const check = "trust"
-	if !d.folders.ChecksPrograms() {
-		return answer(check, "", "Who can change the programs does not matter: "+d.trust.Unchecked()+".")
+	if why := d.Programs.Unchecked(); why != "" {
+		return answer(check, "", "Who can change the programs does not matter: "+why+".")
 	}
-	for _, program := range []string{d.program, d.worker} {
-		if err := d.trust.Check(program); err != nil {
+	for _, program := range []string{d.Program, d.Worker} {
+		if err := d.Programs.Check(program); err != nil {
 			refusal := api.AsError(err)
 			no := answer(check, refusal.Data.Reason, refusal.Message)
 			no.Remedy = refusal.Data.Remedy
@@ -83,12 +117,12 @@ func (d *daemon) checkTrust() api.DoctorCheck {
 
 // checkEvents says which facts move without an event: they are read when
 // somebody looks.
-func (d *daemon) checkEvents() api.DoctorCheck {
+func (d Doctor) checkEvents() api.DoctorCheck {
 	for _, area := range native.AllAreas() {
-		if area == native.AreaSystem || !d.capabilities[native.FactsFeature(area)].Supported {
+		if area == native.AreaSystem || !d.Capabilities[native.FactsFeature(area)].Supported {
 			continue // load and heat move only while somebody watches, and what is not told does not move
 		}
-		if capability := d.capabilities[native.HintsFeature(area)]; !capability.Supported {
+		if capability := d.Capabilities[native.HintsFeature(area)]; !capability.Supported {
 			return api.DoctorCheck{
 				Check: "events", Answer: api.AnswerUnknown, Reason: api.Reason(capability.Reason.Key()),
 				Text: "This system announces no changes of " + string(area) + "; it is read when somebody looks.",

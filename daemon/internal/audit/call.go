@@ -1,4 +1,4 @@
-package daemon
+package audit
 
 import (
 	"context"
@@ -9,33 +9,30 @@ import (
 	"strings"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/audit"
-	"fulmen/daemon/internal/server"
 )
 
-// openAudit opens the record of what others did here.
-func (d *daemon) openAudit(context.Context) error {
-	var err error
-	d.audit, err = audit.Open(audit.Config{Clock: d.platform.Clock, Store: storage{d.database}, Log: d.logs.part("audit")})
-	if err == nil {
-		d.onClose(d.audit.Close)
-	}
-	return err
+// Calls records what clients have this node do.
+type Calls struct {
+	Log *Log
+	// OwnerOf is whose a job, or a measurement, is; invalid where it is nobody's.
+	OwnerOf func(ctx context.Context, job api.JobID, measurement api.MeasureID) api.Principal
+	// May reports whether somebody of this node may act for a principal.
+	May func(by, of api.Principal) bool
 }
 
-// auditCall hears of a client's call before it is made. It returns what records how
-// it ended, or nil for a call by which people do what is their own, or only look at
-// what everybody may see.
-func (d *daemon) auditCall(ctx context.Context, c *server.Caller, m api.MethodInfo, raw json.RawMessage) func(error) {
+// Begin hears of a client's call before it is made. It returns what records how it
+// ended, or nil for a call by which people do what is their own, or only look at what
+// everybody may see.
+func (d Calls) Begin(ctx context.Context, by api.Principal, uid uint32, m api.MethodInfo, raw json.RawMessage) func(error) {
 	ofOthers := strings.HasPrefix(m.Name, "job.") || m.Name == "measure.cancel"
 	if m.Class != api.ClassAdmin && !ofOthers {
 		return nil
 	}
 	params := map[string]json.RawMessage{}
 	_ = json.Unmarshal(raw, &params) // the method says what is wrong with them
-	e := audit.Entry{By: c.Principal(), What: m.Name, Subject: subjectOf(params)}
+	e := Entry{By: by, What: m.Name, Subject: subjectOf(params)}
 	if !e.By.Valid() { // the system has names that are none elsewhere
-		e.By.User = strconv.FormatUint(uint64(c.UID), 10)
+		e.By.User = strconv.FormatUint(uint64(uid), 10)
 	}
 	e.Why = api.AuditAdmin
 	_ = json.Unmarshal(params["account"], &e.Account)
@@ -43,7 +40,7 @@ func (d *daemon) auditCall(ctx context.Context, c *server.Caller, m api.MethodIn
 		if e.Of = d.ownerOf(ctx, params); !e.Of.Valid() || e.Of == e.By {
 			return nil
 		}
-		if d.lending.May(e.By, e.Of) {
+		if d.May(e.By, e.Of) {
 			e.Why, e.Account = api.AuditMappedAccount, e.By.User
 		}
 	}
@@ -57,26 +54,18 @@ func (d *daemon) auditCall(ctx context.Context, c *server.Caller, m api.MethodIn
 				e.Why = api.AuditRefused
 			}
 		}
-		d.audit.Record(e)
+		d.Log.Record(e)
 	}
 }
 
 // ownerOf is whose job or measurement a client names; invalid where it names none.
-func (d *daemon) ownerOf(ctx context.Context, params map[string]json.RawMessage) api.Principal {
+func (d Calls) ownerOf(ctx context.Context, params map[string]json.RawMessage) api.Principal {
 	var id api.JobID
-	if json.Unmarshal(params["job"], &id) == nil {
-		job, _ := d.jobOf(id)
-		return job.Principal
-	}
-	var measured api.MeasureSelect
-	if json.Unmarshal(params["measurement"], &measured.Measurement) != nil {
+	var measured api.MeasureID
+	if json.Unmarshal(params["job"], &id) != nil && json.Unmarshal(params["measurement"], &measured) != nil {
 		return api.Principal{}
 	}
-	one, err := d.profiler.Get(ctx, measured)
-	if err != nil {
-		return api.Principal{}
-	}
-	return one.By
+	return d.OwnerOf(ctx, id, measured)
 }
 
 // named are the parameters of which the value says what a call is about. The values
@@ -102,14 +91,8 @@ func subjectOf(params map[string]json.RawMessage) string {
 	return strings.Join(slices.Sorted(maps.Keys(params)), ",")
 }
 
-// eventAudit is what others did here, as one caller may read it.
-func (d *daemon) eventAudit(_ context.Context, c *server.Caller, p api.EventAuditParams) (api.EventAuditResult, error) {
-	by, isAdmin := c.Principal(), c.Class() == api.ClassAdmin
-	return d.audit.List(p, func(e audit.Entry) bool { return isAdmin || concerns(e, by) }), nil
-}
-
-// concerns reports whether an entry is about a person of this Mac: what they did, what
+// Concerns reports whether an entry is about a person of this Mac: what they did, what
 // was done to what is theirs, and what was done as their account.
-func concerns(e audit.Entry, person api.Principal) bool {
+func Concerns(e Entry, person api.Principal) bool {
 	return e.By == person || e.Of == person || e.Account == person.User
 }

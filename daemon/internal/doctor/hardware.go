@@ -1,4 +1,4 @@
-package daemon
+package doctor
 
 import (
 	"context"
@@ -12,16 +12,16 @@ import (
 
 // checkHardware holds each fact of this machine's hardware against what the system says of
 // it now, and against a second source where the system has one: a check for each fact.
-func (d *daemon) checkHardware(ctx context.Context) ([]api.DoctorCheck, error) {
+func (d Doctor) checkHardware(ctx context.Context) ([]api.DoctorCheck, error) {
 	var published []api.Document
-	for _, record := range d.ledger.List(ledger.Filter{Nodes: []api.NodeID{d.identity.Node}}) {
+	for _, record := range d.Ledger.List(ledger.Filter{Nodes: []api.NodeID{d.Ledger.Node()}}) {
 		published = append(published, record.Document())
 	}
-	rows, err := d.facts.Compare(ctx, published)
+	rows, err := d.Facts.Compare(ctx, published)
 	if err != nil {
 		return nil, err
 	}
-	if second, has := d.platform.Facts.(native.Comparer); has {
+	if second, has := d.Machine.(native.Comparer); has {
 		rows = append(rows, second.Compare(ctx)...)
 	}
 	checks := make([]api.DoctorCheck, len(rows))
