@@ -21,7 +21,7 @@ func (w watched) Put(kind api.Kind, name string, value any, unknown map[string]a
 // lookAtClock raises a condition where the wall clock was set.
 func (d *daemon) lookAtClock() {
 	if step := d.clock.Look(d.platform.Clock); step != 0 {
-		d.logs.part("daemon").Warn("the wall clock was set", "by", step)
+		d.logs.Part("daemon").Warn("the wall clock was set", "by", step)
 		d.conditions.Raise(api.ReasonClockStepped, "by "+step.Round(time.Second).String())
 		d.node.CompareClocks()
 	}

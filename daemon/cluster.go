@@ -19,8 +19,8 @@ import (
 // openCluster makes what this node is among others: what it lends, what it says
 // of itself, and its connections.
 func (d *daemon) openCluster() error {
-	records := storage{d.database}
-	log := d.logs.part("cluster")
+	records := d.records
+	log := d.logs.Part("cluster")
 	_, idle := policy.Unused(context.Background(), d.platform.Facts)
 	var err error
 	d.policy, err = policy.Open(policy.Options{
@@ -97,16 +97,16 @@ func (d *daemon) twin(node api.NodeID, at string) {
 		err = d.health.Raise(api.ReasonDuplicateIdentity, string(node), "the other one is at "+at)
 	}
 	if err != nil {
-		d.logs.part("health").Error("a condition could not be published", "code", api.ReasonDuplicateIdentity, "node", node, "error", err)
+		d.logs.Part("health").Error("a condition could not be published", "code", api.ReasonDuplicateIdentity, "node", node, "error", err)
 	}
 }
 
 // wasRemoved follows the removal of this node: its key counts nowhere any more,
 // so it is put aside, and the daemon begins anew with another one.
 func (d *daemon) wasRemoved() {
-	d.logs.part("cluster").Warn("this node was removed from its cluster; it begins anew with another key")
+	d.logs.Part("cluster").Warn("this node was removed from its cluster; it begins anew with another key")
 	if err := cluster.RetireIdentity(d.folders.State); err != nil {
-		d.logs.part("cluster").Error("the key could not be put aside", "error", err)
+		d.logs.Part("cluster").Error("the key could not be put aside", "error", err)
 	}
 	d.restart()
 }

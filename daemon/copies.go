@@ -48,7 +48,7 @@ func (d *daemon) cleanCopiesOnce(ctx context.Context) {
 			keep = append(keep, d.files.Folder(spec.Principal.Node, account, spec.Program.Directory))
 		}
 		if err := d.files.Clean(ctx, account, keep); err != nil && ctx.Err() == nil {
-			d.logs.part("rank").Warn("old copies of folders could not be removed", "account", account.Name, "error", err)
+			d.logs.Part("rank").Warn("old copies of folders could not be removed", "account", account.Name, "error", err)
 		}
 	}
 }

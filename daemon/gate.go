@@ -17,7 +17,7 @@ func (d *daemon) openGate() {
 		Self: d.identity.Node, Electors: node.Electors{Holder: d.roster},
 		Known: func(id api.JobID) (gate.Known, bool) { return d.jobs.Asked(id) },
 		Bound: func(s api.Step, a api.Act) bool { return d.jobs.Bound(s, a) },
-		Maps:  d.lending.Maps, Cable: d.leadsTo, Record: d.recordPeer, Clock: d.platform.Clock, Log: d.logs.part("gate"),
+		Maps:  d.lending.Maps, Cable: d.leadsTo, Record: d.recordPeer, Clock: d.platform.Clock, Log: d.logs.Part("gate"),
 	})
 }
 
@@ -47,7 +47,7 @@ func (d *daemon) recordPeer(e gate.Entry) {
 // openAudit opens the record of what others did here.
 func (d *daemon) openAudit(context.Context) error {
 	var err error
-	d.audit, err = audit.Open(audit.Config{Clock: d.platform.Clock, Store: storage{d.database}, Log: d.logs.part("audit")})
+	d.audit, err = audit.Open(audit.Config{Clock: d.platform.Clock, Store: d.records, Log: d.logs.Part("audit")})
 	if err == nil {
 		d.onClose(d.audit.Close)
 	}

@@ -27,12 +27,14 @@ func (d *daemon) handlers(stop context.CancelCauseFunc) server.Handlers {
 			return d.doctor().Examine(ctx, p)
 		}),
 		"daemon.simulate": server.Handle(d.simulate),
-		"daemon.logs":     server.Handle(d.logs.journal.read),
-		"daemon.start":    server.Handle(func(context.Context, *server.Caller, api.Empty) (api.Empty, error) { return api.Empty{}, nil }),
-		"daemon.stop":     server.Handle(d.stopHandler(stop)),
-		"daemon.restart":  server.Handle(d.restartHandler(stop)),
-		"node.rename":     server.Handle(d.nodeRename),
-		"event.audit":     server.Handle(d.eventAudit),
+		"daemon.logs": server.Handle(func(_ context.Context, c *server.Caller, p api.DaemonLogsParams) (api.DaemonLogsResult, error) {
+			return d.logs.Read(c, p)
+		}),
+		"daemon.start":   server.Handle(func(context.Context, *server.Caller, api.Empty) (api.Empty, error) { return api.Empty{}, nil }),
+		"daemon.stop":    server.Handle(d.stopHandler(stop)),
+		"daemon.restart": server.Handle(d.restartHandler(stop)),
+		"node.rename":    server.Handle(d.nodeRename),
+		"event.audit":    server.Handle(d.eventAudit),
 	}
 	maps.Copy(all, d.viewHandlers())
 	maps.Copy(all, d.measureHandlers())
@@ -95,7 +97,7 @@ func (d *daemon) setConfig(_ context.Context, c *server.Caller, p api.DaemonSetC
 	if err := d.live.Set(changes...); err != nil {
 		return api.Empty{}, err
 	}
-	d.logs.part("daemon").Info("configuration changed", "uid", c.UID, "keys", len(changes))
+	d.logs.Part("daemon").Info("configuration changed", "uid", c.UID, "keys", len(changes))
 	return api.Empty{}, nil
 }
 
@@ -116,7 +118,7 @@ func (d *daemon) simulate(_ context.Context, c *server.Caller, p api.DaemonSimul
 	if err != nil {
 		return api.Empty{}, err
 	}
-	d.logs.part("daemon").Info("the simulated cluster was changed", "uid", c.UID, "change", change)
+	d.logs.Part("daemon").Info("the simulated cluster was changed", "uid", c.UID, "change", change)
 	return api.Empty{}, nil
 }
 
@@ -124,7 +126,7 @@ func (d *daemon) simulate(_ context.Context, c *server.Caller, p api.DaemonSimul
 func (d *daemon) doctor() doctor.Doctor {
 	examines := doctor.Doctor{
 		Ledger: d.ledger, State: d.folders.State, Program: d.program, Worker: d.worker, Programs: d.trust, Facts: d.facts, Machine: d.platform.Facts,
-		Capabilities: d.capabilities, Processes: d.platform.Processes, Name: d.called, Log: d.logs.part("daemon"),
+		Capabilities: d.capabilities, Processes: d.platform.Processes, Name: d.called, Log: d.logs.Part("daemon"),
 		Graph: func() api.LinkListResult { return d.graph.Build().List() },
 	}
 	if d.platform.Name == "darwin" {

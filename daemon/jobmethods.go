@@ -40,7 +40,7 @@ func handleJob[P, R any](d *daemon, f func(context.Context, job.Caller, P) (R, e
 // handleWish is the same of one that changes something and answers nothing.
 func handleWish[P any](d *daemon, method string, f func(context.Context, job.Caller, P) error) server.Handler {
 	return server.Handle(func(ctx context.Context, c *server.Caller, p P) (api.Empty, error) {
-		d.logs.part("job").Info("asked to change a job", "method", method, "uid", c.UID)
+		d.logs.Part("job").Info("asked to change a job", "method", method, "uid", c.UID)
 		return api.Empty{}, f(ctx, d.jobCaller(c), p)
 	})
 }
@@ -57,8 +57,8 @@ func (d *daemon) jobSubmit(ctx context.Context, c *server.Caller, p api.JobSubmi
 	}
 	result, err := d.jobs.Submit(ctx, d.jobCaller(c), p)
 	if err == nil && !result.Existing {
-		d.attended.begin(result.Job)
-		d.logs.part("job").Info("submitted", "uid", c.UID, "job", result.Job)
+		d.attended.Begin(result.Job)
+		d.logs.Part("job").Info("submitted", "uid", c.UID, "job", result.Job)
 	}
 	return result, err
 }
@@ -70,7 +70,7 @@ func (d *daemon) jobApply(ctx context.Context, c *server.Caller, p api.JobApplyP
 	}
 	result, err := d.jobs.Apply(ctx, d.jobCaller(c), p)
 	if err == nil && !p.DryRun {
-		d.logs.part("job").Info("applied", "uid", c.UID, "job", result.Job, "outcome", result.Outcome)
+		d.logs.Part("job").Info("applied", "uid", c.UID, "job", result.Job, "outcome", result.Outcome)
 	}
 	return result, err
 }
@@ -92,7 +92,7 @@ func (d *daemon) jobWatch(ctx context.Context, c *server.Caller, p api.JobSelect
 	if err != nil {
 		return api.JobWatchResult{}, err
 	}
-	leave := d.attend(watch.First, caller)
+	leave := d.attended.Attend(watch.First, caller)
 	sub, err := server.Deliver(c, "", watch.Next, func() { watch.Close(); leave() }, func(sub api.Subscription, n uint64, change api.JobChanged) any {
 		change.Sub, change.N = sub, n
 		return change

@@ -62,18 +62,18 @@ func (d *daemon) openJobs() error {
 		Device: d.deviceRefusal, Obstacle: d.obstacle, Ranks: d.liveRanks,
 		Job:     func(id api.JobID) (api.JobSpec, bool) { spec, _, found := d.specOf(id); return spec, found },
 		GPUWait: func() time.Duration { return d.live.Current().Times.GPUWait }, Lease: d.live.Current().Times.Lease,
-		Name: d.shortNameOf, Log: d.logs.part("grant"),
+		Name: d.shortNameOf, Log: d.logs.Part("grant"),
 	})
 	d.onClose(func() error { d.grants.Close(); return nil })
 	d.openChannels()
 	d.preparer = prepare.New(prepare.Config{
 		Self: runByAnybody(self), Worker: d.worker, State: d.folders.State, OwnUID: uint32(os.Getuid()),
-		Clock: d.platform.Clock, Log: d.logs.part("rank"),
+		Clock: d.platform.Clock, Log: d.logs.Part("rank"),
 	})
 	d.onClose(d.preparer.Close)
 	d.files = files.New(files.Config{
 		Self: runByAnybody(self), Peers: d.peers, Allowed: d.mayFetch, Account: d.preparer.Account,
-		Clock: d.platform.Clock, Log: d.logs.part("rank"),
+		Clock: d.platform.Clock, Log: d.logs.Part("rank"),
 	})
 	times := func() phase.Times {
 		current, times := d.live.Current().Times, phase.DefaultTimes()
@@ -82,7 +82,7 @@ func (d *daemon) openJobs() error {
 		times.Grace, times.FailedGrace = current.Grace, current.FailedGrace
 		return times
 	}
-	awake := lifecycle.NewAwake(d.platform.Clock, d.keepAwake(), func() bool { return len(d.ranks.Live()) > 0 }, d.logs.part("rank"))
+	awake := lifecycle.NewAwake(d.platform.Clock, d.keepAwake(), func() bool { return len(d.ranks.Live()) > 0 }, d.logs.Part("rank"))
 	d.onClose(awake.Close)
 	d.output = health.NewOutput(d.conditions, d.platform.Clock.Now)
 	d.ranks = rank.New(rank.Config{
@@ -98,11 +98,11 @@ func (d *daemon) openJobs() error {
 		Preparing: func() time.Duration { return times().Preparing }, Starting: func() time.Duration { return times().Starting }, Grace: func() time.Duration { return times().Grace },
 		Channels: channels{d.channels}, Handshake: func() time.Duration { return times().Handshake },
 		FailedGrace: func() time.Duration { return times().FailedGrace },
-		Spawned:     d.spawned, Ended: d.rankEnded, OutputLost: d.output.Lost, Changed: awake.Changed, Log: d.logs.part("rank"),
+		Spawned:     d.spawned, Ended: d.rankEnded, OutputLost: d.output.Lost, Changed: awake.Changed, Log: d.logs.Part("rank"),
 	})
 	d.onClose(func() error { d.ranks.Close(); return nil })
 	d.departure = lifecycle.Departure{
-		Ranks: d.ranks, Ledger: d.ledger, Clock: d.platform.Clock, Log: d.logs.part("rank"),
+		Ranks: d.ranks, Ledger: d.ledger, Clock: d.platform.Clock, Log: d.logs.Part("rank"),
 		Grace: func() time.Duration { return d.live.Current().Times.FailedGrace },
 	}
 	d.openPublisher()
@@ -114,7 +114,7 @@ func (d *daemon) openJobs() error {
 	input.New(input.Config{Peers: d.peers, Clock: d.platform.Clock, Shim: d.shimOf, Ended: d.ranks.Ended})
 	d.peers.HandleCall(gate.HandleHome(gate.Preflight, d.peerPreflight))
 	d.jobs, err = job.New(job.Config{
-		Node: d.identity.Node, Key: d.identity.Key(), Electors: node.Electors{Holder: d.roster}, Roster: d.rosterHeads, Memory: storage{d.database}, Clock: d.platform.Clock,
+		Node: d.identity.Node, Key: d.identity.Key(), Electors: node.Electors{Holder: d.roster}, Roster: d.rosterHeads, Memory: d.records, Clock: d.platform.Clock,
 		Peers: d.peers, Ledger: d.ledger, Documents: d.owner("job", api.KindJob), Settle: d.behind.Flush, Sight: sight{d}, Access: d.lending, Beats: beats{d},
 		Planner: planner{d}, Cables: d.graph.CablesNow,
 		Unfit: func(plan api.Plan, mlx map[api.NodeID]api.ProgramMLX) (faults, notes []api.Cause) {
@@ -125,17 +125,17 @@ func (d *daemon) openJobs() error {
 			current := d.live.Current().Times
 			return beat.Times{Every: current.Beat, Lost: current.BeatLost}
 		},
-		PreflightWithin: func() time.Duration { return d.live.Current().Times.Preflight }, Log: d.logs.part("job"),
+		PreflightWithin: func() time.Duration { return d.live.Current().Times.Preflight }, Log: d.logs.Part("job"),
 	})
 	if err != nil {
 		return err
 	}
 	d.roster.OnChange(d.membersChanged)
 	d.attach = attach.New(attach.Config{
-		Clock: d.platform.Clock, Peers: d.peers, Ledger: d.ledger, Counts: d.jobs.Counts, May: d.lending.May, Name: d.shortNameOf, Lost: d.inputLost, Log: d.logs.part("job"),
+		Clock: d.platform.Clock, Peers: d.peers, Ledger: d.ledger, Counts: d.jobs.Counts, May: d.lending.May, Name: d.shortNameOf, Lost: d.inputLost, Log: d.logs.Part("job"),
 	})
 	d.onClose(func() error { d.attach.Close(); return nil })
-	d.attended = newAttended(d.platform.Clock, d.clientGone)
+	d.attended = job.NewAttended(d.jobs)
 	return nil
 }
 
@@ -173,7 +173,7 @@ func (d *daemon) membersChanged(before, after *cluster.Roster) {
 		}
 		go func() {
 			if err := d.departure.EndRank(live, api.ReasonRemoved); err != nil {
-				d.logs.part("rank").Warn("a rank of a removed node could not be ended", "rank", live.Rank, "error", err)
+				d.logs.Part("rank").Warn("a rank of a removed node could not be ended", "rank", live.Rank, "error", err)
 			}
 		}()
 	}
@@ -182,8 +182,8 @@ func (d *daemon) membersChanged(before, after *cluster.Roster) {
 // inputLost hears of an attempt that cannot be given its job's input: it would
 // take a part for the whole.
 func (d *daemon) inputLost(id api.JobID, why *api.Error) {
-	d.logs.part("job").Warn("a job's input is lost", "job", id, "error", why)
-	d.clientGone(id)
+	d.logs.Part("job").Warn("a job's input is lost", "job", id, "error", why)
+	d.attended.Gone(id)
 }
 
 // runJobs finds again what the daemon before has left, and then works until ctx
@@ -195,7 +195,7 @@ func (d *daemon) runJobs(ctx context.Context) error {
 	if err := d.grants.ForgetFormer(); err != nil {
 		return err
 	}
-	d.expectClients()
+	d.attended.Expect()
 	return d.jobs.Run(ctx)
 }
 
@@ -368,6 +368,6 @@ func (d *daemon) rosterHeads() []string {
 // forgetJob ends and forgets what this node has of a job that was deleted.
 func (d *daemon) forgetJob(ctx context.Context, id api.JobID, policy api.OutputPolicy) {
 	if err := d.ranks.Forget(ctx, id, policy); err != nil && ctx.Err() == nil && !errors.Is(err, native.ErrNotFound) {
-		d.logs.part("rank").Warn("a deleted job's ranks could not be forgotten", "job", id, "error", err)
+		d.logs.Part("rank").Warn("a deleted job's ranks could not be forgotten", "job", id, "error", err)
 	}
 }

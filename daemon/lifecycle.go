@@ -77,7 +77,7 @@ func adminGroup() func(uid uint32) (bool, error) {
 // says that it is not to run.
 func (d *daemon) stopHandler(stop context.CancelCauseFunc) func(context.Context, *server.Caller, api.DaemonStopParams) (api.Empty, error) {
 	return func(ctx context.Context, c *server.Caller, p api.DaemonStopParams) (api.Empty, error) {
-		d.logs.part("daemon").Info("asked to stop", "uid", c.UID, "end_jobs", p.EndJobs)
+		d.logs.Part("daemon").Info("asked to stop", "uid", c.UID, "end_jobs", p.EndJobs)
 		if p.EndJobs {
 			d.departure.EndJobs(ctx)
 		}
@@ -94,7 +94,7 @@ func (d *daemon) stopHandler(stop context.CancelCauseFunc) func(context.Context,
 // restartHandler answers daemon.restart.
 func (d *daemon) restartHandler(stop context.CancelCauseFunc) func(context.Context, *server.Caller, api.Empty) (api.Empty, error) {
 	return func(_ context.Context, c *server.Caller, _ api.Empty) (api.Empty, error) {
-		d.logs.part("daemon").Info("asked to restart", "uid", c.UID)
+		d.logs.Part("daemon").Info("asked to restart", "uid", c.UID)
 		c.Replied(func() { stop(ErrRestartProgram) })
 		return api.Empty{}, nil
 	}
@@ -112,7 +112,7 @@ func (d *daemon) tellReady(status string) {
 	if err := d.options.Supervisor.Ready(status); err != nil {
 		log := d.stoppedLog()
 		if d.logs != nil {
-			log = d.logs.part("daemon")
+			log = d.logs.Part("daemon")
 		}
 		log.Warn("whoever started the daemon was not told that it is ready", "error", err)
 	}
@@ -125,7 +125,7 @@ func (d *daemon) tellStopping(why error) {
 		return
 	}
 	if err := d.options.Supervisor.Stopping(); err != nil {
-		d.logs.part("daemon").Warn("whoever started the daemon was not told that it stops", "error", err)
+		d.logs.Part("daemon").Warn("whoever started the daemon was not told that it stops", "error", err)
 	}
 }
 

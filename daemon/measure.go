@@ -27,7 +27,7 @@ func (d *daemon) openMeasurements() {
 	prober := probe.New(probe.Config{
 		Peers: d.peers, Sockets: d.platform.Sockets, Clock: d.platform.Clock, Key: d.identity.Key(),
 		Members: func(id api.NodeID) ([]byte, bool) { return d.publicKey(id) },
-		Leave:   d.grants.Visit, Interface: d.interfaceOf, Log: d.logs.part("profile"),
+		Leave:   d.grants.Visit, Interface: d.interfaceOf, Log: d.logs.Part("profile"),
 	})
 	d.onClose(func() error { prober.Close(); return nil })
 	d.openProber()
@@ -36,7 +36,7 @@ func (d *daemon) openMeasurements() {
 		Aged: func() { d.profiler.Recheck() }, Loopback: simulate.LoopbackInterface, LoopbackAddress: simulate.Loopback(),
 	}
 	if simulation := d.options.Simulation; simulation != nil {
-		log := d.logs.part("profile")
+		log := d.logs.Part("profile")
 		ways.Record = func(g topology.Graph) profile.Recording { return simulation.Recorded(d.identity.Node, g, log) }
 	}
 	paths := profile.NewPaths(ways)
@@ -45,7 +45,7 @@ func (d *daemon) openMeasurements() {
 		Worker: d.worker, Launch: d.trust.Launch, Env: proc.WorkerEnvironment(os.Environ()), Circumstances: func(ctx context.Context) (api.MeasureConditions, map[string]api.Reason) {
 			return facts.Circumstances(ctx, d.platform.Facts)
 		},
-		Turn: d.grants.Turn, Resolve: d.find, Log: d.logs.part("profile"),
+		Turn: d.grants.Turn, Resolve: d.find, Log: d.logs.Part("profile"),
 		Peers: d.peers, Reached: sight{d}.Reached, Paths: paths.List, Subjects: d.subjects, Probe: prober.Read,
 		ProbeRDMA: d.prober.Read,
 		Wanted:    func(kind api.Kind) bool { return d.ledger.Interested(kind, d.identity.Node) },
@@ -108,11 +108,11 @@ func (d *daemon) bootID(ctx context.Context) string {
 
 // openProbeCount reads what was counted before.
 func (d *daemon) openProbeCount(ctx context.Context) error {
-	before, err := storage{d.database}.loadProbes()
+	before, err := d.records.LoadProbes()
 	if err != nil {
 		return err
 	}
-	d.probes = profile.CountProbes(d.identity.Node, before, storage{d.database}.saveProbes, d.health, d.logs.part("profile"))
+	d.probes = profile.CountProbes(d.identity.Node, before, d.records.SaveProbes, d.health, d.logs.Part("profile"))
 	d.probes.Tell(d.bootID(ctx))
 	return nil
 }
@@ -146,7 +146,7 @@ func (d *daemon) openProber() {
 		Opened: d.probeOpened,
 		Used:   d.cables.Used,
 		Killed: func(r api.Receptacle) { d.cables.Killed(r, "a test of the cable") },
-		Name:   d.shortNameOf, Log: d.logs.part("profile"),
+		Name:   d.shortNameOf, Log: d.logs.Part("profile"),
 	}
 	if simulation := d.options.Simulation; simulation != nil {
 		config.Worker, config.IsRehearsal = simulation.Rehearse, true
@@ -185,7 +185,7 @@ func (d *daemon) learnMLX(ctx context.Context) {
 			if info != nil {
 				mlx = facts.MLXOf(*info)
 			} else {
-				d.logs.part("daemon").Warn("MLX could not be asked", "outcome", record.Outcome, "sentence", record.Sentence)
+				d.logs.Part("daemon").Warn("MLX could not be asked", "outcome", record.Outcome, "sentence", record.Sentence)
 			}
 			for _, code := range []api.Reason{api.ReasonMLXMissing, api.ReasonMLXNoAnswer} {
 				if code == why {

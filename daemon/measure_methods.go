@@ -116,7 +116,7 @@ func (d *daemon) linkMute(_ context.Context, c *server.Caller, p api.LinkMute) (
 	if !isHere {
 		return api.Empty{}, api.Errorf(api.ReasonNoSuchLink, string(p.Link), "The cable has no end at this node, so its warnings are not this node's. Mute it at one of its ends.")
 	}
-	d.logs.part("profile").Info("a cable's warnings were muted or unmuted", "uid", c.UID, "end", near.String(), "muted", p.Muted)
+	d.logs.Part("profile").Info("a cable's warnings were muted or unmuted", "uid", c.UID, "end", near.String(), "muted", p.Muted)
 	peer := cable.Link.Low.Node
 	if near == cable.Link.Low {
 		peer = cable.Link.High.Node

@@ -15,11 +15,11 @@ func (d *daemon) clusterHandlers() server.Handlers {
 	return server.Handlers{
 		"cluster.peers": server.Handle(d.clusterPeers),
 		"cluster.pair": server.Handle(func(_ context.Context, c *server.Caller, p api.ClusterPairParams) (api.ClusterPairResult, error) {
-			d.logs.part("cluster").Info("Add a Mac", "uid", c.UID, "close", p.Close)
+			d.logs.Part("cluster").Info("Add a Mac", "uid", c.UID, "close", p.Close)
 			return d.node.Pair(p), nil
 		}),
 		"cluster.join": server.Handle(func(ctx context.Context, c *server.Caller, p api.ClusterJoinParams) (api.ClusterJoinResult, error) {
-			d.logs.part("cluster").Info("asked to join a cluster", "uid", c.UID)
+			d.logs.Part("cluster").Info("asked to join a cluster", "uid", c.UID)
 			result, err := d.node.Join(ctx, p)
 			if err != nil {
 				return result, err
@@ -30,11 +30,11 @@ func (d *daemon) clusterHandlers() server.Handlers {
 			return result, nil
 		}),
 		"cluster.answer": server.Handle(func(ctx context.Context, c *server.Caller, p api.ClusterAnswerParams) (api.Empty, error) {
-			d.logs.part("cluster").Info("answered a Mac that asks", "uid", c.UID, "node", p.Node, "state", p.State)
+			d.logs.Part("cluster").Info("answered a Mac that asks", "uid", c.UID, "node", p.Node, "state", p.State)
 			return api.Empty{}, d.node.Answer(ctx, p)
 		}),
 		"cluster.invite": server.Handle(func(_ context.Context, c *server.Caller, p api.ClusterInviteParams) (api.ClusterInviteResult, error) {
-			d.logs.part("cluster").Info("asked for an invitation", "uid", c.UID)
+			d.logs.Part("cluster").Info("asked for an invitation", "uid", c.UID)
 			return d.node.Invite(p)
 		}),
 		"cluster.remove": server.Handle(d.clusterRemove),
@@ -42,14 +42,14 @@ func (d *daemon) clusterHandlers() server.Handlers {
 			return d.policy.Users(c.Class() == api.ClassAdmin), nil
 		}),
 		"cluster.map_user": server.Handle(func(_ context.Context, c *server.Caller, p api.ClusterMapUserParams) (api.Empty, error) {
-			d.logs.part("cluster").Info("asked to change the map of users", "uid", c.UID)
+			d.logs.Part("cluster").Info("asked to change the map of users", "uid", c.UID)
 			return api.Empty{}, d.policy.MapUser(p)
 		}),
 		"cluster.sharing": server.Handle(func(context.Context, *server.Caller, api.Empty) (api.Sharing, error) {
 			return d.policy.Sharing(), nil
 		}),
 		"cluster.set_sharing": server.Handle(func(ctx context.Context, c *server.Caller, p api.ClusterSetSharingParams) (api.Sharing, error) {
-			d.logs.part("cluster").Info("asked to change what is lent", "uid", c.UID)
+			d.logs.Part("cluster").Info("asked to change what is lent", "uid", c.UID)
 			return d.policy.SetSharing(ctx, p)
 		}),
 	}
@@ -104,7 +104,7 @@ func (d *daemon) clusterRemove(ctx context.Context, c *server.Caller, p api.Clus
 		return api.ClusterRemoveResult{}, invalid("nodes", "no node is named")
 	}
 	if !p.DryRun {
-		d.logs.part("cluster").Info("asked to remove", "uid", c.UID, "nodes", ids)
+		d.logs.Part("cluster").Info("asked to remove", "uid", c.UID, "nodes", ids)
 	}
 	return d.node.Remove(ctx, ids, p.DryRun)
 }

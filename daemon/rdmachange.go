@@ -7,7 +7,6 @@ import (
 	"fulmen/daemon/internal/rdma"
 	"fulmen/daemon/internal/rdma/trips"
 	"fulmen/daemon/internal/server"
-	"fulmen/daemon/internal/store"
 	"fulmen/native"
 )
 
@@ -16,14 +15,14 @@ import (
 func (d *daemon) openChanges() {
 	d.changes = rdma.New(rdma.Config{
 		Node: d.identity.Node, Clock: d.platform.Clock, Peers: d.peers, Facts: d.platform.Facts, Network: d.platform.Network,
-		Records: rdma.UndoFile{Path: d.folders.UndoFile()}, History: changeHistory{storage{d.database}},
+		Records: rdma.UndoFile{Path: d.folders.UndoFile()}, History: d.records.History(),
 		Documents: claiming{d.owner("rdma", api.KindRDMAChange), d}, Conditions: d.health,
 		Allowed: d.policy.AllowsRDMAChange, Check: func(link api.LinkID) *api.Error {
 			return rdma.MayEnable(d.graph.Build(), link, d.shortNameOf(d.identity.Node))
 		}, Able: d.able, Busy: d.grants.Disturbed, Quiet: d.grants.Quiet,
 		Others: func(node api.NodeID, link api.LinkID) (api.RDMAChange, bool) {
 			return rdma.ChangeOf(d.ledger, node, link)
-		}, Name: d.shortNameOf, Prove: d.profiler.Prove, Idle: d.grants.Recheck, Log: d.logs.part("rdma"),
+		}, Name: d.shortNameOf, Prove: d.profiler.Prove, Idle: d.grants.Recheck, Log: d.logs.Part("rdma"),
 	})
 	d.onClose(func() error { d.changes.Close(); return nil })
 }
@@ -51,55 +50,34 @@ func (d *daemon) able(feature native.Feature) error {
 	return d.capabilities.Need(feature)
 }
 
-// The bucket of the database for what was changed for RDMA.
-const (
-	bucketRDMA = "rdma"
-	keyHistory = "history"
-)
-
-// changeHistory keeps the audit log of changes.
-type changeHistory struct{ storage }
-
-// Load is the owner's of changes.
-func (h changeHistory) Load() (all []api.RDMAChange, err error) {
-	_, err = h.read(bucketRDMA, keyHistory, &all)
-	return all, err
-}
-
-// Save is the owner's of changes.
-func (h changeHistory) Save(all []api.RDMAChange) error {
-	return h.db.Update(func(w store.Writer) error { return write(w, bucketRDMA, keyHistory, all) })
-}
-
 // openTrips takes over the trips and the requests that the daemon before this one has
 // followed.
 func (d *daemon) openTrips() error {
-	kept := storage{d.database}
-	var former []trips.Kept
-	if _, err := kept.read(bucketNode, keyTrips, &former); err != nil {
+	former, err := d.records.LoadTrips()
+	if err != nil {
 		return err
 	}
-	var asked []trips.KeptRequest
-	if _, err := kept.read(bucketNode, keyWanted, &asked); err != nil {
+	asked, err := d.records.LoadRequests()
+	if err != nil {
 		return err
 	}
-	save := func(key string, value any) {
-		if err := kept.db.Update(func(w store.Writer) error { return write(w, bucketNode, key, value) }); err != nil {
-			d.logs.part("rdma").Error("what people do for RDMA at Macs could not be kept", "error", err)
+	failed := func(err error) {
+		if err != nil {
+			d.logs.Part("rdma").Error("what people do for RDMA at Macs could not be kept", "error", err)
 		}
 	}
-	d.trips = trips.New(d.platform.Clock, former, func(all []trips.Kept) { save(keyTrips, all) })
-	d.requests = trips.NewRequests(d.platform.Clock, asked, func(all []trips.KeptRequest) { save(keyWanted, all) })
+	d.trips = trips.New(d.platform.Clock, former, func(all []trips.Kept) { failed(d.records.SaveTrips(all)) })
+	d.requests = trips.NewRequests(d.platform.Clock, asked, func(all []trips.KeptRequest) { failed(d.records.SaveRequests(all)) })
 	return nil
 }
 
 // openSuspects takes over which RDMA devices may be stuck.
 func (d *daemon) openSuspects(ctx context.Context) error {
-	kept, err := storage{d.database}.loadSuspects()
+	kept, err := d.records.LoadSuspects()
 	if err != nil {
 		return err
 	}
-	d.cables.TakeSuspects(kept, d.bootID(ctx), storage{d.database}.saveSuspects)
+	d.cables.TakeSuspects(kept, d.bootID(ctx), d.records.SaveSuspects)
 	return nil
 }
 
@@ -119,7 +97,7 @@ func (d *daemon) rdmaHandlers() server.Handlers {
 			return c.Check(p)
 		}),
 		"rdma.clear": server.Handle(func(_ context.Context, by *server.Caller, p api.LinkSelect) (api.RDMAReadiness, error) {
-			d.logs.part("health").Info("a person says that an RDMA device works", "uid", by.UID, "link", p.Link)
+			d.logs.Part("health").Info("a person says that an RDMA device works", "uid", by.UID, "link", p.Link)
 			return c.Clear(p)
 		}),
 		"rdma.enable": change(c.Enable), "rdma.disable": change(c.Disable), "rdma.undo": change(c.Undo),

@@ -20,10 +20,10 @@ func (d *daemon) nodeRename(_ context.Context, c *server.Caller, p api.NodeRenam
 	if isBad || utf8.RuneCountInString(p.Name) > maxFriendlyName {
 		return api.Empty{}, invalid("name", "a name has 1 to %d characters that can be printed, and no space at its ends", maxFriendlyName)
 	}
-	if err := (storage{d.database}).saveName(p.Name); err != nil {
+	if err := d.records.SaveName(p.Name); err != nil {
 		return api.Empty{}, err
 	}
-	d.logs.part("daemon").Info("renamed", "uid", c.UID, "name", p.Name)
+	d.logs.Part("daemon").Info("renamed", "uid", c.UID, "name", p.Name)
 	d.facts.Rename(p.Name)
 	return api.Empty{}, nil
 }

@@ -24,6 +24,7 @@ import (
 	"fulmen/daemon/internal/job/attach"
 	"fulmen/daemon/internal/ledger"
 	"fulmen/daemon/internal/lifecycle"
+	"fulmen/daemon/internal/logs"
 	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/profile"
 	"fulmen/daemon/internal/profile/rdmaprobe"
@@ -34,8 +35,8 @@ import (
 	"fulmen/daemon/internal/rdma/trips"
 	"fulmen/daemon/internal/relay"
 	"fulmen/daemon/internal/relay/sidechannel"
-	"fulmen/daemon/internal/server"
 	"fulmen/daemon/internal/server/token"
+	"fulmen/daemon/internal/storage"
 	"fulmen/daemon/internal/store"
 	"fulmen/daemon/internal/view"
 	"fulmen/native"
@@ -76,9 +77,10 @@ type daemon struct {
 	closers   []func() error
 	folders   home.Folders
 	live      *config.Live
-	logs      *logs
+	logs      *logs.Logs
 	platform  native.Platform
 	database  *store.Store
+	records   storage.Records
 	damaged   chan error // gets why, once, when the database turns out to be damaged
 	identity  cluster.Identity
 	moved     *cluster.Moved
@@ -97,7 +99,7 @@ type daemon struct {
 	ranks     *rank.Ranks
 	jobs      *job.Jobs
 	attach    *attach.Attach
-	attended  *attended
+	attended  *job.Attended
 	publisher *relay.Publisher
 	departure lifecycle.Departure
 	output    *health.Output
@@ -106,7 +108,7 @@ type daemon struct {
 	restart    func()
 	ledger     *ledger.Ledger
 	writer     *ledger.Writer
-	behind     *behind
+	behind     *storage.Behind
 	over       *health.Quota
 	health     *health.Health
 	conditions health.Own
@@ -143,7 +145,7 @@ func (d *daemon) onClose(f func() error) { d.closers = append(d.closers, f) }
 func (d *daemon) close() {
 	for i := len(d.closers) - 1; i >= 0; i-- {
 		if err := d.closers[i](); err != nil && d.logs != nil {
-			d.logs.part("daemon").Warn("closing", "error", err)
+			d.logs.Part("daemon").Warn("closing", "error", err)
 		}
 	}
 }
@@ -164,7 +166,7 @@ func (d *daemon) findFolders(context.Context) error {
 	}
 	if folders.Logs == api.MacLogFolder && folders.CheckFile(folders.Logs) == nil {
 		// Also for a daemon that launchd starts again and again, and that gets no further.
-		_ = rotateErrors(folders.Logs) // it is no reason not to run
+		_ = logs.RotateErrors(folders.Logs) // it is no reason not to run
 	}
 	return folders.Check()
 }
@@ -196,17 +198,17 @@ func (d *daemon) openFolders(context.Context) error {
 			return err
 		}
 	}
-	file, err := openLog(d.folders.Logs, current.Limits.LogBytes)
+	file, err := logs.OpenFile(d.folders.Logs, current.Limits.LogBytes)
 	if err != nil {
-		return home.Explain(err, "write", filepath.Join(d.folders.Logs, logFile))
+		return home.Explain(err, "write", filepath.Join(d.folders.Logs, logs.File))
 	}
 	d.onClose(file.Close)
 	out := io.Writer(file)
 	if d.options.Log != nil {
 		out = io.MultiWriter(file, d.options.Log)
 	}
-	d.logs = &logs{out: out, levels: current.Log, journal: journal{readers: map[*server.Stream]func(api.LogLine) bool{}}}
-	_, cancel := d.live.Subscribe(config.Subscriber{Name: "log", Commit: func(next config.Config) { d.logs.set(next.Log) }})
+	d.logs = logs.New(out, current.Log)
+	_, cancel := d.live.Subscribe(config.Subscriber{Name: "log", Commit: func(next config.Config) { d.logs.Set(next.Log) }})
 	d.onClose(func() error { cancel(); return nil })
 	return nil
 }
@@ -252,12 +254,13 @@ func (d *daemon) openState(ctx context.Context) error {
 	defer cancel()
 	var err error
 	d.database, err = store.Open(ctx, d.folders.DatabaseFile(), store.Options{
-		Buckets: buckets(), MaxBytes: int64(d.live.Current().Limits.DatabaseBytes), OnDamage: func(err error) { d.damaged <- err }, OnFull: d.filled.wake,
+		Buckets: storage.Buckets(), MaxBytes: int64(d.live.Current().Limits.DatabaseBytes), OnDamage: func(err error) { d.damaged <- err }, OnFull: d.filled.wake,
 	})
 	if err != nil {
 		return err
 	}
 	d.onClose(d.database.Close)
+	d.records = storage.Records{DB: d.database}
 	snapshot, err := d.platform.Facts.Snapshot(ctx, native.AreaIdentity)
 	if err != nil {
 		return fmt.Errorf("this machine cannot be identified: %w", err)
@@ -271,34 +274,34 @@ func (d *daemon) openState(ctx context.Context) error {
 		return err
 	}
 	d.identity, d.moved = opened.Identity, opened.Moved
-	roster, _, err := cluster.OpenRoster(storage{d.database}, d.identity, time.Now())
+	roster, _, err := cluster.OpenRoster(d.records, d.identity, time.Now())
 	if err != nil {
 		return err
 	}
-	d.roster = node.NewHolder(roster, storage{d.database})
+	d.roster = node.NewHolder(roster, d.records)
 	return nil
 }
 
 // openLedger opens the ledger on what is stored.
 func (d *daemon) openLedger(context.Context) error {
-	d.behind = newBehind(storage{d.database}, d.identity.Node, d.platform.Clock, d.logs.part("ledger"))
+	d.behind = storage.NewBehind(d.records, d.identity.Node, d.platform.Clock, d.logs.Part("ledger"))
 	d.onClose(d.behind.Close)
 	d.over = health.NewQuota(d.platform.Clock, func() []ledger.Over { return d.ledger.OverQuota() }, d.called,
-		func(detail string) { d.conditions.Set(api.ReasonTooManyDocuments, detail) }, d.logs.part("ledger"))
+		func(detail string) { d.conditions.Set(api.ReasonTooManyDocuments, detail) }, d.logs.Part("ledger"))
 	d.onClose(d.over.Close)
-	begun, err := storage{d.database}.begun(d.started)
+	begun, err := d.records.Begun(d.started)
 	if err != nil {
 		return err
 	}
 	d.ledger, d.writer, err = ledger.Open(ledger.Options{
-		TakesBack: takesBack(begun),
+		TakesBack: storage.TakesBack(begun),
 		Key:       d.identity.Key(), Cluster: d.roster.Cluster(), Counter: d.behind, Store: d.behind, Members: d.roster, OnOver: d.over.Changed,
 	})
 	if err != nil {
 		return err
 	}
 	for _, problem := range d.ledger.Skipped() {
-		d.logs.part("ledger").Warn("a stored document was left out", "error", problem)
+		d.logs.Part("ledger").Warn("a stored document was left out", "error", problem)
 	}
 	return d.forgetStrangers()
 }
@@ -323,8 +326,8 @@ func (d *daemon) forgetStrangers() error {
 // openParts makes the owners of facts and what serves clients.
 func (d *daemon) openParts(ctx context.Context) error {
 	d.health = health.New(d.owner("health", api.KindCondition), time.Now)
-	d.conditions = d.health.Own(d.logs.part("health"))
-	name, err := storage{d.database}.loadName()
+	d.conditions = d.health.Own(d.logs.Part("health"))
+	name, err := d.records.LoadName()
 	if err != nil {
 		return err
 	}
@@ -340,7 +343,7 @@ func (d *daemon) openParts(ctx context.Context) error {
 	if d.options.Simulation != nil {
 		static.Platform = api.PlatformDarwin // what is simulated are Macs
 	}
-	d.facts = facts.New(d.platform.Facts, published, static, d.logs.part("facts"))
+	d.facts = facts.New(d.platform.Facts, published, static, d.logs.Part("facts"))
 	d.openCables()
 	if err := errors.Join(d.openSuspects(ctx), d.openTrips()); err != nil {
 		return err
@@ -357,21 +360,21 @@ func (d *daemon) openParts(ctx context.Context) error {
 	d.openMeasurements()
 	d.openChanges()
 	d.openEvents()
-	d.tokens, err = token.Open(storage{d.database}, d.platform.Clock, d.logs.part("server"))
+	d.tokens, err = token.Open(d.records, d.platform.Clock, d.logs.Part("server"))
 	if err != nil {
 		return err
 	}
 	d.tellConfiguration()
 	d.tellDisk()
 	if d.capabilities, err = d.platform.Facts.Capabilities(ctx); err != nil {
-		d.logs.part("daemon").Warn("the platform does not tell what it can do", "error", err)
+		d.logs.Part("daemon").Warn("the platform does not tell what it can do", "error", err)
 	} else if why, misses := facts.MissesPressure(d.platform.Name, d.capabilities); misses {
 		d.conditions.Raise(api.ReasonPSIUnavailable, why)
 	}
-	d.trust.Look(d.logs.part("daemon"), d.program, d.worker)
+	d.trust.Look(d.logs.Part("daemon"), d.program, d.worker)
 	d.thisRun = lifecycle.Begin(lifecycle.RunConfig{
-		Clock: d.platform.Clock, File: d.folders.LifeFile(), Program: d.program, Logs: filepath.Join(d.folders.Logs, logFile),
-		Conditions: d.conditions, Log: d.logs.part("daemon"),
+		Clock: d.platform.Clock, File: d.folders.LifeFile(), Program: d.program, Logs: filepath.Join(d.folders.Logs, logs.File),
+		Conditions: d.conditions, Log: d.logs.Part("daemon"),
 	})
 	d.onClose(d.thisRun.Close)
 	if aside := d.database.Aside(); aside != nil {

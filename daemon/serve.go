@@ -28,7 +28,7 @@ func (d *daemon) serve(ctx context.Context) error {
 	d.address = address
 	config := server.Config{
 		URL: address.URL, Handlers: d.handlers(stop), Facts: view.State{Ledger: d.ledger, Nodes: d.nodes, Sees: d.sees}, Tokens: d.tokens, Owner: d.platform.Processes.Owner, Clock: d.platform.Clock,
-		Log: d.logs.part("server"), Node: d.identity.Node, Mode: d.folders.Mode, UID: uint32(os.Getuid()), Version: d.options.Version, Schema: schema.JSON(), Assets: dashboard.Files(),
+		Log: d.logs.Part("server"), Node: d.identity.Node, Mode: d.folders.Mode, UID: uint32(os.Getuid()), Version: d.options.Version, Schema: schema.JSON(), Assets: dashboard.Files(),
 		Limits: server.Limits{Clients: d.live.Current().Limits.Clients, FeedBytes: d.live.Current().Limits.OutboxBytes},
 	}
 	config.Metrics = d.metrics()
@@ -45,7 +45,7 @@ func (d *daemon) serve(ctx context.Context) error {
 	running.Go(func() {
 		select {
 		case err := <-d.damaged:
-			d.logs.part("daemon").Error("the database is damaged; the daemon begins anew and sets it aside", "error", err)
+			d.logs.Part("daemon").Error("the database is damaged; the daemon begins anew and sets it aside", "error", err)
 			stop(ErrDamaged)
 		case <-ctx.Done():
 		}
@@ -67,7 +67,7 @@ func (d *daemon) serve(ctx context.Context) error {
 			func(ctx context.Context, by api.Principal, link api.LinkID) error {
 				_, err := d.changes.Enable(ctx, by, link, false, nil)
 				return err
-			}, d.logs.part("rdma"))
+			}, d.logs.Part("rdma"))
 	})
 	running.Go(func() { d.tellConditions(ctx) })
 	running.Go(func() { d.learnMLX(ctx) })
@@ -78,7 +78,7 @@ func (d *daemon) serve(ctx context.Context) error {
 			stop(err)
 		}
 	})
-	running.Go(func() { d.options.Simulation.Play(ctx, d.logs.part("daemon")) })
+	running.Go(func() { d.options.Simulation.Play(ctx, d.logs.Part("daemon")) })
 	running.Go(func() { _ = d.publisher.Run(ctx) })
 	running.Go(func() { d.events.Run(ctx) })
 	running.Go(func() { d.cleanCopies(ctx) })
@@ -101,7 +101,7 @@ func (d *daemon) serve(ctx context.Context) error {
 		}
 	})
 	d.say(ctx, api.SelfAwake)
-	d.logs.part("daemon").Info("ready", "url", address.URL, "socket", address.Socket, "node", d.identity.Node, "state", d.folders.State)
+	d.logs.Part("daemon").Info("ready", "url", address.URL, "socket", address.Socket, "node", d.identity.Node, "state", d.folders.State)
 	if d.options.Ready != nil {
 		d.options.Ready(address)
 	}
@@ -120,7 +120,7 @@ func (d *daemon) serve(ctx context.Context) error {
 	defer cancel()
 	err = s.Shutdown(drain)
 	running.Wait()
-	d.logs.part("daemon").Info("stopped", "reason", context.Cause(ctx))
+	d.logs.Part("daemon").Info("stopped", "reason", context.Cause(ctx))
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
 		return cause
 	}
@@ -131,7 +131,7 @@ func (d *daemon) serve(ctx context.Context) error {
 // heard it.
 func (d *daemon) say(ctx context.Context, state api.SelfState) {
 	if err := d.self.Say(ctx, state, ""); err != nil {
-		d.logs.part("daemon").Error("the node's state could not be published", "error", err)
+		d.logs.Part("daemon").Error("the node's state could not be published", "error", err)
 	}
 }
 

@@ -32,7 +32,7 @@ func (d *daemon) openChannels() {
 		Group:  d.groupOf,
 		Tell:   d.handshake,
 		Fail:   d.failRank,
-		Name:   d.shortNameOf, Account: server.UserName, Clock: d.platform.Clock, Log: d.logs.part("relay"),
+		Name:   d.shortNameOf, Account: server.UserName, Clock: d.platform.Clock, Log: d.logs.Part("relay"),
 	})
 	d.onClose(func() error { d.channels.Shut(); return nil })
 }
@@ -64,7 +64,7 @@ func (r ranksHere) IsHere(ref api.RankRef) bool {
 // openPublisher makes what publishes ports.
 func (d *daemon) openPublisher() {
 	c := relay.PublisherConfig{
-		Config: relay.Config{Peers: d.peers, Processes: d.platform.Processes, Clock: d.platform.Clock, Log: d.logs.part("relay")},
+		Config: relay.Config{Peers: d.peers, Processes: d.platform.Processes, Clock: d.platform.Clock, Log: d.logs.Part("relay")},
 		Ledger: d.ledger, Ranks: ranksHere{d.ranks}, Seed: d.identity.Key().Seed(),
 		Job: func(id api.JobID) (gate.Known, bool) {
 			known, found := d.jobs.Known(id)

@@ -35,7 +35,7 @@ func (d *daemon) followBundle(ctx context.Context, stop context.CancelCauseFunc)
 	if path == "" {
 		return
 	}
-	log := d.logs.part("uninstall")
+	log := d.logs.Part("uninstall")
 	err := bundle.Watch(ctx, bundle.Config{
 		Path: path, Clock: d.platform.Clock, GoneFor: d.options.BundleGone,
 		Version:   func(path string) string { return bundle.VersionOf(path, api.BundleID) },
@@ -57,7 +57,7 @@ func (d *daemon) followBundle(ctx context.Context, stop context.CancelCauseFunc)
 // next installation offers it. State, logs and what jobs have printed stay: the app
 // may be taken out of the trash.
 func (d *daemon) thrownAway(ctx context.Context, stop context.CancelCauseFunc) {
-	log := d.logs.part("uninstall")
+	log := d.logs.Part("uninstall")
 	within, cancel := native.WithTimeout(ctx, d.platform.Clock, putBackWithin, "the settings for RDMA")
 	defer cancel()
 	if err := d.changes.UndoAll(within); err != nil {

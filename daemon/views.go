@@ -15,21 +15,21 @@ import (
 // openCables makes what tells of this node's cables.
 func (d *daemon) openCables() {
 	d.cables = health.NewCables(d.health, d.identity.Node, d.platform.Clock, func(err error) {
-		d.logs.part("health").Error("a condition of a cable could not be published", "error", err)
+		d.logs.Part("health").Error("a condition of a cable could not be published", "error", err)
 	})
 	d.onClose(func() error { d.cables.Close(); return nil })
 }
 
 // openViews makes what follows the members, and the graph of their documents.
 func (d *daemon) openViews() error {
-	names, err := storage{d.database}.loadCalled()
+	names, err := d.records.LoadCalled()
 	if err != nil {
 		return err
 	}
 	d.nodes = view.NewNodes(view.NodesConfig{
 		Self: d.identity.Node, Started: d.started, Clock: d.platform.Clock, Ledger: d.ledger, Cluster: d.node,
 		Members: func() []api.Member { return d.roster.Current().Members() },
-		Derive:  liveness.NewCalled(names, storage{d.database}.saveCalled).Derive, Conditions: d.health, Log: d.logs.part("health"),
+		Derive:  liveness.NewCalled(names, d.records.SaveCalled).Derive, Conditions: d.health, Log: d.logs.Part("health"),
 	})
 	d.graph = view.NewGraph(view.GraphConfig{
 		Ledger: d.ledger, Staleness: d.nodes, Cables: d.cables, Now: d.platform.Clock.Now,

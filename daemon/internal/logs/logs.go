@@ -1,4 +1,4 @@
-package daemon
+package logs
 
 import (
 	"context"
@@ -12,12 +12,13 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/config"
+	"fulmen/daemon/internal/server"
 )
 
-// logFile is the daemon's log in its folder; oldLog is the one before.
+// File is the daemon's log in its folder; oldLog is the one before.
 const (
-	logFile = "fulmend.log"
-	oldLog  = "fulmend.log.1"
+	File   = "fulmend.log"
+	oldLog = "fulmend.log.1"
 	// errorFile is where launchd puts what the program itself prints: why it could not
 	// start, or of what it died. It lies beside api.MacLogFolder, which need not be there
 	// yet; oldErrors, the one before, lies in it.
@@ -27,9 +28,9 @@ const (
 	mostErrorBytes = 1 << 20
 )
 
-// rotateErrors begins the file of complaints beside the log's folder anew where it is
+// RotateErrors begins the file of complaints beside the log's folder anew where it is
 // full, for the next process: this one goes on in the one that it has.
-func rotateErrors(folder string) error {
+func RotateErrors(folder string) error {
 	path := filepath.Join(filepath.Dir(folder), errorFile)
 	status, err := os.Lstat(path)
 	if err != nil || status.Size() < mostErrorBytes {
@@ -38,9 +39,9 @@ func rotateErrors(folder string) error {
 	return os.Rename(path, filepath.Join(folder, oldErrors))
 }
 
-// logs makes the loggers of the daemon's parts. Each part has a level of its
+// Logs makes the loggers of the daemon's parts. Each part has a level of its
 // own, which the configuration changes while the daemon runs.
-type logs struct {
+type Logs struct {
 	out     io.Writer
 	journal journal
 
@@ -48,14 +49,24 @@ type logs struct {
 	levels config.Log
 }
 
-// part is the logger of a part.
-func (l *logs) part(name string) *slog.Logger {
+// New makes loggers that write to out.
+func New(out io.Writer, levels config.Log) *Logs {
+	return &Logs{out: out, levels: levels, journal: journal{readers: map[*server.Stream]func(api.LogLine) bool{}}}
+}
+
+// Read is daemon.logs.
+func (l *Logs) Read(c *server.Caller, p api.DaemonLogsParams) (api.DaemonLogsResult, error) {
+	return l.journal.read(c, p)
+}
+
+// Part is the logger of a part.
+func (l *Logs) Part(name string) *slog.Logger {
 	handler := slog.NewTextHandler(l.out, &slog.HandlerOptions{Level: slog.LevelDebug})
 	return slog.New(&leveled{Handler: handler.WithAttrs([]slog.Attr{slog.String("package", name)}), logs: l, part: name})
 }
 
-// set takes the levels of a configuration.
-func (l *logs) set(levels config.Log) {
+// Set takes the levels of a configuration.
+func (l *Logs) Set(levels config.Log) {
 	l.mu.Lock()
 	l.levels = levels
 	l.mu.Unlock()
@@ -65,7 +76,7 @@ func (l *logs) set(levels config.Log) {
 // to the log and to the journal.
 type leveled struct {
 	slog.Handler
-	logs *logs
+	logs *Logs
 	part string
 	with []slog.Attr
 }
@@ -116,9 +127,9 @@ func (h *leveled) WithGroup(name string) slog.Handler {
 	return &leveled{Handler: h.Handler.WithGroup(name), logs: h.logs, part: h.part, with: h.with}
 }
 
-// rotating is a file that is begun anew when it is full; the old one is kept
+// Rotating is a file that is begun anew when it is full; the old one is kept
 // once.
-type rotating struct {
+type Rotating struct {
 	folder string
 
 	mu      sync.Mutex
@@ -127,14 +138,14 @@ type rotating struct {
 	maximum int64
 }
 
-// openLog opens the log in a folder.
-func openLog(folder string, maximum int) (*rotating, error) {
-	r := &rotating{folder: folder, maximum: int64(maximum)}
+// OpenFile opens the log in a folder.
+func OpenFile(folder string, maximum int) (*Rotating, error) {
+	r := &Rotating{folder: folder, maximum: int64(maximum)}
 	return r, r.open()
 }
 
-func (r *rotating) open() error {
-	file, err := os.OpenFile(filepath.Join(r.folder, logFile), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+func (r *Rotating) open() error {
+	file, err := os.OpenFile(filepath.Join(r.folder, File), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
@@ -149,11 +160,11 @@ func (r *rotating) open() error {
 
 // Write appends a line, after beginning the file anew where it would not fit.
 // A log that cannot be rotated goes on in the file that it has.
-func (r *rotating) Write(line []byte) (int, error) {
+func (r *Rotating) Write(line []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.size > 0 && r.size+int64(len(line)) > r.maximum {
-		if err := os.Rename(filepath.Join(r.folder, logFile), filepath.Join(r.folder, oldLog)); err == nil {
+		if err := os.Rename(filepath.Join(r.folder, File), filepath.Join(r.folder, oldLog)); err == nil {
 			r.file.Close()
 			if err := r.open(); err != nil {
 				return 0, err
@@ -166,7 +177,7 @@ func (r *rotating) Write(line []byte) (int, error) {
 }
 
 // Close closes the file.
-func (r *rotating) Close() error {
+func (r *Rotating) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.file.Close()

@@ -1,6 +1,7 @@
-package daemon
+package storage
 
 import (
+	"log/slog"
 	"path/filepath"
 	"testing"
 	"time"
@@ -19,9 +20,9 @@ func TestAuditIsStored(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.db")
 	clock := nativetest.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
 	open := func() (*store.Store, *audit.Log) {
-		db, err := store.Open(t.Context(), path, store.Options{Buckets: buckets()})
+		db, err := store.Open(t.Context(), path, store.Options{Buckets: Buckets()})
 		is.NoErr(err)
-		log, err := audit.Open(audit.Config{Clock: clock, Store: storage{db}, Log: (&logs{out: t.Output()}).part("audit")})
+		log, err := audit.Open(audit.Config{Clock: clock, Store: Records{db}, Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
 		is.NoErr(err)
 		return db, log
 	}

@@ -1,4 +1,4 @@
-package daemon
+package storage
 
 import (
 	"log/slog"
@@ -21,12 +21,12 @@ const (
 	behindAgain = 2 * time.Second
 )
 
-// behind is the storage of documents. Those that come again are written late,
+// Behind is the storage of documents. Those that come again are written late,
 // several at once: what other nodes have written, who say it again, and this
 // node's own grants and ranks, which are said again from what runs and from the
 // records beside the ranks. All others are on disk when Save returns.
-type behind struct {
-	storage
+type Behind struct {
+	Records
 	self  api.NodeID
 	clock native.Clock
 	log   *slog.Logger
@@ -40,17 +40,18 @@ type behind struct {
 	said  bool // that they cannot be written
 }
 
-func newBehind(s storage, self api.NodeID, clock native.Clock, log *slog.Logger) *behind {
-	return &behind{storage: s, self: self, clock: clock, log: log, docs: map[api.Key]api.Document{}}
+// NewBehind is the storage of a node's ledger.
+func NewBehind(s Records, self api.NodeID, clock native.Clock, log *slog.Logger) *Behind {
+	return &Behind{Records: s, self: self, clock: clock, log: log, docs: map[api.Key]api.Document{}}
 }
 
 // mayWait reports whether a document comes again.
-func (b *behind) mayWait(d api.Document) bool {
+func (b *Behind) mayWait(d api.Document) bool {
 	return d.Node != b.self || d.Kind == api.KindRank || d.Kind == api.KindGrant
 }
 
 // Save is the ledger's.
-func (b *behind) Save(put []api.Document, forget []api.Key) error {
+func (b *Behind) Save(put []api.Document, forget []api.Key) error {
 	if len(forget) == 0 && !slices.ContainsFunc(put, func(d api.Document) bool { return !b.mayWait(d) }) && b.later(put) {
 		return nil
 	}
@@ -58,7 +59,7 @@ func (b *behind) Save(put []api.Document, forget []api.Key) error {
 }
 
 // later notes documents; false when nothing is written late any more.
-func (b *behind) later(put []api.Document) bool {
+func (b *Behind) later(put []api.Document) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.ended {
@@ -72,17 +73,17 @@ func (b *behind) later(put []api.Document) bool {
 }
 
 // arm has what is noted written soon. The caller holds mu.
-func (b *behind) arm(after time.Duration) {
+func (b *Behind) arm(after time.Duration) {
 	if b.timer == nil && !b.ended && len(b.docs) > 0 {
 		b.timer = b.clock.AfterFunc(after, func() { _ = b.Flush() })
 	}
 }
 
 // Flush writes what is noted. It is on disk when Flush returns nil.
-func (b *behind) Flush() error { return b.write(nil, nil) }
+func (b *Behind) Flush() error { return b.write(nil, nil) }
 
 // write writes documents, and with them in one step all that is noted.
-func (b *behind) write(put []api.Document, forget []api.Key) error {
+func (b *Behind) write(put []api.Document, forget []api.Key) error {
 	b.writing.Lock()
 	defer b.writing.Unlock()
 	b.mu.Lock()
@@ -104,7 +105,7 @@ func (b *behind) write(put []api.Document, forget []api.Key) error {
 	if len(all) == 0 && len(forget) == 0 {
 		return nil
 	}
-	err := b.storage.Save(slices.Collect(maps.Values(all)), forget)
+	err := b.Records.Save(slices.Collect(maps.Values(all)), forget)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if err == nil {
@@ -125,7 +126,7 @@ func (b *behind) write(put []api.Document, forget []api.Key) error {
 }
 
 // Close writes what is noted; what comes later is written at once.
-func (b *behind) Close() error {
+func (b *Behind) Close() error {
 	b.mu.Lock()
 	b.ended = true
 	b.mu.Unlock()

@@ -1,7 +1,6 @@
-package daemon
+package logs
 
 import (
-	"context"
 	"log/slog"
 	"slices"
 	"sync"
@@ -79,7 +78,7 @@ func levelWord(level slog.Level) api.LogLevel {
 
 // read gives the lines that a caller wants, and follows on if asked to. Both
 // happen in one step: no line is missed or told twice in between.
-func (j *journal) read(_ context.Context, c *server.Caller, p api.DaemonLogsParams) (api.DaemonLogsResult, error) {
+func (j *journal) read(c *server.Caller, p api.DaemonLogsParams) (api.DaemonLogsResult, error) {
 	order := api.LogLevel("").Values()
 	if p.Level != "" && !p.Level.Valid() {
 		return api.DaemonLogsResult{}, api.Errorf(api.ReasonBadValue, "level", "level is %q; choose one of %v", p.Level, order)

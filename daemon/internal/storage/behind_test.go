@@ -1,4 +1,4 @@
-package daemon
+package storage
 
 import (
 	"bytes"
@@ -21,11 +21,11 @@ import (
 // takes with it what may wait; the rest comes a moment later.
 func TestWhatComesAgainIsWrittenLate(t *testing.T) {
 	is := is.New(t)
-	db, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "state.db"), store.Options{Buckets: buckets()})
+	db, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "state.db"), store.Options{Buckets: Buckets()})
 	is.NoErr(err)
 	clock := nativetest.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
 	self, other := api.NodeIDFromKey(make(ed25519.PublicKey, ed25519.PublicKeySize)), api.NodeIDFromKey(bytes.Repeat([]byte{1}, ed25519.PublicKeySize))
-	b := newBehind(storage{db}, self, clock, slog.New(slog.NewTextHandler(t.Output(), nil)))
+	b := NewBehind(Records{db}, self, clock, slog.New(slog.NewTextHandler(t.Output(), nil)))
 	doc := func(node api.NodeID, kind api.Kind, seq uint64) api.Document {
 		d := api.Document{Node: node, Kind: kind, Name: "j4k2m9xq7"}
 		d.SetVersion(api.Version{Inc: 1, Seq: seq})
@@ -73,7 +73,7 @@ func TestWhatComesAgainIsWrittenLate(t *testing.T) {
 	clock.Advance(behindFor)
 	is.True(b.Save([]api.Document{job}, nil) != nil)
 	save(doc(self, api.KindRank, 10))
-	b.db, err = store.Open(t.Context(), db.Path(), store.Options{Buckets: buckets()})
+	b.DB, err = store.Open(t.Context(), db.Path(), store.Options{Buckets: Buckets()})
 	is.NoErr(err)
 	clock.Advance(behindAgain)
 	is.Equal(stored(), map[api.Key]uint64{foreign.Key(): 1, rank.Key(): 10, grant.Key(): 3, job.Key(): 4})
@@ -83,17 +83,17 @@ func TestWhatComesAgainIsWrittenLate(t *testing.T) {
 	is.Equal(stored()[rank.Key()], uint64(11))
 	save(doc(self, api.KindRank, 12)) // nothing waits any more
 	is.Equal(stored()[rank.Key()], uint64(12))
-	is.NoErr(b.db.Close())
+	is.NoErr(b.DB.Close())
 }
 
 // A document that comes while an older one is being written is not replaced by that where
 // the writing fails.
 func TestWhatIsNewerStays(t *testing.T) {
 	is := is.New(t)
-	db, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "state.db"), store.Options{Buckets: buckets()})
+	db, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "state.db"), store.Options{Buckets: Buckets()})
 	is.NoErr(err)
 	defer db.Close()
-	b := newBehind(storage{db}, "", nativetest.NewClock(time.Time{}), slog.New(slog.DiscardHandler))
+	b := NewBehind(Records{db}, "", nativetest.NewClock(time.Time{}), slog.New(slog.DiscardHandler))
 	save := func(seq uint64) {
 		d := api.Document{Node: "other", Kind: api.KindJob, Name: strings.Repeat("x", 1<<16)} // a key too long for the database
 		d.SetVersion(api.Version{Inc: 1, Seq: seq})

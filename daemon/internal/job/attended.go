@@ -1,4 +1,4 @@
-package daemon
+package job
 
 import (
 	"context"
@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/job"
 	"fulmen/daemon/internal/ledger"
 	"fulmen/native"
 )
@@ -20,23 +19,24 @@ const (
 	unattendedFirst = time.Minute
 )
 
-// attended knows which attached jobs of this node's people are watched by a
+// Attended knows which attached jobs of this node's people are watched by a
 // client here. One that is not any more is ended: its terminal was closed.
-type attended struct {
+type Attended struct {
 	clock native.Clock
-	gone  func(api.JobID)
+	jobs  *Jobs
 
 	mu       sync.Mutex
 	watchers map[api.JobID]int
 	timers   map[api.JobID]native.Timer
 }
 
-func newAttended(clock native.Clock, gone func(api.JobID)) *attended {
-	return &attended{clock: clock, gone: gone, watchers: map[api.JobID]int{}, timers: map[api.JobID]native.Timer{}}
+// NewAttended knows of none yet.
+func NewAttended(jobs *Jobs) *Attended {
+	return &Attended{clock: jobs.cfg.Clock, jobs: jobs, watchers: map[api.JobID]int{}, timers: map[api.JobID]native.Timer{}}
 }
 
-// begin expects somebody to watch a job.
-func (a *attended) begin(id api.JobID) {
+// Begin expects somebody to watch a job.
+func (a *Attended) Begin(id api.JobID) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.watchers[id] == 0 {
@@ -45,7 +45,7 @@ func (a *attended) begin(id api.JobID) {
 }
 
 // watched notes one that does, until done is called.
-func (a *attended) watched(id api.JobID) (done func()) {
+func (a *Attended) watched(id api.JobID) (done func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.watchers[id]++
@@ -61,7 +61,7 @@ func (a *attended) watched(id api.JobID) (done func()) {
 }
 
 // arm starts a job's timer anew; the caller holds mu.
-func (a *attended) arm(id api.JobID, after time.Duration) {
+func (a *Attended) arm(id api.JobID, after time.Duration) {
 	a.disarm(id)
 	var timer native.Timer
 	timer = a.clock.AfterFunc(after, func() {
@@ -72,46 +72,45 @@ func (a *attended) arm(id api.JobID, after time.Duration) {
 		}
 		a.mu.Unlock()
 		if isDue {
-			a.gone(id)
+			a.Gone(id)
 		}
 	})
 	a.timers[id] = timer
 }
 
 // disarm stops it; the caller holds mu.
-func (a *attended) disarm(id api.JobID) {
+func (a *Attended) disarm(id api.JobID) {
 	if timer := a.timers[id]; timer != nil {
 		timer.Stop()
 		delete(a.timers, id)
 	}
 }
 
-// clientGone ends an attached job that nobody watches. What is detached, or has
-// ended, goes on as it is.
-func (d *daemon) clientGone(id api.JobID) {
-	ctx, cancel := native.WithTimeout(context.Background(), d.platform.Clock, unattendedFor, "the job's home")
+// Gone ends an attached job that nobody watches. What is detached, or has ended, goes
+// on as it is.
+func (a *Attended) Gone(id api.JobID) {
+	ctx, cancel := native.WithTimeout(context.Background(), a.clock, unattendedFor, "the job's home")
 	defer cancel()
-	if err := d.jobs.ClientGone(ctx, id); err != nil {
-		d.logs.part("job").Warn("a job whose client left could not be ended", "job", id, "error", err)
+	if err := a.jobs.ClientGone(ctx, id); err != nil {
+		a.jobs.cfg.Log.Warn("a job whose client left could not be ended", "job", id, "error", err)
 	}
 }
 
-// expectClients expects the clients of attached jobs that a daemon before this
-// one has taken.
-func (d *daemon) expectClients() {
-	for _, record := range d.ledger.List(ledger.Filter{Kinds: []api.Kind{api.KindJob}}) {
+// Expect expects the clients of attached jobs that a daemon before this one has taken.
+func (a *Attended) Expect() {
+	for _, record := range a.jobs.cfg.Ledger.List(ledger.Filter{Kinds: []api.Kind{api.KindJob}}) {
 		var one api.Job
-		if record.Decode(&one) == nil && one.Principal.Node == d.identity.Node && !one.Phase.Ended() {
-			d.attended.begin(api.JobID(record.Key().Name))
+		if record.Decode(&one) == nil && one.Principal.Node == a.jobs.cfg.Node && !one.Phase.Ended() {
+			a.Begin(api.JobID(record.Key().Name))
 		}
 	}
 }
 
-// attend has a client's watching count, where the job is one of this node's people.
-func (d *daemon) attend(first api.JobGetResult, c job.Caller) (done func()) {
+// Attend has a client's watching count, where the job is one of the caller's own.
+func (a *Attended) Attend(first api.JobGetResult, c Caller) (done func()) {
 	var one api.Job
 	if first.Job.Decode(&one) != nil || one.Principal != c.Principal || one.Phase.Ended() {
 		return func() {}
 	}
-	return d.attended.watched(api.JobID(first.Job.Name))
+	return a.watched(api.JobID(first.Job.Name))
 }
