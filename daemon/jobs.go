@@ -3,12 +3,9 @@ package daemon
 import (
 	"context"
 	"crypto/ed25519"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"net/netip"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"time"
@@ -16,7 +13,6 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/cluster"
 	"fulmen/daemon/internal/cluster/node"
-	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/grant"
 	"fulmen/daemon/internal/grant/lend"
 	"fulmen/daemon/internal/health"
@@ -28,10 +24,10 @@ import (
 	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/placement"
 	"fulmen/daemon/internal/rank"
-	"fulmen/daemon/internal/rank/files"
 	"fulmen/daemon/internal/rank/input"
 	"fulmen/daemon/internal/rank/output"
 	"fulmen/daemon/internal/rank/prepare"
+	"fulmen/daemon/internal/rank/programs"
 	"fulmen/daemon/internal/view"
 	"fulmen/native"
 )
@@ -45,10 +41,11 @@ const shimsAreAccounts = runtime.GOOS == "darwin"
 // on; nothing is begun before serve.
 func (d *daemon) openJobs() error {
 	self := d.program
-	ranks, err := d.ranksFolder()
+	ranks, done, err := rank.RuntimeFolder(d.folders.Runtime)
 	if err != nil {
 		return err
 	}
+	d.onClose(done)
 	if shimsAreAccounts && os.Getuid() == 0 {
 		// Their shims pass through it to their own folders; nothing in it can be listed.
 		if err := os.Chmod(d.folders.State, 0o711); err != nil {
@@ -67,14 +64,18 @@ func (d *daemon) openJobs() error {
 	d.onClose(func() error { d.grants.Close(); return nil })
 	d.openChannels()
 	d.preparer = prepare.New(prepare.Config{
-		Self: runByAnybody(self), Worker: d.worker, State: d.folders.State, OwnUID: uint32(os.Getuid()),
+		Self: rank.RunByAnybody(self), Worker: d.worker, State: d.folders.State, OwnUID: uint32(os.Getuid()),
 		Clock: d.platform.Clock, Log: d.logs.Part("rank"),
 	})
 	d.onClose(d.preparer.Close)
-	d.files = files.New(files.Config{
-		Self: runByAnybody(self), Peers: d.peers, Allowed: d.mayFetch, Account: d.preparer.Account,
-		Clock: d.platform.Clock, Log: d.logs.Part("rank"),
+	d.programs = programs.New(programs.Config{
+		Node: d.identity.Node, Clock: d.platform.Clock, Ledger: d.ledger, Peers: d.peers, Policy: d.lending, Preparer: d.preparer,
+		Self: rank.RunByAnybody(self), Users: func() []api.MappedUser { return d.policy.Users(true).Users }, Job: d.known, Name: d.shortNameOf, Log: d.logs.Part("rank"),
 	})
+	var listen func(context.Context, []netip.Addr) ([]netip.AddrPort, error) // nil: at the addresses themselves
+	if d.platform.Simulated {
+		listen = rank.FreeLoopbackPorts
+	}
 	times := func() phase.Times {
 		current, times := d.live.Current().Times, phase.DefaultTimes()
 		times.Lease, times.Renewal = current.Lease, current.LeaseRenewal
@@ -93,8 +94,8 @@ func (d *daemon) openJobs() error {
 				Receptacles: of.Receptacles, Lease: of.Lease,
 			})
 		},
-		Policy: d.lending, Preparer: d.preparer, Fetch: d.fetch, Supervisor: d.platform.Supervisor, ShimAsAccount: shimsAreAccounts,
-		Program: self, Folder: d.folders.JobsFolder(), Runtime: ranks, Listen: d.listenFor(),
+		Policy: d.lending, Preparer: d.preparer, Fetch: d.programs.Fetch, Supervisor: d.platform.Supervisor, ShimAsAccount: shimsAreAccounts,
+		Program: self, Folder: d.folders.JobsFolder(), Runtime: ranks, Listen: listen,
 		Preparing: func() time.Duration { return times().Preparing }, Starting: func() time.Duration { return times().Starting }, Grace: func() time.Duration { return times().Grace },
 		Channels: channels{d.channels}, Handshake: func() time.Duration { return times().Handshake },
 		FailedGrace: func() time.Duration { return times().FailedGrace },
@@ -112,15 +113,20 @@ func (d *daemon) openJobs() error {
 	}, Ended: d.ranks.Ended})
 	d.onClose(printed.Close)
 	input.New(input.Config{Peers: d.peers, Clock: d.platform.Clock, Shim: d.shimOf, Ended: d.ranks.Ended})
-	d.peers.HandleCall(gate.HandleHome(gate.Preflight, d.peerPreflight))
 	d.jobs, err = job.New(job.Config{
 		Node: d.identity.Node, Key: d.identity.Key(), Electors: node.Electors{Holder: d.roster}, Roster: d.rosterHeads, Memory: d.records, Clock: d.platform.Clock,
-		Peers: d.peers, Ledger: d.ledger, Documents: d.owner("job", api.KindJob), Settle: d.behind.Flush, Sight: sight{d}, Access: d.lending, Beats: beats{d},
-		Planner: planner{d}, Cables: d.graph.CablesNow,
+		Peers: d.peers, Ledger: d.ledger, Documents: d.owner("job", api.KindJob), Settle: d.behind.Flush, Sight: d.node, Access: d.lending, Beats: beats{d},
+		Planner: &view.Planner{
+			Ledger: d.ledger, Nodes: d.nodes, Members: d.roster.Members, Now: d.platform.Clock.Now, Asked: func() { d.asking.Ask() },
+			TTL:     d.pathTTL,
+			Trusted: func() []netip.Prefix { return d.live.Current().Network.Trusted },
+		}, Cables: d.graph.CablesNow,
 		Unfit: func(plan api.Plan, mlx map[api.NodeID]api.ProgramMLX) (faults, notes []api.Cause) {
 			return placement.Unfit(plan, mlx, d.shortNameOf)
 		},
-		Compare: d.compare, Name: d.shortNameOf, Find: d.find, Forget: d.forgetJob, Bind: d.ranks.Bind, Times: times,
+		Compare: func(answers []api.Preflight, allowMixed bool) []api.Cause {
+			return prepare.Compare(answers, allowMixed, d.shortNameOf)
+		}, Name: d.shortNameOf, Find: d.find, Forget: d.forgetJob, Bind: d.ranks.Bind, Times: times,
 		BeatTimes: func() beat.Times {
 			current := d.live.Current().Times
 			return beat.Times{Every: current.Beat, Lost: current.BeatLost}
@@ -166,17 +172,7 @@ func (d *daemon) membersChanged(before, after *cluster.Roster) {
 		return
 	}
 	d.jobs.MembersRemoved(removed)
-	for _, live := range d.ranks.Live() {
-		spec, _, found := d.specOf(live.Rank.Job)
-		if !slices.Contains(removed, live.Home) && !(found && slices.Contains(removed, spec.Principal.Node)) {
-			continue
-		}
-		go func() {
-			if err := d.departure.EndRank(live, api.ReasonRemoved); err != nil {
-				d.logs.Part("rank").Warn("a rank of a removed node could not be ended", "rank", live.Rank, "error", err)
-			}
-		}()
-	}
+	d.departure.EndFormer(removed, func(id api.JobID) (api.Principal, bool) { spec, _, found := d.specOf(id); return spec.Principal, found })
 }
 
 // inputLost hears of an attempt that cannot be given its job's input: it would
@@ -199,58 +195,6 @@ func (d *daemon) runJobs(ctx context.Context) error {
 	return d.jobs.Run(ctx)
 }
 
-// runByAnybody is a path of this program by which every account can execute it,
-// wherever it lies.
-func runByAnybody(self string) string {
-	if runtime.GOOS == "linux" {
-		return "/proc/self/exe"
-	}
-	return self
-}
-
-// ranksFolder is where the ranks' sockets and host files lie: every account can
-// pass through it. A daemon of root whose own folders are closed has it elsewhere.
-func (d *daemon) ranksFolder() (string, error) {
-	folder := filepath.Join(d.folders.Runtime, "ranks")
-	if os.Getuid() == 0 && !isOpen(d.folders.Runtime) {
-		sum := sha256.Sum256([]byte(d.folders.Runtime))
-		folder = filepath.Join("/var/run/fulmen-ranks", hex.EncodeToString(sum[:4]))
-		d.onClose(func() error { os.Remove(folder); return nil }) // where nothing is left in it
-	}
-	if err := os.MkdirAll(folder, 0o711); err != nil {
-		return "", err
-	}
-	return folder, nil
-}
-
-// isOpen reports whether every account can pass through a folder.
-func isOpen(folder string) bool {
-	for at := folder; ; at = filepath.Dir(at) {
-		info, err := os.Stat(at)
-		if err != nil || info.Mode().Perm()&0o001 == 0 {
-			return false
-		}
-		if at == filepath.Dir(at) {
-			return true
-		}
-	}
-}
-
-// listenFor finds ports for ranks: those of a simulated Mac are on loopback, where
-// programs can bind them. Nil: at the addresses themselves.
-func (d *daemon) listenFor() func(context.Context, []netip.Addr) ([]netip.AddrPort, error) {
-	if !d.platform.Simulated {
-		return nil
-	}
-	return func(ctx context.Context, wanted []netip.Addr) ([]netip.AddrPort, error) {
-		loopback := make([]netip.Addr, len(wanted))
-		for i := range loopback {
-			loopback[i] = netip.AddrFrom4([4]byte{127, 0, 0, 1})
-		}
-		return rank.FreePorts(ctx, loopback)
-	}
-}
-
 // publicKey is a current member's key.
 func (d *daemon) publicKey(id api.NodeID) (ed25519.PublicKey, bool) { return d.roster.PublicKey(id) }
 
@@ -266,48 +210,6 @@ func (b beats) HungUp(f func(node api.NodeID)) { b.d.node.HungUp(f) }
 // Receive is the beater's.
 func (b beats) Receive(f func(from api.NodeID)) { b.d.node.Beats(f) }
 
-// peerPreflight says what this node has of what a program needs.
-func (d *daemon) peerPreflight(ctx context.Context, home gate.Home, p api.PeerPreflightParams) (any, error) {
-	principal, program := home.Spec().Principal, home.Spec().Program
-	for name := range p.Environment {
-		if !slices.Contains(program.Variables, name) {
-			return nil, api.Errorf(api.ReasonBadValue, name, "The spec does not pass the variable %s.", name)
-		}
-	}
-	answer := api.Preflight{Node: d.identity.Node}
-	name, reason := d.lending.Allows(principal)
-	if reason != "" {
-		answer.Problems = []api.Cause{api.NewError(reason, principal.User+" of "+d.shortNameOf(principal.Node)).Cause()}
-		return answer, nil
-	}
-	account, err := d.preparer.Account(name)
-	if err != nil {
-		answer.Problems = []api.Cause{api.AsError(err).Cause()}
-		return answer, nil
-	}
-	if program.Sync && !d.isAtHome(principal, account) {
-		program = prepare.Moved(program, d.files.Folder(principal.Node, account, program.Directory))
-	}
-	answer = d.preparer.Preflight(ctx, account, program, p.Environment)
-	answer.Node = d.identity.Node
-	return answer, nil
-}
-
-// find finds a node by its id, a unique beginning of it, or its short name; empty
-// is this one.
-func (d *daemon) find(ref api.NodeRef) (api.NodeID, error) { return d.nodes.Find(ref) }
-
-// called is what people call a node by its own document, where there is no view yet.
-func (d *daemon) called(id api.NodeID) string { return view.Name(d.ledger, id) }
-
-// shortNameOf is what people call a node.
-func (d *daemon) shortNameOf(id api.NodeID) string { return d.nodes.Current().Name(id) }
-
-// compare says what differs between nodes, by their names.
-func (d *daemon) compare(answers []api.Preflight, allowMixed bool) []api.Cause {
-	return prepare.Compare(answers, allowMixed, d.shortNameOf)
-}
-
 // shimOf finds the shim of a rank of this node.
 func (d *daemon) shimOf(ref api.RankRef) (input.Shim, bool) {
 	_, socket, _, ok := d.ranks.Folder(ref)
@@ -322,36 +224,15 @@ func (d *daemon) shimOf(ref api.RankRef) (input.Shim, bool) {
 	return input.Shim{}, false
 }
 
-// isAtHome reports whether an account here is the person who submitted a job: that
-// one works in the folder itself, and needs no copy.
-func (d *daemon) isAtHome(p api.Principal, account prepare.Account) bool {
-	return p.Node == d.identity.Node && p.User == account.Name
-}
+// find finds a node by its id, a unique beginning of it, or its short name; empty
+// is this one.
+func (d *daemon) find(ref api.NodeRef) (api.NodeID, error) { return d.nodes.Find(ref) }
 
-// fetch brings a job's folder from its submitter's node.
-func (d *daemon) fetch(ctx context.Context, id api.JobID, spec api.JobSpec, account prepare.Account, _ api.Plan) (string, error) {
-	current, found := d.jobOf(id)
-	if !found {
-		return "", api.NewError(api.ReasonNoSuchJob, string(id))
-	}
-	if d.isAtHome(spec.Principal, account) {
-		return spec.Program.Directory, nil
-	}
-	return d.files.Fetch(ctx, id, current.Epoch, spec.Principal.Node, account, spec.Program.Directory, nil)
-}
+// called is what people call a node by its own document, where there is no view yet.
+func (d *daemon) called(id api.NodeID) string { return view.Name(d.ledger, id) }
 
-// mayFetch gives the folder of a job of this node's people, and whose it is.
-func (d *daemon) mayFetch(job gate.Known) (folder, user string, err error) {
-	spec := job.Spec
-	if spec.Principal.Node != d.identity.Node || !spec.Program.Sync {
-		return "", "", api.NewError(api.ReasonNotYourJob, string(spec.Job))
-	}
-	account, reason := d.lending.Allows(spec.Principal)
-	if reason != "" {
-		return "", "", api.NewError(reason, spec.Principal.User)
-	}
-	return spec.Program.Directory, account, nil
-}
+// shortNameOf is what people call a node.
+func (d *daemon) shortNameOf(id api.NodeID) string { return d.nodes.Current().Name(id) }
 
 // isDeleted reports whether a job is known to have been deleted.
 func (d *daemon) isDeleted(id api.JobID) bool { return d.jobs.Deleted(id) }

@@ -46,7 +46,9 @@ func (d *daemon) openMeasurements() {
 			return facts.Circumstances(ctx, d.platform.Facts)
 		},
 		Turn: d.grants.Turn, Resolve: d.find, Log: d.logs.Part("profile"),
-		Peers: d.peers, Reached: sight{d}.Reached, Paths: paths.List, Subjects: d.subjects, Probe: prober.Read,
+		Peers: d.peers, Reached: d.node.Reached, Paths: paths.List, Subjects: func(p api.MeasureLinkParams) ([]api.Key, error) {
+			return paths.Subjects(p, d.graph.Build(), d.node.Reached(), d.find)
+		}, Probe: prober.Read,
 		ProbeRDMA: d.prober.Read,
 		Wanted:    func(kind api.Kind) bool { return d.ledger.Interested(kind, d.identity.Node) },
 		Obstacle:  d.obstacle, System: d.system, Name: d.shortNameOf,

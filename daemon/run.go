@@ -29,8 +29,8 @@ import (
 	"fulmen/daemon/internal/profile"
 	"fulmen/daemon/internal/profile/rdmaprobe"
 	"fulmen/daemon/internal/rank"
-	"fulmen/daemon/internal/rank/files"
 	"fulmen/daemon/internal/rank/prepare"
+	"fulmen/daemon/internal/rank/programs"
 	"fulmen/daemon/internal/rdma"
 	"fulmen/daemon/internal/rdma/trips"
 	"fulmen/daemon/internal/relay"
@@ -94,8 +94,7 @@ type daemon struct {
 	lending   policy.Now
 	grants    *lend.Lender
 	preparer  *prepare.Preparer
-	planning  view.NodeCache // for plans
-	files     *files.Files
+	programs  *programs.Programs
 	ranks     *rank.Ranks
 	jobs      *job.Jobs
 	attach    *attach.Attach

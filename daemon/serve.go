@@ -27,7 +27,7 @@ func (d *daemon) serve(ctx context.Context) error {
 	}
 	d.address = address
 	config := server.Config{
-		URL: address.URL, Handlers: d.handlers(stop), Facts: view.State{Ledger: d.ledger, Nodes: d.nodes, Sees: d.sees}, Tokens: d.tokens, Owner: d.platform.Processes.Owner, Clock: d.platform.Clock,
+		URL: address.URL, Handlers: d.handlers(stop), Facts: view.State{Ledger: d.ledger, Nodes: d.nodes, Jobs: d.jobs, May: d.lending.May}, Tokens: d.tokens, Owner: d.platform.Processes.Owner, Clock: d.platform.Clock,
 		Log: d.logs.Part("server"), Node: d.identity.Node, Mode: d.folders.Mode, UID: uint32(os.Getuid()), Version: d.options.Version, Schema: schema.JSON(), Assets: dashboard.Files(),
 		Limits: server.Limits{Clients: d.live.Current().Limits.Clients, FeedBytes: d.live.Current().Limits.OutboxBytes},
 	}
@@ -81,7 +81,7 @@ func (d *daemon) serve(ctx context.Context) error {
 	running.Go(func() { d.options.Simulation.Play(ctx, d.logs.Part("daemon")) })
 	running.Go(func() { _ = d.publisher.Run(ctx) })
 	running.Go(func() { d.events.Run(ctx) })
-	running.Go(func() { d.cleanCopies(ctx) })
+	running.Go(func() { d.programs.CleanDaily(ctx) })
 	running.Go(func() { d.followBundle(ctx, stop) })
 	running.Go(func() {
 		if err := d.runJobs(ctx); ctx.Err() == nil {

@@ -4,7 +4,6 @@ import (
 	"net/netip"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/rank"
 	"fulmen/daemon/internal/relay"
 	"fulmen/daemon/internal/relay/sidechannel"
@@ -52,24 +51,11 @@ func (d *daemon) failRank(ref api.RankRef, why *api.Error) {
 	}
 }
 
-// ranksHere are this node's ranks in the form of the publisher.
-type ranksHere struct{ *rank.Ranks }
-
-// IsHere implements relay.Ranks.
-func (r ranksHere) IsHere(ref api.RankRef) bool {
-	_, _, _, isHere := r.Folder(ref)
-	return isHere
-}
-
 // openPublisher makes what publishes ports.
 func (d *daemon) openPublisher() {
 	c := relay.PublisherConfig{
 		Config: relay.Config{Peers: d.peers, Processes: d.platform.Processes, Clock: d.platform.Clock, Log: d.logs.Part("relay")},
-		Ledger: d.ledger, Ranks: ranksHere{d.ranks}, Seed: d.identity.Key().Seed(),
-		Job: func(id api.JobID) (gate.Known, bool) {
-			known, found := d.jobs.Known(id)
-			return known, found && !known.Gone
-		},
+		Ledger: d.ledger, Ranks: d.ranks, Job: d.known, Seed: d.identity.Key().Seed(),
 	}
 	if d.platform.Simulated {
 		c.Loopback = []netip.Addr{simulate.StandIn("loopback", d.identity.Node)}

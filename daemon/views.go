@@ -33,10 +33,7 @@ func (d *daemon) openViews() error {
 	})
 	d.graph = view.NewGraph(view.GraphConfig{
 		Ledger: d.ledger, Staleness: d.nodes, Cables: d.cables, Now: d.platform.Clock.Now,
-		TTL: func() (socket, rdma time.Duration) {
-			current := d.live.Current().Measure
-			return current.SocketTTL, current.RDMATTL
-		},
+		TTL:   d.pathTTL,
 		Drawn: func() { d.jobs.LinksChanged() },
 		Then: func(built topology.Graph) {
 			d.trips.See(built.RDMACables())
@@ -62,8 +59,14 @@ func (d *daemon) viewHandlers() server.Handlers {
 		// A database that nothing is written to may be damaged all the same: whoever looks finds out.
 		Alive: func() error { return d.database.View(func(store.Reader) error { return nil }) },
 		Reads: func(c *server.Caller) func(api.Principal) bool {
-			by := d.jobCaller(c)
-			return func(whose api.Principal) bool { return by.Admin || d.lending.May(by.Principal, whose) }
+			by, isAdmin := c.Principal(), c.Class() == api.ClassAdmin
+			return func(whose api.Principal) bool { return isAdmin || d.lending.May(by, whose) }
 		},
 	}.Handlers()
+}
+
+// pathTTL tells how old measurements of paths may be.
+func (d *daemon) pathTTL() (socket, rdma time.Duration) {
+	current := d.live.Current().Measure
+	return current.SocketTTL, current.RDMATTL
 }

@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -106,3 +107,19 @@ func (d Departure) EndRank(live rank.Live, why api.Reason) error {
 
 // endWithin bounds the taking of such an order.
 const endWithin = 10 * time.Second
+
+// EndFormer ends the ranks that nodes have here that are no members any more, and those
+// of their people's jobs. submitter is whose a job is.
+func (d Departure) EndFormer(removed []api.NodeID, submitter func(api.JobID) (api.Principal, bool)) {
+	for _, live := range d.Ranks.Live() {
+		who, found := submitter(live.Rank.Job)
+		if !slices.Contains(removed, live.Home) && !(found && slices.Contains(removed, who.Node)) {
+			continue
+		}
+		go func() {
+			if err := d.EndRank(live, api.ReasonRemoved); err != nil {
+				d.Log.Warn("a rank of a removed node could not be ended", "rank", live.Rank, "error", err)
+			}
+		}()
+	}
+}

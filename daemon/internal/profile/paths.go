@@ -220,3 +220,14 @@ func speedFrom(c *api.Cable, node api.NodeID) *api.ThunderboltSpeed {
 	}
 	return &speed
 }
+
+// Subjects are the paths that a person means, as [SubjectsOf] says, with the loopback of
+// the machine below a simulated one.
+func (m *Paths) Subjects(p api.MeasureLinkParams, graph topology.Graph, reached []api.NodeID, find func(api.NodeRef) (api.NodeID, error)) ([]api.Key, error) {
+	keys, err := SubjectsOf(p, graph, m.cfg.Node, reached, find)
+	if err == nil && p.All && m.cfg.Record != nil {
+		lowest := slices.Min(m.cfg.Members())
+		keys = append(keys, api.Key{Node: lowest, Kind: api.KindLinkProfile, Name: api.PeerAddress{Peer: lowest, Address: m.cfg.LoopbackAddress}.String()})
+	}
+	return keys, err
+}

@@ -65,3 +65,9 @@ func (r *Ranks) PID(ref api.RankRef) int {
 	}
 	return 0
 }
+
+// IsHere reports whether a rank lives on this node.
+func (r *Ranks) IsHere(ref api.RankRef) bool {
+	_, _, _, isHere := r.Folder(ref)
+	return isHere
+}

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/ledger"
 	"fulmen/daemon/internal/server"
 )
@@ -19,8 +20,37 @@ const batchBytes = api.MaxMessageBytes / 2
 type State struct {
 	Ledger *ledger.Ledger
 	Nodes  *Nodes
-	// Sees says which documents a client may read.
-	Sees func(server.Viewer) func(*ledger.Record) bool
+	// Jobs are those of which documents count, and May says who may act for whom.
+	Jobs JobsKnown
+	May  func(by, of api.Principal) bool
+}
+
+// JobsKnown knows which documents of jobs count; job.Jobs does.
+type JobsKnown interface {
+	Counts(id api.JobID, job api.Job) bool
+	Known(id api.JobID) (gate.Known, bool)
+}
+
+// sees says which documents a client may read: those of a job are for whoever may
+// act for its principal, and for administrators. What everybody may know of a job
+// job.list tells.
+func (v State) sees(who server.Viewer) func(*ledger.Record) bool {
+	if who.Class == api.ClassAdmin {
+		return func(*ledger.Record) bool { return true }
+	}
+	viewer := api.Principal{User: server.UserName(who.UID), Node: v.Ledger.Node()}
+	return func(r *ledger.Record) bool {
+		switch key := r.Key(); key.Kind {
+		case api.KindJob:
+			job, err := ledger.Shared[api.Job](r)
+			return err == nil && v.May(viewer, job.Principal) && v.Jobs.Counts(api.JobID(key.Name), job)
+		case api.KindRank:
+			ref, err := api.ParseRankRef(key.Name)
+			known, found := v.Jobs.Known(ref.Job)
+			return err == nil && found && !known.Gone && v.May(viewer, known.Job.Principal)
+		}
+		return true
+	}
 }
 
 // Snapshot is the server's.
@@ -30,7 +60,7 @@ func (v State) Snapshot(ctx context.Context, viewer server.Viewer, sel api.State
 		return server.Snapshot{}, err
 	}
 	v.Nodes.cfg.Cluster.FetchLive(ctx, sel.Kinds)
-	return server.Snapshot{Docs: records(v.Ledger.List(filter), v.Sees(viewer)), Stale: v.Nodes.staleNow()}, nil
+	return server.Snapshot{Docs: records(v.Ledger.List(filter), v.sees(viewer)), Stale: v.Nodes.staleNow()}, nil
 }
 
 // Watch is the server's.
@@ -40,7 +70,7 @@ func (v State) Watch(_ context.Context, viewer server.Viewer, sel api.StateSelec
 		return server.Snapshot{}, nil, err
 	}
 	found, watcher := v.Ledger.Watch(ledger.WatchOptions{Name: name, Filter: filter, BatchBytes: batchBytes})
-	c := &changes{watcher: watcher, nodes: v.Nodes, sees: v.Sees(viewer), told: v.Nodes.staleNow()}
+	c := &changes{watcher: watcher, nodes: v.Nodes, sees: v.sees(viewer), told: v.Nodes.staleNow()}
 	c.done = v.Nodes.OnStale(c.staleChanged)
 	return server.Snapshot{Docs: records(found, c.sees), Stale: c.told}, c, nil
 }
