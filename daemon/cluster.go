@@ -7,12 +7,15 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/audit"
 	"fulmen/daemon/internal/cluster"
 	"fulmen/daemon/internal/cluster/liveness"
 	"fulmen/daemon/internal/cluster/node"
 	"fulmen/daemon/internal/cluster/pairing"
 	"fulmen/daemon/internal/cluster/policy"
+	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/health"
+	"fulmen/daemon/internal/server"
 	"fulmen/native"
 )
 
@@ -109,4 +112,52 @@ func (d *daemon) wasRemoved() {
 		d.logs.Part("cluster").Error("the key could not be put aside", "error", err)
 	}
 	d.restart()
+}
+
+// openGate makes the gate by which other nodes come in. What it reads of jobs and
+// cables is there before anybody calls.
+func (d *daemon) openGate() {
+	d.gate = gate.New(gate.Config{
+		Self: d.identity.Node, Electors: node.Electors{Holder: d.roster},
+		Known: func(id api.JobID) (gate.Known, bool) { return d.jobs.Asked(id) },
+		Bound: func(s api.Step, a api.Act) bool { return d.jobs.Bound(s, a) },
+		Maps:  d.lending.Maps, Cable: func(link api.LinkID, to api.NodeID) bool { return d.graph.LeadsTo(link, to) }, Record: d.recordPeer, Clock: d.platform.Clock, Log: d.logs.Part("gate"),
+	})
+}
+
+// recordPeer records what another node had this one do, or was refused.
+func (d *daemon) recordPeer(e gate.Entry) {
+	account, _ := d.lending.Allows(e.Of)
+	d.audit.Record(audit.OfPeer(e, account))
+}
+
+// openAudit opens the record of what others did here.
+func (d *daemon) openAudit(context.Context) error {
+	var err error
+	d.audit, err = audit.Open(audit.Config{Clock: d.platform.Clock, Store: d.records, Log: d.logs.Part("audit")})
+	if err == nil {
+		d.onClose(d.audit.Close)
+	}
+	return err
+}
+
+// auditCalls records what clients have this node do.
+func (d *daemon) auditCalls() audit.Calls {
+	return audit.Calls{Log: d.audit, May: d.lending.May, OwnerOf: func(ctx context.Context, id api.JobID, measurement api.MeasureID) api.Principal {
+		if id != "" {
+			job, _ := d.jobOf(id)
+			return job.Principal
+		}
+		one, err := d.profiler.Get(ctx, api.MeasureSelect{Measurement: measurement})
+		if err != nil {
+			return api.Principal{}
+		}
+		return one.By
+	}}
+}
+
+// eventAudit is what others did here, as one caller may read it.
+func (d *daemon) eventAudit(_ context.Context, c *server.Caller, p api.EventAuditParams) (api.EventAuditResult, error) {
+	by, isAdmin := c.Principal(), c.Class() == api.ClassAdmin
+	return d.audit.List(p, func(e audit.Entry) bool { return isAdmin || audit.Concerns(e, by) }), nil
 }

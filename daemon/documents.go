@@ -1,6 +1,8 @@
 package daemon
 
 import (
+	"time"
+
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/ledger"
 )
@@ -23,4 +25,25 @@ func (d documents) Delete(kind api.Kind, name string) error { return d.writer.De
 // DeleteJob ends a job's document, with the proof that this node was its home.
 func (d documents) DeleteJob(id api.JobID, homes []api.Succession) error {
 	return d.writer.Put(ledger.Draft{Kind: api.KindJob, Name: id.String(), Delete: true, Homes: homes, Simulated: d.simulated})
+}
+
+// watched is documents whose publishing is an occasion to look at the clock.
+type watched struct {
+	documents
+	look func()
+}
+
+// Put publishes a document.
+func (w watched) Put(kind api.Kind, name string, value any, unknown map[string]api.Reason) error {
+	w.look()
+	return w.documents.Put(kind, name, value, unknown)
+}
+
+// lookAtClock raises a condition where the wall clock was set.
+func (d *daemon) lookAtClock() {
+	if step := d.clock.Look(d.platform.Clock); step != 0 {
+		d.logs.Part("daemon").Warn("the wall clock was set", "by", step)
+		d.conditions.Raise(api.ReasonClockStepped, "by "+step.Round(time.Second).String())
+		d.node.CompareClocks()
+	}
 }

@@ -13,6 +13,7 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/cluster"
 	"fulmen/daemon/internal/cluster/node"
+	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/grant"
 	"fulmen/daemon/internal/grant/lend"
 	"fulmen/daemon/internal/health"
@@ -28,6 +29,10 @@ import (
 	"fulmen/daemon/internal/rank/output"
 	"fulmen/daemon/internal/rank/prepare"
 	"fulmen/daemon/internal/rank/programs"
+	"fulmen/daemon/internal/relay"
+	"fulmen/daemon/internal/relay/sidechannel"
+	"fulmen/daemon/internal/server"
+	"fulmen/daemon/internal/simulate"
 	"fulmen/daemon/internal/view"
 	"fulmen/native"
 )
@@ -251,4 +256,121 @@ func (d *daemon) forgetJob(ctx context.Context, id api.JobID, policy api.OutputP
 	if err := d.ranks.Forget(ctx, id, policy); err != nil && ctx.Err() == nil && !errors.Is(err, native.ErrNotFound) {
 		d.logs.Part("rank").Warn("a deleted job's ranks could not be forgotten", "job", id, "error", err)
 	}
+}
+
+// rankEnded hears of every rank of this node that has ended.
+func (d *daemon) rankEnded(rank api.Rank) {
+	d.publisher.Ended(rank)
+	d.output.Ended(rank)
+	ref := api.RankRef{Job: rank.Job, Attempt: rank.Attempt, Rank: rank.Rank}
+	receptacles := d.ranks.Receptacles(ref)
+	if len(receptacles) == 0 {
+		return
+	}
+	d.cables.RankEnded(rank, receptacles)
+	d.facts.Reread(native.AreaRDMA) // before somebody else gets them
+}
+
+// handshake hears how far a rank of this node has come.
+func (d *daemon) handshake(ref api.RankRef, now api.Handshake) {
+	if d.prober.Tell(ref, now) {
+		return
+	}
+	d.ranks.SetHandshake(ref, now)
+	if now.State == api.HandshakeJoined {
+		for _, r := range d.ranks.Receptacles(ref) {
+			d.cables.Used(r)
+		}
+	}
+}
+
+// deviceReadWithin bounds the reading of RDMA devices of which one may be stuck.
+const deviceReadWithin = time.Second
+
+// deviceRefusal says why the RDMA device of a receptacle that may be stuck cannot be
+// lent: its port is read anew.
+func (d *daemon) deviceRefusal(ctx context.Context, receptacles []api.Receptacle) (reason api.Reason, on string) {
+	if !d.cables.AreSuspect(receptacles) {
+		return "", ""
+	}
+	d.facts.Reread(native.AreaRDMA)
+	ctx, cancel := native.WithTimeout(ctx, d.platform.Clock, deviceReadWithin, "the RDMA devices")
+	defer cancel()
+	now, err := d.platform.Facts.Snapshot(ctx, native.AreaThunderbolt, native.AreaRDMA)
+	if err != nil {
+		return "", "" // what cannot be read refuses nothing
+	}
+	return health.DeviceRefusal(now, receptacles)
+}
+
+// jobOf is the document of a job that counts.
+func (d *daemon) jobOf(id api.JobID) (api.Job, bool) {
+	known, found := d.jobs.Known(id)
+	return known.Job, found && !known.Gone
+}
+
+// specOf is the spec of a job, which was verified, and the document that counts.
+func (d *daemon) specOf(id api.JobID) (api.JobSpec, api.Job, bool) {
+	known, found := d.jobs.Known(id)
+	return known.Spec, known.Job, found && !known.Gone
+}
+
+// known is what is known of a job that counts.
+func (d *daemon) known(id api.JobID) (gate.Known, bool) {
+	known, found := d.jobs.Known(id)
+	return known, found && !known.Gone
+}
+
+// channels carries JACCL's side channels for the ranks.
+type channels struct{ *sidechannel.Channels }
+
+// Open is the ranks'.
+func (c channels) Open(channel rank.Channel) (netip.AddrPort, error) {
+	return c.Channels.Open(sidechannel.Channel(channel))
+}
+
+// openChannels makes what carries JACCL's side channels. Ports of the loopback are
+// handed out from one table, whoever needs them: nobody else on this node gets one
+// that a rank was given.
+func (d *daemon) openChannels() {
+	loopback := netip.AddrFrom4([4]byte{127, 0, 0, 1})
+	d.channels = sidechannel.New(sidechannel.Config{
+		Peers: d.peers, Machine: sidechannel.Loopback{Processes: d.platform.Processes},
+		Take:   func(port int) bool { return d.ranks.TakePort(netip.AddrPortFrom(loopback, uint16(port))) },
+		Return: func(port int) { d.ranks.ReturnPort(netip.AddrPortFrom(loopback, uint16(port))) },
+		Group:  d.groupOf,
+		Tell:   d.handshake,
+		Fail:   d.failRank,
+		Name:   d.shortNameOf, Account: server.UserName, Clock: d.platform.Clock, Log: d.logs.Part("relay"),
+	})
+	d.onClose(func() error { d.channels.Shut(); return nil })
+}
+
+// groupOf is the process group of a rank's program, of a job or of a test.
+func (d *daemon) groupOf(ref api.RankRef) int {
+	if pid, isTest := d.prober.Group(ref); isTest {
+		return pid
+	}
+	return d.ranks.PID(ref)
+}
+
+// failRank ends a rank.
+func (d *daemon) failRank(ref api.RankRef, why *api.Error) {
+	if !d.prober.Fail(ref, why) {
+		d.ranks.Fail(ref, why)
+	}
+}
+
+// openPublisher makes what publishes ports.
+func (d *daemon) openPublisher() {
+	c := relay.PublisherConfig{
+		Config: relay.Config{Peers: d.peers, Processes: d.platform.Processes, Clock: d.platform.Clock, Log: d.logs.Part("relay")},
+		Ledger: d.ledger, Ranks: d.ranks, Job: d.known, Seed: d.identity.Key().Seed(),
+	}
+	if d.platform.Simulated {
+		c.Loopback = []netip.Addr{simulate.StandIn("loopback", d.identity.Node)}
+		c.LAN = func() []netip.Addr { return []netip.Addr{simulate.StandIn("network", d.identity.Node)} }
+	}
+	d.publisher = relay.NewPublisher(c)
+	d.onClose(func() error { d.publisher.Shut(); return nil })
 }

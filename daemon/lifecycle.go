@@ -11,8 +11,11 @@ import (
 	"slices"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/home"
 	"fulmen/daemon/internal/lifecycle"
 	"fulmen/daemon/internal/server"
+	"fulmen/daemon/internal/uninstall"
+	"fulmen/daemon/internal/uninstall/bundle"
 	"fulmen/native"
 )
 
@@ -131,3 +134,73 @@ func (d *daemon) tellStopping(why error) {
 
 // ledgerAnswers returns when the ledger does.
 func (d *daemon) ledgerAnswers() { d.ledger.Subscribers() }
+
+// followBundle follows the app that this daemon was started from, where there is one,
+// until ctx ends.
+func (d *daemon) followBundle(ctx context.Context, stop context.CancelCauseFunc) {
+	path := d.options.Bundle
+	if path == "" && d.options.Simulation == nil {
+		path = bundle.Containing(d.program)
+	}
+	if path == "" {
+		return
+	}
+	uninstall.Trash{
+		Path: path, Clock: d.platform.Clock, GoneFor: d.options.BundleGone, HasSpotlight: d.platform.Name == "darwin",
+		PutBack: d.changes.UndoAll, Record: d.folders.UndoFile(), EndRanks: func(ctx context.Context) { d.departure.EndRanks(ctx, api.SelfStopping, api.ReasonStopping) },
+		Options: func() (uninstall.Options, error) { return uninstallHere(d.environment()) },
+		Stop:    func() { stop(nil) }, Log: d.logs.Part("uninstall"),
+	}.Follow(ctx)
+}
+
+// environment is that in which the folders are found.
+func (d *daemon) environment() home.Environment {
+	if d.options.Home.Getenv != nil {
+		return d.options.Home
+	}
+	return home.Process()
+}
+
+// woken is a channel with a token whenever somebody is to look again.
+type woken chan struct{}
+
+// wake gives it one. It returns at once, and may be called under any lock.
+func (w woken) wake() {
+	select {
+	case w <- struct{}{}:
+	default:
+	}
+}
+
+// tellConditions tells how the configuration and the disk are whenever they may have
+// become otherwise, until ctx ends.
+func (d *daemon) tellConditions(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-d.reconfigured:
+			d.tellConfiguration()
+		case <-d.filled:
+			d.tellDisk()
+		}
+	}
+}
+
+// tellConfiguration tells how the configuration file and what is in force relate.
+func (d *daemon) tellConfiguration() {
+	d.conditions.Clear(api.ReasonConfigInvalid, api.ReasonConfigUnknownKey, api.ReasonNeedsRestart)
+	for _, condition := range d.live.Status().Conditions(api.TimeOf(d.platform.Clock.Now())) {
+		d.conditions.Raise(condition.Code, condition.Text)
+	}
+}
+
+// tellDisk tells whether the database finds no room on the disk. The condition is no
+// document that the database keeps, so that it can be told in both.
+func (d *daemon) tellDisk() {
+	if d.database.IsFull() {
+		d.conditions.Raise(api.ReasonDiskFull, "the disk of "+d.folders.State)
+	} else {
+		d.conditions.Clear(api.ReasonDiskFull)
+	}
+}

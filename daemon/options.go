@@ -1,14 +1,12 @@
 package daemon
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"time"
 
 	"fulmen/daemon/internal/home"
-	"fulmen/daemon/internal/simulate"
 	"fulmen/native"
 	"fulmen/native/activation"
 )
@@ -65,26 +63,3 @@ type Address struct {
 	// Socket is the path of the Unix socket.
 	Socket string
 }
-
-// Simulation is the simulated Mac that a daemon runs on. Everything that the
-// daemon says of it says that it is simulated; jobs run on the real machine below.
-// Its measurements are those that the scenario records, but for one of the
-// loopback interface of the machine below.
-type Simulation = simulate.Simulation
-
-// OpenSimulation makes the world of a scenario for one of its Macs, as [simulate.Open]
-// says.
-func OpenSimulation(text string) (*Simulation, error) { return simulate.Open(text) }
-
-// JoinSimulation takes a Mac of the world that another process hosts, as
-// [simulate.Join] says.
-func JoinSimulation(ctx context.Context, text, socket string) (*Simulation, error) {
-	return simulate.Join(ctx, text, socket)
-}
-
-// Drawing is a whole cluster as screens draw it.
-type Drawing = simulate.Drawing
-
-// DrawScenario builds the graph of all Macs of a scenario in this process, as
-// [simulate.Draw] says.
-func DrawScenario(name, version string) (Drawing, error) { return simulate.Draw(name, version) }

@@ -151,11 +151,7 @@ func (d *daemon) close() {
 
 // findFolders finds the folders, before the configuration may move some of them.
 func (d *daemon) findFolders(context.Context) error {
-	environment := d.options.Home
-	if environment.Getenv == nil {
-		environment = home.Process()
-	}
-	folders, err := home.Resolve(environment)
+	folders, err := home.Resolve(d.environment())
 	if err != nil {
 		return err
 	}

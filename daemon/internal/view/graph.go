@@ -199,3 +199,20 @@ func (g *Graph) Current() api.LinkListResult {
 	defer g.mu.Unlock()
 	return g.list
 }
+
+// LeadsTo reports whether a cable leads from this node to another: the picture of the
+// cables has it, or a change of it that was begun here while it did.
+func (g *Graph) LeadsTo(link api.LinkID, to api.NodeID) bool {
+	_, isHere := link.End(g.cfg.Ledger.Node())
+	_, isThere := link.End(to)
+	if !isHere || !isThere || to == g.cfg.Ledger.Node() { // what this node asks of itself it has looked at
+		return isHere && isThere
+	}
+	for _, cable := range g.CablesNow() {
+		if cable.Link == link {
+			return true
+		}
+	}
+	_, isChanged := g.cfg.Ledger.Get(api.Key{Node: g.cfg.Ledger.Node(), Kind: api.KindRDMAChange, Name: link.String()})
+	return isChanged
+}

@@ -1,10 +1,8 @@
-package daemon
+package uninstall
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -16,44 +14,26 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/config"
 	"fulmen/daemon/internal/home"
-	"fulmen/daemon/internal/rdma"
-	"fulmen/daemon/internal/uninstall"
 	"fulmen/native"
 )
 
 // commandWithin bounds a command of the system: stopping the daemon is one.
 const commandWithin = 30 * time.Second
 
-// Uninstall says what Fulmen has left on this machine and what would become of it,
-// or, where it is to be removed, takes it away. It writes one JSON object: an
-// uninstall plan, or what has become of it. No daemon runs meanwhile, or it ends
-// with the service that keeps it.
-func Uninstall(ctx context.Context, remove, deleteOutput bool, out io.Writer) error {
-	o, err := uninstalling(home.Process())
-	if err != nil {
-		return err
-	}
-	plan := uninstall.List(o, deleteOutput)
-	if !remove {
-		return json.NewEncoder(out).Encode(plan)
-	}
-	result, err := uninstall.Remove(ctx, o, plan)
-	if err != nil {
-		return err
-	}
-	return json.NewEncoder(out).Encode(result)
-}
+// Machine opens the system, with a folder of what it supervises.
+type Machine func(units string) (native.Platform, error)
 
-// uninstalling is what is uninstalled by somebody in an environment.
-func uninstalling(environment home.Environment) (uninstall.Options, error) {
+// Here is what is uninstalled by somebody in an environment of this machine. undo counts
+// the changes of a record that were not put back.
+func Here(environment home.Environment, undo func(path string) int, machine Machine) (Options, error) {
 	folders, err := home.Resolve(environment)
 	if err != nil {
-		return uninstall.Options{}, err
+		return Options{}, err
 	}
 	if environment.UID != 0 && environment.Getenv(api.EnvHome) == "" && !isThere(folders.State) && isThere(systemState(environment.OS)) {
 		e := api.Errorf(api.ReasonAdminRequired, systemState(environment.OS), "Fulmen is installed for everybody on this machine.")
 		e.Data.Remedy = "Uninstall it as root: sudo fulmen uninstall"
-		return uninstall.Options{}, e
+		return Options{}, e
 	}
 	text, err := os.ReadFile(folders.ConfigFile())
 	if err == nil {
@@ -64,23 +44,25 @@ func uninstalling(environment home.Environment) (uninstall.Options, error) {
 				e.Data.Causes = wrong.In(folders.ConfigFile()).Data.Causes
 			}
 			e.Data.Remedy = "Mend the file, or remove it where it says nothing of folders."
-			return uninstall.Options{}, e
+			return Options{}, e
 		}
 		folders = folders.With(parsed.Config.Paths.State, parsed.Config.Paths.Logs)
 	} else if !errors.Is(err, fs.ErrNotExist) {
-		return uninstall.Options{}, home.Explain(err, "read", folders.ConfigFile())
+		return Options{}, home.Explain(err, "read", folders.ConfigFile())
 	}
 	self, err := os.Executable()
 	if err == nil {
 		self, err = filepath.EvalSymlinks(self)
 	}
 	if err != nil {
-		return uninstall.Options{}, err
+		return Options{}, err
 	}
-	return uninstall.Options{
+	return Options{
 		Folders: folders, OS: environment.OS, Programs: filepath.Dir(self), IsAlone: environment.Getenv(api.EnvHome) != "",
-		Undo: openChanges, Run: runCommand,
-		Ranks: func(ctx context.Context) error { return endUnits(ctx, filepath.Join(folders.Runtime, "units")) },
+		Undo: undo, Run: runCommand,
+		Ranks: func(ctx context.Context) error {
+			return endUnits(ctx, machine, filepath.Join(folders.Runtime, "units"))
+		},
 	}, nil
 }
 
@@ -113,11 +95,11 @@ func runCommand(ctx context.Context, name string, args ...string) error {
 }
 
 // endUnits ends what runs on of jobs without a daemon.
-func endUnits(ctx context.Context, folder string) error {
+func endUnits(ctx context.Context, machine Machine, folder string) error {
 	if !isThere(folder) && runtime.GOOS == "linux" {
 		return nil // nothing was ever started
 	}
-	platform, err := systemPlatform(folder)
+	platform, err := machine(folder)
 	if err != nil {
 		return err
 	}
@@ -135,20 +117,4 @@ func endUnits(ctx context.Context, folder string) error {
 		}
 	}
 	return err
-}
-
-// openChanges counts the changes in a record of them that have something to put
-// back. A record that cannot be read has one.
-func openChanges(path string) int {
-	records, err := rdma.UndoFile{Path: path}.Load()
-	if err != nil {
-		return 1
-	}
-	count := 0
-	for _, r := range records {
-		if r.State != api.RDMAChangeUndone && len(r.Left()) > 0 {
-			count++
-		}
-	}
-	return count
 }
