@@ -9,10 +9,10 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/audit"
 	"fulmen/daemon/internal/cluster"
-	"fulmen/daemon/internal/cluster/liveness"
 	"fulmen/daemon/internal/cluster/node"
 	"fulmen/daemon/internal/cluster/pairing"
 	"fulmen/daemon/internal/cluster/policy"
+	"fulmen/daemon/internal/facts"
 	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/health"
 	"fulmen/daemon/internal/server"
@@ -42,9 +42,17 @@ func (d *daemon) openCluster() error {
 		Identity: d.identity, Roster: d.roster, Ledger: d.ledger, Writer: d.writer,
 		Documents: d.owner("cluster", api.KindReach, api.KindPending), Lending: d.policy, Gate: d.gate, Platform: d.platform,
 		Addresses: records, Discovery: records, LastSeen: records, Port: current.Peers.Port, Peers: current.Peers.Addresses, Version: d.options.Version,
-		Card: d.card, Removed: d.wasRemoved, Twin: d.twin, Denied: func(detail string) { d.conditions.Set(api.ReasonLocalNetworkDenied, detail) },
+		Card: func() pairing.Card {
+			identity := facts.Published{Ledger: d.ledger}.Identity()
+			return pairing.Card{Name: identity.Name, ShortName: identity.ShortName, ModelName: identity.ModelName, Version: d.options.Version}
+		}, Removed: d.wasRemoved, Twin: func(node api.NodeID, at string) {
+			if at != "" {
+				at = "the other one is at " + at
+			}
+			d.conditions.SetOf(api.ReasonDuplicateIdentity, string(node), at)
+		}, Denied: func(detail string) { d.conditions.Set(api.ReasonLocalNetworkDenied, detail) },
 		Clocks: func(ahead map[api.NodeID]time.Duration) {
-			for code, detail := range health.Clocks(ahead, d.called) {
+			for code, detail := range health.Clocks(ahead, d.nameOf) {
 				d.conditions.Set(code, detail)
 			}
 		}, Patience: d.patience, Log: func(part string) *slog.Logger { return log.With("part", part) },
@@ -57,51 +65,6 @@ func (d *daemon) openCluster() error {
 		Flush: d.node.Flush, Depart: func(ctx context.Context, state api.SelfState, why api.Reason) { d.departure.EndRanks(ctx, state, why) }, IdleUnknown: cmp.Or(idle, api.ReasonNotYetRead), Log: log,
 	})
 	return nil
-}
-
-// keepAwake is the platform's, where it has one.
-func (d *daemon) keepAwake() func(context.Context, string) (func() error, error) {
-	if capability, ok := d.capabilities[native.FeatureKeepAwake]; ok && !capability.Supported {
-		return nil
-	}
-	return d.platform.Power.KeepAwake
-}
-
-// card is what this Mac says of itself to another one at pairing.
-func (d *daemon) card() pairing.Card {
-	var identity api.Identity
-	d.own(api.KindIdentity, &identity)
-	return pairing.Card{Name: identity.Name, ShortName: identity.ShortName, ModelName: identity.ModelName, Version: d.options.Version}
-}
-
-// shortName is what others call this node: the slug of the computer's name, made
-// unique among the members in the roster's order.
-func (d *daemon) shortName(computer string) string {
-	names := liveness.Names(d.roster.Current().Members(), func(id api.NodeID) (api.Identity, bool) {
-		if id == d.identity.Node {
-			return api.Identity{Name: computer, ShortName: cluster.ShortName(computer, id)}, true
-		}
-		var identity api.Identity
-		record, found := d.ledger.Get(api.Key{Node: id, Kind: api.KindIdentity})
-		return identity, found && record.Decode(&identity) == nil
-	})
-	if name := names[d.identity.Node]; name != "" {
-		return name
-	}
-	return cluster.ShortName(computer, d.identity.Node)
-}
-
-// twin hears that two machines answer with a member's identity.
-func (d *daemon) twin(node api.NodeID, at string) {
-	var err error
-	if at == "" {
-		err = d.health.Clear(api.ReasonDuplicateIdentity, string(node))
-	} else {
-		err = d.health.Raise(api.ReasonDuplicateIdentity, string(node), "the other one is at "+at)
-	}
-	if err != nil {
-		d.logs.Part("health").Error("a condition could not be published", "code", api.ReasonDuplicateIdentity, "node", node, "error", err)
-	}
 }
 
 // wasRemoved follows the removal of this node: its key counts nowhere any more,
@@ -141,12 +104,26 @@ func (d *daemon) openAudit(context.Context) error {
 	return err
 }
 
+// eventAudit is what others did here, as one caller may read it.
+func (d *daemon) eventAudit(_ context.Context, c *server.Caller, p api.EventAuditParams) (api.EventAuditResult, error) {
+	by, isAdmin := c.Principal(), c.Class() == api.ClassAdmin
+	return d.audit.List(p, func(e audit.Entry) bool { return isAdmin || audit.Concerns(e, by) }), nil
+}
+
+// keepAwake is the platform's, where it has one.
+func (d *daemon) keepAwake() func(context.Context, string) (func() error, error) {
+	if capability, ok := d.capabilities[native.FeatureKeepAwake]; ok && !capability.Supported {
+		return nil
+	}
+	return d.platform.Power.KeepAwake
+}
+
 // auditCalls records what clients have this node do.
 func (d *daemon) auditCalls() audit.Calls {
 	return audit.Calls{Log: d.audit, May: d.lending.May, OwnerOf: func(ctx context.Context, id api.JobID, measurement api.MeasureID) api.Principal {
 		if id != "" {
-			job, _ := d.jobOf(id)
-			return job.Principal
+			known, _ := d.jobs.Current(id)
+			return known.Job.Principal
 		}
 		one, err := d.profiler.Get(ctx, api.MeasureSelect{Measurement: measurement})
 		if err != nil {
@@ -154,10 +131,4 @@ func (d *daemon) auditCalls() audit.Calls {
 		}
 		return one.By
 	}}
-}
-
-// eventAudit is what others did here, as one caller may read it.
-func (d *daemon) eventAudit(_ context.Context, c *server.Caller, p api.EventAuditParams) (api.EventAuditResult, error) {
-	by, isAdmin := c.Principal(), c.Class() == api.ClassAdmin
-	return d.audit.List(p, func(e audit.Entry) bool { return isAdmin || audit.Concerns(e, by) }), nil
 }

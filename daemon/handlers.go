@@ -34,14 +34,14 @@ func (d *daemon) handlers(stop context.CancelCauseFunc) server.Handlers {
 	for _, of := range []server.Handlers{
 		d.viewHandlers(),
 		methods.Settings{Live: d.live, SaveName: d.records.SaveName, Rename: d.facts.Rename, Simulation: d.options.Simulation, Log: d.logs.Part("daemon")}.Handlers(),
-		methods.Measure{Profiler: d.profiler, Ledger: d.ledger, Graph: d.graph.Build, Find: d.find, Log: d.logs.Part("profile")}.Handlers(),
+		methods.Measure{Profiler: d.profiler, Ledger: d.ledger, Graph: d.graph.Build, Find: d.nodes.Find, Log: d.logs.Part("profile")}.Handlers(),
 		methods.Cluster{
 			Node: d.node, Roster: d.roster, Policy: d.policy, Nodes: d.nodes, Ledger: d.ledger, Clock: d.platform.Clock,
 			Joined: func() { d.conditions.Clear(api.ReasonRemoved) }, Log: d.logs.Part("cluster"),
 		}.Handlers(),
 		methods.Jobs{Jobs: d.jobs, Attach: d.attach, Attended: d.attended, Ports: d.publisher, Log: d.logs.Part("job")}.Handlers(),
 		methods.RDMA(rdma.Commands{
-			Owner: d.changes, Requests: d.requests, Trips: d.trips, Ledger: d.ledger, Devices: d.cables, Graph: d.graph.Build, Find: d.find, Name: d.shortNameOf,
+			Owner: d.changes, Requests: d.requests, Trips: d.trips, Ledger: d.ledger, Devices: d.cables, Graph: d.graph.Build, Find: d.nodes.Find, Name: d.nodes.Name,
 		}, d.logs.Part("health")),
 	} {
 		maps.Copy(all, of)
@@ -79,7 +79,7 @@ func (d *daemon) scenario() string {
 func (d *daemon) doctor() doctor.Doctor {
 	examines := doctor.Doctor{
 		Ledger: d.ledger, State: d.folders.State, Program: d.program, Worker: d.worker, Programs: d.trust, Facts: d.facts, Machine: d.platform.Facts,
-		Capabilities: d.capabilities, Processes: d.platform.Processes, Name: d.called, Log: d.logs.Part("daemon"),
+		Capabilities: d.capabilities, Processes: d.platform.Processes, Name: d.nameOf, Log: d.logs.Part("daemon"),
 		Graph: func() api.LinkListResult { return d.graph.Build().List() },
 	}
 	if d.platform.Name == "darwin" {

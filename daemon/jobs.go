@@ -2,8 +2,6 @@ package daemon
 
 import (
 	"context"
-	"crypto/ed25519"
-	"errors"
 	"net/netip"
 	"os"
 	"runtime"
@@ -24,6 +22,7 @@ import (
 	"fulmen/daemon/internal/lifecycle"
 	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/placement"
+	"fulmen/daemon/internal/profile"
 	"fulmen/daemon/internal/rank"
 	"fulmen/daemon/internal/rank/input"
 	"fulmen/daemon/internal/rank/output"
@@ -61,10 +60,10 @@ func (d *daemon) openJobs() error {
 	d.grants = lend.New(lend.Config{
 		Self: d.identity.Node, Clock: d.platform.Clock, Ledger: d.ledger, Documents: d.owner("grant", api.KindGrant), Facts: d.platform.Facts,
 		Peers: d.peers, Policy: d.lending, Sharing: d.policy.Sharing, IsChanging: func() bool { return d.changes.Changing() },
-		Device: d.deviceRefusal, Obstacle: d.obstacle, Ranks: d.liveRanks,
-		Job:     func(id api.JobID) (api.JobSpec, bool) { spec, _, found := d.specOf(id); return spec, found },
+		Device: d.deviceRefused, Obstacle: d.obstacle, Ranks: func() []api.RankRef { return d.ranks.LiveRefs() },
+		Job:     func(id api.JobID) (api.JobSpec, bool) { known, found := d.jobs.Current(id); return known.Spec, found },
 		GPUWait: func() time.Duration { return d.live.Current().Times.GPUWait }, Lease: d.live.Current().Times.Lease,
-		Name: d.shortNameOf, Log: d.logs.Part("grant"),
+		Name: d.nodes.Name, Log: d.logs.Part("grant"),
 	})
 	d.onClose(func() error { d.grants.Close(); return nil })
 	d.openChannels()
@@ -75,7 +74,7 @@ func (d *daemon) openJobs() error {
 	d.onClose(d.preparer.Close)
 	d.programs = programs.New(programs.Config{
 		Node: d.identity.Node, Clock: d.platform.Clock, Ledger: d.ledger, Peers: d.peers, Policy: d.lending, Preparer: d.preparer,
-		Self: rank.RunByAnybody(self), Users: func() []api.MappedUser { return d.policy.Users(true).Users }, Job: d.known, Name: d.shortNameOf, Log: d.logs.Part("rank"),
+		Self: rank.RunByAnybody(self), Users: func() []api.MappedUser { return d.policy.Users(true).Users }, Job: func(id api.JobID) (gate.Known, bool) { return d.jobs.Current(id) }, Name: d.nodes.Name, Log: d.logs.Part("rank"),
 	})
 	var listen func(context.Context, []netip.Addr) ([]netip.AddrPort, error) // nil: at the addresses themselves
 	if d.platform.Simulated {
@@ -93,7 +92,7 @@ func (d *daemon) openJobs() error {
 	d.output = health.NewOutput(d.conditions, d.platform.Clock.Now)
 	d.ranks = rank.New(rank.Config{
 		Node: d.identity.Node, Cluster: d.roster.Cluster, Clock: d.platform.Clock, Peers: d.peers,
-		Jobs: d.ledger, Deleted: d.isDeleted, Documents: d.owner("rank", api.KindRank), Grants: d.grants, RestoreGrant: func(of rank.Grant) error {
+		Jobs: d.ledger, Deleted: func(id api.JobID) bool { return d.jobs.Deleted(id) }, Documents: d.owner("rank", api.KindRank), Grants: d.grants, RestoreGrant: func(of rank.Grant) error {
 			return d.grants.Restore(grant.Request{
 				Holder: grant.ForRank(of.Rank), Epoch: of.Epoch, Principal: of.Principal, GPU: of.GPU, MemoryBytes: of.MemoryBytes,
 				Receptacles: of.Receptacles, Lease: of.Lease,
@@ -117,9 +116,13 @@ func (d *daemon) openJobs() error {
 		return folder, ok
 	}, Ended: d.ranks.Ended})
 	d.onClose(printed.Close)
-	input.New(input.Config{Peers: d.peers, Clock: d.platform.Clock, Shim: d.shimOf, Ended: d.ranks.Ended})
+	shim := func(ref api.RankRef) (input.Shim, bool) {
+		socket, epoch, runs := d.ranks.Shim(ref)
+		return input.Shim{Socket: socket, Epoch: epoch}, runs
+	}
+	input.New(input.Config{Peers: d.peers, Clock: d.platform.Clock, Shim: shim, Ended: d.ranks.Ended})
 	d.jobs, err = job.New(job.Config{
-		Node: d.identity.Node, Key: d.identity.Key(), Electors: node.Electors{Holder: d.roster}, Roster: d.rosterHeads, Memory: d.records, Clock: d.platform.Clock,
+		Node: d.identity.Node, Key: d.identity.Key(), Electors: node.Electors{Holder: d.roster}, Roster: d.roster.Heads, Memory: d.records, Clock: d.platform.Clock,
 		Peers: d.peers, Ledger: d.ledger, Documents: d.owner("job", api.KindJob), Settle: d.behind.Flush, Sight: d.node, Access: d.lending, Beats: beats{d},
 		Planner: &view.Planner{
 			Ledger: d.ledger, Nodes: d.nodes, Members: d.roster.Members, Now: d.platform.Clock.Now, Asked: func() { d.asking.Ask() },
@@ -127,11 +130,11 @@ func (d *daemon) openJobs() error {
 			Trusted: func() []netip.Prefix { return d.live.Current().Network.Trusted },
 		}, Cables: d.graph.CablesNow,
 		Unfit: func(plan api.Plan, mlx map[api.NodeID]api.ProgramMLX) (faults, notes []api.Cause) {
-			return placement.Unfit(plan, mlx, d.shortNameOf)
+			return placement.Unfit(plan, mlx, d.nodes.Name)
 		},
 		Compare: func(answers []api.Preflight, allowMixed bool) []api.Cause {
-			return prepare.Compare(answers, allowMixed, d.shortNameOf)
-		}, Name: d.shortNameOf, Find: d.find, Forget: d.forgetJob, Bind: d.ranks.Bind, Times: times,
+			return prepare.Compare(answers, allowMixed, d.nodes.Name)
+		}, Name: d.nodes.Name, Find: d.nodes.Find, Forget: d.ranks.ForgetJob, Bind: d.ranks.Bind, Times: times,
 		BeatTimes: func() beat.Times {
 			current := d.live.Current().Times
 			return beat.Times{Every: current.Beat, Lost: current.BeatLost}
@@ -143,20 +146,11 @@ func (d *daemon) openJobs() error {
 	}
 	d.roster.OnChange(d.membersChanged)
 	d.attach = attach.New(attach.Config{
-		Clock: d.platform.Clock, Peers: d.peers, Ledger: d.ledger, Counts: d.jobs.Counts, May: d.lending.May, Name: d.shortNameOf, Lost: d.inputLost, Log: d.logs.Part("job"),
+		Clock: d.platform.Clock, Peers: d.peers, Ledger: d.ledger, Counts: d.jobs.Counts, May: d.lending.May, Name: d.nodes.Name, Lost: func(id api.JobID, why *api.Error) { d.attended.InputLost(id, why) }, Log: d.logs.Part("job"),
 	})
 	d.onClose(func() error { d.attach.Close(); return nil })
 	d.attended = job.NewAttended(d.jobs)
 	return nil
-}
-
-// liveRanks are the ranks that run here.
-func (d *daemon) liveRanks() []api.RankRef {
-	var all []api.RankRef
-	for _, live := range d.ranks.Live() {
-		all = append(all, live.Rank)
-	}
-	return all
 }
 
 // spawned hears of a rank's program that runs.
@@ -177,14 +171,10 @@ func (d *daemon) membersChanged(before, after *cluster.Roster) {
 		return
 	}
 	d.jobs.MembersRemoved(removed)
-	d.departure.EndFormer(removed, func(id api.JobID) (api.Principal, bool) { spec, _, found := d.specOf(id); return spec.Principal, found })
-}
-
-// inputLost hears of an attempt that cannot be given its job's input: it would
-// take a part for the whole.
-func (d *daemon) inputLost(id api.JobID, why *api.Error) {
-	d.logs.Part("job").Warn("a job's input is lost", "job", id, "error", why)
-	d.attended.Gone(id)
+	d.departure.EndFormer(removed, func(id api.JobID) (api.Principal, bool) {
+		known, found := d.jobs.Current(id)
+		return known.Spec.Principal, found
+	})
 }
 
 // runJobs finds again what the daemon before has left, and then works until ctx
@@ -200,9 +190,6 @@ func (d *daemon) runJobs(ctx context.Context) error {
 	return d.jobs.Run(ctx)
 }
 
-// publicKey is a current member's key.
-func (d *daemon) publicKey(id api.NodeID) (ed25519.PublicKey, bool) { return d.roster.PublicKey(id) }
-
 // beats carries beats between the nodes of jobs.
 type beats struct{ d *daemon }
 
@@ -214,49 +201,6 @@ func (b beats) HungUp(f func(node api.NodeID)) { b.d.node.HungUp(f) }
 
 // Receive is the beater's.
 func (b beats) Receive(f func(from api.NodeID)) { b.d.node.Beats(f) }
-
-// shimOf finds the shim of a rank of this node.
-func (d *daemon) shimOf(ref api.RankRef) (input.Shim, bool) {
-	_, socket, _, ok := d.ranks.Folder(ref)
-	if !ok {
-		return input.Shim{}, false
-	}
-	for _, live := range d.ranks.Live() {
-		if live.Rank == ref {
-			return input.Shim{Socket: socket, Epoch: live.Epoch}, true
-		}
-	}
-	return input.Shim{}, false
-}
-
-// find finds a node by its id, a unique beginning of it, or its short name; empty
-// is this one.
-func (d *daemon) find(ref api.NodeRef) (api.NodeID, error) { return d.nodes.Find(ref) }
-
-// called is what people call a node by its own document, where there is no view yet.
-func (d *daemon) called(id api.NodeID) string { return view.Name(d.ledger, id) }
-
-// shortNameOf is what people call a node.
-func (d *daemon) shortNameOf(id api.NodeID) string { return d.nodes.Current().Name(id) }
-
-// isDeleted reports whether a job is known to have been deleted.
-func (d *daemon) isDeleted(id api.JobID) bool { return d.jobs.Deleted(id) }
-
-// rosterHeads are the heads of the roster, for specs that are signed.
-func (d *daemon) rosterHeads() []string {
-	var all []string
-	for _, h := range d.roster.Current().Heads() {
-		all = append(all, string(h))
-	}
-	return all
-}
-
-// forgetJob ends and forgets what this node has of a job that was deleted.
-func (d *daemon) forgetJob(ctx context.Context, id api.JobID, policy api.OutputPolicy) {
-	if err := d.ranks.Forget(ctx, id, policy); err != nil && ctx.Err() == nil && !errors.Is(err, native.ErrNotFound) {
-		d.logs.Part("rank").Warn("a deleted job's ranks could not be forgotten", "job", id, "error", err)
-	}
-}
 
 // rankEnded hears of every rank of this node that has ended.
 func (d *daemon) rankEnded(rank api.Rank) {
@@ -284,43 +228,6 @@ func (d *daemon) handshake(ref api.RankRef, now api.Handshake) {
 	}
 }
 
-// deviceReadWithin bounds the reading of RDMA devices of which one may be stuck.
-const deviceReadWithin = time.Second
-
-// deviceRefusal says why the RDMA device of a receptacle that may be stuck cannot be
-// lent: its port is read anew.
-func (d *daemon) deviceRefusal(ctx context.Context, receptacles []api.Receptacle) (reason api.Reason, on string) {
-	if !d.cables.AreSuspect(receptacles) {
-		return "", ""
-	}
-	d.facts.Reread(native.AreaRDMA)
-	ctx, cancel := native.WithTimeout(ctx, d.platform.Clock, deviceReadWithin, "the RDMA devices")
-	defer cancel()
-	now, err := d.platform.Facts.Snapshot(ctx, native.AreaThunderbolt, native.AreaRDMA)
-	if err != nil {
-		return "", "" // what cannot be read refuses nothing
-	}
-	return health.DeviceRefusal(now, receptacles)
-}
-
-// jobOf is the document of a job that counts.
-func (d *daemon) jobOf(id api.JobID) (api.Job, bool) {
-	known, found := d.jobs.Known(id)
-	return known.Job, found && !known.Gone
-}
-
-// specOf is the spec of a job, which was verified, and the document that counts.
-func (d *daemon) specOf(id api.JobID) (api.JobSpec, api.Job, bool) {
-	known, found := d.jobs.Known(id)
-	return known.Spec, known.Job, found && !known.Gone
-}
-
-// known is what is known of a job that counts.
-func (d *daemon) known(id api.JobID) (gate.Known, bool) {
-	known, found := d.jobs.Known(id)
-	return known, found && !known.Gone
-}
-
 // channels carries JACCL's side channels for the ranks.
 type channels struct{ *sidechannel.Channels }
 
@@ -341,7 +248,7 @@ func (d *daemon) openChannels() {
 		Group:  d.groupOf,
 		Tell:   d.handshake,
 		Fail:   d.failRank,
-		Name:   d.shortNameOf, Account: server.UserName, Clock: d.platform.Clock, Log: d.logs.Part("relay"),
+		Name:   d.nodes.Name, Account: server.UserName, Clock: d.platform.Clock, Log: d.logs.Part("relay"),
 	})
 	d.onClose(func() error { d.channels.Shut(); return nil })
 }
@@ -365,7 +272,7 @@ func (d *daemon) failRank(ref api.RankRef, why *api.Error) {
 func (d *daemon) openPublisher() {
 	c := relay.PublisherConfig{
 		Config: relay.Config{Peers: d.peers, Processes: d.platform.Processes, Clock: d.platform.Clock, Log: d.logs.Part("relay")},
-		Ledger: d.ledger, Ranks: d.ranks, Job: d.known, Seed: d.identity.Key().Seed(),
+		Ledger: d.ledger, Ranks: d.ranks, Job: func(id api.JobID) (gate.Known, bool) { return d.jobs.Current(id) }, Seed: d.identity.Key().Seed(),
 	}
 	if d.platform.Simulated {
 		c.Loopback = []netip.Addr{simulate.StandIn("loopback", d.identity.Node)}
@@ -373,4 +280,14 @@ func (d *daemon) openPublisher() {
 	}
 	d.publisher = relay.NewPublisher(c)
 	d.onClose(func() error { d.publisher.Shut(); return nil })
+}
+
+// deviceRefused says why RDMA devices that may be stuck cannot be used.
+func (d *daemon) deviceRefused(ctx context.Context, receptacles []api.Receptacle) (why api.Reason, on string) {
+	return d.cables.Refusal(ctx, d.platform.Facts, func() { d.facts.Reread(native.AreaRDMA) }, receptacles)
+}
+
+// obstacle says why nothing should be measured on this node now.
+func (d *daemon) obstacle(ctx context.Context) *api.Error {
+	return profile.Obstacle(ctx, d.platform.Clock, d.platform.Facts, d.nodes.Name(d.identity.Node), d.identity.Node)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/netip"
 	"os"
-	"slices"
 	"time"
 
 	"fulmen/daemon/api"
@@ -26,8 +25,8 @@ import (
 func (d *daemon) openMeasurements() {
 	prober := probe.New(probe.Config{
 		Peers: d.peers, Sockets: d.platform.Sockets, Clock: d.platform.Clock, Key: d.identity.Key(),
-		Members: func(id api.NodeID) ([]byte, bool) { return d.publicKey(id) },
-		Leave:   d.grants.Visit, Interface: d.interfaceOf, Log: d.logs.Part("profile"),
+		Members: d.roster.PublicKey,
+		Leave:   d.grants.Visit, Interface: simulate.WithLoopback(facts.Published{Ledger: d.ledger}.InterfaceOf), Log: d.logs.Part("profile"),
 	})
 	d.onClose(func() error { prober.Close(); return nil })
 	d.openProber()
@@ -45,13 +44,13 @@ func (d *daemon) openMeasurements() {
 		Worker: d.worker, Launch: d.trust.Launch, Env: proc.WorkerEnvironment(os.Environ()), Circumstances: func(ctx context.Context) (api.MeasureConditions, map[string]api.Reason) {
 			return facts.Circumstances(ctx, d.platform.Facts)
 		},
-		Turn: d.grants.Turn, Resolve: d.find, Log: d.logs.Part("profile"),
+		Turn: d.grants.Turn, Resolve: d.nodes.Find, Log: d.logs.Part("profile"),
 		Peers: d.peers, Reached: d.node.Reached, Paths: paths.List, Subjects: func(p api.MeasureLinkParams) ([]api.Key, error) {
-			return paths.Subjects(p, d.graph.Build(), d.node.Reached(), d.find)
+			return paths.Subjects(p, d.graph.Build(), d.node.Reached(), d.nodes.Find)
 		}, Probe: prober.Read,
 		ProbeRDMA: d.prober.Read,
 		Wanted:    func(kind api.Kind) bool { return d.ledger.Interested(kind, d.identity.Node) },
-		Obstacle:  d.obstacle, System: d.system, Name: d.shortNameOf,
+		Obstacle:  d.obstacle, System: facts.Published{Ledger: d.ledger}.System, Name: d.nodes.Name,
 		TTL: func() (gpu, socket time.Duration) {
 			current := d.live.Current().Measure
 			return current.GPUTTL, current.SocketTTL
@@ -76,38 +75,6 @@ func (d *daemon) realDocuments() documents {
 	return documents{writer: d.writer.Owner("profile", api.KindGPUProfile, api.KindLinkProfile)}
 }
 
-// system is what this node runs, as its identity document has it.
-func (d *daemon) system() (osBuild, mlx string) {
-	var identity api.Identity
-	d.own(api.KindIdentity, &identity)
-	return identity.OSBuild, identity.MLXVersion
-}
-
-// readWithin bounds a reading of this machine's facts that a measurement waits for.
-const readWithin = 2 * time.Second
-
-// obstacle says why nothing should be measured on this node now.
-func (d *daemon) obstacle(ctx context.Context) *api.Error {
-	ctx, cancel := native.WithTimeout(ctx, d.platform.Clock, readWithin, "the state of this machine")
-	defer cancel()
-	snapshot, err := d.platform.Facts.Snapshot(ctx, native.AreaSystem, native.AreaMemory)
-	if err != nil {
-		return nil // nothing is known to speak against it
-	}
-	return profile.ObstacleIn(snapshot, d.shortNameOf(d.identity.Node), d.identity.Node)
-}
-
-// bootID is the id of the system's start; empty where it is not known.
-func (d *daemon) bootID(ctx context.Context) string {
-	ctx, cancel := native.WithTimeout(ctx, d.platform.Clock, readWithin, "the id of the system's start")
-	defer cancel()
-	snapshot, err := d.platform.Facts.Snapshot(ctx, native.AreaIdentity)
-	if err != nil || snapshot.Identity == nil {
-		return ""
-	}
-	return snapshot.Identity.BootID
-}
-
 // openProbeCount reads what was counted before.
 func (d *daemon) openProbeCount(ctx context.Context) error {
 	before, err := d.records.LoadProbes()
@@ -115,31 +82,16 @@ func (d *daemon) openProbeCount(ctx context.Context) error {
 		return err
 	}
 	d.probes = profile.CountProbes(d.identity.Node, before, d.records.SaveProbes, d.health, d.logs.Part("profile"))
-	d.probes.Tell(d.bootID(ctx))
+	d.probes.Tell(facts.BootID(ctx, d.platform.Clock, d.platform.Facts))
 	return nil
-}
-
-// interfaceOf is this node's interface that has an address.
-func (d *daemon) interfaceOf(sink netip.Addr) (iface string, ok bool) {
-	if sink.IsLoopback() {
-		return simulate.LoopbackInterface, true
-	}
-	var network api.Network
-	d.own(api.KindNetwork, &network)
-	for _, i := range network.Interfaces {
-		if slices.ContainsFunc(i.Addresses, func(a api.InterfaceAddress) bool { return a.Address.Addr().WithZone("") == sink.WithZone("") }) {
-			return i.Name, true
-		}
-	}
-	return "", false
 }
 
 // openProber makes what tests cables over RDMA.
 func (d *daemon) openProber() {
 	shown := rdmaprobe.Shown{
-		Ledger: d.ledger, Clock: d.platform.Clock, Reread: func() { d.facts.Reread(native.AreaRDMA) }, Refused: d.deviceRefusal,
+		Ledger: d.ledger, Clock: d.platform.Clock, Reread: func() { d.facts.Reread(native.AreaRDMA) }, Refused: d.deviceRefused,
 		IsChanging:  func(end api.LinkEnd) bool { return d.changes.IsChangingEnd(end) },
-		IsRehearsal: d.options.Simulation != nil, Name: d.shortNameOf,
+		IsRehearsal: d.options.Simulation != nil, Name: d.nodes.Name,
 	}
 	config := rdmaprobe.Config{
 		Node: d.identity.Node, Clock: d.platform.Clock, Peers: d.peers, Channels: probeChannels{d.channels},
@@ -148,7 +100,7 @@ func (d *daemon) openProber() {
 		Opened: d.probeOpened,
 		Used:   d.cables.Used,
 		Killed: func(r api.Receptacle) { d.cables.Killed(r, "a test of the cable") },
-		Name:   d.shortNameOf, Log: d.logs.Part("profile"),
+		Name:   d.nodes.Name, Log: d.logs.Part("profile"),
 	}
 	if simulation := d.options.Simulation; simulation != nil {
 		config.Worker, config.IsRehearsal = simulation.Rehearse, true
@@ -167,7 +119,7 @@ func (c probeChannels) Open(rank api.RankRef, nodes []api.NodeID, within time.Du
 
 // probeOpened counts a test that has opened a device.
 func (d *daemon) probeOpened(r api.Receptacle) {
-	bootID := d.bootID(context.Background())
+	bootID := facts.BootID(context.Background(), d.platform.Clock, d.platform.Facts)
 	d.probes.Add(bootID, r)
 	d.facts.Reread(native.AreaRDMA)
 }

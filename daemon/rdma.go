@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/facts"
 	"fulmen/daemon/internal/rdma"
 	"fulmen/daemon/internal/rdma/trips"
 	"fulmen/native"
@@ -17,11 +18,11 @@ func (d *daemon) openChanges() {
 		Records: rdma.UndoFile{Path: d.folders.UndoFile()}, History: d.records.History(),
 		Documents: claiming{d.owner("rdma", api.KindRDMAChange), d}, Conditions: d.health,
 		Allowed: d.policy.AllowsRDMAChange, Check: func(link api.LinkID) *api.Error {
-			return rdma.MayEnable(d.graph.Build(), link, d.shortNameOf(d.identity.Node))
+			return rdma.MayEnable(d.graph.Build(), link, d.nodes.Name(d.identity.Node))
 		}, Able: d.able, Busy: d.grants.Disturbed, Quiet: d.grants.Quiet,
 		Others: func(node api.NodeID, link api.LinkID) (api.RDMAChange, bool) {
 			return rdma.ChangeOf(d.ledger, node, link)
-		}, Name: d.shortNameOf, Prove: d.profiler.Prove, Idle: d.grants.Recheck, Log: d.logs.Part("rdma"),
+		}, Name: d.nodes.Name, Prove: d.profiler.Prove, Idle: d.grants.Recheck, Log: d.logs.Part("rdma"),
 	})
 	d.onClose(func() error { d.changes.Close(); return nil })
 }
@@ -76,6 +77,6 @@ func (d *daemon) openSuspects(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.cables.TakeSuspects(kept, d.bootID(ctx), d.records.SaveSuspects)
+	d.cables.TakeSuspects(kept, facts.BootID(ctx, d.platform.Clock, d.platform.Facts), d.records.SaveSuspects)
 	return nil
 }

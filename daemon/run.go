@@ -281,7 +281,7 @@ func (d *daemon) openState(ctx context.Context) error {
 func (d *daemon) openLedger(context.Context) error {
 	d.behind = storage.NewBehind(d.records, d.identity.Node, d.platform.Clock, d.logs.Part("ledger"))
 	d.onClose(d.behind.Close)
-	d.over = health.NewQuota(d.platform.Clock, func() []ledger.Over { return d.ledger.OverQuota() }, d.called,
+	d.over = health.NewQuota(d.platform.Clock, func() []ledger.Over { return d.ledger.OverQuota() }, d.nameOf,
 		func(detail string) { d.conditions.Set(api.ReasonTooManyDocuments, detail) }, d.logs.Part("ledger"))
 	d.onClose(d.over.Close)
 	begun, err := d.records.Begun(d.started)
@@ -332,7 +332,9 @@ func (d *daemon) openParts(ctx context.Context) error {
 	published := watched{d.owner("facts", api.KindIdentity, api.KindMemory, api.KindSystem, api.KindNetwork, api.KindThunderbolt, api.KindRDMA), d.lookAtClock}
 	static := facts.Static{
 		PublicKey: d.identity.Public(), FulmenVersion: d.options.Version, Protocol: api.Protocol, StartedAt: api.TimeOf(d.started),
-		FriendlyName: name, ShortName: d.shortName, Probes: d.probes.Since,
+		FriendlyName: name, ShortName: func(computer string) string {
+			return view.OwnShortName(d.ledger, d.roster.Current().Members(), computer)
+		}, Probes: d.probes.Since,
 		Ours: func(id string) bool { return d.changes.Ours(id) },
 	}
 	if d.options.Simulation != nil {
@@ -387,11 +389,4 @@ func (d *daemon) openParts(ctx context.Context) error {
 // owner is the writer of a part.
 func (d *daemon) owner(name string, kinds ...api.Kind) documents {
 	return documents{writer: d.writer.Owner(name, kinds...), simulated: d.platform.Simulated}
-}
-
-// own reads this node's document of a kind that it has one of; false where there
-// is none yet.
-func (d *daemon) own(kind api.Kind, value any) bool {
-	record, found := d.ledger.Get(api.Key{Node: d.identity.Node, Kind: kind})
-	return found && record.Decode(value) == nil
 }

@@ -100,3 +100,6 @@ func (d *daemon) metrics() http.Handler {
 		Missed: d.facts.Missed,
 	})
 }
+
+// nameOf is what people call a node by its own document, where there is no view yet.
+func (d *daemon) nameOf(id api.NodeID) string { return view.Name(d.ledger, id) }

@@ -1,10 +1,12 @@
 package health
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"syscall"
+	"time"
 
 	"fulmen/daemon/api"
 	"fulmen/native"
@@ -110,14 +112,28 @@ func hadDevices(rank api.Rank) bool {
 	return false
 }
 
-// AreSuspect reports whether one of the RDMA devices of receptacles may be stuck.
-func (c *Cables) AreSuspect(receptacles []api.Receptacle) bool {
-	return slices.ContainsFunc(receptacles, c.IsSuspect)
+// deviceReadWithin bounds the reading of RDMA devices of which one may be stuck.
+const deviceReadWithin = time.Second
+
+// Refusal says why the RDMA device of a receptacle that may be stuck cannot be lent: its
+// port is read anew, and published by reread.
+func (c *Cables) Refusal(ctx context.Context, machine native.Facts, reread func(), receptacles []api.Receptacle) (reason api.Reason, on string) {
+	if !slices.ContainsFunc(receptacles, c.IsSuspect) {
+		return "", ""
+	}
+	reread()
+	ctx, cancel := native.WithTimeout(ctx, c.clock, deviceReadWithin, "the RDMA devices")
+	defer cancel()
+	now, err := machine.Snapshot(ctx, native.AreaThunderbolt, native.AreaRDMA)
+	if err != nil {
+		return "", ""
+	}
+	return refusalIn(now, receptacles)
 }
 
-// DeviceRefusal says why the RDMA device of a receptacle that may be stuck cannot be
+// refusalIn says why the RDMA device of a receptacle that may be stuck cannot be
 // lent, as its port is now. What cannot be read refuses nothing.
-func DeviceRefusal(now native.Snapshot, receptacles []api.Receptacle) (reason api.Reason, on string) {
+func refusalIn(now native.Snapshot, receptacles []api.Receptacle) (reason api.Reason, on string) {
 	if now.Thunderbolt == nil || now.RDMA == nil || now.RDMA.Devices == nil {
 		return "", ""
 	}

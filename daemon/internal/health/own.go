@@ -32,10 +32,17 @@ func (o Own) Clear(codes ...api.Reason) {
 }
 
 // Set says that a condition holds with a detail, or, where that is empty, does not.
-func (o Own) Set(code api.Reason, detail string) {
+func (o Own) Set(code api.Reason, detail string) { o.SetOf(code, "", detail) }
+
+// SetOf does the same of a subject.
+func (o Own) SetOf(code api.Reason, subject, detail string) {
+	var err error
 	if detail == "" {
-		o.Clear(code)
-		return
+		err = o.health.Clear(code, subject)
+	} else {
+		err = o.health.Raise(code, subject, detail)
 	}
-	o.Raise(code, detail)
+	if err != nil {
+		o.log.Error("a condition could not be published", "code", code, "subject", subject, "error", err)
+	}
 }

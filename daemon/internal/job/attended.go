@@ -114,3 +114,10 @@ func (a *Attended) Attend(first api.JobGetResult, c Caller) (done func()) {
 	}
 	return a.watched(api.JobID(first.Job.Name))
 }
+
+// InputLost ends a job of which an attempt cannot be given the input: it would take a
+// part for the whole.
+func (a *Attended) InputLost(id api.JobID, why *api.Error) {
+	a.jobs.cfg.Log.Warn("a job's input is lost", "job", id, "error", why)
+	a.Gone(id)
+}

@@ -1,13 +1,16 @@
 package profile
 
 import (
+	"context"
+	"time"
+
 	"fulmen/daemon/api"
 	"fulmen/native"
 )
 
-// ObstacleIn is the first thing in a snapshot that speaks against measuring: the battery, too
+// obstacleIn is the first thing in a snapshot that speaks against measuring: the battery, too
 // little memory, heat. Jobs and other programs are the arbiter's.
-func ObstacleIn(s native.Snapshot, name string, node api.NodeID) *api.Error {
+func obstacleIn(s native.Snapshot, name string, node api.NodeID) *api.Error {
 	if s.System != nil {
 		switch s.System.PowerSource {
 		case native.PowerBattery, native.PowerUPS:
@@ -27,4 +30,19 @@ func ObstacleIn(s native.Snapshot, name string, node api.NodeID) *api.Error {
 		}
 	}
 	return nil
+}
+
+// obstacleWithin bounds the reading of what may speak against measuring.
+const obstacleWithin = 2 * time.Second
+
+// Obstacle says why nothing should be measured on a node now; nil = nothing is known to
+// speak against it. name is what people call the node.
+func Obstacle(ctx context.Context, clock native.Clock, machine native.Facts, name string, node api.NodeID) *api.Error {
+	ctx, cancel := native.WithTimeout(ctx, clock, obstacleWithin, "the state of this machine")
+	defer cancel()
+	snapshot, err := machine.Snapshot(ctx, native.AreaSystem, native.AreaMemory)
+	if err != nil {
+		return nil
+	}
+	return obstacleIn(snapshot, name, node)
 }

@@ -24,7 +24,7 @@ func TestObstacles(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
-			got := ObstacleIn(tt.snapshot, "book", "")
+			got := obstacleIn(tt.snapshot, "book", "")
 			is.Equal(got != nil, tt.want != "")
 			if got != nil {
 				is.Equal(got.Data.Reason, tt.want)

@@ -46,3 +46,14 @@ func StandIn(what string, node api.NodeID) netip.Addr {
 	sum := sha256.Sum256([]byte(what + " " + string(node)))
 	return netip.AddrFrom4([4]byte{127, sum[0], sum[1], min(max(sum[2], 2), 254)})
 }
+
+// WithLoopback finds the interface of an address of a simulated Mac, or of the machine
+// below.
+func WithLoopback(of func(netip.Addr) (string, bool)) func(netip.Addr) (string, bool) {
+	return func(sink netip.Addr) (iface string, ok bool) {
+		if sink.IsLoopback() {
+			return LoopbackInterface, true
+		}
+		return of(sink)
+	}
+}

@@ -175,16 +175,6 @@ func (g *Graph) Latest() (topology.Graph, uint64) {
 	return g.built, g.number
 }
 
-// Name is what people call a node, by its own document.
-func Name(l *ledger.Ledger, node api.NodeID) string {
-	var identity api.Identity
-	record, found := l.Get(api.Key{Node: node, Kind: api.KindIdentity})
-	if found && record.Decode(&identity) == nil && identity.ShortName != "" {
-		return identity.ShortName
-	}
-	return node.Display()
-}
-
 // watch gives the graph and a channel that has a token whenever it may have
 // become another; done ends that. Meanwhile its measurements are kept fresh.
 func (g *Graph) watch() (list api.LinkListResult, wake <-chan struct{}, done func()) {

@@ -233,3 +233,6 @@ func (n *Nodes) Await(ctx context.Context, holds func() bool) bool {
 	}
 	return true
 }
+
+// Name is what people call a node.
+func (n *Nodes) Name(id api.NodeID) string { return n.Current().Name(id) }
