@@ -15,8 +15,6 @@ import (
 	"fulmen/daemon/internal/facts"
 	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/health"
-	"fulmen/daemon/internal/server"
-	"fulmen/native"
 )
 
 // openCluster makes what this node is among others: what it lends, what it says
@@ -29,14 +27,23 @@ func (d *daemon) openCluster() error {
 	d.policy, err = policy.Open(policy.Options{
 		Node: d.identity.Node, Cluster: d.roster.Cluster(), IsMember: d.roster.IsMember, Store: records,
 		Documents: d.owner("cluster", api.KindSharing), Accounts: policy.SystemAccounts{}, Bounds: policy.SystemBounds(),
-		KeepAwake: d.keepAwake(), IdleUnknown: idle, Log: log,
+		KeepAwake: d.platform.Power.KeepAwake, IdleUnknown: idle, Log: log,
 	})
 	if err != nil {
 		return err
 	}
 	d.onClose(d.policy.Close)
 	d.lending = policy.Now{Policy: d.policy, Ledger: d.ledger, Facts: d.platform.Facts}
-	d.openGate()
+	// What the gate reads of jobs and cables is there before anybody calls.
+	d.gate = gate.New(gate.Config{
+		Self: d.identity.Node, Electors: node.Electors{Holder: d.roster},
+		Known: func(id api.JobID) (gate.Known, bool) { return d.jobs.Asked(id) },
+		Bound: func(s api.Step, a api.Act) bool { return d.jobs.Bound(s, a) },
+		Maps:  d.lending.Maps, Cable: func(link api.LinkID, to api.NodeID) bool { return d.graph.LeadsTo(link, to) }, Record: func(e gate.Entry) {
+			account, _ := d.lending.Allows(e.Of)
+			d.audit.Record(audit.OfPeer(e, account))
+		}, Clock: d.platform.Clock, Log: d.logs.Part("gate"),
+	})
 	current := d.live.Current()
 	d.node, err = node.New(node.Options{
 		Identity: d.identity, Roster: d.roster, Ledger: d.ledger, Writer: d.writer,
@@ -45,7 +52,15 @@ func (d *daemon) openCluster() error {
 		Card: func() pairing.Card {
 			identity := facts.Published{Ledger: d.ledger}.Identity()
 			return pairing.Card{Name: identity.Name, ShortName: identity.ShortName, ModelName: identity.ModelName, Version: d.options.Version}
-		}, Removed: d.wasRemoved, Twin: func(node api.NodeID, at string) {
+		}, Removed: func() {
+			// This node's key counts nowhere any more: it is put aside, and the daemon begins
+			// anew with another one.
+			log.Warn("this node was removed from its cluster; it begins anew with another key")
+			if err := cluster.RetireIdentity(d.folders.State); err != nil {
+				log.Error("the key could not be put aside", "error", err)
+			}
+			d.restart()
+		}, Twin: func(node api.NodeID, at string) {
 			if at != "" {
 				at = "the other one is at " + at
 			}
@@ -65,57 +80,6 @@ func (d *daemon) openCluster() error {
 		Flush: d.node.Flush, Depart: func(ctx context.Context, state api.SelfState, why api.Reason) { d.departure.EndRanks(ctx, state, why) }, IdleUnknown: cmp.Or(idle, api.ReasonNotYetRead), Log: log,
 	})
 	return nil
-}
-
-// wasRemoved follows the removal of this node: its key counts nowhere any more,
-// so it is put aside, and the daemon begins anew with another one.
-func (d *daemon) wasRemoved() {
-	d.logs.Part("cluster").Warn("this node was removed from its cluster; it begins anew with another key")
-	if err := cluster.RetireIdentity(d.folders.State); err != nil {
-		d.logs.Part("cluster").Error("the key could not be put aside", "error", err)
-	}
-	d.restart()
-}
-
-// openGate makes the gate by which other nodes come in. What it reads of jobs and
-// cables is there before anybody calls.
-func (d *daemon) openGate() {
-	d.gate = gate.New(gate.Config{
-		Self: d.identity.Node, Electors: node.Electors{Holder: d.roster},
-		Known: func(id api.JobID) (gate.Known, bool) { return d.jobs.Asked(id) },
-		Bound: func(s api.Step, a api.Act) bool { return d.jobs.Bound(s, a) },
-		Maps:  d.lending.Maps, Cable: func(link api.LinkID, to api.NodeID) bool { return d.graph.LeadsTo(link, to) }, Record: d.recordPeer, Clock: d.platform.Clock, Log: d.logs.Part("gate"),
-	})
-}
-
-// recordPeer records what another node had this one do, or was refused.
-func (d *daemon) recordPeer(e gate.Entry) {
-	account, _ := d.lending.Allows(e.Of)
-	d.audit.Record(audit.OfPeer(e, account))
-}
-
-// openAudit opens the record of what others did here.
-func (d *daemon) openAudit(context.Context) error {
-	var err error
-	d.audit, err = audit.Open(audit.Config{Clock: d.platform.Clock, Store: d.records, Log: d.logs.Part("audit")})
-	if err == nil {
-		d.onClose(d.audit.Close)
-	}
-	return err
-}
-
-// eventAudit is what others did here, as one caller may read it.
-func (d *daemon) eventAudit(_ context.Context, c *server.Caller, p api.EventAuditParams) (api.EventAuditResult, error) {
-	by, isAdmin := c.Principal(), c.Class() == api.ClassAdmin
-	return d.audit.List(p, func(e audit.Entry) bool { return isAdmin || audit.Concerns(e, by) }), nil
-}
-
-// keepAwake is the platform's, where it has one.
-func (d *daemon) keepAwake() func(context.Context, string) (func() error, error) {
-	if capability, ok := d.capabilities[native.FeatureKeepAwake]; ok && !capability.Supported {
-		return nil
-	}
-	return d.platform.Power.KeepAwake
 }
 
 // auditCalls records what clients have this node do.

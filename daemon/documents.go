@@ -1,8 +1,6 @@
 package daemon
 
 import (
-	"time"
-
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/ledger"
 )
@@ -37,13 +35,4 @@ type watched struct {
 func (w watched) Put(kind api.Kind, name string, value any, unknown map[string]api.Reason) error {
 	w.look()
 	return w.documents.Put(kind, name, value, unknown)
-}
-
-// lookAtClock raises a condition where the wall clock was set.
-func (d *daemon) lookAtClock() {
-	if step := d.clock.Look(d.platform.Clock); step != 0 {
-		d.logs.Part("daemon").Warn("the wall clock was set", "by", step)
-		d.conditions.Raise(api.ReasonClockStepped, "by "+step.Round(time.Second).String())
-		d.node.CompareClocks()
-	}
 }

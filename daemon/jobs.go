@@ -59,7 +59,7 @@ func (d *daemon) openJobs() error {
 	d.peers = peer.New(d.identity.Node, d.node, d.gate)
 	d.grants = lend.New(lend.Config{
 		Self: d.identity.Node, Clock: d.platform.Clock, Ledger: d.ledger, Documents: d.owner("grant", api.KindGrant), Facts: d.platform.Facts,
-		Peers: d.peers, Policy: d.lending, Sharing: d.policy.Sharing, IsChanging: func() bool { return d.changes.Changing() },
+		Peers: d.peers, Policy: d.lending, Sharing: d.policy.Sharing, IsChanging: func() bool { return d.rdma.Changing() },
 		Device: d.deviceRefused, Obstacle: d.obstacle, Ranks: func() []api.RankRef { return d.ranks.LiveRefs() },
 		Job:     func(id api.JobID) (api.JobSpec, bool) { known, found := d.jobs.Current(id); return known.Spec, found },
 		GPUWait: func() time.Duration { return d.live.Current().Times.GPUWait }, Lease: d.live.Current().Times.Lease,
@@ -87,7 +87,7 @@ func (d *daemon) openJobs() error {
 		times.Grace, times.FailedGrace = current.Grace, current.FailedGrace
 		return times
 	}
-	awake := lifecycle.NewAwake(d.platform.Clock, d.keepAwake(), func() bool { return len(d.ranks.Live()) > 0 }, d.logs.Part("rank"))
+	awake := lifecycle.NewAwake(d.platform.Clock, d.platform.Power.KeepAwake, func() bool { return len(d.ranks.Live()) > 0 }, d.logs.Part("rank"))
 	d.onClose(awake.Close)
 	d.output = health.NewOutput(d.conditions, d.platform.Clock.Now)
 	d.ranks = rank.New(rank.Config{
@@ -103,7 +103,7 @@ func (d *daemon) openJobs() error {
 		Preparing: func() time.Duration { return times().Preparing }, Starting: func() time.Duration { return times().Starting }, Grace: func() time.Duration { return times().Grace },
 		Channels: channels{d.channels}, Handshake: func() time.Duration { return times().Handshake },
 		FailedGrace: func() time.Duration { return times().FailedGrace },
-		Spawned:     d.spawned, Ended: d.rankEnded, OutputLost: d.output.Lost, Changed: awake.Changed, Log: d.logs.Part("rank"),
+		Spawned:     func(ref api.RankRef) { d.channels.Spawned(ref); d.publisher.Spawned(ref) }, Ended: d.rankEnded, OutputLost: d.output.Lost, Changed: awake.Changed, Log: d.logs.Part("rank"),
 	})
 	d.onClose(func() error { d.ranks.Close(); return nil })
 	d.departure = lifecycle.Departure{
@@ -123,10 +123,10 @@ func (d *daemon) openJobs() error {
 	input.New(input.Config{Peers: d.peers, Clock: d.platform.Clock, Shim: shim, Ended: d.ranks.Ended})
 	d.jobs, err = job.New(job.Config{
 		Node: d.identity.Node, Key: d.identity.Key(), Electors: node.Electors{Holder: d.roster}, Roster: d.roster.Heads, Memory: d.records, Clock: d.platform.Clock,
-		Peers: d.peers, Ledger: d.ledger, Documents: d.owner("job", api.KindJob), Settle: d.behind.Flush, Sight: d.node, Access: d.lending, Beats: beats{d},
+		Peers: d.peers, Ledger: d.ledger, Documents: d.owner("job", api.KindJob), Settle: d.behind.Flush, Sight: d.node, Access: d.lending, Beats: beats{d.node},
 		Planner: &view.Planner{
 			Ledger: d.ledger, Nodes: d.nodes, Members: d.roster.Members, Now: d.platform.Clock.Now, Asked: func() { d.asking.Ask() },
-			TTL:     d.pathTTL,
+			TTL:     func() (socket, rdma time.Duration) { return d.live.Current().Measure.PathTTL() },
 			Trusted: func() []netip.Prefix { return d.live.Current().Network.Trusted },
 		}, Cables: d.graph.CablesNow,
 		Unfit: func(plan api.Plan, mlx map[api.NodeID]api.ProgramMLX) (faults, notes []api.Cause) {
@@ -153,12 +153,6 @@ func (d *daemon) openJobs() error {
 	return nil
 }
 
-// spawned hears of a rank's program that runs.
-func (d *daemon) spawned(ref api.RankRef) {
-	d.channels.Spawned(ref)
-	d.publisher.Spawned(ref)
-}
-
 // membersChanged ends what nodes have here that are no members any more: the jobs
 // of their people, and ranks that they asked for. Jobs of this node's people go on in
 // another cluster.
@@ -177,30 +171,14 @@ func (d *daemon) membersChanged(before, after *cluster.Roster) {
 	})
 }
 
-// runJobs finds again what the daemon before has left, and then works until ctx
-// ends.
-func (d *daemon) runJobs(ctx context.Context) error {
-	if err := d.ranks.Restore(ctx); err != nil {
-		return err
-	}
-	if err := d.grants.ForgetFormer(); err != nil {
-		return err
-	}
-	d.attended.Expect()
-	return d.jobs.Run(ctx)
-}
-
 // beats carries beats between the nodes of jobs.
-type beats struct{ d *daemon }
+type beats struct{ *node.Node }
 
 // Send is the beater's.
-func (b beats) Send(to api.NodeID) error { return b.d.node.Beat(to) }
-
-// HungUp is the jobs'.
-func (b beats) HungUp(f func(node api.NodeID)) { b.d.node.HungUp(f) }
+func (b beats) Send(to api.NodeID) error { return b.Node.Beat(to) }
 
 // Receive is the beater's.
-func (b beats) Receive(f func(from api.NodeID)) { b.d.node.Beats(f) }
+func (b beats) Receive(f func(from api.NodeID)) { b.Node.Beats(f) }
 
 // rankEnded hears of every rank of this node that has ended.
 func (d *daemon) rankEnded(rank api.Rank) {
@@ -213,19 +191,6 @@ func (d *daemon) rankEnded(rank api.Rank) {
 	}
 	d.cables.RankEnded(rank, receptacles)
 	d.facts.Reread(native.AreaRDMA) // before somebody else gets them
-}
-
-// handshake hears how far a rank of this node has come.
-func (d *daemon) handshake(ref api.RankRef, now api.Handshake) {
-	if d.prober.Tell(ref, now) {
-		return
-	}
-	d.ranks.SetHandshake(ref, now)
-	if now.State == api.HandshakeJoined {
-		for _, r := range d.ranks.Receptacles(ref) {
-			d.cables.Used(r)
-		}
-	}
 }
 
 // channels carries JACCL's side channels for the ranks.
@@ -245,27 +210,31 @@ func (d *daemon) openChannels() {
 		Peers: d.peers, Machine: sidechannel.Loopback{Processes: d.platform.Processes},
 		Take:   func(port int) bool { return d.ranks.TakePort(netip.AddrPortFrom(loopback, uint16(port))) },
 		Return: func(port int) { d.ranks.ReturnPort(netip.AddrPortFrom(loopback, uint16(port))) },
-		Group:  d.groupOf,
-		Tell:   d.handshake,
-		Fail:   d.failRank,
-		Name:   d.nodes.Name, Account: server.UserName, Clock: d.platform.Clock, Log: d.logs.Part("relay"),
+		Group: func(ref api.RankRef) int {
+			if pid, isTest := d.prober.Group(ref); isTest {
+				return pid
+			}
+			return d.ranks.PID(ref)
+		},
+		Tell: func(ref api.RankRef, now api.Handshake) {
+			if d.prober.Tell(ref, now) {
+				return
+			}
+			d.ranks.SetHandshake(ref, now)
+			if now.State == api.HandshakeJoined {
+				for _, r := range d.ranks.Receptacles(ref) {
+					d.cables.Used(r)
+				}
+			}
+		},
+		Fail: func(ref api.RankRef, why *api.Error) {
+			if !d.prober.Fail(ref, why) {
+				d.ranks.Fail(ref, why)
+			}
+		},
+		Name: d.nodes.Name, Account: server.UserName, Clock: d.platform.Clock, Log: d.logs.Part("relay"),
 	})
 	d.onClose(func() error { d.channels.Shut(); return nil })
-}
-
-// groupOf is the process group of a rank's program, of a job or of a test.
-func (d *daemon) groupOf(ref api.RankRef) int {
-	if pid, isTest := d.prober.Group(ref); isTest {
-		return pid
-	}
-	return d.ranks.PID(ref)
-}
-
-// failRank ends a rank.
-func (d *daemon) failRank(ref api.RankRef, why *api.Error) {
-	if !d.prober.Fail(ref, why) {
-		d.ranks.Fail(ref, why)
-	}
 }
 
 // openPublisher makes what publishes ports.

@@ -40,8 +40,9 @@ func (d *daemon) openMeasurements() {
 	}
 	paths := profile.NewPaths(ways)
 	config := profile.Config{
-		Node: d.identity.Node, Clock: d.platform.Clock, Documents: d.realDocuments(), Conditions: d.health,
-		Worker: d.worker, Launch: d.trust.Launch, Env: proc.WorkerEnvironment(os.Environ()), Circumstances: func(ctx context.Context) (api.MeasureConditions, map[string]api.Reason) {
+		Node: d.identity.Node, Clock: d.platform.Clock, Documents: documents{writer: d.writer.Owner("profile", api.KindGPUProfile, api.KindLinkProfile)}, // what is really measured is real, also on a simulated Mac
+		Conditions: d.health,
+		Worker:     d.worker, Launch: d.trust.Launch, Env: proc.WorkerEnvironment(os.Environ()), Circumstances: func(ctx context.Context) (api.MeasureConditions, map[string]api.Reason) {
 			return facts.Circumstances(ctx, d.platform.Facts)
 		},
 		Turn: d.grants.Turn, Resolve: d.nodes.Find, Log: d.logs.Part("profile"),
@@ -70,34 +71,21 @@ func (d *daemon) openMeasurements() {
 	d.onClose(func() error { d.asking.Close(); return nil })
 }
 
-// realDocuments are those of what was really measured, also on a simulated Mac.
-func (d *daemon) realDocuments() documents {
-	return documents{writer: d.writer.Owner("profile", api.KindGPUProfile, api.KindLinkProfile)}
-}
-
-// openProbeCount reads what was counted before.
-func (d *daemon) openProbeCount(ctx context.Context) error {
-	before, err := d.records.LoadProbes()
-	if err != nil {
-		return err
-	}
-	d.probes = profile.CountProbes(d.identity.Node, before, d.records.SaveProbes, d.health, d.logs.Part("profile"))
-	d.probes.Tell(facts.BootID(ctx, d.platform.Clock, d.platform.Facts))
-	return nil
-}
-
 // openProber makes what tests cables over RDMA.
 func (d *daemon) openProber() {
 	shown := rdmaprobe.Shown{
 		Ledger: d.ledger, Clock: d.platform.Clock, Reread: func() { d.facts.Reread(native.AreaRDMA) }, Refused: d.deviceRefused,
-		IsChanging:  func(end api.LinkEnd) bool { return d.changes.IsChangingEnd(end) },
+		IsChanging:  func(end api.LinkEnd) bool { return d.rdma.IsChangingEnd(end) },
 		IsRehearsal: d.options.Simulation != nil, Name: d.nodes.Name,
 	}
 	config := rdmaprobe.Config{
 		Node: d.identity.Node, Clock: d.platform.Clock, Peers: d.peers, Channels: probeChannels{d.channels},
 		Ready: shown.Ready, Hold: d.grants.VisitRDMA, Worker: d.worker, Env: proc.WorkerEnvironment(os.Environ()), Folder: d.folders.Runtime,
 		Launch: d.trust.Launch,
-		Opened: d.probeOpened,
+		Opened: func(r api.Receptacle) {
+			d.probes.Add(facts.BootID(context.Background(), d.platform.Clock, d.platform.Facts), r)
+			d.facts.Reread(native.AreaRDMA)
+		},
 		Used:   d.cables.Used,
 		Killed: func(r api.Receptacle) { d.cables.Killed(r, "a test of the cable") },
 		Name:   d.nodes.Name, Log: d.logs.Part("profile"),
@@ -115,13 +103,6 @@ type probeChannels struct{ *sidechannel.Channels }
 // Open is the prober's. A test has no home that could change: its epoch is 1.
 func (c probeChannels) Open(rank api.RankRef, nodes []api.NodeID, within time.Duration) (netip.AddrPort, error) {
 	return c.Channels.Open(sidechannel.Channel{Rank: rank, Epoch: 1, Nodes: nodes, Within: within})
-}
-
-// probeOpened counts a test that has opened a device.
-func (d *daemon) probeOpened(r api.Receptacle) {
-	bootID := facts.BootID(context.Background(), d.platform.Clock, d.platform.Facts)
-	d.probes.Add(bootID, r)
-	d.facts.Reread(native.AreaRDMA)
 }
 
 // learnMLX asks the worker what MLX there is, until it answers: a first start may be

@@ -21,10 +21,10 @@ type authorizer struct {
 	log   *slog.Logger
 }
 
-// authorizer is none where nobody is asked: in user mode, on a system without
+// authorizes is none where nobody is asked: in user mode, on a system without
 // authorisations, and in a simulation, which leaves this Mac as it is.
-func (d *daemon) authorizer(log *slog.Logger) (authorizer, bool) {
-	if d.folders.Mode != api.ModeSystem || d.options.Simulation != nil || d.options.Platform.Name != "" {
+func authorizes(options Options, mode api.DaemonMode, log *slog.Logger) (authorizer, bool) {
+	if mode != api.ModeSystem || options.Simulation != nil || options.Platform.Name != "" {
 		return authorizer{}, false
 	}
 	a := authorizer{systemRight(), log}

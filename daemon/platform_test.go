@@ -12,7 +12,6 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/home"
 	"fulmen/native"
 	"fulmen/native/darwin"
 )
@@ -47,13 +46,16 @@ func TestAuthorizer(t *testing.T) {
 
 // Where nobody is asked, there is nothing to show an authorisation to.
 func TestAuthorizerWhereNobodyIsAsked(t *testing.T) {
-	for name, d := range map[string]*daemon{
-		"user mode":  {folders: home.Folders{Mode: api.ModeUser}},
-		"simulation": {folders: home.Folders{Mode: api.ModeSystem}, options: Options{Simulation: &Simulation{}}},
-		"a platform": {folders: home.Folders{Mode: api.ModeSystem}, options: Options{Platform: native.Platform{Name: "darwin"}}},
+	for name, d := range map[string]struct {
+		mode    api.DaemonMode
+		options Options
+	}{
+		"user mode":  {mode: api.ModeUser},
+		"simulation": {mode: api.ModeSystem, options: Options{Simulation: &Simulation{}}},
+		"a platform": {mode: api.ModeSystem, options: Options{Platform: native.Platform{Name: "darwin"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, there := d.authorizer(slog.New(slog.DiscardHandler))
+			_, there := authorizes(d.options, d.mode, slog.New(slog.DiscardHandler))
 			is.New(t).True(!there)
 		})
 	}

@@ -2,27 +2,50 @@ package daemon
 
 import (
 	"cmp"
+	"context"
 	"net/http"
 	"slices"
 	"time"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/cluster/liveness"
+	"fulmen/daemon/internal/facts"
 	"fulmen/daemon/internal/health"
 	"fulmen/daemon/internal/ledger"
 	"fulmen/daemon/internal/metrics"
-	"fulmen/daemon/internal/server"
-	"fulmen/daemon/internal/store"
+	"fulmen/daemon/internal/rdma/trips"
 	"fulmen/daemon/internal/topology"
 	"fulmen/daemon/internal/view"
 )
 
-// openCables makes what tells of this node's cables.
-func (d *daemon) openCables() {
+// openCables makes what tells of this node's cables, and takes over what the daemon
+// before this one knew: devices that may be stuck, trips, and requests that wait for them.
+func (d *daemon) openCables(ctx context.Context) error {
 	d.cables = health.NewCables(d.health, d.identity.Node, d.platform.Clock, func(err error) {
 		d.logs.Part("health").Error("a condition of a cable could not be published", "error", err)
 	})
 	d.onClose(func() error { d.cables.Close(); return nil })
+	suspects, err := d.records.LoadSuspects()
+	if err != nil {
+		return err
+	}
+	d.cables.TakeSuspects(suspects, facts.BootID(ctx, d.platform.Clock, d.platform.Facts), d.records.SaveSuspects)
+	former, err := d.records.LoadTrips()
+	if err != nil {
+		return err
+	}
+	asked, err := d.records.LoadRequests()
+	if err != nil {
+		return err
+	}
+	failed := func(err error) {
+		if err != nil {
+			d.logs.Part("rdma").Error("what people do for RDMA at Macs could not be kept", "error", err)
+		}
+	}
+	d.trips = trips.New(d.platform.Clock, former, func(all []trips.Kept) { failed(d.records.SaveTrips(all)) })
+	d.requests = trips.NewRequests(d.platform.Clock, asked, func(all []trips.KeptRequest) { failed(d.records.SaveRequests(all)) })
+	return nil
 }
 
 // openViews makes what follows the members, and the graph of their documents.
@@ -38,7 +61,7 @@ func (d *daemon) openViews() error {
 	})
 	d.graph = view.NewGraph(view.GraphConfig{
 		Ledger: d.ledger, Staleness: d.nodes, Cables: d.cables, Now: d.platform.Clock.Now,
-		TTL:   d.pathTTL,
+		TTL:   func() (socket, rdma time.Duration) { return d.live.Current().Measure.PathTTL() },
 		Drawn: func() { d.jobs.LinksChanged() },
 		Then: func(built topology.Graph) {
 			d.trips.See(built.RDMACables())
@@ -48,32 +71,6 @@ func (d *daemon) openViews() error {
 	})
 	d.shown = view.Shown{Ledger: d.ledger, Nodes: d.nodes, Graph: d.graph, Own: d.health.Shown}
 	return nil
-}
-
-// openEvents makes what keeps the events.
-func (d *daemon) openEvents() {
-	d.events = view.NewEvents(view.EventsConfig{
-		Clock: d.platform.Clock, Ledger: d.ledger, Nodes: d.nodes, Graph: d.graph, Shown: d.shown, Jobs: d.jobs, Begun: d.facts.Begun(),
-	})
-}
-
-// viewHandlers are the methods by which clients see what is derived.
-func (d *daemon) viewHandlers() server.Handlers {
-	return view.Methods{
-		Ledger: d.ledger, Nodes: d.nodes, Graph: d.graph, Events: d.events, Shown: d.shown,
-		// A database that nothing is written to may be damaged all the same: whoever looks finds out.
-		Alive: func() error { return d.database.View(func(store.Reader) error { return nil }) },
-		Reads: func(c *server.Caller) func(api.Principal) bool {
-			by, isAdmin := c.Principal(), c.Class() == api.ClassAdmin
-			return func(whose api.Principal) bool { return isAdmin || d.lending.May(by, whose) }
-		},
-	}.Handlers()
-}
-
-// pathTTL tells how old measurements of paths may be.
-func (d *daemon) pathTTL() (socket, rdma time.Duration) {
-	current := d.live.Current().Measure
-	return current.SocketTTL, current.RDMATTL
 }
 
 // metrics answers scrapes with what this node knows, without asking others.
@@ -100,6 +97,3 @@ func (d *daemon) metrics() http.Handler {
 		Missed: d.facts.Missed,
 	})
 }
-
-// nameOf is what people call a node by its own document, where there is no view yet.
-func (d *daemon) nameOf(id api.NodeID) string { return view.Name(d.ledger, id) }

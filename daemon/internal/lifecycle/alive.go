@@ -2,10 +2,12 @@ package lifecycle
 
 import (
 	"context"
+	"log/slog"
 	"sync"
 	"time"
 
 	"fulmen/native"
+	"fulmen/native/activation"
 )
 
 // KeepAlive tells whoever keeps the daemon that it works, as often as that one wants
@@ -35,5 +37,20 @@ func KeepAlive(ctx context.Context, clock native.Clock, every time.Duration, wor
 	defer mu.Unlock()
 	if next != nil {
 		next.Stop()
+	}
+}
+
+// TellReady tells whoever keeps the daemon that clients are answered. That it could not
+// be told is no reason to end: who waits for it in vain does that.
+func TellReady(s *activation.Supervisor, status string, log *slog.Logger) {
+	if err := s.Ready(status); err != nil {
+		log.Warn("whoever started the daemon was not told that it is ready", "error", err)
+	}
+}
+
+// TellStopping tells it that the end of the process has begun.
+func TellStopping(s *activation.Supervisor, log *slog.Logger) {
+	if err := s.Stopping(); err != nil {
+		log.Warn("whoever started the daemon was not told that it stops", "error", err)
 	}
 }

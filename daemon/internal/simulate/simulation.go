@@ -179,3 +179,11 @@ func (s *Simulation) Play(ctx context.Context, log *slog.Logger) {
 		log.Warn("the scenario's time line ended early", "error", err)
 	}
 }
+
+// Scenario is the name of what is simulated; empty where nothing is.
+func (s *Simulation) Scenario() string {
+	if s == nil {
+		return ""
+	}
+	return s.World.Name()
+}
