@@ -81,18 +81,3 @@ func (d *daemon) openCluster() error {
 	})
 	return nil
 }
-
-// auditCalls records what clients have this node do.
-func (d *daemon) auditCalls() audit.Calls {
-	return audit.Calls{Log: d.audit, May: d.lending.May, OwnerOf: func(ctx context.Context, id api.JobID, measurement api.MeasureID) api.Principal {
-		if id != "" {
-			known, _ := d.jobs.Current(id)
-			return known.Job.Principal
-		}
-		one, err := d.profiler.Get(ctx, api.MeasureSelect{Measurement: measurement})
-		if err != nil {
-			return api.Principal{}
-		}
-		return one.By
-	}}
-}

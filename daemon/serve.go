@@ -14,9 +14,12 @@ import (
 	"fulmen/assets/dashboard"
 	"fulmen/daemon/api"
 	"fulmen/daemon/api/schema"
+	"fulmen/daemon/internal/audit"
 	"fulmen/daemon/internal/doctor"
+	"fulmen/daemon/internal/ledger"
 	"fulmen/daemon/internal/lifecycle"
 	"fulmen/daemon/internal/methods"
+	"fulmen/daemon/internal/metrics"
 	"fulmen/daemon/internal/rdma"
 	"fulmen/daemon/internal/server"
 	"fulmen/daemon/internal/store"
@@ -39,8 +42,35 @@ func (d *daemon) serve(ctx context.Context) error {
 		Log: d.logs.Part("server"), Node: d.identity.Node, Mode: d.folders.Mode, UID: uint32(os.Getuid()), Version: d.options.Version, Schema: schema.JSON(), Assets: dashboard.Files(),
 		Limits: server.Limits{Clients: d.live.Current().Limits.Clients, FeedBytes: d.live.Current().Limits.OutboxBytes},
 	}
-	config.Metrics = d.metrics()
-	calls := d.auditCalls()
+	config.Metrics = metrics.Handler(metrics.Source{
+		Version: d.options.Version, Node: d.identity.Node,
+		Nodes: func() api.NodeListResult { return d.nodes.Current().List() },
+		Links: d.graph.Current,
+		Docs: func(kinds ...api.Kind) (docs []api.Document) {
+			for _, record := range d.ledger.List(ledger.Filter{Kinds: kinds}) {
+				docs = append(docs, record.Document())
+			}
+			return docs
+		},
+		Measurements: func() (all []metrics.Measurements) {
+			for c, n := range d.profiler.Counts() {
+				all = append(all, metrics.Measurements{Kind: c.Kind, IsAsked: c.IsAsked, State: c.State, Count: n})
+			}
+			return all
+		},
+		Missed: d.facts.Missed,
+	})
+	calls := audit.Calls{Log: d.audit, May: d.lending.May, OwnerOf: func(ctx context.Context, id api.JobID, measurement api.MeasureID) api.Principal {
+		if id != "" {
+			known, _ := d.jobs.Current(id)
+			return known.Job.Principal
+		}
+		one, err := d.profiler.Get(ctx, api.MeasureSelect{Measurement: measurement})
+		if err != nil {
+			return api.Principal{}
+		}
+		return one.By
+	}}
 	config.Audit = func(ctx context.Context, c *server.Caller, m api.MethodInfo, raw json.RawMessage) func(error) {
 		return calls.Begin(ctx, c.Principal(), c.UID, m, raw)
 	}

@@ -1,18 +1,13 @@
 package daemon
 
 import (
-	"cmp"
 	"context"
-	"net/http"
-	"slices"
 	"time"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/cluster/liveness"
 	"fulmen/daemon/internal/facts"
 	"fulmen/daemon/internal/health"
-	"fulmen/daemon/internal/ledger"
-	"fulmen/daemon/internal/metrics"
 	"fulmen/daemon/internal/rdma/trips"
 	"fulmen/daemon/internal/topology"
 	"fulmen/daemon/internal/view"
@@ -71,29 +66,4 @@ func (d *daemon) openViews() error {
 	})
 	d.shown = view.Shown{Ledger: d.ledger, Nodes: d.nodes, Graph: d.graph, Own: d.health.Shown}
 	return nil
-}
-
-// metrics answers scrapes with what this node knows, without asking others.
-func (d *daemon) metrics() http.Handler {
-	return metrics.Handler(metrics.Source{
-		Version: d.options.Version, Node: d.identity.Node,
-		Nodes: func() api.NodeListResult { return d.nodes.Current().List() },
-		Links: d.graph.Current,
-		Docs: func(kinds ...api.Kind) (docs []api.Document) {
-			for _, record := range d.ledger.List(ledger.Filter{Kinds: kinds}) {
-				docs = append(docs, record.Document())
-			}
-			return docs
-		},
-		Measurements: func() (all []metrics.Measurements) {
-			for c, n := range d.profiler.Counts() {
-				all = append(all, metrics.Measurements{Kind: c.Kind, IsAsked: c.IsAsked, State: c.State, Count: n})
-			}
-			slices.SortFunc(all, func(a, b metrics.Measurements) int {
-				return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.State, b.State))
-			})
-			return all
-		},
-		Missed: d.facts.Missed,
-	})
 }
