@@ -297,14 +297,16 @@ func (d documents) DeleteJob(id api.JobID, homes []api.Succession) error {
 	return d.writer.Put(ledger.Draft{Kind: api.KindJob, Name: id.String(), Delete: true, Homes: homes, Simulated: d.simulated})
 }
 
-// watched is documents whose publishing is an occasion to look at the clock.
-type watched struct {
+// occasions is documents of which each that is published is an occasion for something
+// else, before and after.
+type occasions struct {
 	documents
-	look func()
+	before, after func()
 }
 
 // Put publishes a document.
-func (w watched) Put(kind api.Kind, name string, value any, unknown map[string]api.Reason) error {
-	w.look()
-	return w.documents.Put(kind, name, value, unknown)
+func (o occasions) Put(kind api.Kind, name string, value any, unknown map[string]api.Reason) error {
+	o.before()
+	defer o.after()
+	return o.documents.Put(kind, name, value, unknown)
 }

@@ -9,10 +9,16 @@ import (
 // openChanges makes what changes this Mac's network for RDMA, and answers the
 // other ends of its cables.
 func (d *daemon) openChanges() {
+	// After each change the network is published again, of which no event of the system
+	// tells which services are Fulmen's, and ranks that wait for its end are looked at.
+	after := func() {
+		d.grants.Recheck()
+		d.facts.Reread(native.AreaNetwork)
+	}
 	d.rdma = rdma.New(rdma.Config{
 		Node: d.identity.Node, Clock: d.platform.Clock, Peers: d.peers, Facts: d.platform.Facts, Network: d.platform.Network,
 		Records: rdma.UndoFile{Path: d.folders.UndoFile()}, History: d.records.History(),
-		Documents: claiming{d.owner("rdma", api.KindRDMAChange), d}, Conditions: d.health,
+		Documents: occasions{d.owner("rdma", api.KindRDMAChange), func() {}, after}, Conditions: d.health,
 		Allowed: d.policy.AllowsRDMAChange, Check: func(link api.LinkID) *api.Error {
 			return rdma.MayEnable(d.graph.Build(), link, d.nodes.Name(d.identity.Node))
 		}, Able: func(feature native.Feature) error {
@@ -26,19 +32,4 @@ func (d *daemon) openChanges() {
 		}, Name: d.nodes.Name, Prove: d.profiler.Prove, Idle: d.grants.Recheck, Log: d.logs.Part("rdma"),
 	})
 	d.onClose(func() error { d.rdma.Close(); return nil })
-}
-
-// claiming publishes changes, and has the network published again after each: which
-// services are Fulmen's is a part of it that no event of the system tells. Ranks that
-// wait for the end of a change are looked at again.
-type claiming struct {
-	documents
-	daemon *daemon
-}
-
-// Put publishes a change.
-func (c claiming) Put(kind api.Kind, name string, value any, unknown map[string]api.Reason) error {
-	defer c.daemon.facts.Reread(native.AreaNetwork)
-	defer c.daemon.grants.Recheck() // ranks wait for its end
-	return c.documents.Put(kind, name, value, unknown)
 }

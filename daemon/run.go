@@ -128,7 +128,7 @@ func (d *daemon) open(ctx context.Context) error {
 			d.node.CompareClocks()
 		}
 	}
-	published := watched{d.owner("facts", api.KindIdentity, api.KindMemory, api.KindSystem, api.KindNetwork, api.KindThunderbolt, api.KindRDMA), look}
+	published := occasions{d.owner("facts", api.KindIdentity, api.KindMemory, api.KindSystem, api.KindNetwork, api.KindThunderbolt, api.KindRDMA), look, func() {}}
 	static := facts.Static{
 		PublicKey: d.identity.Public(), FulmenVersion: d.options.Version, Protocol: api.Protocol, StartedAt: api.TimeOf(d.started),
 		FriendlyName: name, ShortName: func(computer string) string {
