@@ -1,47 +1,13 @@
 package daemon
 
 import (
-	"context"
 	"time"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/cluster/liveness"
-	"fulmen/daemon/internal/facts"
-	"fulmen/daemon/internal/health"
-	"fulmen/daemon/internal/rdma/trips"
 	"fulmen/daemon/internal/topology"
 	"fulmen/daemon/internal/view"
 )
-
-// openCables makes what tells of this node's cables, and takes over what the daemon
-// before this one knew: devices that may be stuck, trips, and requests that wait for them.
-func (d *daemon) openCables(ctx context.Context) error {
-	d.cables = health.NewCables(d.health, d.identity.Node, d.platform.Clock, func(err error) {
-		d.logs.Part("health").Error("a condition of a cable could not be published", "error", err)
-	})
-	d.onClose(func() error { d.cables.Close(); return nil })
-	suspects, err := d.records.LoadSuspects()
-	if err != nil {
-		return err
-	}
-	d.cables.TakeSuspects(suspects, facts.BootID(ctx, d.platform.Clock, d.platform.Facts), d.records.SaveSuspects)
-	former, err := d.records.LoadTrips()
-	if err != nil {
-		return err
-	}
-	asked, err := d.records.LoadRequests()
-	if err != nil {
-		return err
-	}
-	failed := func(err error) {
-		if err != nil {
-			d.logs.Part("rdma").Error("what people do for RDMA at Macs could not be kept", "error", err)
-		}
-	}
-	d.trips = trips.New(d.platform.Clock, former, func(all []trips.Kept) { failed(d.records.SaveTrips(all)) })
-	d.requests = trips.NewRequests(d.platform.Clock, asked, func(all []trips.KeptRequest) { failed(d.records.SaveRequests(all)) })
-	return nil
-}
 
 // openViews makes what follows the members, and the graph of their documents.
 func (d *daemon) openViews() error {
