@@ -98,7 +98,8 @@ func macInMemory(b *testing.B) (*counted, native.Platform) {
 		b.Fatal(err)
 	}
 	defer simulation.World.Close()
-	mac, err := simulation.platform(b.TempDir())
+	units := b.TempDir()
+	mac, err := simulation.Platform(func() (native.Platform, error) { return systemPlatform(units) })
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -129,12 +130,12 @@ func BenchmarkHint(b *testing.B) {
 	machine, platform := macInMemory(b)
 	ctx, cancel := context.WithCancelCause(context.Background())
 	ready, ended := make(chan Address, 1), make(chan struct{})
-	d := &daemon{started: time.Now(), options: Options{
+	d := newDaemon(Options{
 		Platform: platform, Worker: "/nonexistent/fulmen-rank", Ready: func(a Address) { ready <- a },
 		Home: home.Environment{OS: runtime.GOOS, UID: os.Getuid(), Home: folder, Getenv: func(name string) string {
 			return map[string]string{api.EnvHome: folder}[name]
 		}},
-	}}
+	})
 	go func() {
 		defer close(ended)
 		err := d.run(ctx)

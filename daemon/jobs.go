@@ -2,13 +2,8 @@ package daemon
 
 import (
 	"context"
-	"crypto/ed25519"
-	"crypto/sha256"
-	"encoding/hex"
-	"errors"
 	"net/netip"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"time"
@@ -17,17 +12,27 @@ import (
 	"fulmen/daemon/internal/cluster"
 	"fulmen/daemon/internal/cluster/node"
 	"fulmen/daemon/internal/gate"
+	"fulmen/daemon/internal/grant"
+	"fulmen/daemon/internal/grant/lend"
+	"fulmen/daemon/internal/health"
 	"fulmen/daemon/internal/job"
 	"fulmen/daemon/internal/job/attach"
 	"fulmen/daemon/internal/job/beat"
 	"fulmen/daemon/internal/job/phase"
+	"fulmen/daemon/internal/lifecycle"
 	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/placement"
+	"fulmen/daemon/internal/profile"
 	"fulmen/daemon/internal/rank"
-	"fulmen/daemon/internal/rank/files"
 	"fulmen/daemon/internal/rank/input"
 	"fulmen/daemon/internal/rank/output"
 	"fulmen/daemon/internal/rank/prepare"
+	"fulmen/daemon/internal/rank/programs"
+	"fulmen/daemon/internal/relay"
+	"fulmen/daemon/internal/relay/sidechannel"
+	"fulmen/daemon/internal/server"
+	"fulmen/daemon/internal/simulate"
+	"fulmen/daemon/internal/view"
 	"fulmen/native"
 )
 
@@ -40,10 +45,11 @@ const shimsAreAccounts = runtime.GOOS == "darwin"
 // on; nothing is begun before serve.
 func (d *daemon) openJobs() error {
 	self := d.program
-	ranks, err := d.ranksFolder()
+	ranks, done, err := rank.RuntimeFolder(d.folders.Runtime)
 	if err != nil {
 		return err
 	}
+	d.onClose(done)
 	if shimsAreAccounts && os.Getuid() == 0 {
 		// Their shims pass through it to their own folders; nothing in it can be listed.
 		if err := os.Chmod(d.folders.State, 0o711); err != nil {
@@ -51,18 +57,29 @@ func (d *daemon) openJobs() error {
 		}
 	}
 	d.peers = peer.New(d.identity.Node, d.node, d.gate)
-	d.openGrants()
-	d.openRelay()
+	d.grants = lend.New(lend.Config{
+		Self: d.identity.Node, Clock: d.platform.Clock, Ledger: d.ledger, Documents: d.owner("grant", api.KindGrant), Facts: d.platform.Facts,
+		Peers: d.peers, Policy: d.lending, Sharing: d.policy.Sharing, IsChanging: func() bool { return d.rdma.Changing() },
+		Device: d.deviceRefused, Obstacle: d.obstacle, Ranks: func() []api.RankRef { return d.ranks.LiveRefs() },
+		Job:     func(id api.JobID) (api.JobSpec, bool) { known, found := d.jobs.Current(id); return known.Spec, found },
+		GPUWait: func() time.Duration { return d.live.Current().Times.GPUWait }, Lease: d.live.Current().Times.Lease,
+		Name: d.nodes.Name, Log: d.logs.Part("grant"),
+	})
+	d.onClose(func() error { d.grants.Close(); return nil })
 	d.openChannels()
 	d.preparer = prepare.New(prepare.Config{
-		Self: runByAnybody(self), Worker: d.worker, State: d.folders.State, OwnUID: uint32(os.Getuid()),
-		Clock: d.platform.Clock, Log: d.logs.part("rank"),
+		Self: rank.RunByAnybody(self), Worker: d.worker, State: d.folders.State, OwnUID: uint32(os.Getuid()),
+		Clock: d.platform.Clock, Log: d.logs.Part("rank"),
 	})
 	d.onClose(d.preparer.Close)
-	d.files = files.New(files.Config{
-		Self: runByAnybody(self), Peers: d.peers, Allowed: d.mayFetch, Account: d.preparer.Account,
-		Clock: d.platform.Clock, Log: d.logs.part("rank"),
+	d.programs = programs.New(programs.Config{
+		Node: d.identity.Node, Clock: d.platform.Clock, Ledger: d.ledger, Peers: d.peers, Policy: d.lending, Preparer: d.preparer,
+		Self: rank.RunByAnybody(self), Users: func() []api.MappedUser { return d.policy.Users(true).Users }, Job: func(id api.JobID) (gate.Known, bool) { return d.jobs.Current(id) }, Name: d.nodes.Name, Log: d.logs.Part("rank"),
 	})
+	var listen func(context.Context, []netip.Addr) ([]netip.AddrPort, error) // nil: at the addresses themselves
+	if d.platform.Simulated {
+		listen = rank.FreeLoopbackPorts
+	}
 	times := func() phase.Times {
 		current, times := d.live.Current().Times, phase.DefaultTimes()
 		times.Lease, times.Renewal = current.Lease, current.LeaseRenewal
@@ -70,58 +87,70 @@ func (d *daemon) openJobs() error {
 		times.Grace, times.FailedGrace = current.Grace, current.FailedGrace
 		return times
 	}
-	awake := &vigil{keep: d.keepAwake(), running: func() bool { return len(d.ranks.Live()) > 0 }, clock: d.platform.Clock, log: d.logs.part("rank")}
-	d.onClose(awake.close)
-	d.printed = &printed{raise: d.raise, clear: d.clear, now: d.platform.Clock.Now}
+	awake := lifecycle.NewAwake(d.platform.Clock, d.platform.Power.KeepAwake, func() bool { return len(d.ranks.Live()) > 0 }, d.logs.Part("rank"))
+	d.onClose(awake.Close)
+	d.output = health.NewOutput(d.conditions, d.platform.Clock.Now)
 	d.ranks = rank.New(rank.Config{
 		Node: d.identity.Node, Cluster: d.roster.Cluster, Clock: d.platform.Clock, Peers: d.peers,
-		Jobs: d.ledger, Deleted: d.isDeleted, Documents: d.owner("rank", api.KindRank), Grants: d.grants, RestoreGrant: d.grants.restore,
-		Policy: lendingNow{d}, Preparer: d.preparer, Fetch: d.fetch, Supervisor: d.platform.Supervisor, ShimAsAccount: shimsAreAccounts,
-		Program: self, Folder: d.folders.JobsFolder(), Runtime: ranks, Listen: d.listenFor(),
+		Jobs: d.ledger, Deleted: func(id api.JobID) bool { return d.jobs.Deleted(id) }, Documents: d.owner("rank", api.KindRank), Grants: d.grants, RestoreGrant: func(of rank.Grant) error {
+			return d.grants.Restore(grant.Request{
+				Holder: grant.ForRank(of.Rank), Epoch: of.Epoch, Principal: of.Principal, GPU: of.GPU, MemoryBytes: of.MemoryBytes,
+				Receptacles: of.Receptacles, Lease: of.Lease,
+			})
+		},
+		Policy: d.lending, Preparer: d.preparer, Fetch: d.programs.Fetch, Supervisor: d.platform.Supervisor, ShimAsAccount: shimsAreAccounts,
+		Program: self, Folder: d.folders.JobsFolder(), Runtime: ranks, Listen: listen,
 		Preparing: func() time.Duration { return times().Preparing }, Starting: func() time.Duration { return times().Starting }, Grace: func() time.Duration { return times().Grace },
 		Channels: channels{d.channels}, Handshake: func() time.Duration { return times().Handshake },
 		FailedGrace: func() time.Duration { return times().FailedGrace },
-		Spawned:     d.spawned, Ended: d.rankEnded, OutputLost: d.printed.lost, Changed: awake.changed, Log: d.logs.part("rank"),
+		Spawned:     func(ref api.RankRef) { d.channels.Spawned(ref); d.publisher.Spawned(ref) }, Ended: d.rankEnded, OutputLost: d.output.Lost, Changed: awake.Changed, Log: d.logs.Part("rank"),
 	})
 	d.onClose(func() error { d.ranks.Close(); return nil })
+	d.departure = lifecycle.Departure{
+		Ranks: d.ranks, Ledger: d.ledger, Clock: d.platform.Clock, Log: d.logs.Part("rank"),
+		Grace: func() time.Duration { return d.live.Current().Times.FailedGrace },
+	}
+	d.openPublisher()
 	printed := output.New(output.Config{Peers: d.peers, Clock: d.platform.Clock, Folder: func(ref api.RankRef) (string, bool) {
 		folder, _, _, ok := d.ranks.Folder(ref)
 		return folder, ok
 	}, Ended: d.ranks.Ended})
 	d.onClose(printed.Close)
-	input.New(input.Config{Peers: d.peers, Clock: d.platform.Clock, Shim: d.shimOf, Ended: d.ranks.Ended})
-	d.peers.HandleCall(gate.HandleHome(gate.Preflight, d.peerPreflight))
+	shim := func(ref api.RankRef) (input.Shim, bool) {
+		socket, epoch, runs := d.ranks.Shim(ref)
+		return input.Shim{Socket: socket, Epoch: epoch}, runs
+	}
+	input.New(input.Config{Peers: d.peers, Clock: d.platform.Clock, Shim: shim, Ended: d.ranks.Ended})
 	d.jobs, err = job.New(job.Config{
-		Node: d.identity.Node, Key: d.identity.Key(), Electors: node.Electors{Holder: d.roster}, Roster: d.rosterHeads, Memory: storage{d.database}, Clock: d.platform.Clock,
-		Peers: d.peers, Ledger: d.ledger, Documents: d.owner("job", api.KindJob), Settle: d.behind.Flush, Sight: sight{d}, Access: access{d}, Beats: beats{d},
-		Planner: planner{d}, Cables: d.graph.cablesNow,
+		Node: d.identity.Node, Key: d.identity.Key(), Electors: node.Electors{Holder: d.roster}, Roster: d.roster.Heads, Memory: d.records, Clock: d.platform.Clock,
+		Peers: d.peers, Ledger: d.ledger, Documents: d.owner("job", api.KindJob), Settle: d.behind.Flush, Sight: d.node, Access: d.lending, Beats: beats{d.node},
+		Planner: &view.Planner{
+			Ledger: d.ledger, Nodes: d.nodes, Members: d.roster.Members, Now: d.platform.Clock.Now, Asked: func() { d.asking.Ask() },
+			TTL:     func() (socket, rdma time.Duration) { return d.live.Current().Measure.PathTTL() },
+			Trusted: func() []netip.Prefix { return d.live.Current().Network.Trusted },
+		}, Cables: d.graph.CablesNow,
 		Unfit: func(plan api.Plan, mlx map[api.NodeID]api.ProgramMLX) (faults, notes []api.Cause) {
-			return placement.Unfit(plan, mlx, d.shortNameOf)
+			return placement.Unfit(plan, mlx, d.nodes.Name)
 		},
-		Compare: d.compare, Name: d.shortNameOf, Find: d.find, Forget: d.forgetJob, Bind: d.ranks.Bind, Times: times,
+		Compare: func(answers []api.Preflight, allowMixed bool) []api.Cause {
+			return prepare.Compare(answers, allowMixed, d.nodes.Name)
+		}, Name: d.nodes.Name, Find: d.nodes.Find, Forget: d.ranks.ForgetJob, Bind: d.ranks.Bind, Times: times,
 		BeatTimes: func() beat.Times {
 			current := d.live.Current().Times
 			return beat.Times{Every: current.Beat, Lost: current.BeatLost}
 		},
-		PreflightWithin: func() time.Duration { return d.live.Current().Times.Preflight }, Log: d.logs.part("job"),
+		PreflightWithin: func() time.Duration { return d.live.Current().Times.Preflight }, Log: d.logs.Part("job"),
 	})
 	if err != nil {
 		return err
 	}
-	d.graph.drawn = d.jobs.LinksChanged
 	d.roster.OnChange(d.membersChanged)
 	d.attach = attach.New(attach.Config{
-		Clock: d.platform.Clock, Peers: d.peers, Ledger: d.ledger, Counts: d.jobs.Counts, May: access{d}.May, Name: d.shortNameOf, Lost: d.inputLost, Log: d.logs.part("job"),
+		Clock: d.platform.Clock, Peers: d.peers, Ledger: d.ledger, Counts: d.jobs.Counts, May: d.lending.May, Name: d.nodes.Name, Lost: func(id api.JobID, why *api.Error) { d.attended.InputLost(id, why) }, Log: d.logs.Part("job"),
 	})
 	d.onClose(func() error { d.attach.Close(); return nil })
-	d.attended = newAttended(d.platform.Clock, d.clientGone)
+	d.attended = job.NewAttended(d.jobs)
 	return nil
-}
-
-// spawned hears of a rank's program that runs.
-func (d *daemon) spawned(ref api.RankRef) {
-	d.channels.Spawned(ref)
-	d.published.spawned(ref)
 }
 
 // membersChanged ends what nodes have here that are no members any more: the jobs
@@ -136,201 +165,98 @@ func (d *daemon) membersChanged(before, after *cluster.Roster) {
 		return
 	}
 	d.jobs.MembersRemoved(removed)
-	for _, live := range d.ranks.Live() {
-		spec, _, found := d.specOf(live.Rank.Job)
-		if !slices.Contains(removed, live.Home) && !(found && slices.Contains(removed, spec.Principal.Node)) {
-			continue
-		}
-		go func() {
-			if err := d.endRank(live, api.ReasonRemoved); err != nil {
-				d.logs.part("rank").Warn("a rank of a removed node could not be ended", "rank", live.Rank, "error", err)
-			}
-		}()
-	}
+	d.departure.EndFormer(removed, func(id api.JobID) (api.Principal, bool) {
+		known, found := d.jobs.Current(id)
+		return known.Spec.Principal, found
+	})
 }
-
-// inputLost hears of an attempt that cannot be given its job's input: it would
-// take a part for the whole.
-func (d *daemon) inputLost(id api.JobID, why *api.Error) {
-	d.logs.part("job").Warn("a job's input is lost", "job", id, "error", why)
-	d.clientGone(id)
-}
-
-// runJobs finds again what the daemon before has left, and then works until ctx
-// ends.
-func (d *daemon) runJobs(ctx context.Context) error {
-	if err := d.ranks.Restore(ctx); err != nil {
-		return err
-	}
-	if err := d.grants.forgetFormer(); err != nil {
-		return err
-	}
-	d.expectClients()
-	return d.jobs.Run(ctx)
-}
-
-// runByAnybody is a path of this program by which every account can execute it,
-// wherever it lies.
-func runByAnybody(self string) string {
-	if runtime.GOOS == "linux" {
-		return "/proc/self/exe"
-	}
-	return self
-}
-
-// ranksFolder is where the ranks' sockets and host files lie: every account can
-// pass through it. A daemon of root whose own folders are closed has it elsewhere.
-func (d *daemon) ranksFolder() (string, error) {
-	folder := filepath.Join(d.folders.Runtime, "ranks")
-	if os.Getuid() == 0 && !isOpen(d.folders.Runtime) {
-		sum := sha256.Sum256([]byte(d.folders.Runtime))
-		folder = filepath.Join("/var/run/fulmen-ranks", hex.EncodeToString(sum[:4]))
-		d.onClose(func() error { os.Remove(folder); return nil }) // where nothing is left in it
-	}
-	if err := os.MkdirAll(folder, 0o711); err != nil {
-		return "", err
-	}
-	return folder, nil
-}
-
-// isOpen reports whether every account can pass through a folder.
-func isOpen(folder string) bool {
-	for at := folder; ; at = filepath.Dir(at) {
-		info, err := os.Stat(at)
-		if err != nil || info.Mode().Perm()&0o001 == 0 {
-			return false
-		}
-		if at == filepath.Dir(at) {
-			return true
-		}
-	}
-}
-
-// listenFor finds ports for ranks: those of a simulated Mac are on loopback, where
-// programs can bind them. Nil: at the addresses themselves.
-func (d *daemon) listenFor() func(context.Context, []netip.Addr) ([]netip.AddrPort, error) {
-	if !d.platform.Simulated {
-		return nil
-	}
-	return func(ctx context.Context, wanted []netip.Addr) ([]netip.AddrPort, error) {
-		loopback := make([]netip.Addr, len(wanted))
-		for i := range loopback {
-			loopback[i] = netip.AddrFrom4([4]byte{127, 0, 0, 1})
-		}
-		return rank.FreePorts(ctx, loopback)
-	}
-}
-
-// publicKey is a current member's key.
-func (d *daemon) publicKey(id api.NodeID) (ed25519.PublicKey, bool) { return d.roster.PublicKey(id) }
 
 // beats carries beats between the nodes of jobs.
-type beats struct{ d *daemon }
+type beats struct{ *node.Node }
 
 // Send is the beater's.
-func (b beats) Send(to api.NodeID) error { return b.d.node.Beat(to) }
-
-// HungUp is the jobs'.
-func (b beats) HungUp(f func(node api.NodeID)) { b.d.node.HungUp(f) }
+func (b beats) Send(to api.NodeID) error { return b.Node.Beat(to) }
 
 // Receive is the beater's.
-func (b beats) Receive(f func(from api.NodeID)) { b.d.node.Beats(f) }
+func (b beats) Receive(f func(from api.NodeID)) { b.Node.Beats(f) }
 
-// peerPreflight says what this node has of what a program needs.
-func (d *daemon) peerPreflight(ctx context.Context, home gate.Home, p api.PeerPreflightParams) (any, error) {
-	principal, program := home.Spec().Principal, home.Spec().Program
-	for name := range p.Environment {
-		if !slices.Contains(program.Variables, name) {
-			return nil, api.Errorf(api.ReasonBadValue, name, "The spec does not pass the variable %s.", name)
-		}
+// rankEnded hears of every rank of this node that has ended.
+func (d *daemon) rankEnded(rank api.Rank) {
+	d.publisher.Ended(rank)
+	d.output.Ended(rank)
+	ref := api.RankRef{Job: rank.Job, Attempt: rank.Attempt, Rank: rank.Rank}
+	receptacles := d.ranks.Receptacles(ref)
+	if len(receptacles) == 0 {
+		return
 	}
-	answer := api.Preflight{Node: d.identity.Node}
-	name, reason := lendingNow{d}.Allows(principal)
-	if reason != "" {
-		answer.Problems = []api.Cause{api.NewError(reason, principal.User+" of "+d.shortNameOf(principal.Node)).Cause()}
-		return answer, nil
-	}
-	account, err := d.preparer.Account(name)
-	if err != nil {
-		answer.Problems = []api.Cause{api.AsError(err).Cause()}
-		return answer, nil
-	}
-	if program.Sync && !d.isAtHome(principal, account) {
-		program = prepare.Moved(program, d.files.Folder(principal.Node, account, program.Directory))
-	}
-	answer = d.preparer.Preflight(ctx, account, program, p.Environment)
-	answer.Node = d.identity.Node
-	return answer, nil
+	d.cables.RankEnded(rank, receptacles)
+	d.facts.Reread(native.AreaRDMA) // before somebody else gets them
 }
 
-// shortNameOf is what people call a node.
-func (d *daemon) shortNameOf(id api.NodeID) string { return d.nodes.current().Name(id) }
+// channels carries JACCL's side channels for the ranks.
+type channels struct{ *sidechannel.Channels }
 
-// compare says what differs between nodes, by their names.
-func (d *daemon) compare(answers []api.Preflight, allowMixed bool) []api.Cause {
-	return prepare.Compare(answers, allowMixed, d.shortNameOf)
+// Open is the ranks'.
+func (c channels) Open(channel rank.Channel) (netip.AddrPort, error) {
+	return c.Channels.Open(sidechannel.Channel(channel))
 }
 
-// shimOf finds the shim of a rank of this node.
-func (d *daemon) shimOf(ref api.RankRef) (input.Shim, bool) {
-	_, socket, _, ok := d.ranks.Folder(ref)
-	if !ok {
-		return input.Shim{}, false
-	}
-	for _, live := range d.ranks.Live() {
-		if live.Rank == ref {
-			return input.Shim{Socket: socket, Epoch: live.Epoch}, true
-		}
-	}
-	return input.Shim{}, false
+// openChannels makes what carries JACCL's side channels. Ports of the loopback are
+// handed out from one table, whoever needs them: nobody else on this node gets one
+// that a rank was given.
+func (d *daemon) openChannels() {
+	loopback := netip.AddrFrom4([4]byte{127, 0, 0, 1})
+	d.channels = sidechannel.New(sidechannel.Config{
+		Peers: d.peers, Machine: sidechannel.Loopback{Processes: d.platform.Processes},
+		Take:   func(port int) bool { return d.ranks.TakePort(netip.AddrPortFrom(loopback, uint16(port))) },
+		Return: func(port int) { d.ranks.ReturnPort(netip.AddrPortFrom(loopback, uint16(port))) },
+		Group: func(ref api.RankRef) int {
+			if pid, isTest := d.prober.Group(ref); isTest {
+				return pid
+			}
+			return d.ranks.PID(ref)
+		},
+		Tell: func(ref api.RankRef, now api.Handshake) {
+			if d.prober.Tell(ref, now) {
+				return
+			}
+			d.ranks.SetHandshake(ref, now)
+			if now.State == api.HandshakeJoined {
+				for _, r := range d.ranks.Receptacles(ref) {
+					d.cables.Used(r)
+				}
+			}
+		},
+		Fail: func(ref api.RankRef, why *api.Error) {
+			if !d.prober.Fail(ref, why) {
+				d.ranks.Fail(ref, why)
+			}
+		},
+		Name: d.nodes.Name, Account: server.UserName, Clock: d.platform.Clock, Log: d.logs.Part("relay"),
+	})
+	d.onClose(func() error { d.channels.Shut(); return nil })
 }
 
-// isAtHome reports whether an account here is the person who submitted a job: that
-// one works in the folder itself, and needs no copy.
-func (d *daemon) isAtHome(p api.Principal, account prepare.Account) bool {
-	return p.Node == d.identity.Node && p.User == account.Name
+// openPublisher makes what publishes ports.
+func (d *daemon) openPublisher() {
+	c := relay.PublisherConfig{
+		Config: relay.Config{Peers: d.peers, Processes: d.platform.Processes, Clock: d.platform.Clock, Log: d.logs.Part("relay")},
+		Ledger: d.ledger, Ranks: d.ranks, Job: func(id api.JobID) (gate.Known, bool) { return d.jobs.Current(id) }, Seed: d.identity.Key().Seed(),
+	}
+	if d.platform.Simulated {
+		c.Loopback = []netip.Addr{simulate.StandIn("loopback", d.identity.Node)}
+		c.LAN = func() []netip.Addr { return []netip.Addr{simulate.StandIn("network", d.identity.Node)} }
+	}
+	d.publisher = relay.NewPublisher(c)
+	d.onClose(func() error { d.publisher.Shut(); return nil })
 }
 
-// fetch brings a job's folder from its submitter's node.
-func (d *daemon) fetch(ctx context.Context, id api.JobID, spec api.JobSpec, account prepare.Account, _ api.Plan) (string, error) {
-	current, found := d.jobOf(id)
-	if !found {
-		return "", api.NewError(api.ReasonNoSuchJob, string(id))
-	}
-	if d.isAtHome(spec.Principal, account) {
-		return spec.Program.Directory, nil
-	}
-	return d.files.Fetch(ctx, id, current.Epoch, spec.Principal.Node, account, spec.Program.Directory, nil)
+// deviceRefused says why RDMA devices that may be stuck cannot be used.
+func (d *daemon) deviceRefused(ctx context.Context, receptacles []api.Receptacle) (why api.Reason, on string) {
+	return d.cables.Refusal(ctx, d.platform.Facts, func() { d.facts.Reread(native.AreaRDMA) }, receptacles)
 }
 
-// mayFetch gives the folder of a job of this node's people, and whose it is.
-func (d *daemon) mayFetch(job gate.Known) (folder, user string, err error) {
-	spec := job.Spec
-	if spec.Principal.Node != d.identity.Node || !spec.Program.Sync {
-		return "", "", api.NewError(api.ReasonNotYourJob, string(spec.Job))
-	}
-	account, reason := lendingNow{d}.Allows(spec.Principal)
-	if reason != "" {
-		return "", "", api.NewError(reason, spec.Principal.User)
-	}
-	return spec.Program.Directory, account, nil
-}
-
-// isDeleted reports whether a job is known to have been deleted.
-func (d *daemon) isDeleted(id api.JobID) bool { return d.jobs.Deleted(id) }
-
-// rosterHeads are the heads of the roster, for specs that are signed.
-func (d *daemon) rosterHeads() []string {
-	var all []string
-	for _, h := range d.roster.Current().Heads() {
-		all = append(all, string(h))
-	}
-	return all
-}
-
-// forgetJob ends and forgets what this node has of a job that was deleted.
-func (d *daemon) forgetJob(ctx context.Context, id api.JobID, policy api.OutputPolicy) {
-	if err := d.ranks.Forget(ctx, id, policy); err != nil && ctx.Err() == nil && !errors.Is(err, native.ErrNotFound) {
-		d.logs.part("rank").Warn("a deleted job's ranks could not be forgotten", "job", id, "error", err)
-	}
+// obstacle says why nothing should be measured on this node now.
+func (d *daemon) obstacle(ctx context.Context) *api.Error {
+	return profile.Obstacle(ctx, d.platform.Clock, d.platform.Facts, d.nodes.Name(d.identity.Node), d.identity.Node)
 }

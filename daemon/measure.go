@@ -4,13 +4,20 @@ import (
 	"context"
 	"net/netip"
 	"os"
-	"slices"
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/api/worker"
+	"fulmen/daemon/internal/facts"
 	"fulmen/daemon/internal/ledger"
+	"fulmen/daemon/internal/proc"
 	"fulmen/daemon/internal/profile"
 	"fulmen/daemon/internal/profile/probe"
+	"fulmen/daemon/internal/profile/rdmaprobe"
+	"fulmen/daemon/internal/relay/sidechannel"
+	"fulmen/daemon/internal/simulate"
+	"fulmen/daemon/internal/topology"
+	"fulmen/native"
 )
 
 // openMeasurements makes what measures this node's GPU and paths, and answers
@@ -18,99 +25,111 @@ import (
 func (d *daemon) openMeasurements() {
 	prober := probe.New(probe.Config{
 		Peers: d.peers, Sockets: d.platform.Sockets, Clock: d.platform.Clock, Key: d.identity.Key(),
-		Members: func(id api.NodeID) ([]byte, bool) { return d.publicKey(id) },
-		Leave:   d.grants.leave, Interface: d.interfaceOf, Log: d.logs.part("profile"),
+		Members: d.roster.PublicKey,
+		Leave:   d.grants.Visit, Interface: simulate.WithLoopback(facts.Published{Ledger: d.ledger}.InterfaceOf), Log: d.logs.Part("profile"),
 	})
 	d.onClose(func() error { prober.Close(); return nil })
 	d.openProber()
-	paths := &measured{daemon: d, first: map[string]time.Duration{}}
+	ways := profile.PathsConfig{
+		Node: d.identity.Node, Clock: d.platform.Clock, Graph: d.graph.Latest, Members: d.roster.Members, Probes: func(end api.LinkEnd) int { return profile.ProbesOf(d.ledger, end) },
+		Aged: func() { d.profiler.Recheck() }, Loopback: simulate.LoopbackInterface, LoopbackAddress: simulate.Loopback(),
+	}
+	if simulation := d.options.Simulation; simulation != nil {
+		log := d.logs.Part("profile")
+		ways.Record = func(g topology.Graph) profile.Recording { return simulation.Recorded(d.identity.Node, g, log) }
+	}
+	paths := profile.NewPaths(ways)
 	config := profile.Config{
-		Node: d.identity.Node, Clock: d.platform.Clock, Documents: d.realDocuments(), Conditions: d.health,
-		Worker: d.worker, Launch: d.launch, Env: workerEnvironment(os.Environ()), Circumstances: d.circumstances,
-		Turn: d.grants.turn, Resolve: d.find, Log: d.logs.part("profile"),
-		Peers: d.peers, Reached: sight{d}.Reached, Paths: paths.list, Subjects: d.subjects, Probe: probeWith(prober),
-		ProbeRDMA: d.probeRDMA,
+		Node: d.identity.Node, Clock: d.platform.Clock, Documents: documents{writer: d.writer.Owner("profile", api.KindGPUProfile, api.KindLinkProfile)}, // what is really measured is real, also on a simulated Mac
+		Conditions: d.health,
+		Worker:     d.worker, Launch: d.trust.Launch, Env: proc.WorkerEnvironment(os.Environ()), Circumstances: func(ctx context.Context) (api.MeasureConditions, map[string]api.Reason) {
+			return facts.Circumstances(ctx, d.platform.Facts)
+		},
+		Turn: d.grants.Turn, Resolve: d.nodes.Find, Log: d.logs.Part("profile"),
+		Peers: d.peers, Reached: d.node.Reached, Paths: paths.List, Subjects: func(p api.MeasureLinkParams) ([]api.Key, error) {
+			return paths.Subjects(p, d.graph.Build(), d.node.Reached(), d.nodes.Find)
+		}, Probe: prober.Read,
+		ProbeRDMA: d.prober.Read,
 		Wanted:    func(kind api.Kind) bool { return d.ledger.Interested(kind, d.identity.Node) },
-		Obstacle:  d.obstacle, System: d.system, Name: d.shortNameOf,
+		Obstacle:  d.obstacle, System: facts.Published{Ledger: d.ledger}.System, Name: d.nodes.Name,
 		TTL: func() (gpu, socket time.Duration) {
 			current := d.live.Current().Measure
 			return current.GPUTTL, current.SocketTTL
 		},
 	}
-	config.Last, config.LastPaths = d.lastProfiles()
+	config.Last, config.LastPaths = profile.LastOf(d.ledger.List(ledger.Filter{
+		Kinds: []api.Kind{api.KindGPUProfile, api.KindLinkProfile}, Nodes: []api.NodeID{d.identity.Node},
+	}), d.identity.Node)
 	if d.options.Simulation != nil {
-		config.Scenario = &recordings{documents: d.owner("profile", api.KindGPUProfile, api.KindLinkProfile), paths: paths}
+		config.Scenario = paths.Scenario(d.owner("profile", api.KindGPUProfile, api.KindLinkProfile))
 	}
 	d.profiler = profile.New(config)
 	d.onClose(func() error { d.profiler.Close(); return nil })
-	d.asking = &asking{want: func() func() {
+	d.asking = profile.NewAsking(d.platform.Clock, func() func() {
 		return d.ledger.Want(ledger.Filter{Kinds: []api.Kind{api.KindGPUProfile, api.KindLinkProfile}})
-	}, clock: d.platform.Clock}
-	d.onClose(func() error { d.asking.close(); return nil })
+	})
+	d.onClose(func() error { d.asking.Close(); return nil })
 }
 
-// realDocuments are those of what was really measured, also on a simulated Mac.
-func (d *daemon) realDocuments() documents {
-	return documents{writer: d.writer.Owner("profile", api.KindGPUProfile, api.KindLinkProfile)}
+// openProber makes what tests cables over RDMA.
+func (d *daemon) openProber() {
+	shown := rdmaprobe.Shown{
+		Ledger: d.ledger, Clock: d.platform.Clock, Reread: func() { d.facts.Reread(native.AreaRDMA) }, Refused: d.deviceRefused,
+		IsChanging:  func(end api.LinkEnd) bool { return d.rdma.IsChangingEnd(end) },
+		IsRehearsal: d.options.Simulation != nil, Name: d.nodes.Name,
+	}
+	config := rdmaprobe.Config{
+		Node: d.identity.Node, Clock: d.platform.Clock, Peers: d.peers, Channels: probeChannels{d.channels},
+		Ready: shown.Ready, Hold: d.grants.VisitRDMA, Worker: d.worker, Env: proc.WorkerEnvironment(os.Environ()), Folder: d.folders.Runtime,
+		Launch: d.trust.Launch,
+		Opened: func(r api.Receptacle) {
+			d.probes.Add(facts.BootID(context.Background(), d.platform.Clock, d.platform.Facts), r)
+			d.facts.Reread(native.AreaRDMA)
+		},
+		Used:   d.cables.Used,
+		Killed: func(r api.Receptacle) { d.cables.Killed(r, "a test of the cable") },
+		Name:   d.nodes.Name, Log: d.logs.Part("profile"),
+	}
+	if simulation := d.options.Simulation; simulation != nil {
+		config.Worker, config.IsRehearsal = simulation.Rehearse, true
+	}
+	d.prober = rdmaprobe.New(config)
+	d.onClose(func() error { d.prober.Close(); return nil })
 }
 
-// lastProfiles are the measurements from before a restart.
-func (d *daemon) lastProfiles() (gpu *api.GPUProfile, paths map[string]api.LinkProfile) {
-	gpu, paths = new(api.GPUProfile), map[string]api.LinkProfile{}
-	if !d.own(api.KindGPUProfile, gpu) {
-		gpu = nil
-	}
-	for _, record := range d.ledger.List(ledger.Filter{Kinds: []api.Kind{api.KindLinkProfile}, Nodes: []api.NodeID{d.identity.Node}}) {
-		var one api.LinkProfile
-		if record.Decode(&one) == nil {
-			paths[record.Key().Name] = one
-		}
-	}
-	return gpu, paths
+// probeChannels are the side channels in the form that tests have use for.
+type probeChannels struct{ *sidechannel.Channels }
+
+// Open is the prober's. A test has no home that could change: its epoch is 1.
+func (c probeChannels) Open(rank api.RankRef, nodes []api.NodeID, within time.Duration) (netip.AddrPort, error) {
+	return c.Channels.Open(sidechannel.Channel{Rank: rank, Epoch: 1, Nodes: nodes, Within: within})
 }
 
-// recheckMeasurements has the profiler look again.
-func (d *daemon) recheckMeasurements() {
-	if d.profiler != nil {
-		d.profiler.Recheck()
-	}
-}
-
-// system is what this node runs, as its identity document has it.
-func (d *daemon) system() (osBuild, mlx string) {
-	var identity api.Identity
-	d.own(api.KindIdentity, &identity)
-	return identity.OSBuild, identity.MLXVersion
-}
-
-// interfaceOf is this node's interface that has an address.
-func (d *daemon) interfaceOf(sink netip.Addr) (iface string, ok bool) {
-	if sink.IsLoopback() {
-		return loopbackInterface, true
-	}
-	var network api.Network
-	d.own(api.KindNetwork, &network)
-	for _, i := range network.Interfaces {
-		if slices.ContainsFunc(i.Addresses, func(a api.InterfaceAddress) bool { return a.Address.Addr().WithZone("") == sink.WithZone("") }) {
-			return i.Name, true
-		}
-	}
-	return "", false
-}
-
-// probeWith is the prober in the form that the profiler has use for.
-func probeWith(prober *probe.Prober) profile.Probe {
-	return func(ctx context.Context, id api.MeasureID, path profile.Path, full bool, progress func(string, float64)) (profile.Reading, error) {
-		amount := probe.AmountRefresh
-		if full {
-			amount = probe.AmountFull
-		}
-		r, err := prober.Measure(ctx, id, probe.Path{
-			Peer: path.Peer, Interface: path.Interface, Source: path.Source, Sink: path.Sink, Streams: path.Streams,
-		}, amount, progress)
-		return profile.Reading{
-			UpBitsPerS: r.UpBitsPerS, DownBitsPerS: r.DownBitsPerS, RTTUS: r.RTTUS, JitterUS: r.JitterUS, LossRatio: r.LossRatio,
-			RTTSamples: r.RTTSamples, Streams: r.Streams, MovedBytes: r.MovedBytes,
-		}, err
-	}
+// learnMLX asks the worker what MLX there is, until it answers: a first start may be
+// slow, and Metal may not be there before somebody has logged in.
+func (d *daemon) learnMLX(ctx context.Context) {
+	profile.MLXQuestion{
+		Clock: d.platform.Clock,
+		Ask: func(ctx context.Context) proc.Record {
+			return d.trust.Launch(ctx, proc.Command{
+				Path: d.worker, Args: []string{string(worker.CommandInfo)}, Env: proc.WorkerEnvironment(os.Environ()), Deadline: profile.InfoDeadline,
+			})
+		},
+		Tell: func(info *worker.Info, why api.Reason, record proc.Record) {
+			var mlx *facts.MLX
+			if info != nil {
+				mlx = facts.MLXOf(*info)
+			} else {
+				d.logs.Part("daemon").Warn("MLX could not be asked", "outcome", record.Outcome, "sentence", record.Sentence)
+			}
+			for _, code := range []api.Reason{api.ReasonMLXMissing, api.ReasonMLXNoAnswer} {
+				if code == why {
+					d.conditions.Raise(code, record.Sentence)
+				} else {
+					d.conditions.Clear(code)
+				}
+			}
+			d.facts.Learn(mlx, why)
+		},
+	}.Run(ctx)
 }

@@ -63,3 +63,11 @@ type Address struct {
 	// Socket is the path of the Unix socket.
 	Socket string
 }
+
+// environment is that in which the folders are found.
+func (o Options) environment() home.Environment {
+	if o.Home.Getenv != nil {
+		return o.Home
+	}
+	return home.Process()
+}

@@ -30,7 +30,7 @@ func TestPatience(t *testing.T) {
 		roster, err = roster.Add(self, other.Public(), time.Now())
 		is.NoErr(err)
 	}
-	d := &daemon{identity: self, roster: node.NewHolder(roster, nil)}
+	d := &daemon{ground: &ground{identity: self, roster: node.NewHolder(roster, nil)}}
 	open := func(of cluster.Identity) (*ledger.Ledger, *ledger.Writer) {
 		disk := &ledgertest.Disk{}
 		l, w, err := ledger.Open(ledger.Options{Key: of.Key(), Cluster: d.roster.Cluster(), Counter: disk, Store: disk, Members: d.roster})

@@ -3,384 +3,187 @@ package daemon
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"os"
 	"path/filepath"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/audit"
-	"fulmen/daemon/internal/cluster"
 	"fulmen/daemon/internal/cluster/node"
 	"fulmen/daemon/internal/cluster/policy"
-	"fulmen/daemon/internal/config"
 	"fulmen/daemon/internal/facts"
 	"fulmen/daemon/internal/gate"
+	"fulmen/daemon/internal/grant/lend"
 	"fulmen/daemon/internal/health"
-	"fulmen/daemon/internal/home"
 	"fulmen/daemon/internal/job"
 	"fulmen/daemon/internal/job/attach"
-	"fulmen/daemon/internal/ledger"
-	"fulmen/daemon/internal/life"
+	"fulmen/daemon/internal/lifecycle"
+	"fulmen/daemon/internal/logs"
 	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/profile"
 	"fulmen/daemon/internal/profile/rdmaprobe"
 	"fulmen/daemon/internal/rank"
-	"fulmen/daemon/internal/rank/files"
 	"fulmen/daemon/internal/rank/prepare"
+	"fulmen/daemon/internal/rank/programs"
 	"fulmen/daemon/internal/rdma"
+	"fulmen/daemon/internal/rdma/trips"
+	"fulmen/daemon/internal/relay"
 	"fulmen/daemon/internal/relay/sidechannel"
-	"fulmen/daemon/internal/server"
 	"fulmen/daemon/internal/server/token"
-	"fulmen/daemon/internal/store"
+	"fulmen/daemon/internal/view"
 	"fulmen/native"
 )
 
-// openDeadline bounds the opening of the database, which another process can
-// hold, and the first reading of the machine's identity.
-const openDeadline = 10 * time.Second
-
 // Run runs a daemon until ctx ends, and then stops it in order. An error before
 // it was ready says what is in the way and what to do.
-func Run(ctx context.Context, options Options) error {
-	err := (&daemon{options: options, started: time.Now(), damaged: make(chan error, 1)}).run(ctx)
-	if errors.Is(err, errStaysStopped) {
-		return nil
-	}
-	return err
+func Run(ctx context.Context, options Options) error { return newDaemon(options).run(ctx) }
+
+func newDaemon(options Options) *daemon {
+	return &daemon{ground: &ground{options: options, started: time.Now(), damaged: make(chan error, 1), changes: lifecycle.NewChanges()}}
 }
 
 func (d *daemon) run(ctx context.Context) error {
 	defer d.close()
-	for _, step := range []func(context.Context) error{d.findFolders, d.awaitStart, d.openFolders, d.openPlatform, d.openState, d.openAudit, d.openLedger, d.openParts} {
-		if err := step(ctx); err != nil {
-			return err
-		}
+	err := d.ground.open(ctx)
+	if errors.Is(err, lifecycle.ErrStaysStopped) {
+		return nil
 	}
-	err := d.serve(ctx)
-	if wasAsked(ctx, err) {
-		d.endInOrder()
+	if err == nil {
+		err = d.open(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	if err = d.serve(ctx); wasAsked(ctx, err) {
+		d.thisRun.Ended()
 	}
 	return err
 }
 
+// wasAsked reports whether a run ended because somebody wanted it to. One that fails
+// is as unexpected as one that dies.
+func wasAsked(ctx context.Context, err error) bool {
+	return ctx.Err() != nil || err == nil || errors.Is(err, ErrRestart) || errors.Is(err, ErrRestartProgram)
+}
+
 // daemon is the parts of a running daemon.
 type daemon struct {
-	options   Options
-	started   time.Time
-	closers   []func() error
-	folders   home.Folders
-	live      *config.Live
-	logs      *logs
-	platform  native.Platform
-	database  *store.Store
-	called    *called
-	damaged   chan error // gets why, once, when the database turns out to be damaged
-	identity  cluster.Identity
-	moved     *cluster.Moved
-	roster    *node.Holder
+	*ground
+
 	policy    *policy.Policy
 	gate      *gate.Gate
 	node      *node.Node
 	self      *policy.Self
-	nodes     *nodes
+	nodes     *view.Nodes
 	peers     *peer.Peers
-	grants    *grants
+	lending   policy.Now
+	grants    *lend.Lender
 	preparer  *prepare.Preparer
-	planning  readNodes // for plans
-	files     *files.Files
+	programs  *programs.Programs
 	ranks     *rank.Ranks
 	jobs      *job.Jobs
 	attach    *attach.Attach
-	attended  *attended
-	published *published
-	printed   *printed
+	attended  *job.Attended
+	publisher *relay.Publisher
+	departure lifecycle.Departure
+	output    *health.Output
 	channels  *sidechannel.Channels
 	// restart has the daemon begin anew, once everything that runs has ended.
-	restart   func()
-	ledger    *ledger.Ledger
-	writer    *ledger.Writer
-	behind    *behind
-	over      *overQuota
-	health    *health.Health
-	facts     *facts.Owner
-	profiler  *profile.Profiler
-	changes   *rdma.Owner
-	prober    *rdmaprobe.Prober
-	probes    *probeCount
-	asking    *asking
-	graph     *graph
-	continued *continued
-	events    *events
-	audit     *audit.Log
-	tokens    *token.Book
-	worker    string
-	program   string  // this one; it is every rank's shim too
-	address   Address // set before clients can connect
-	clock     clockWatch
-	book      *life.Book // nil where it cannot be kept
+	restart  func()
+	facts    *facts.Owner
+	profiler *profile.Profiler
+	rdma     *rdma.Owner
+	prober   *rdmaprobe.Prober
+	probes   *profile.ProbeCount
+	asking   *profile.Asking
+	cables   *health.Cables
+	graph    *view.Graph
+	shown    view.Shown
+	trips    *trips.Trips
+	requests *trips.Requests
+	events   *view.Events
+	tokens   *token.Book
+	address  Address // set before clients can connect
+	thisRun  *lifecycle.Run
+	told     lifecycle.Told
 
 	capabilities native.Capabilities // as they were at the start
-	crossCheck   crossCheck          // nil where there is no second source
-	// canRaise says that health is there; the configuration's watcher, which has a
-	// goroutine of its own, is there before.
-	canRaise    atomic.Bool
-	configuring sync.Mutex // held while the configuration's conditions are told
-	telling     sync.Mutex // held while that of a full disk is
 }
 
-// onClose has something done at the end, the last opened first.
-func (d *daemon) onClose(f func() error) { d.closers = append(d.closers, f) }
-
-func (d *daemon) close() {
-	for i := len(d.closers) - 1; i >= 0; i-- {
-		if err := d.closers[i](); err != nil && d.logs != nil {
-			d.logs.part("daemon").Warn("closing", "error", err)
+// open makes the owners of facts and what serves clients.
+func (d *daemon) open(ctx context.Context) error {
+	name, err := d.records.LoadName()
+	if err != nil {
+		return err
+	}
+	probes, err := d.records.LoadProbes()
+	if err != nil {
+		return err
+	}
+	d.probes = profile.CountProbes(d.identity.Node, probes, d.records.SaveProbes, d.health, d.logs.Part("profile"))
+	d.probes.Tell(facts.BootID(ctx, d.platform.Clock, d.platform.Facts))
+	var clock health.ClockWatch
+	look := func() {
+		if step := clock.Look(d.platform.Clock); step != 0 {
+			d.logs.Part("daemon").Warn("the wall clock was set", "by", step)
+			d.conditions.Raise(api.ReasonClockStepped, "by "+step.Round(time.Second).String())
+			d.node.CompareClocks()
 		}
 	}
-}
-
-// findFolders finds the folders, before the configuration may move some of them.
-func (d *daemon) findFolders(context.Context) error {
-	environment := d.options.Home
-	if environment.Getenv == nil {
-		environment = home.Process()
-	}
-	folders, err := home.Resolve(environment)
-	if err != nil {
-		return err
-	}
-	d.folders = folders
-	if err := folders.Create(); err != nil {
-		return err
-	}
-	if folders.Logs == api.MacLogFolder && folders.CheckFile(folders.Logs) == nil {
-		// Also for a daemon that launchd starts again and again, and that gets no further.
-		_ = rotateErrors(folders.Logs) // it is no reason not to run
-	}
-	return folders.Check()
-}
-
-// openFolders reads the configuration and locks the folders.
-func (d *daemon) openFolders(context.Context) error {
-	var err error
-	d.live, err = config.Open(d.folders.ConfigFile(), config.Options{Trust: d.folders.CheckFile, Report: func(config.Status) { d.configured() }})
-	if err != nil {
-		return err
-	}
-	d.onClose(d.live.Close)
-	current := d.live.Current()
-	d.folders = d.folders.With(current.Paths.State, current.Paths.Logs)
-	if err := errors.Join(d.folders.Create(), d.folders.Check()); err != nil {
-		return err
-	}
-	lock, err := d.folders.Lock()
-	if err != nil {
-		return err
-	}
-	d.onClose(lock.Release)
-	if simulation := d.options.Simulation; simulation != nil {
-		// After the lock, which the socket's folder shares with a real daemon.
-		if d.folders.State, err = simulation.folder(d.folders.State); err != nil {
-			return err
-		}
-		if err := errors.Join(d.folders.Create(), d.folders.Check()); err != nil {
-			return err
-		}
-	}
-	file, err := openLog(d.folders.Logs, current.Limits.LogBytes)
-	if err != nil {
-		return home.Explain(err, "write", filepath.Join(d.folders.Logs, logFile))
-	}
-	d.onClose(file.Close)
-	out := io.Writer(file)
-	if d.options.Log != nil {
-		out = io.MultiWriter(file, d.options.Log)
-	}
-	d.logs = &logs{out: out, levels: current.Log, journal: journal{readers: map[*server.Stream]func(api.LogLine) bool{}}}
-	_, cancel := d.live.Subscribe(config.Subscriber{Name: "log", Commit: func(next config.Config) { d.logs.set(next.Log) }})
-	d.onClose(func() error { cancel(); return nil })
-	return nil
-}
-
-// openPlatform opens the system, and finds the worker.
-func (d *daemon) openPlatform(context.Context) error {
-	platform, err := d.options.Platform, error(nil)
-	units := filepath.Join(d.folders.Runtime, "units")
-	switch {
-	case d.options.Simulation != nil:
-		platform, err = d.options.Simulation.platform(units)
-	case platform.Name == "":
-		platform, err = systemPlatform(units)
-	}
-	if err != nil {
-		return err
-	}
-	if platform, err = platform.Complete(); err != nil {
-		return err
-	}
-	d.platform = platform
-	d.onClose(platform.Close)
-	if platform.Name == "darwin" {
-		d.crossCheck = askSystemProfiler(platform.Clock)
-	}
-	if d.program, err = os.Executable(); err != nil {
-		return err
-	}
-	d.worker = d.live.Current().Paths.Worker
-	if d.worker == "" {
-		d.worker = d.options.Worker
-	}
-	if d.worker == "" {
-		d.worker = filepath.Join(filepath.Dir(d.program), "fulmen-rank")
-	}
-	d.platform.Supervisor = trusting{d.platform.Supervisor, d.trusted}
-	return nil
-}
-
-// openState opens the database and the node's key.
-func (d *daemon) openState(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, openDeadline)
-	defer cancel()
-	var err error
-	d.database, err = store.Open(ctx, d.folders.DatabaseFile(), store.Options{
-		Buckets: buckets(), MaxBytes: int64(d.live.Current().Limits.DatabaseBytes), OnDamage: func(err error) { d.damaged <- err }, OnFull: d.diskFull,
-	})
-	if err != nil {
-		return err
-	}
-	d.onClose(d.database.Close)
-	snapshot, err := d.platform.Facts.Snapshot(ctx, native.AreaIdentity)
-	if err != nil {
-		return fmt.Errorf("this machine cannot be identified: %w", err)
-	}
-	hardware := ""
-	if snapshot.Identity != nil {
-		hardware = snapshot.Identity.HardwareID
-	}
-	opened, err := cluster.OpenIdentity(d.folders.State, hardware, time.Now())
-	if err != nil {
-		return err
-	}
-	d.identity, d.moved = opened.Identity, opened.Moved
-	roster, _, err := cluster.OpenRoster(storage{d.database}, d.identity, time.Now())
-	if err != nil {
-		return err
-	}
-	d.roster = node.NewHolder(roster, storage{d.database})
-	return nil
-}
-
-// openLedger opens the ledger on what is stored.
-func (d *daemon) openLedger(context.Context) error {
-	d.behind = newBehind(storage{d.database}, d.identity.Node, d.platform.Clock, d.logs.part("ledger"))
-	d.onClose(d.behind.Close)
-	d.over = &overQuota{
-		list: func() []ledger.Over { return d.ledger.OverQuota() }, name: func(n api.NodeID) string { return d.graph.name(n) }, clock: d.platform.Clock, log: d.logs.part("ledger"),
-		raise: func(detail string) { d.raise(api.ReasonTooManyDocuments, detail) }, clear: func() { d.clear(api.ReasonTooManyDocuments) },
-	}
-	d.onClose(d.over.close)
-	begun, err := storage{d.database}.begun(d.started)
-	if err != nil {
-		return err
-	}
-	d.ledger, d.writer, err = ledger.Open(ledger.Options{
-		TakesBack: takesBack(begun),
-		Key:       d.identity.Key(), Cluster: d.roster.Cluster(), Counter: d.behind, Store: d.behind, Members: d.roster, OnOver: d.over.changed,
-	})
-	if err != nil {
-		return err
-	}
-	for _, problem := range d.ledger.Skipped() {
-		d.logs.part("ledger").Warn("a stored document was left out", "error", problem)
-	}
-	return d.forgetStrangers()
-}
-
-// forgetStrangers drops what is left of nodes that are no members: of a former
-// cluster, and of this node's former key.
-func (d *daemon) forgetStrangers() error {
-	strangers := map[api.NodeID]bool{}
-	for _, record := range d.ledger.List(ledger.Filter{}) {
-		if id := record.Key().Node; !d.roster.IsMember(id) {
-			strangers[id] = true
-		}
-	}
-	for id := range strangers {
-		if err := d.ledger.Forget(id); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// openParts makes the owners of facts and what serves clients.
-func (d *daemon) openParts(ctx context.Context) error {
-	d.health = health.New(d.owner("health", api.KindCondition), time.Now)
-	name, err := storage{d.database}.loadName()
-	if err != nil {
-		return err
-	}
-	names, err := storage{d.database}.loadCalled()
-	if err != nil {
-		return err
-	}
-	d.called = &called{names: names, save: storage{d.database}.saveCalled}
-	if err := d.openProbeCount(ctx); err != nil {
-		return err
-	}
-	published := watched{d.owner("facts", api.KindIdentity, api.KindMemory, api.KindSystem, api.KindNetwork, api.KindThunderbolt, api.KindRDMA), d.lookAtClock}
-	d.facts = facts.New(d.platform.Facts, published, facts.Static{
+	published := occasions{d.owner("facts", api.KindIdentity, api.KindMemory, api.KindSystem, api.KindNetwork, api.KindThunderbolt, api.KindRDMA), look, func() {}}
+	static := facts.Static{
 		PublicKey: d.identity.Public(), FulmenVersion: d.options.Version, Protocol: api.Protocol, StartedAt: api.TimeOf(d.started),
-		FriendlyName: name, ShortName: d.shortName, Platform: d.family(), Probes: d.probes.since,
-		Ours: d.isOurService,
-	}, d.logs.part("facts"))
-	d.openGraph()
-	if err := errors.Join(d.openSuspects(ctx), d.openTrips()); err != nil {
+		FriendlyName: name, ShortName: func(computer string) string {
+			return view.OwnShortName(d.ledger, d.roster.Current().Members(), computer)
+		}, Probes: d.probes.Since,
+		Ours: func(id string) bool { return d.rdma.Ours(id) },
+	}
+	if d.options.Simulation != nil {
+		static.Platform = api.PlatformDarwin // what is simulated are Macs
+	}
+	d.facts = facts.New(d.platform.Facts, published, static, d.logs.Part("facts"))
+	if err := d.openCables(ctx); err != nil {
 		return err
 	}
 	if err := d.openCluster(); err != nil {
 		return err
 	}
-	d.openNodes()
+	if err := d.openViews(); err != nil {
+		return err
+	}
 	if err := d.openJobs(); err != nil {
 		return err
 	}
 	d.openMeasurements()
 	d.openChanges()
-	d.openEvents()
-	d.tokens, err = token.Open(storage{d.database}, d.platform.Clock, d.logs.part("server"))
+	d.events = view.NewEvents(view.EventsConfig{
+		Clock: d.platform.Clock, Ledger: d.ledger, Nodes: d.nodes, Graph: d.graph, Shown: d.shown, Jobs: d.jobs, Begun: d.facts.Begun(),
+	})
+	d.tokens, err = token.Open(d.records, d.platform.Clock, d.logs.Part("server"))
 	if err != nil {
 		return err
 	}
-	d.canRaise.Store(true)
-	d.configured()
-	d.diskFull()
-	d.tellPlatform(ctx)
-	d.openLife()
+	d.told = lifecycle.Told{
+		Live: d.live, IsFull: d.database.IsFull, State: d.folders.State, Now: d.platform.Clock.Now, Conditions: d.conditions,
+	}
+	d.told.Tell()
+	if d.capabilities, err = d.platform.Facts.Capabilities(ctx); err != nil {
+		d.logs.Part("daemon").Warn("the platform does not tell what it can do", "error", err)
+	} else if why, misses := facts.MissesPressure(d.platform.Name, d.capabilities); misses {
+		d.conditions.Raise(api.ReasonPSIUnavailable, why)
+	}
+	d.trust.Look(d.logs.Part("daemon"), d.program, d.worker)
+	d.thisRun = lifecycle.Begin(lifecycle.RunConfig{
+		Clock: d.platform.Clock, File: d.folders.LifeFile(), Program: d.program, Logs: filepath.Join(d.folders.Logs, logs.File),
+		Conditions: d.conditions, Log: d.logs.Part("daemon"),
+	})
+	d.onClose(d.thisRun.Close)
 	if aside := d.database.Aside(); aside != nil {
-		d.raise(api.ReasonStateCorrupt, aside.Says())
+		d.conditions.Raise(api.ReasonStateCorrupt, aside.Says())
 	}
 	if d.options.WasRemoved {
-		d.raise(api.ReasonRemoved, "it is alone now, and has a new key with which it can be paired again")
+		d.conditions.Raise(api.ReasonRemoved, "it is alone now, and has a new key with which it can be paired again")
 	}
 	if d.moved != nil {
-		d.raise(api.ReasonKeyOnOtherHardware, "the key of before is kept as "+d.moved.File)
+		d.conditions.Raise(api.ReasonKeyOnOtherHardware, "the key of before is kept as "+d.moved.File)
 	}
 	return nil
-}
-
-// owner is the writer of a part.
-func (d *daemon) owner(name string, kinds ...api.Kind) documents {
-	return documents{writer: d.writer.Owner(name, kinds...), simulated: d.platform.Simulated}
-}
-
-// own reads this node's document of a kind that it has one of; false where there
-// is none yet.
-func (d *daemon) own(kind api.Kind, value any) bool {
-	record, found := d.ledger.Get(api.Key{Node: d.identity.Node, Kind: kind})
-	return found && record.Decode(value) == nil
 }

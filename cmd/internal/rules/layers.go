@@ -21,7 +21,7 @@ var owners = []string{"cluster", "facts", "grant", "health", "job", "profile", "
 
 // parts are the packages of the daemon that own no fact. Every folder of
 // daemon/internal is an owner or a part, so that a new one takes its place here.
-var parts = []string{"audit", "config", "event", "gate", "home", "ledger", "life", "metrics", "peer", "placement", "proc", "server", "store", "topology", "uninstall"}
+var parts = []string{"audit", "config", "doctor", "event", "gate", "home", "ledger", "lifecycle", "logs", "methods", "metrics", "peer", "placement", "proc", "server", "simulate", "storage", "store", "topology", "uninstall", "view"}
 
 // pure are the packages that hold rules and nothing else: no I/O, no clock, no
 // chance. A test of the same state gives the same answer on every machine.

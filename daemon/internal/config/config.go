@@ -72,6 +72,9 @@ type Measure struct {
 	GPUTTL, SocketTTL, RDMATTL time.Duration
 }
 
+// PathTTL is how old measurements of paths may be.
+func (m Measure) PathTTL() (socket, rdma time.Duration) { return m.SocketTTL, m.RDMATTL }
+
 // Limits bound what the daemon spends.
 type Limits struct {
 	// Clients is the most connections of clients at once.

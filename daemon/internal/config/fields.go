@@ -8,8 +8,8 @@ import (
 
 // Packages are the parts of the daemon whose log can have a level of its own.
 func Packages() []string {
-	return []string{"audit", "cluster", "config", "daemon", "event", "facts", "gate", "grant", "health", "home", "job", "ledger", "life", "metrics", "native",
-		"peer", "placement", "proc", "profile", "rank", "rdma", "relay", "server", "store", "topology", "uninstall"}
+	return []string{"audit", "cluster", "config", "daemon", "doctor", "event", "facts", "gate", "grant", "health", "home", "job", "ledger", "lifecycle", "logs", "methods",
+		"metrics", "native", "peer", "placement", "proc", "profile", "rank", "rdma", "relay", "server", "simulate", "storage", "store", "topology", "uninstall", "view"}
 }
 
 // Fields are all keys, in the order of the documentation.

@@ -84,6 +84,11 @@ func (l *Live) Listing() api.DaemonConfigResult {
 	return api.DaemonConfigResult{File: l.path, Keys: l.parsed.Listing(l.inForce), Error: l.status.Error}
 }
 
+// IsSet reports whether the file says a key itself.
+func (l *Live) IsSet(key string) bool {
+	return slices.ContainsFunc(l.Listing().Keys, func(k api.ConfigKey) bool { return k.Key == key && k.Set })
+}
+
 // Subscribe has a part of the daemon take part in every change from now on. It
 // returns the configuration in force, which the subscriber is not told of, and
 // the function that ends it.

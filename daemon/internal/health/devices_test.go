@@ -45,9 +45,17 @@ func TestADeviceWhoseProgramWasKilledIsSuspect(t *testing.T) {
 func TestSuspectDevicesAreKept(t *testing.T) {
 	is := is.New(t)
 	cables, _, _ := cableRig(t)
-	cables.Killed(1, "rank 0 of job j00000000") // as kept before
 	var kept []map[api.Receptacle]string
-	cables.KeepSuspects(func(now map[api.Receptacle]string) { kept = append(kept, now) })
+	keep := func(now Suspects) error {
+		is.Equal(now.BootID, "boot")
+		kept = append(kept, now.Programs)
+		return nil
+	}
+	before := Suspects{BootID: "boot", Programs: map[api.Receptacle]string{1: "rank 0 of job j00000000"}}
+	cables.TakeSuspects(before, "another", func(Suspects) error { return nil })
+	is.True(!cables.IsSuspect(1)) // a new start mended it
+	cables.TakeSuspects(before, "boot", keep)
+	is.True(cables.IsSuspect(1))
 	cables.Killed(1, "rank 0 of job j00000000")
 	cables.Used(3)
 	is.Equal(len(kept), 0)

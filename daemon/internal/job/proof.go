@@ -9,6 +9,13 @@ import (
 	"fulmen/daemon/internal/job/phase"
 )
 
+// Current is what is known of a job that is not deleted; false where it is, or is not
+// known.
+func (j *Jobs) Current(id api.JobID) (gate.Known, bool) {
+	known, found := j.Known(id)
+	return known, found && !known.Gone
+}
+
 // Known is what this node knows of a job: the document that counts, of which spec and
 // home are proven; false where it knows nothing. Everybody asks here.
 func (j *Jobs) Known(id api.JobID) (gate.Known, bool) {

@@ -79,3 +79,19 @@ func (l *Ledger) drop(isGone func(api.Key, *entry) bool) error {
 	l.mu.Unlock()
 	return l.save(nil, persisted)
 }
+
+// ForgetStrangers forgets the nodes that are no members.
+func (l *Ledger) ForgetStrangers(isMember func(api.NodeID) bool) error {
+	strangers := map[api.NodeID]bool{}
+	for _, record := range l.List(Filter{}) {
+		if id := record.Key().Node; !isMember(id) {
+			strangers[id] = true
+		}
+	}
+	for id := range strangers {
+		if err := l.Forget(id); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -77,3 +77,9 @@ func Environment(environ []string, names ...string) []string {
 	}
 	return out
 }
+
+// WorkerEnvironment is what a worker gets of the daemon's environment: what it
+// needs to find its libraries, and nothing that could change what it measures.
+func WorkerEnvironment(environ []string) []string {
+	return Environment(environ, "PATH", "HOME", "TMPDIR", "LANG", "LD_LIBRARY_PATH", "FULMEN_BLAS")
+}

@@ -2,12 +2,14 @@ package rank
 
 import (
 	"context"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"fulmen/daemon/api"
+	"fulmen/native"
 )
 
 // Forget removes a job that was deleted: its ranks' documents and files. What it
@@ -60,4 +62,12 @@ func (r *Ranks) drop(job api.JobID) error {
 		}
 		return os.Remove(path)
 	})
+}
+
+// ForgetJob ends and forgets what this node has of a job that was deleted. What cannot be
+// forgotten, the log has.
+func (r *Ranks) ForgetJob(ctx context.Context, id api.JobID, policy api.OutputPolicy) {
+	if err := r.Forget(ctx, id, policy); err != nil && ctx.Err() == nil && !errors.Is(err, native.ErrNotFound) {
+		r.cfg.Log.Warn("a deleted job's ranks could not be forgotten", "job", id, "error", err)
+	}
 }

@@ -103,3 +103,13 @@ func FreePorts(ctx context.Context, addresses []netip.Addr) ([]netip.AddrPort, e
 	}
 	return found, nil
 }
+
+// FreeLoopbackPorts finds ports for ranks of a simulated Mac, whose addresses no program
+// can bind: on loopback.
+func FreeLoopbackPorts(ctx context.Context, wanted []netip.Addr) ([]netip.AddrPort, error) {
+	loopback := make([]netip.Addr, len(wanted))
+	for i := range loopback {
+		loopback[i] = netip.AddrFrom4([4]byte{127, 0, 0, 1})
+	}
+	return FreePorts(ctx, loopback)
+}

@@ -65,3 +65,33 @@ func (r *Ranks) PID(ref api.RankRef) int {
 	}
 	return 0
 }
+
+// IsHere reports whether a rank lives on this node.
+func (r *Ranks) IsHere(ref api.RankRef) bool {
+	_, _, _, isHere := r.Folder(ref)
+	return isHere
+}
+
+// LiveRefs lists the ranks that have not ended.
+func (r *Ranks) LiveRefs() []api.RankRef {
+	var all []api.RankRef
+	for _, live := range r.Live() {
+		all = append(all, live.Rank)
+	}
+	return all
+}
+
+// Shim is where the shim of a rank that has not ended listens, and the epoch that it
+// answers to.
+func (r *Ranks) Shim(ref api.RankRef) (socket string, epoch uint64, runs bool) {
+	_, socket, _, isHere := r.Folder(ref)
+	if !isHere {
+		return "", 0, false
+	}
+	for _, live := range r.Live() {
+		if live.Rank == ref {
+			return socket, live.Epoch, true
+		}
+	}
+	return "", 0, false
+}

@@ -15,6 +15,8 @@ import (
 type Documents interface {
 	// Put publishes a document of this node.
 	Put(kind api.Kind, name string, value any, unknown map[string]api.Reason) error
+	// Delete ends one; one that is not there stays so.
+	Delete(kind api.Kind, name string) error
 }
 
 // Conditions is where this node's own troubles are told.

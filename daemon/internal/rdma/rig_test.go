@@ -264,6 +264,9 @@ func (l *life) Put(_ api.Kind, _ string, value any, _ map[string]api.Reason) err
 	})
 }
 
+// Delete is the Documents': no life is begun without its record.
+func (l *life) Delete(api.Kind, string) error { return nil }
+
 // Raise and Clear are the Conditions'.
 func (l *life) Raise(code api.Reason, subject, detail string) error {
 	l.host.mu.Lock()

@@ -82,3 +82,19 @@ func ParseUndo(raw []byte) ([]change.Record, error) {
 	}
 	return file.Changes, nil
 }
+
+// Open counts the changes in it that have something to put back. A record that cannot be
+// read has one.
+func (f UndoFile) Open() int {
+	records, err := f.Load()
+	if err != nil {
+		return 1
+	}
+	count := 0
+	for _, r := range records {
+		if r.State != api.RDMAChangeUndone && len(r.Left()) > 0 {
+			count++
+		}
+	}
+	return count
+}

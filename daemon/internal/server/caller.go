@@ -1,7 +1,9 @@
 package server
 
 import (
+	"os/user"
 	"slices"
+	"strconv"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/server/token"
@@ -35,6 +37,20 @@ func (c *Caller) Class() api.MethodClass {
 		return api.ClassAdmin
 	}
 	return api.ClassUser
+}
+
+// Principal is the caller as an account of this node.
+func (c *Caller) Principal() api.Principal {
+	return api.Principal{User: UserName(c.UID), Node: c.conn.server.config.Node}
+}
+
+// UserName is the name of a local account, its number where it has none.
+func UserName(uid uint32) string {
+	text := strconv.FormatUint(uint64(uid), 10)
+	if account, err := user.LookupId(text); err == nil {
+		return account.Username
+	}
+	return text
 }
 
 // Viewer is the caller as a reader of documents.

@@ -30,6 +30,8 @@ type Config struct {
 	Clock native.Clock
 	// Log gets the causes that clients are not told.
 	Log *slog.Logger
+	// Node is this node, whose accounts callers are.
+	Node api.NodeID
 	// Mode is as whom the daemon runs.
 	Mode api.DaemonMode
 	// UID is the daemon's own, of class admin in user mode.

@@ -18,6 +18,23 @@ func (g Graph) Readiness() []readiness.Report {
 	return out
 }
 
+// ReadinessOf is the readiness of one of the graph's cables.
+func (g Graph) ReadinessOf(cable api.Cable) api.RDMAReadiness {
+	ends := func(all []api.CableEnd) []api.LinkEnd {
+		var out []api.LinkEnd
+		for _, e := range all {
+			out = append(out, e.End)
+		}
+		return out
+	}
+	for _, report := range g.Readiness() {
+		if slices.Equal(ends(report.Ends), ends(cable.Ends)) && report.PeerName == cable.PeerName {
+			return report.RDMAReadiness
+		}
+	}
+	return api.RDMAReadiness{Link: cable.Link, Verdict: cable.RDMA, Checks: []api.RDMACheck{}}
+}
+
 // RDMACables is what the readiness is made of, in the same order.
 func (g Graph) RDMACables() []readiness.Cable {
 	out := make([]readiness.Cable, len(g.cables))

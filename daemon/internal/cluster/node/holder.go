@@ -33,6 +33,15 @@ func (h *Holder) Current() *cluster.Roster { return h.current.Load() }
 // PublicKey is a current member's key.
 func (h *Holder) PublicKey(node api.NodeID) ([]byte, bool) { return h.Current().PublicKey(node) }
 
+// Heads are the heads of the roster, for specs that are signed.
+func (h *Holder) Heads() []string {
+	var all []string
+	for _, head := range h.Current().Heads() {
+		all = append(all, string(head))
+	}
+	return all
+}
+
 // Cluster is the cluster's id now.
 func (h *Holder) Cluster() api.ClusterID { return h.Current().Cluster() }
 

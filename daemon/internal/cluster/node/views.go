@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"slices"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/cluster/discover"
@@ -66,4 +67,14 @@ func (n *Node) Flush(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// Members are all members.
+func (n *Node) Members() []api.NodeID { return n.options.Roster.Members() }
+
+// Reached are the members in sight, this node among them.
+func (n *Node) Reached() []api.NodeID {
+	return slices.DeleteFunc(n.Members(), func(id api.NodeID) bool {
+		return id != n.self && n.State(id).Liveness == api.LivenessUnreachable
+	})
 }

@@ -1,0 +1,47 @@
+package health
+
+import (
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/ledger"
+	"fulmen/native/nativetest"
+)
+
+// All writers that are over their quotas are one condition, which changes with who
+// they are and not with every document, and ends with the last of them.
+func TestOverQuotaIsOneCondition(t *testing.T) {
+	is := is.New(t)
+	clock := nativetest.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
+	var now []ledger.Over
+	var told []string
+	o := NewQuota(clock, func() []ledger.Over { return now }, func(api.NodeID) string { return "studio" },
+		func(detail string) { told = append(told, detail) }, slog.New(slog.NewTextHandler(t.Output(), nil)))
+	now = []ledger.Over{{Node: "cpv0cwypxp44qw0p", Kind: api.KindJob, Bound: "2048 documents", Refused: 1}}
+	o.Changed()
+	is.Equal(len(told), 0)
+	clock.Advance(overSoon)
+	is.Equal(told, []string{"job of studio, cpv0-cwyp-xp44-qw0p (2048 documents at most)"})
+	now[0].Refused = 1000
+	clock.Advance(overAgain)
+	is.Equal(len(told), 1)
+	now = append(now, ledger.Over{Node: "cpv0cwypxp44qw0p", Bound: "64 documents", Refused: 1})
+	o.Changed() // not a minute later
+	clock.Advance(overSoon)
+	is.Equal(len(told), 2)
+	is.True(strings.HasSuffix(told[1], "; newer kinds of studio, cpv0-cwyp-xp44-qw0p (64 documents at most)"))
+	now = nil
+	clock.Advance(overAgain)
+	is.Equal(told[2:], []string{""})
+	clock.Advance(time.Hour)
+	is.Equal(len(told), 3)
+	is.NoErr(o.Close())
+	o.Changed()
+	clock.Advance(time.Hour)
+	is.Equal(len(told), 3)
+}

@@ -1,0 +1,233 @@
+package profile
+
+import (
+	"net/netip"
+	"slices"
+	"sync"
+	"time"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/topology"
+	"fulmen/native"
+)
+
+// aloneFor is how long a path must have been there before the node with the higher
+// id measures it, because the other one does not tell of it.
+const aloneFor = 30 * time.Second
+
+// Recording is what a simulation records of this node's hardware, in one state of its
+// world.
+type Recording interface {
+	// GPU is what is recorded of the GPU.
+	GPU() (fp16TFLOPS float64, memoryBytesPerS int64, ok bool)
+	// Path is what is recorded of a path.
+	Path(path Path) (reading Reading, ok bool)
+}
+
+// PathsConfig is what [Paths] needs.
+type PathsConfig struct {
+	Node  api.NodeID
+	Clock native.Clock
+	// Graph is the graph as it was drawn last, and its number; 0 before the first.
+	Graph func() (topology.Graph, uint64)
+	// Members lists the cluster's nodes.
+	Members func() []api.NodeID
+	// Probes counts the tests over RDMA of an end since its Mac started.
+	Probes func(api.LinkEnd) int
+	// Aged is called when a path is old enough for this node to measure it.
+	Aged func()
+	// Record reads what a simulation records, with its graph; nil where nothing is
+	// simulated.
+	Record func(topology.Graph) Recording
+	// Loopback is the interface of the real machine below a simulated one, which the
+	// first Mac of the cluster measures, and LoopbackAddress its address.
+	Loopback        string
+	LoopbackAddress netip.Addr
+}
+
+// Paths are the ways that this node measures.
+type Paths struct {
+	cfg PathsConfig
+
+	mu     sync.Mutex
+	number uint64 // of the graph that paths were made of
+	isOld  bool   // a path has come of age
+	paths  []Path
+	// recording is of the world as it was with that graph; nil where nothing is
+	// simulated, or there is no graph yet.
+	recording Recording
+	first     map[string]time.Duration // since when paths are there that nobody else tells of
+}
+
+// NewPaths lists the ways of the graphs that are drawn.
+func NewPaths(c PathsConfig) *Paths {
+	return &Paths{cfg: c, first: map[string]time.Duration{}}
+}
+
+// List lists them as they are now.
+func (m *Paths) List() []Path {
+	graph, number := m.cfg.Graph()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if number != m.number || m.isOld {
+		m.number, m.isOld = number, false
+		m.paths = m.make(graph)
+	}
+	return m.paths
+}
+
+// now is what the simulation records now; nil where that is not known yet.
+func (m *Paths) now() Recording {
+	m.List() // of the newest graph
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.recording
+}
+
+// Scenario takes what the simulation records in place of measuring. What documents
+// take says that it is simulated.
+func (m *Paths) Scenario(documents Documents) Scenario { return scenario{documents, m} }
+
+type scenario struct {
+	Documents
+	paths *Paths
+}
+
+// GPU implements Scenario.
+func (s scenario) GPU() (fp16TFLOPS float64, memoryBytesPerS int64, ok bool) {
+	if now := s.paths.now(); now != nil {
+		return now.GPU()
+	}
+	return 0, 0, false
+}
+
+// Path implements Scenario. The machine's own loopback is measured really.
+func (s scenario) Path(path Path) (reading Reading, ok, isReal bool) {
+	if path.Kind == api.LinkLoopback {
+		return reading, false, true
+	}
+	if now := s.paths.now(); now != nil {
+		reading, ok = now.Path(path)
+	}
+	return reading, ok, false
+}
+
+// make lists the paths of a graph; the caller holds mu.
+func (m *Paths) make(graph topology.Graph) []Path {
+	if m.number == 0 {
+		return nil // there is none yet
+	}
+	cables := map[api.LinkID]*api.Cable{}
+	list := graph.List()
+	for i := range list.Cables {
+		if c := &list.Cables[i]; c.Link.Valid() {
+			cables[c.Link] = c
+		}
+	}
+	owned, isAlone := graph.Owned(m.cfg.Node)
+	if m.cfg.Record != nil {
+		m.recording = m.cfg.Record(graph)
+	}
+	var paths []Path
+	for _, p := range owned {
+		if p.State == api.PathFailed || p.Stale {
+			continue
+		}
+		one := Path{
+			Transport: api.TransportSocket, Peer: p.To, Interface: p.Interface, Source: p.Source, Sink: p.Address, Kind: p.Kind, Link: p.Link,
+		}
+		one.IsUnasked = !p.Expensive && isOwnNetwork(p.Kind) && (!isAlone[one.Name()] || m.isOfAge(one.Name()))
+		if c := cables[p.Link]; c != nil {
+			one.Negotiated, one.IsMuted = speedFrom(c, m.cfg.Node), c.Muted
+		}
+		if m.cfg.Record != nil {
+			_, one.IsUnasked = m.recording.Path(one)
+		}
+		paths = append(paths, one)
+	}
+	paths = append(paths, m.overRDMA(list.Cables)...)
+	if members := m.cfg.Members(); m.cfg.Record != nil && len(members) > 0 && slices.Min(members) == m.cfg.Node {
+		// This machine's own loopback, on one Mac of the cluster, is measured really.
+		paths = append(paths, Path{
+			Transport: api.TransportSocket, Peer: m.cfg.Node, Interface: m.cfg.Loopback, Source: m.cfg.LoopbackAddress, Sink: m.cfg.LoopbackAddress,
+			Kind: api.LinkLoopback, IsUnasked: true,
+		})
+	}
+	return paths
+}
+
+// isOwnNetwork reports whether a path is measured unasked: a cable that nobody
+// else shares.
+func isOwnNetwork(kind api.LinkKind) bool {
+	switch kind {
+	case api.LinkEthernet, api.LinkTB3, api.LinkTB4, api.LinkTB5:
+		return true
+	}
+	return false
+}
+
+// isOfAge reports whether a path that nobody else tells of is there long enough;
+// when it is, the profiler hears of it. The caller holds mu.
+func (m *Paths) isOfAge(name string) bool {
+	clock := m.cfg.Clock
+	since, known := m.first[name]
+	if !known {
+		m.first[name] = clock.Boot()
+		clock.AfterFunc(aloneFor, func() {
+			m.mu.Lock()
+			m.isOld = true
+			m.mu.Unlock()
+			m.cfg.Aged()
+		})
+		return false
+	}
+	return clock.Boot()-since >= aloneFor
+}
+
+// overRDMA are the cables that this node tests over RDMA: those that are ready.
+func (m *Paths) overRDMA(cables []api.Cable) []Path {
+	self := m.cfg.Node
+	var paths []Path
+	for _, c := range cables {
+		if !c.Link.Valid() || c.Link.Low.Node != self || c.Link.High.Node == self || c.Stale {
+			continue
+		}
+		one := Path{
+			Transport: api.TransportRDMA, Peer: c.Link.High.Node, Link: c.Link, Kind: api.LinkRDMA, Negotiated: speedFrom(&c, self), IsMuted: c.Muted,
+		}
+		isThere := c.RDMA == api.RDMAReady
+		if m.cfg.Record != nil {
+			_, one.IsUnasked = m.recording.Path(one)
+			isThere = isThere || one.IsUnasked
+		} else {
+			one.IsUnasked = m.cfg.Probes(c.Link.Low) < ManyProbes && m.cfg.Probes(c.Link.High) < ManyProbes
+		}
+		if isThere {
+			paths = append(paths, one)
+		}
+	}
+	return paths
+}
+
+// speedFrom is a cable's speed as a node at one end has it; nil where it is not known.
+func speedFrom(c *api.Cable, node api.NodeID) *api.ThunderboltSpeed {
+	if c.ForwardBitsPerS == nil || c.BackwardBitsPerS == nil {
+		return nil
+	}
+	speed := api.ThunderboltSpeed{TxBitsPerS: *c.ForwardBitsPerS, RxBitsPerS: *c.BackwardBitsPerS}
+	if c.Link.Low.Node != node {
+		speed.TxBitsPerS, speed.RxBitsPerS = speed.RxBitsPerS, speed.TxBitsPerS
+	}
+	return &speed
+}
+
+// Subjects are the paths that a person means, as [SubjectsOf] says, with the loopback of
+// the machine below a simulated one.
+func (m *Paths) Subjects(p api.MeasureLinkParams, graph topology.Graph, reached []api.NodeID, find func(api.NodeRef) (api.NodeID, error)) ([]api.Key, error) {
+	keys, err := SubjectsOf(p, graph, m.cfg.Node, reached, find)
+	if err == nil && p.All && m.cfg.Record != nil {
+		lowest := slices.Min(m.cfg.Members())
+		keys = append(keys, api.Key{Node: lowest, Kind: api.KindLinkProfile, Name: api.PeerAddress{Peer: lowest, Address: m.cfg.LoopbackAddress}.String()})
+	}
+	return keys, err
+}

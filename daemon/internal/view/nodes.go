@@ -1,0 +1,238 @@
+package view
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/cluster/discover"
+	"fulmen/daemon/internal/cluster/gossip"
+	"fulmen/daemon/internal/cluster/liveness"
+	"fulmen/daemon/internal/ledger"
+	"fulmen/native"
+)
+
+// Cluster is what this node sees of the others; cluster/node.Node is one.
+type Cluster interface {
+	State(node api.NodeID) gossip.State
+	Paths(node api.NodeID) []api.PathView
+	Isolations() []discover.Isolation
+	// Watch calls f after one of these changed.
+	Watch(f func()) (stop func())
+	// FetchLive asks for live documents that nobody watches.
+	FetchLive(ctx context.Context, kinds []api.Kind)
+}
+
+// Conditions is where is told what is wrong with this node.
+type Conditions interface {
+	Raise(code api.Reason, subject, detail string) error
+	Clear(code api.Reason, subject string) error
+}
+
+// NodesConfig is what [Nodes] need.
+type NodesConfig struct {
+	Self    api.NodeID
+	Started time.Time
+	Clock   native.Clock
+	Ledger  *ledger.Ledger
+	Cluster Cluster
+	Members func() []api.Member
+	// Derive derives a view; liveness.Called does.
+	Derive     func(liveness.Input) liveness.View
+	Conditions Conditions
+	Log        *slog.Logger
+}
+
+// Nodes follows what is derived about the members: whether they are reached, by
+// which paths, their names and the totals.
+type Nodes struct {
+	cfg      NodesConfig
+	watchers watchers
+	// isolated are the interfaces for which a condition is raised.
+	isolated map[string]bool
+
+	mu      sync.Mutex
+	view    liveness.View
+	stale   []api.NodeID
+	onOther map[int]func() // called when other nodes are stale than before
+	next    int
+}
+
+// NewNodes makes what follows the members. What is known now is derived.
+func NewNodes(c NodesConfig) *Nodes {
+	n := &Nodes{cfg: c, onOther: map[int]func(){}}
+	n.Derive()
+	return n
+}
+
+// Run derives the view anew after every change, until ctx ends.
+func (n *Nodes) Run(ctx context.Context) error {
+	wake := make(chan struct{}, 1)
+	nudge := func() {
+		select {
+		case wake <- struct{}{}:
+		default:
+		}
+	}
+	stop := n.cfg.Cluster.Watch(nudge)
+	defer stop()
+	var following sync.WaitGroup
+	defer following.Wait()
+	following.Go(func() {
+		n.cfg.Ledger.FollowEach(ctx, ledger.WatchOptions{Name: "nodes", Filter: ledger.Filter{Kinds: liveness.Kinds()}, Passive: true},
+			func(ledger.Change) { nudge() })
+	})
+	for {
+		n.Derive()
+		n.tellIsolations()
+		rested := make(chan struct{})
+		timer := n.cfg.Clock.AfterFunc(nodesRest, func() { close(rested) })
+		for _, next := range []<-chan struct{}{rested, wake} {
+			select {
+			case <-ctx.Done():
+				timer.Stop()
+				return context.Cause(ctx)
+			case <-next:
+			}
+		}
+	}
+}
+
+// nodesRest is the least time between two derivations: documents that are
+// watched move several times a second on every node.
+const nodesRest = 50 * time.Millisecond
+
+// tellIsolations raises a condition for each network that keeps Macs from seeing
+// each other, and clears those that are over.
+func (n *Nodes) tellIsolations() {
+	now := map[string]bool{}
+	for _, i := range n.cfg.Cluster.Isolations() {
+		now[i.Interface] = true
+	}
+	for iface := range n.isolated {
+		if !now[iface] {
+			if err := n.cfg.Conditions.Clear(api.ReasonNetworkIsolatesClients, iface); err != nil {
+				n.cfg.Log.Error("a condition could not be cleared", "error", err)
+			}
+		}
+	}
+	for iface := range now {
+		if n.isolated[iface] {
+			continue
+		}
+		if err := n.cfg.Conditions.Raise(api.ReasonNetworkIsolatesClients, iface, "on "+iface); err != nil {
+			n.cfg.Log.Error("a condition could not be raised", "error", err)
+		}
+	}
+	n.isolated = now
+}
+
+// Derive makes the view of what is known now, and wakes who watches it.
+func (n *Nodes) Derive() {
+	in := liveness.Input{
+		Self: n.cfg.Self, Started: api.TimeOf(n.cfg.Started), At: api.TimeOf(n.cfg.Clock.Now()),
+		Members: n.cfg.Members(), Seen: map[api.NodeID]liveness.Seen{}, Paths: map[api.NodeID][]api.PathView{},
+	}
+	for _, record := range n.cfg.Ledger.List(ledger.Filter{Kinds: liveness.Kinds()}) {
+		in.Docs = append(in.Docs, record.Document())
+	}
+	for _, member := range in.Members {
+		if member.Node == n.cfg.Self {
+			continue
+		}
+		state := n.cfg.Cluster.State(member.Node)
+		in.Seen[member.Node] = liveness.Seen{Liveness: state.Liveness, Since: api.TimeOf(state.Since), Reason: state.Reason}
+		in.Paths[member.Node] = n.cfg.Cluster.Paths(member.Node)
+	}
+	view := n.cfg.Derive(in)
+	stale := []api.NodeID{}
+	for _, one := range view.Nodes {
+		if view.Stale(one.Node) {
+			stale = append(stale, one.Node)
+		}
+	}
+	slices.Sort(stale)
+	n.mu.Lock()
+	isOther := !slices.Equal(stale, n.stale)
+	n.view, n.stale = view, stale
+	var calls []func()
+	for _, f := range n.onOther {
+		calls = append(calls, f)
+	}
+	n.mu.Unlock()
+	n.watchers.wake()
+	if isOther {
+		for _, f := range calls {
+			f()
+		}
+	}
+}
+
+// OnStale has f called whenever other nodes are stale than before; done ends that.
+func (n *Nodes) OnStale(f func()) (done func()) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.next++
+	number := n.next
+	n.onOther[number] = f
+	return func() {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		delete(n.onOther, number)
+	}
+}
+
+// Current is the view as it was derived last.
+func (n *Nodes) Current() liveness.View {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.view
+}
+
+// Find finds the node that a person means. What has just come may not be in the
+// view yet: before a name is refused, the view is derived anew.
+func (n *Nodes) Find(ref api.NodeRef) (api.NodeID, error) {
+	if id, err := n.Current().Find(ref); err == nil {
+		return id, nil
+	}
+	n.Derive()
+	return n.Current().Find(ref)
+}
+
+// staleNow are the nodes that cannot be reached, ordered by id.
+func (n *Nodes) staleNow() []api.NodeID {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.stale
+}
+
+// IsStale reports whether a node's documents may be old.
+func (n *Nodes) IsStale(id api.NodeID) bool { return slices.Contains(n.staleNow(), id) }
+
+// watch gives the view and a channel that has a token whenever it may have
+// become another; done ends that.
+func (n *Nodes) watch() (view liveness.View, wake <-chan struct{}, done func()) {
+	wake, done = n.watchers.add() // before the view is read: a change in between wakes
+	return n.Current(), wake, done
+}
+
+// Await waits until a condition holds, or ctx ends, and reports whether it holds. It
+// is asked again whenever the view may have become another.
+func (n *Nodes) Await(ctx context.Context, holds func() bool) bool {
+	_, wake, done := n.watch()
+	defer done()
+	for !holds() {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-wake:
+		}
+	}
+	return true
+}
+
+// Name is what people call a node.
+func (n *Nodes) Name(id api.NodeID) string { return n.Current().Name(id) }

@@ -1,0 +1,84 @@
+package view
+
+import (
+	"context"
+	"encoding/json"
+	"net/netip"
+	"slices"
+	"time"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/ledger"
+	"fulmen/daemon/internal/placement"
+)
+
+// Planner places jobs by the documents of now.
+type Planner struct {
+	Ledger *ledger.Ledger
+	Nodes  *Nodes
+	// Members are the cluster's, and Times how old results may be.
+	Members func() []api.NodeID
+	TTL     func() (socket, rdma time.Duration)
+	// Trusted are the networks that carry jobs.
+	Trusted func() []netip.Prefix
+	Now     func() time.Time
+	// Asked hears that measurements were read.
+	Asked func()
+
+	read NodeCache
+}
+
+// Plan is where a job would run now.
+func (p *Planner) Plan(ctx context.Context, spec api.JobSpec, mlx map[api.NodeID]api.ProgramMLX) (api.Plan, error) {
+	result, err := p.place(ctx, spec, mlx, true)
+	if err != nil {
+		return api.Plan{}, err
+	}
+	if refused := result.Err(); refused != nil {
+		if result.Final {
+			refused.Code = api.CodeInvalid
+		}
+		return api.Plan{}, refused
+	}
+	return *result.Plan, nil
+}
+
+// Explain is the same in full, with what stands in the way.
+func (p *Planner) Explain(ctx context.Context, spec api.JobSpec, mlx map[api.NodeID]api.ProgramMLX) (api.JobPlanResult, error) {
+	result, err := p.place(ctx, spec, mlx, false)
+	if err != nil {
+		return api.JobPlanResult{}, err
+	}
+	return result.Wire(), nil
+}
+
+// place plans. Brief leaves out what would help, which is most of the work where
+// there is no place, and which nobody is told of a job that waits for one; and it asks
+// nobody how much memory is free where that changes nothing.
+func (p *Planner) place(ctx context.Context, spec api.JobSpec, mlx map[api.NodeID]api.ProgramMLX, brief bool) (placement.Result, error) {
+	p.Asked()
+	if !brief || placement.CountsMemory(spec.Placement, p.Members()) {
+		p.Nodes.cfg.Cluster.FetchLive(ctx, []api.Kind{api.KindMemory})
+	}
+	raw, err := json.Marshal(spec)
+	if err != nil {
+		return placement.Result{}, err
+	}
+	var docs []api.Document
+	var drawn []*ledger.Record
+	for _, record := range p.Ledger.List(ledger.Filter{Kinds: placement.Kinds()}) {
+		docs = append(docs, record.Document())
+		if slices.Contains(placement.GraphKinds(), record.Key().Kind) {
+			drawn = append(drawn, record)
+		}
+	}
+	nodes, _ := p.read.Of(drawn, func(id api.NodeID) bool { return id != p.Ledger.Node() && p.Nodes.IsStale(id) })
+	socket, rdma := p.TTL()
+	in, _ := placement.InputOf(placement.Source{
+		Spec: spec, SpecSHA256: api.SpecSHA256(raw), Self: p.Ledger.Node(), Documents: docs, Nodes: nodes, Stale: p.Nodes.IsStale,
+		Programs: mlx, Brief: brief,
+		Trusted: p.Trusted(), At: api.TimeOf(p.Now()),
+		SocketTTL: socket, RDMATTL: rdma,
+	})
+	return placement.Plan(in), nil
+}

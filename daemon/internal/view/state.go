@@ -1,0 +1,150 @@
+package view
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
+	"fulmen/daemon/internal/ledger"
+	"fulmen/daemon/internal/server"
+)
+
+// batchBytes bounds what one reading of changes gives, so that it fits a
+// message with its envelope.
+const batchBytes = api.MaxMessageBytes / 2
+
+// State is the ledger as clients read it.
+type State struct {
+	Ledger *ledger.Ledger
+	Nodes  *Nodes
+	// Jobs are those of which documents count, and May says who may act for whom.
+	Jobs JobsKnown
+	May  func(by, of api.Principal) bool
+}
+
+// JobsKnown knows which documents of jobs count; job.Jobs does.
+type JobsKnown interface {
+	Counts(id api.JobID, job api.Job) bool
+	Known(id api.JobID) (gate.Known, bool)
+}
+
+// sees says which documents a client may read: those of a job are for whoever may
+// act for its principal, and for administrators. What everybody may know of a job
+// job.list tells.
+func (v State) sees(who server.Viewer) func(*ledger.Record) bool {
+	if who.Class == api.ClassAdmin {
+		return func(*ledger.Record) bool { return true }
+	}
+	viewer := api.Principal{User: server.UserName(who.UID), Node: v.Ledger.Node()}
+	return func(r *ledger.Record) bool {
+		switch key := r.Key(); key.Kind {
+		case api.KindJob:
+			job, err := ledger.Shared[api.Job](r)
+			return err == nil && v.May(viewer, job.Principal) && v.Jobs.Counts(api.JobID(key.Name), job)
+		case api.KindRank:
+			ref, err := api.ParseRankRef(key.Name)
+			known, found := v.Jobs.Known(ref.Job)
+			return err == nil && found && !known.Gone && v.May(viewer, known.Job.Principal)
+		}
+		return true
+	}
+}
+
+// Snapshot is the server's.
+func (v State) Snapshot(ctx context.Context, viewer server.Viewer, sel api.StateSelect) (server.Snapshot, error) {
+	filter, err := v.filter(sel)
+	if err != nil {
+		return server.Snapshot{}, err
+	}
+	v.Nodes.cfg.Cluster.FetchLive(ctx, sel.Kinds)
+	return server.Snapshot{Docs: records(v.Ledger.List(filter), v.sees(viewer)), Stale: v.Nodes.staleNow()}, nil
+}
+
+// Watch is the server's.
+func (v State) Watch(_ context.Context, viewer server.Viewer, sel api.StateSelect, name string) (server.Snapshot, server.Changes, error) {
+	filter, err := v.filter(sel)
+	if err != nil {
+		return server.Snapshot{}, nil, err
+	}
+	found, watcher := v.Ledger.Watch(ledger.WatchOptions{Name: name, Filter: filter, BatchBytes: batchBytes})
+	c := &changes{watcher: watcher, nodes: v.Nodes, sees: v.sees(viewer), told: v.Nodes.staleNow()}
+	c.done = v.Nodes.OnStale(c.staleChanged)
+	return server.Snapshot{Docs: records(found, c.sees), Stale: c.told}, c, nil
+}
+
+// filter finds the nodes that a person means.
+func (v State) filter(sel api.StateSelect) (ledger.Filter, error) {
+	filter := ledger.Filter{Kinds: sel.Kinds}
+	for _, ref := range sel.Nodes {
+		node, err := v.Nodes.Find(ref)
+		if err != nil {
+			return filter, err
+		}
+		filter.Nodes = append(filter.Nodes, node)
+	}
+	return filter, nil
+}
+
+// changes is a watcher in the form of the server, with the nodes that are stale.
+type changes struct {
+	watcher *ledger.Watcher
+	nodes   *Nodes
+	sees    func(*ledger.Record) bool
+	told    []api.NodeID
+	done    func()
+
+	mu        sync.Mutex
+	interrupt context.CancelFunc // ends the wait of Next
+}
+
+// Next is the server's: documents that changed, or that others are stale now.
+func (c *changes) Next(ctx context.Context) (server.Change, error) {
+	for {
+		waiting, cancel := context.WithCancel(ctx)
+		c.mu.Lock()
+		c.interrupt = cancel
+		c.mu.Unlock()
+		if stale := c.nodes.staleNow(); !slices.Equal(stale, c.told) {
+			cancel()
+			c.told = stale
+			return server.Change{Stale: stale}, nil
+		}
+		change, err := c.watcher.Next(waiting)
+		cancel()
+		put := records(change.Put, c.sees)
+		switch {
+		case err == nil && len(put)+len(change.Del) == 0: // what changed is not for this client
+		case err == nil || ctx.Err() != nil || !errors.Is(err, context.Canceled):
+			return server.Change{Put: put, Del: change.Del}, err
+		}
+	}
+}
+
+// staleChanged has Next look at the stale nodes.
+func (c *changes) staleChanged() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.interrupt != nil {
+		c.interrupt()
+	}
+}
+
+// Close is the server's.
+func (c *changes) Close() {
+	c.done()
+	c.watcher.Close()
+}
+
+// records are those of a list that a client may read.
+func records(list []*ledger.Record, sees func(*ledger.Record) bool) []server.Record {
+	all := make([]server.Record, 0, len(list))
+	for _, record := range list {
+		if sees(record) {
+			all = append(all, record)
+		}
+	}
+	return all
+}
