@@ -10,6 +10,7 @@ import (
 	"fulmen/app"
 	"fulmen/app/live"
 	"fulmen/daemon/client"
+	"fulmen/native/waker"
 )
 
 const (
@@ -43,7 +44,7 @@ type Options struct {
 type App struct {
 	opts    Options
 	follow  *live.Follower
-	redraw  chan struct{}
+	redraw  waker.Waker
 	opened  chan string
 	chosen  chan string
 	began   time.Time
@@ -60,16 +61,9 @@ type App struct {
 
 // New makes the app, which does nothing before Run.
 func New(o Options) *App {
-	a := &App{opts: o, redraw: make(chan struct{}, 1), opened: make(chan string, 1), chosen: make(chan string, 1), news: make(chan struct{}), preferences: load(o.PreferencesFile)}
-	a.follow = live.New(live.Options{Dial: o.Dial, Version: o.Version, Changed: a.wake})
+	a := &App{opts: o, redraw: waker.New(), opened: make(chan string, 1), chosen: make(chan string, 1), news: make(chan struct{}), preferences: load(o.PreferencesFile)}
+	a.follow = live.New(live.Options{Dial: o.Dial, Version: o.Version, Changed: a.redraw.Wake})
 	return a
-}
-
-func (a *App) wake() {
-	select {
-	case a.redraw <- struct{}{}:
-	default:
-	}
 }
 
 // Run is the app until ctx ends. What clicks began is ended with it.

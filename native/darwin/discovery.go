@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"fulmen/native"
+	"fulmen/native/waker"
 )
 
 // discovery is DNS-SD through the system's responder. Each announcement and each
@@ -101,7 +102,7 @@ type session struct {
 	mu        sync.Mutex // around every call of responder and work
 	responder responder  // changed by read alone
 	deaf      func() error
-	changed   chan struct{}
+	changed   waker.Waker
 	ctx       context.Context // until end
 	cancel    context.CancelFunc
 	running   sync.WaitGroup
@@ -117,7 +118,7 @@ func (d *discovery) begin(ctx context.Context, w work) (*session, error) {
 	if err != nil {
 		return nil, native.Unsupported(native.FeatureDiscovery, whyNot(err))
 	}
-	s := &session{discovery: d, responder: r, work: w, changed: make(chan struct{}, 1), deaf: func() error { return nil }}
+	s := &session{discovery: d, responder: r, work: w, changed: waker.New(), deaf: func() error { return nil }}
 	s.ctx, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	// Without hints the interfaces are those of now.
 	if deaf, err := d.machine.ears.listen(listener{hint: s.heard}); err == nil {
@@ -144,10 +145,7 @@ func (s *session) heard(h native.Hint) {
 	if h.Area != native.AreaNetwork {
 		return
 	}
-	select {
-	case s.changed <- struct{}{}:
-	default:
-	}
+	s.changed.Wake()
 }
 
 // look tells the work which interfaces there are.

@@ -75,7 +75,7 @@ func (c *Channels) Spawned(ref api.RankRef) {
 	r, l := c.roots[ref], c.leaves[ref]
 	c.mu.Unlock()
 	if r != nil {
-		r.nudge()
+		r.woken.Wake()
 	}
 	if l != nil {
 		l.once.Do(func() { close(l.spawned) })

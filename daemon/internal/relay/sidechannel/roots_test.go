@@ -17,13 +17,14 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/gate"
 	"fulmen/native"
+	"fulmen/native/waker"
 )
 
 // rootAlone is a rank 0 of a group of some nodes, which nobody watches.
 func rootAlone(nodes ...api.NodeID) *root {
 	cfg := rules()
 	cfg.Tell, cfg.Fail, cfg.Name = func(api.RankRef, api.Handshake) {}, func(api.RankRef, *api.Error) {}, func(id api.NodeID) string { return string(id) }
-	r := &root{c: &Channels{cfg: cfg}, ch: Channel{Rank: rankOf(0), Epoch: 3, Nodes: nodes}, joiners: make([]*joiner, len(nodes)), woken: make(chan struct{}, 1), ending: make(chan struct{})}
+	r := &root{c: &Channels{cfg: cfg}, ch: Channel{Rank: rankOf(0), Epoch: 3, Nodes: nodes}, joiners: make([]*joiner, len(nodes)), woken: waker.New(), ending: make(chan struct{})}
 	r.teller = teller{c: r.c, ref: r.ch.Rank, state: r.handshake}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	return r

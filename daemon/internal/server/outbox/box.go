@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"sync"
+
+	"fulmen/native/waker"
 )
 
 // ErrFull is a message for a client that reads too slowly.
@@ -28,8 +30,8 @@ func NewSlot(s Source) *Slot { return &Slot{source: s} }
 // Box is the queue. Push and Ready never block; one goroutine pops.
 type Box struct {
 	limit int // bytes of messages
-	wake  chan struct{}
-	room  chan struct{}
+	wake  waker.Waker
+	room  waker.Waker
 
 	mu    sync.Mutex
 	queue []entry
@@ -44,7 +46,7 @@ type entry struct {
 
 // New makes a box that refuses a message while more than limit bytes wait.
 func New(limit int) *Box {
-	return &Box{limit: limit, wake: make(chan struct{}, 1), room: make(chan struct{}, 1)}
+	return &Box{limit: limit, wake: waker.New(), room: waker.New()}
 }
 
 // Push queues a message, or returns ErrFull. A message larger than the limit
@@ -58,7 +60,7 @@ func (b *Box) Push(message []byte) error {
 	b.bytes += len(message)
 	b.queue = append(b.queue, entry{message: message})
 	b.mu.Unlock()
-	signal(b.wake)
+	b.wake.Wake()
 	return nil
 }
 
@@ -72,7 +74,7 @@ func (b *Box) Ready(s *Slot) {
 	}
 	b.mu.Unlock()
 	if added {
-		signal(b.wake)
+		b.wake.Wake()
 	}
 }
 
@@ -88,7 +90,7 @@ func (b *Box) Pop(ctx context.Context) ([]byte, error) {
 				return nil, ctx.Err()
 			}
 		case e.slot == nil:
-			signal(b.room)
+			b.room.Wake()
 			return e.message, nil
 		default:
 			message, more := e.slot.source.Next()
@@ -136,11 +138,4 @@ func (b *Box) take() (entry, bool) {
 		e.slot.queued = false
 	}
 	return e, true
-}
-
-func signal(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
 }

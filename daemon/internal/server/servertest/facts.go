@@ -7,6 +7,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/server"
+	"fulmen/native/waker"
 )
 
 // Facts is a server.Facts in memory. Everybody sees everything.
@@ -85,7 +86,7 @@ func (f *Facts) Watch(_ context.Context, _ server.Viewer, sel api.StateSelect, _
 	if err != nil {
 		return server.Snapshot{}, nil, err
 	}
-	w := &watch{facts: f, sel: sel, wake: make(chan struct{}, 1), lag: make(chan struct{})}
+	w := &watch{facts: f, sel: sel, wake: waker.New(), lag: make(chan struct{})}
 	f.watches[w] = struct{}{}
 	return snapshot, w, nil
 }
@@ -120,7 +121,7 @@ func selected(sel api.StateSelect, k api.Key) bool {
 type watch struct {
 	facts *Facts
 	sel   api.StateSelect
-	wake  chan struct{}
+	wake  waker.Waker
 	lag   chan struct{}
 
 	mu      sync.Mutex
@@ -146,10 +147,7 @@ func (w *watch) take(c server.Change) {
 		w.waiting.Stale = c.Stale
 	}
 	w.mu.Unlock()
-	select {
-	case w.wake <- struct{}{}:
-	default:
-	}
+	w.wake.Wake()
 }
 
 func (w *watch) drop(k api.Key) {
