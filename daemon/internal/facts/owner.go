@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/ledger"
 	"fulmen/native"
 	"fulmen/native/waker"
 )
@@ -28,7 +29,7 @@ const (
 // Owner publishes the facts of this machine.
 type Owner struct {
 	platform  native.Facts
-	documents Documents
+	documents ledger.Publisher
 	static    Static
 	log       *slog.Logger
 
@@ -49,7 +50,7 @@ type Owner struct {
 }
 
 // New makes the owner; Run does its work.
-func New(platform native.Facts, documents Documents, static Static, log *slog.Logger) *Owner {
+func New(platform native.Facts, documents ledger.Publisher, static Static, log *slog.Logger) *Owner {
 	return &Owner{
 		platform: platform, documents: documents, static: static, log: log,
 		hinted: map[native.Area]bool{}, watched: map[api.Kind]bool{}, wake: waker.New(), begun: make(chan struct{}),

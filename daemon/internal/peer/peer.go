@@ -22,6 +22,21 @@ type Others interface {
 	HandleStream(c gate.Conn)
 }
 
+// Caller is what the parts of the daemon call nodes by, this one among them, and
+// answer their calls.
+type Caller interface {
+	// Self is this node.
+	Self() api.NodeID
+	// Call calls a method of a node. Errors are *api.Error.
+	Call(ctx context.Context, node api.NodeID, method string, params, result any) error
+	// HandleCall sets who answers the calls of a door.
+	HandleCall(h gate.Handler)
+	// Stream opens a connection to a node. The caller closes it.
+	Stream(ctx context.Context, node api.NodeID, first api.PeerConn) (net.Conn, error)
+	// HandleStream sets who serves the connections of a door.
+	HandleStream(h gate.StreamHandler)
+}
+
 // Peers are all nodes of the cluster. Handlers are set before anything is called.
 type Peers struct {
 	self   api.NodeID

@@ -8,19 +8,9 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/gate"
+	"fulmen/daemon/internal/peer"
 	"fulmen/native"
 )
-
-// Peers calls nodes and answers their calls, this node's own among them.
-type Peers interface {
-	// Self is this node.
-	Self() api.NodeID
-	// Call calls a method of a node. Errors are *api.Error.
-	Call(ctx context.Context, node api.NodeID, method string, params, result any) error
-	// HandleCall sets who answers the calls of a door.
-	HandleCall(h gate.Handler)
-}
 
 // Leave takes what a measurement by another node needs of this one: its
 // grants, and that nothing speaks against measuring now. It is asked for this
@@ -31,7 +21,7 @@ type Leave func(ctx context.Context, from api.NodeID, p api.PeerMeasureParams) (
 
 // Config is what a [Prober] needs. Log and Budget may be left out.
 type Config struct {
-	Peers   Peers
+	Peers   peer.Caller
 	Sockets native.Sockets
 	Clock   native.Clock
 	// Key is this node's own.

@@ -16,6 +16,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/gate"
+	"fulmen/daemon/internal/peer"
 	"fulmen/native"
 	"fulmen/native/waker"
 )
@@ -235,7 +236,7 @@ func TestHowLongAStreamWaits(t *testing.T) {
 }
 
 // nobody is no other node.
-type nobody struct{}
+type nobody struct{ peer.Caller }
 
 func (nobody) Stream(context.Context, api.NodeID, api.PeerConn) (net.Conn, error) {
 	return nil, errors.New("nobody is there")
