@@ -23,6 +23,10 @@ var owners = []string{"cluster", "facts", "grant", "health", "job", "profile", "
 // daemon/internal is an owner or a part, so that a new one takes its place here.
 var parts = []string{"audit", "config", "event", "gate", "home", "ledger", "life", "metrics", "peer", "placement", "proc", "server", "store", "topology", "uninstall"}
 
+// helpers serve everybody. They lie in native because native needs them too, and
+// know no platform.
+var helpers = []string{"fulmen/native/nearest", "fulmen/native/tomltext", "fulmen/native/waker"}
+
 // pure are the packages that hold rules and nothing else: no I/O, no clock, no
 // chance. A test of the same state gives the same answer on every machine.
 var pure = []string{
@@ -79,13 +83,19 @@ func layers() []layer {
 			never:  []string{"fulmen/daemon/...", "fulmen/app/...", "fulmen/mlxbridge/...", "fulmen/cmd/..."},
 			reason: "a platform tells and does; it knows nothing of who asks",
 		}, {
+			from:   helpers,
+			only:   []string{"std", "external"},
+			never:  doing,
+			direct: true,
+			reason: "what serves everybody knows nobody, and does no I/O",
+		}, {
 			from:   []string{"fulmen/mlxbridge/..."},
 			never:  []string{"fulmen/daemon/...", "fulmen/app/...", "fulmen/native/...", "fulmen/cmd/..."},
 			reason: "the binding is of use without Fulmen",
 		}, {
 			from:   clients,
 			never:  []string{"fulmen/daemon/...", "fulmen/native/..."},
-			but:    append([]string{"fulmen/native/waker"}, public...), // of no platform
+			but:    append(public, helpers...),
 			reason: "clients are clients: a script with the public API can do all they can",
 		}, {
 			from:   []string{"fulmen/daemon/client/..."},

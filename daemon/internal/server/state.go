@@ -8,8 +8,8 @@ import (
 	"strconv"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/config/nearest"
 	"fulmen/daemon/internal/server/outbox"
+	"fulmen/native/nearest"
 )
 
 // staleBytes is what a node takes in the list of stale ones.

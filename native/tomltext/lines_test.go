@@ -1,7 +1,10 @@
-package scenario
+package tomltext
 
 import (
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -37,10 +40,11 @@ port = [ { receptacle = 3 }, { receptacle = 4,
   place = "left" } ]
 `
 
-func TestLineIndex(t *testing.T) {
+func TestLines(t *testing.T) {
 	is := is.New(t)
-	index, tooDeep := indexLines(awkward)
-	is.Equal(tooDeep, 0)
+	layout, err := Scan(awkward)
+	is.NoErr(err)
+	index := layout.Lines
 	for path, line := range map[string]int{
 		"title": 2, "long": 3, "raw": 6, "list": 8, "list[0]": 9, "list[1][1]": 9, "list[2].a": 10,
 		"list[2].b.c": 10, "list[2].b.c[0]": 11, "mac[0]": 13, "mac[0].name": 14, "mac[0].port[0]": 15,
@@ -51,46 +55,51 @@ func TestLineIndex(t *testing.T) {
 			t.Errorf("%s: line %d, want %d", path, index[path], line)
 		}
 	}
-	is.Equal(index.at("mac[0].port[1].place"), 17) // what is missing shows its table
-	is.Equal(index.at("nowhere"), 0)
-	checkIndex(t, awkward)
+	is.Equal(index.At("mac[0].port[1].place"), 17) // what is missing shows its table
+	is.Equal(index.At("nowhere"), 0)
+	checkLines(t, awkward)
 }
 
-func TestLineIndexKnowsTheShippedFiles(t *testing.T) {
-	for _, name := range Shipped() {
-		text, err := shippedFiles.ReadFile("shipped/" + name + ".toml")
+func TestLinesOfTheShippedScenarios(t *testing.T) {
+	names, err := filepath.Glob("../sim/scenario/shipped/*.toml")
+	if err != nil || len(names) == 0 {
+		t.Fatal(names, err)
+	}
+	for _, name := range names {
+		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		checkIndex(t, string(text))
+		checkLines(t, string(text))
 	}
 }
 
-func TestLineIndexStopsAtDeepNesting(t *testing.T) {
+func TestScanStopsAtDeepNesting(t *testing.T) {
 	for _, text := range []string{
 		"a = 1\nb = " + strings.Repeat("[", 100_000),
 		"a = 1\nb" + strings.Repeat(".b", 100_000) + " = 1",
 		"a = 1\nb = " + strings.Repeat("{b=", 100_000),
 	} {
-		_, tooDeep := indexLines(text)
-		if tooDeep != 2 {
-			t.Errorf("%.20q... is too deep at line %d, want 2", text, tooDeep)
+		layout, err := Scan(text)
+		if !errors.Is(err, ErrTooDeep) || layout.Last != 2 {
+			t.Errorf("%.20q... is too deep at line %d, want 2: %v", text, layout.Last, err)
 		}
 	}
 }
 
-// checkIndex compares the index with what the decoder found: every value has a
+// checkLines compares the index with what the decoder found: every value has a
 // line, and every line with a key holds that key.
-func checkIndex(t *testing.T, text string) {
+func checkLines(t *testing.T, text string) {
 	t.Helper()
 	var values map[string]any
 	if _, err := toml.Decode(text, &values); err != nil {
 		return
 	}
-	index, tooDeep := indexLines(text)
-	if tooDeep > 0 {
+	layout, err := Scan(text)
+	if errors.Is(err, ErrTooDeep) {
 		return
 	}
+	index := layout.Lines
 	var want []string
 	walk("", values, &want)
 	lines := strings.Split(text, "\n")
@@ -114,7 +123,7 @@ func walk(path string, value any, paths *[]string) {
 	switch v := value.(type) {
 	case map[string]any:
 		for key, inner := range v {
-			walk(join(path, key), inner, paths)
+			walk(Join(path, key), inner, paths)
 		}
 	case []map[string]any:
 		for i, inner := range v {
@@ -127,7 +136,7 @@ func walk(path string, value any, paths *[]string) {
 	}
 }
 
-func FuzzLineIndex(f *testing.F) {
+func FuzzLines(f *testing.F) {
 	f.Add(awkward)
 	f.Add("[a.b]\nc=1\n[[d]]\n[d.e]\n[[d.f]]\n")
 	f.Add("a = [\n{b=1},#x\n]\n")
@@ -135,6 +144,6 @@ func FuzzLineIndex(f *testing.F) {
 		if len(text) > 10_000 {
 			return
 		}
-		checkIndex(t, text)
+		checkLines(t, text)
 	})
 }

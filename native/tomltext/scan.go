@@ -1,4 +1,4 @@
-package text
+package tomltext
 
 import (
 	"errors"
@@ -37,6 +37,10 @@ type Header struct {
 type Layout struct {
 	Entries []Entry
 	Headers []Header
+	// Lines are the lines of all of them, and of what stands in lists.
+	Lines Lines
+	// Last is the line where the scan ended.
+	Last int
 }
 
 // ErrUnreadable is the error for text that no parser would have accepted.
@@ -49,32 +53,13 @@ var ErrTooDeep = errors.New("the text has tables or lists too deep inside each o
 // MaxDepth is how deep is too deep.
 const MaxDepth = 32
 
-// Scan finds the keys, values and headers of a TOML text. The time that it takes
-// grows with the length of the text alone.
+// Scan finds the keys, values and headers of a TOML text; with an error, those in
+// front of it. The time that it takes grows with the length of the text alone.
 func Scan(text string) (Layout, error) {
-	s := scanner{text: text}
-	if strings.HasPrefix(text, "\ufeff") {
-		s.at = len("\ufeff")
-	}
-	var context []string
-	for {
-		s.skip()
-		if s.at >= len(s.text) {
-			return s.layout, nil
-		}
-		if s.peek() == '[' {
-			header, err := s.header()
-			if err != nil {
-				return Layout{}, err
-			}
-			s.layout.Headers = append(s.layout.Headers, header)
-			context = header.Path
-			continue
-		}
-		if err := s.entry(context, false); err != nil {
-			return Layout{}, err
-		}
-	}
+	s := scanner{text: text, lines: lines{known: Lines{}, elements: map[string]int{}, line: 1}}
+	err := s.all()
+	s.layout.Lines, s.layout.Last = s.lines.known, s.lines.lineOf(text, max(s.at, s.lines.counted))
+	return s.layout, err
 }
 
 type scanner struct {
@@ -82,6 +67,33 @@ type scanner struct {
 	at     int
 	depth  int
 	layout Layout
+	lines  lines
+}
+
+func (s *scanner) all() error {
+	if strings.HasPrefix(s.text, "\ufeff") {
+		s.at = len("\ufeff")
+	}
+	var context []string
+	table := ""
+	for {
+		s.skip()
+		if s.at >= len(s.text) {
+			return nil
+		}
+		if s.peek() == '[' {
+			header, err := s.header()
+			if err != nil {
+				return err
+			}
+			s.layout.Headers = append(s.layout.Headers, header)
+			context, table = header.Path, s.lines.header(header.Path, header.Array, s.lines.lineOf(s.text, header.Span.Start))
+			continue
+		}
+		if err := s.entry(context, table, false); err != nil {
+			return err
+		}
+	}
 }
 
 func (s *scanner) peek() byte {
@@ -130,6 +142,9 @@ func lineLength(text string) int {
 
 func (s *scanner) header() (Header, error) {
 	start := s.at
+	if strings.HasPrefix(s.text[s.at:], strings.Repeat("[", MaxDepth+1)) {
+		return Header{}, ErrTooDeep
+	}
 	array := s.take("[[")
 	if !array {
 		s.at++
@@ -148,7 +163,8 @@ func (s *scanner) header() (Header, error) {
 	return Header{Path: path, Span: Span{start, s.at}, Array: array}, nil
 }
 
-func (s *scanner) entry(context []string, inline bool) error {
+// entry reads a key with its value, in a table that Lines calls so.
+func (s *scanner) entry(context []string, table string, inline bool) error {
 	start := s.at
 	path, err := s.key()
 	if err != nil {
@@ -161,6 +177,11 @@ func (s *scanner) entry(context []string, inline bool) error {
 	if !s.take("=") {
 		return ErrUnreadable
 	}
+	line := s.lines.lineOf(s.text, start)
+	for _, key := range path {
+		table = s.lines.key(table, key)
+		s.lines.note(table, line)
+	}
 	s.blank()
 	index := len(s.layout.Entries)
 	full := append(append([]string{}, context...), path...)
@@ -168,7 +189,7 @@ func (s *scanner) entry(context []string, inline bool) error {
 		Path: full, Context: len(context), Key: Span{start, end}, Inline: inline, Table: s.peek() == '{',
 	})
 	from := s.at
-	if err := s.value(full); err != nil {
+	if err := s.value(full, table); err != nil {
 		return err
 	}
 	s.layout.Entries[index].Value = Span{from, s.at}

@@ -1,4 +1,4 @@
-package text
+package tomltext
 
 import (
 	"strings"
@@ -76,9 +76,10 @@ func (s *scanner) quoted(quote string) error {
 	return ErrUnreadable
 }
 
-// value passes a value, beginning at its first byte. The keys of an inline
-// table are noted under path; those in an array are not, for nothing can name them.
-func (s *scanner) value(path []string) error {
+// value passes a value that Lines calls so, beginning at its first byte. The keys of
+// an inline table become entries under path; those in an array have lines only, for
+// no path can name them.
+func (s *scanner) value(path []string, name string) error {
 	if s.depth++; s.depth > MaxDepth {
 		return ErrTooDeep
 	}
@@ -87,14 +88,18 @@ func (s *scanner) value(path []string) error {
 	case '"', '\'':
 		return s.quoted(string(c))
 	case '[':
+		i := -1
 		return s.list("]", func() error {
+			i++
+			element := s.lines.element(name, i)
+			s.lines.note(element, s.lines.lineOf(s.text, s.at))
 			known := len(s.layout.Entries)
-			err := s.value(nil)
+			err := s.value(nil, element)
 			s.layout.Entries = s.layout.Entries[:known]
 			return err
 		})
 	case '{':
-		return s.list("}", func() error { return s.entry(path, true) })
+		return s.list("}", func() error { return s.entry(path, name, true) })
 	}
 	start := s.at
 	for s.at < len(s.text) && strings.IndexByte(",]}#\r\n", s.text[s.at]) < 0 {
