@@ -2,6 +2,7 @@ package rank
 
 import (
 	"context"
+	"io"
 	"log/slog"
 	"net/netip"
 	"time"
@@ -156,3 +157,15 @@ func duration(seconds *float64, configured func() time.Duration, otherwise time.
 }
 
 func secondsOf(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+// Preparer finds on this node what a program needs. All that touches a path
+// from a spec is done as the account.
+type Preparer interface {
+	// Account finds a local account by its name.
+	Account(name string) (prepare.Account, error)
+	// Resolve finds out what is executed, and in what surroundings.
+	Resolve(ctx context.Context, account prepare.Account, program api.Program, environment map[string]string) (prepare.Resolved, error)
+	// Prepare runs the spec's preparation, unless that was done for the same
+	// inputs before. What it prints goes to log.
+	Prepare(ctx context.Context, account prepare.Account, program api.Program, log io.Writer) error
+}

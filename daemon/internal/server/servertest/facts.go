@@ -2,8 +2,11 @@ package servertest
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"sync"
+	"testing"
+	"time"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/server"
@@ -180,4 +183,31 @@ func (w *watch) Close() {
 	w.facts.mu.Lock()
 	defer w.facts.mu.Unlock()
 	delete(w.facts.watches, w)
+}
+
+// Node is a node id that passes its checks.
+const Node api.NodeID = "cpv0cwypxp44qw0p"
+
+// Document makes a document of Node.
+func Document(t testing.TB, kind api.Kind, name string, seq uint64, value any) api.Document {
+	t.Helper()
+	d := api.Document{Node: Node, Kind: kind, Name: name, Inc: 1, Seq: seq, At: api.TimeOf(time.Unix(1_800_000_000, 0))}
+	check(t, d.SetValue(value))
+	return d
+}
+
+// record is a document that is encoded once.
+type record struct {
+	doc  api.Document
+	once sync.Once
+	raw  []byte
+	err  error
+}
+
+func (r *record) Key() api.Key  { return r.doc.Key() }
+func (r *record) Deleted() bool { return r.doc.Deleted }
+
+func (r *record) JSON() (json.RawMessage, error) {
+	r.once.Do(func() { r.raw, r.err = r.doc.MarshalJSON() })
+	return r.raw, r.err
 }
