@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"fulmen/cmd/fulmen-rank/internal/machine"
-	"fulmen/cmd/fulmen-rank/internal/measure"
 	"fulmen/daemon/api/worker"
 	"fulmen/mlxbridge"
 )
@@ -37,7 +36,7 @@ func Measure(ctx context.Context, device mlxbridge.Device, total time.Duration, 
 		types = append(types, mlxbridge.Float32)
 	}
 	r := run{ctx: ctx, stream: stream, limits: limitsOf(result.Device), tell: tell, steps: 2 * len(types)}
-	r.plan = measure.Default(total / time.Duration(r.steps))
+	r.plan = DefaultPlan(total / time.Duration(r.steps))
 	for _, dtype := range types {
 		row, err := r.matMul(dtype)
 		if err != nil {
@@ -71,7 +70,7 @@ type run struct {
 	ctx         context.Context
 	stream      *mlxbridge.Stream
 	limits      limits
-	plan        measure.Plan
+	plan        Plan
 	tell        Progress
 	step, steps int
 }

@@ -1,4 +1,4 @@
-package life
+package main
 
 import (
 	"context"
@@ -27,9 +27,9 @@ func failure(t *testing.T, err error) *worker.Error {
 
 func TestCommandsOwnOutcome(t *testing.T) {
 	is := is.New(t)
-	is.NoErr(Do(context.Background(), time.Hour, stage, func(context.Context) error { return nil }))
+	is.NoErr(supervise(context.Background(), time.Hour, stage, func(context.Context) error { return nil }))
 	broken := errors.New("device lost")
-	is.Equal(Do(context.Background(), time.Hour, stage, func(context.Context) error { return broken }), broken)
+	is.Equal(supervise(context.Background(), time.Hour, stage, func(context.Context) error { return broken }), broken)
 }
 
 func TestDeadlineIsTheReason(t *testing.T) {
@@ -38,7 +38,7 @@ func TestDeadlineIsTheReason(t *testing.T) {
 		<-ctx.Done()
 		return ctx.Err()
 	}
-	why := failure(t, Do(context.Background(), time.Millisecond, stage, forever))
+	why := failure(t, supervise(context.Background(), time.Millisecond, stage, forever))
 	is.Equal(why.Reason, worker.ReasonDeadline)
 	is.Equal(why.Stage, "warm-up")
 	is.True(strings.Contains(why.Message, "in: warm-up")) // whom it waited for
@@ -49,7 +49,7 @@ func TestStuckCommandIsLeft(t *testing.T) {
 	is := is.New(t)
 	stuck := make(chan struct{})
 	defer close(stuck)
-	why := failure(t, Do(context.Background(), time.Millisecond, stage, func(context.Context) error {
+	why := failure(t, supervise(context.Background(), time.Millisecond, stage, func(context.Context) error {
 		<-stuck
 		return nil
 	}))

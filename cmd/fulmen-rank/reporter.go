@@ -1,4 +1,4 @@
-package report
+package main
 
 import (
 	"encoding/json"
@@ -17,8 +17,9 @@ import (
 // same.
 const progressEvery = 100 * time.Millisecond
 
-// Reporter tells a command's progress and its outcome. It may be used by
-// several goroutines.
+// Reporter tells a command's progress and its outcome: as messages of the worker's
+// protocol, or for a person, progress on standard error and the result on standard
+// output. It may be used by several goroutines.
 type Reporter struct {
 	command  worker.Command
 	messages *worker.Writer // nil: for a person
@@ -31,10 +32,10 @@ type Reporter struct {
 	lastTold time.Time
 }
 
-// New makes the reporter of a command: onto descriptor 3 where somebody opened
+// newReporter makes the reporter of a command: onto descriptor 3 where somebody opened
 // it for messages, else onto standard output where toOutput asks for messages,
 // else for a person.
-func New(command worker.Command, toOutput bool) *Reporter {
+func newReporter(command worker.Command, toOutput bool) *Reporter {
 	r := &Reporter{command: command, out: os.Stdout, err: os.Stderr, began: time.Now()}
 	if file := messageFile(worker.FD); file != nil {
 		r.messages = worker.NewWriter(file)

@@ -1,4 +1,4 @@
-package measure
+package gpu
 
 import (
 	"context"
@@ -8,7 +8,8 @@ import (
 	"fulmen/daemon/api/worker"
 )
 
-// Plan says how long to warm up and how often to time.
+// Plan times a thing that can be done again and again: it warms up until the speed
+// settles, then takes the best of several runs.
 type Plan struct {
 	// MinWarmUp and MaxWarmUp bound the warm-up. A GPU takes up to a second
 	// to reach its clock, and drops it again when it idles.
@@ -22,8 +23,8 @@ type Plan struct {
 	Budget           time.Duration
 }
 
-// Default is the plan of a measurement that takes about total.
-func Default(total time.Duration) Plan {
+// DefaultPlan is the plan of a measurement that takes about total.
+func DefaultPlan(total time.Duration) Plan {
 	return Plan{
 		MinWarmUp: total / 4, MaxWarmUp: total / 2,
 		Window: 3, Tolerance: 0.02,

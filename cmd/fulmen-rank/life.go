@@ -1,4 +1,7 @@
-package life
+package main
+
+// #include <unistd.h>
+import "C"
 
 import (
 	"context"
@@ -12,19 +15,24 @@ import (
 	"fulmen/daemon/api/worker"
 )
 
-// Grace is how long a command may take to stop once it is asked to. With the
+// grace is how long a command may take to stop once it is asked to. With the
 // time that a process needs to end, it stays under the second that the
 // protocol promises.
-const Grace = 700 * time.Millisecond
+const grace = 700 * time.Millisecond
 
-// StageFunc tells what the worker is doing, for the message of a deadline.
-type StageFunc func() string
+// stageFunc tells what the worker is doing, for the message of a deadline.
+type stageFunc func() string
 
-// Do runs a command and returns what it returned, or, where it had to end
-// first and did not in time, an error that says why it ended. In that case
-// the command still runs: the caller must end the process with [Exit], not by
+// supervise ends a command when it must end: on SIGTERM, SIGINT or SIGHUP, when the
+// input that the worker inherited ends, and at its deadline. MLX cannot be
+// interrupted: a collective whose peer is gone spins for ever, and a wait for Metal
+// has no limit. So the command is asked to stop (its context ends), and where it has
+// not within [grace], the process ends under it.
+//
+// It returns what the command returned, or, where it had to end first and did not in
+// time, an error that says why it ended. In that case the command still runs: the caller must end the process with [exit], not by
 // returning from main, since destructors would run under MLX's own threads.
-func Do(parent context.Context, deadline time.Duration, stage StageFunc, command func(context.Context) error) error {
+func supervise(parent context.Context, deadline time.Duration, stage stageFunc, command func(context.Context) error) error {
 	ctx, stop := signal.NotifyContext(parent, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	defer stop()
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -49,7 +57,7 @@ func Do(parent context.Context, deadline time.Duration, stage StageFunc, command
 		return because(ctx, err, stage)
 	case <-ctx.Done():
 	}
-	late := time.NewTimer(Grace)
+	late := time.NewTimer(grace)
 	defer late.Stop()
 	select {
 	case err := <-done:
@@ -61,7 +69,7 @@ func Do(parent context.Context, deadline time.Duration, stage StageFunc, command
 
 // because replaces the error of a command that was asked to stop by the reason
 // for which it was asked.
-func because(ctx context.Context, err error, stage StageFunc) error {
+func because(ctx context.Context, err error, stage stageFunc) error {
 	if err == nil || ctx.Err() == nil {
 		return err
 	}
@@ -91,4 +99,11 @@ func watchInput(in *os.File, ended func()) {
 			}
 		}
 	}()
+}
+
+// exit ends the process at once with a status, running neither deferred calls
+// nor C++ destructors. Destroying a group while its thread spins in a
+// collective is a segmentation fault, and on macOS os.Exit runs destructors.
+func exit(status int) {
+	C._exit(C.int(status))
 }
