@@ -17,7 +17,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"fulmen/cmd/internal/bench/stats"
 	"fulmen/daemon/e2e/desk"
 )
 
@@ -85,10 +84,10 @@ func (j *jacclBench) handshakes(within time.Duration) error {
 		return nil
 	}, func() []Row {
 		return []Row{
-			newRow("what the relay adds to a handshake of four ranks", stats.Median(added), "ms", Lower, new(float64(jacclGoalMs)),
-				fmt.Sprintf("ranks that connect to rank 0 themselves, %.3g ms; by the daemons %.3g ms", stats.Median(direct).Value, stats.Median(relayed).Value),
+			newRow("what the relay adds to a handshake of four ranks", Median(added), "ms", Lower, new(float64(jacclGoalMs)),
+				fmt.Sprintf("ranks that connect to rank 0 themselves, %.3g ms; by the daemons %.3g ms", Median(direct).Value, Median(relayed).Value),
 				"pairs, from when all begin to when the last has joined"),
-			newRow("what bare forwarders add in the daemons' places", stats.Median(bare), "ms", Lower, nil,
+			newRow("what bare forwarders add in the daemons' places", Median(bare), "ms", Lower, nil,
 				"the same handshakes", "four processes of two copy loops a connection, without TLS, checks or documents"),
 		}
 	})

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"fulmen/cmd/internal/bench/stats"
 	"fulmen/daemon/api"
 )
 
@@ -34,10 +33,10 @@ func (b *run) lifecycle() error {
 		return nil
 	}, func() (rows []Row) {
 		if compares {
-			rows = append(rows, newRow("start of the worker to its answer to info", stats.Median(stats.Ratios(starts, pythons)), "ratio of times", Lower, nil,
-				fmt.Sprintf("python3 -c 'import mlx.core', %.3g ms", stats.Median(pythons).Value*1e3), "interleaved pairs"))
+			rows = append(rows, newRow("start of the worker to its answer to info", Median(Ratios(starts, pythons)), "ratio of times", Lower, nil,
+				fmt.Sprintf("python3 -c 'import mlx.core', %.3g ms", Median(pythons).Value*1e3), "interleaved pairs"))
 		}
-		return append(rows, newRow("SIGTERM to the end of a computing worker", stats.Median(ends), "ms", Lower, new(1000.0), "", "a worker in a matrix product"))
+		return append(rows, newRow("SIGTERM to the end of a computing worker", Median(ends), "ms", Lower, new(1000.0), "", "a worker in a matrix product"))
 	})
 }
 

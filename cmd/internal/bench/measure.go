@@ -14,7 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"fulmen/cmd/internal/bench/stats"
 	"fulmen/daemon/api/worker"
 )
 
@@ -39,7 +38,7 @@ func (b *run) pathRows() error {
 
 // offRow is a row of how far ratios are from 1, either way.
 func offRow(m metric, method string, ratios []float64) Row {
-	e := stats.Median(ratios)
+	e := Median(ratios)
 	percent := func(ratio float64) float64 { return math.Abs(ratio-1) * 100 }
 	off := e
 	off.Value, off.Low, off.High = percent(e.Value), min(percent(e.Low), percent(e.High)), max(percent(e.Low), percent(e.High))
@@ -95,13 +94,13 @@ func (b *run) gpuRows() error {
 func deviceRows(of map[string]*[2][]float64) (rows []Row) {
 	for _, what := range gpuOperations() {
 		name, times := commonest(of, what)
-		rows = append(rows, newRow("device, "+name, stats.Median(stats.Ratios(times[0], times[1])), "ratio of times", Lower, new(1+gpuGoal),
-			fmt.Sprintf("MLX Python, %.3g ms", stats.Median(times[1]).Value*1e3), "the best run of a measurement by the worker, and the best of a second in Python, in turn"))
+		rows = append(rows, newRow("device, "+name, Median(Ratios(times[0], times[1])), "ratio of times", Lower, new(1+gpuGoal),
+			fmt.Sprintf("MLX Python, %.3g ms", Median(times[1]).Value*1e3), "the best run of a measurement by the worker, and the best of a second in Python, in turn"))
 		var apart []float64
 		for i := range max(len(times[0])-1, 0) {
 			apart = append(apart, math.Abs(times[0][i+1]-times[0][i])/min(times[0][i], times[0][i+1]))
 		}
-		rows = append(rows, newRow("device, two runs apart, "+name, stats.Median(apart), "ratio", Lower, new(gpuGoal), "the run before", "measurements one after the other"))
+		rows = append(rows, newRow("device, two runs apart, "+name, Median(apart), "ratio", Lower, new(gpuGoal), "the run before", "measurements one after the other"))
 	}
 	return rows
 }

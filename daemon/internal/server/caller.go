@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/server/outbox"
 	"fulmen/daemon/internal/server/token"
 )
 
@@ -74,7 +73,7 @@ func (c *Caller) Replied(do func()) {
 	}
 	do = sync.OnceFunc(do)
 	context.AfterFunc(c.conn.ctx, do)
-	behind := outbox.NewSlot(last(do))
+	behind := newSlot(last(do))
 	c.conn.mu.Lock()
 	defer c.conn.mu.Unlock()
 	c.conn.replied[c.requestID] = append(c.conn.replied[c.requestID], func(bool) { c.conn.box.Ready(behind) })
@@ -84,7 +83,7 @@ func (c *Caller) Replied(do func()) {
 // comes, the message is written.
 type last func()
 
-// Next implements [outbox.Source].
+// Next implements [source].
 func (l last) Next() (message []byte, more bool) {
 	go l()
 	return nil, false

@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/server/outbox"
 	"fulmen/native/waker"
 )
 
@@ -48,7 +47,7 @@ type streamed struct {
 // makes, and the stream is over; without lagged it is disconnected.
 func (c *Caller) Subscribe(lagged func(sub api.Subscription) any) (*Stream, error) {
 	st := &Stream{room: waker.New()}
-	sub, err := c.subscribe(func(s *subscription) outbox.Source { st.sub = s; return st })
+	sub, err := c.subscribe(func(s *subscription) source { st.sub = s; return st })
 	if err != nil {
 		return nil, err
 	}

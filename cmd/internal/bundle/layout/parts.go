@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"fulmen/cmd/internal/bundle/icns"
 	"fulmen/cmd/internal/bundle/machofile"
 	"fulmen/daemon/api"
 )
@@ -64,7 +63,7 @@ func Parts(s Sources) []Part {
 		{Path: "PkgInfo", Content: text("APPL????")},
 		{Path: LaunchdJob, From: filepath.Join(s.Repository, "assets/launchd", filepath.Base(LaunchdJob))},
 		{Path: "Resources/" + Icon + ".icns", Content: func() ([]byte, error) {
-			return icns.Make(func(side int) ([]byte, error) {
+			return MakeIcon(func(side int) ([]byte, error) {
 				return os.ReadFile(filepath.Join(s.Repository, "assets/icons", fmt.Sprintf("app-%d.png", side)))
 			})
 		}},

@@ -1,4 +1,4 @@
-package hometest
+package nativetest
 
 import (
 	"fmt"
@@ -7,7 +7,8 @@ import (
 )
 
 // SmallDisk mounts an empty file system of the given size, in bytes, until the
-// test ends, and returns its folder.
+// test ends, and returns its folder. It is a real one in memory, which needs root;
+// else the test is skipped.
 func SmallDisk(t testing.TB, size int) string {
 	t.Helper()
 	folder := t.TempDir()

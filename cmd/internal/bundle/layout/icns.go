@@ -1,6 +1,4 @@
-// Package icns makes the file in which macOS keeps an app's icon out of pictures
-// in PNG.
-package icns
+package layout
 
 import (
 	"bytes"
@@ -24,11 +22,11 @@ func pictures() []picture {
 	}
 }
 
-// Sides are the sides of the pictures that Make wants, in pixels.
-func Sides() []int { return []int{16, 32, 64, 128, 256, 512, 1024} }
+// IconSides are the sides of the pictures that MakeIcon wants, in pixels.
+func IconSides() []int { return []int{16, 32, 64, 128, 256, 512, 1024} }
 
-// Make puts pictures into a file; png gives the PNG of a side in pixels.
-func Make(read func(side int) ([]byte, error)) ([]byte, error) {
+// MakeIcon makes the file in which macOS keeps an app's icon; read gives the PNG of a side in pixels.
+func MakeIcon(read func(side int) ([]byte, error)) ([]byte, error) {
 	var b bytes.Buffer
 	for _, p := range pictures() {
 		content, err := read(p.side)
@@ -56,9 +54,9 @@ func entry(b *bytes.Buffer, kind string, content []byte) {
 	b.Write(content)
 }
 
-// Kinds lists the pictures of a file by type, with the side that each has; the
+// IconKinds lists the pictures of a file by type, with the side that each has; the
 // error says why it is no such file.
-func Kinds(file []byte) (map[string]int, error) {
+func IconKinds(file []byte) (map[string]int, error) {
 	if len(file) < 8 || string(file[:4]) != "icns" || int(binary.BigEndian.Uint32(file[4:])) != len(file) {
 		return nil, fmt.Errorf("no icon of %d bytes", len(file))
 	}

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package hometest
+package nativetest
 
 import "testing"
 

@@ -1,4 +1,4 @@
-package outbox
+package server
 
 import (
 	"context"
@@ -8,69 +8,72 @@ import (
 	"fulmen/native/waker"
 )
 
-// ErrFull is a message for a client that reads too slowly.
-var ErrFull = errors.New("outbox is full")
+// errFull is a message for a client that reads too slowly.
+var errFull = errors.New("outbox is full")
 
-// Source says things that can be merged while nobody reads them.
-type Source interface {
+// source says things that can be merged while nobody reads them.
+type source interface {
 	// Next is the next message, or nil when there is none; more says that
 	// another is ready. It is called by the one who pops, never concurrently.
 	Next() (message []byte, more bool)
 }
 
-// Slot is a source's place in the queue, which it takes at most once.
-type Slot struct {
-	source Source
+// slot is a source's place in the queue, which it takes at most once.
+type slot struct {
+	source source
 	queued bool
 }
 
-// NewSlot makes the place of a source.
-func NewSlot(s Source) *Slot { return &Slot{source: s} }
+// newSlot makes the place of a source.
+func newSlot(s source) *slot { return &slot{source: s} }
 
-// Box is the queue. Push and Ready never block; one goroutine pops.
-type Box struct {
+// outbox holds what one client has not read yet, so that whoever has something to say
+// never waits for a client: messages are queued up to a bound, and sources, which know
+// how to merge what they have not said yet, stand in the same queue once each and are
+// asked when it is their turn. Push and Ready never block; one goroutine pops.
+type outbox struct {
 	limit int // bytes of messages
 	wake  waker.Waker
 	room  waker.Waker
 
 	mu    sync.Mutex
-	queue []entry
+	queue []queued
 	bytes int
 }
 
-// entry is a message or a source.
-type entry struct {
+// queued is a message or a source.
+type queued struct {
 	message []byte
-	slot    *Slot
+	slot    *slot
 }
 
-// New makes a box that refuses a message while more than limit bytes wait.
-func New(limit int) *Box {
-	return &Box{limit: limit, wake: waker.New(), room: waker.New()}
+// newOutbox makes an outbox that refuses a message while more than limit bytes wait.
+func newOutbox(limit int) *outbox {
+	return &outbox{limit: limit, wake: waker.New(), room: waker.New()}
 }
 
-// Push queues a message, or returns ErrFull. A message larger than the limit
+// Push queues a message, or returns errFull. A message larger than the limit
 // is taken when nothing else waits.
-func (b *Box) Push(message []byte) error {
+func (b *outbox) Push(message []byte) error {
 	b.mu.Lock()
 	if b.bytes > 0 && b.bytes+len(message) > b.limit {
 		b.mu.Unlock()
-		return ErrFull
+		return errFull
 	}
 	b.bytes += len(message)
-	b.queue = append(b.queue, entry{message: message})
+	b.queue = append(b.queue, queued{message: message})
 	b.mu.Unlock()
 	b.wake.Wake()
 	return nil
 }
 
 // Ready gives a source its place at the end of the queue, if it has none.
-func (b *Box) Ready(s *Slot) {
+func (b *outbox) Ready(s *slot) {
 	b.mu.Lock()
 	added := !s.queued
 	if added {
 		s.queued = true
-		b.queue = append(b.queue, entry{slot: s})
+		b.queue = append(b.queue, queued{slot: s})
 	}
 	b.mu.Unlock()
 	if added {
@@ -79,7 +82,7 @@ func (b *Box) Ready(s *Slot) {
 }
 
 // Pop takes the next message out and waits for one if there is none.
-func (b *Box) Pop(ctx context.Context) ([]byte, error) {
+func (b *outbox) Pop(ctx context.Context) ([]byte, error) {
 	for {
 		e, ok := b.take()
 		switch {
@@ -107,7 +110,7 @@ func (b *Box) Pop(ctx context.Context) ([]byte, error) {
 // WaitRoom waits until at most limit bytes of messages wait. One goroutine
 // calls it: who reads requests, so that a client that does not read replies is
 // not read from either.
-func (b *Box) WaitRoom(ctx context.Context, limit int) error {
+func (b *outbox) WaitRoom(ctx context.Context, limit int) error {
 	for {
 		b.mu.Lock()
 		fits := b.bytes <= limit
@@ -123,15 +126,15 @@ func (b *Box) WaitRoom(ctx context.Context, limit int) error {
 	}
 }
 
-func (b *Box) take() (entry, bool) {
+func (b *outbox) take() (queued, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if len(b.queue) == 0 {
 		b.queue = nil // lets go of what a burst needed
-		return entry{}, false
+		return queued{}, false
 	}
 	e := b.queue[0]
-	b.queue[0] = entry{}
+	b.queue[0] = queued{}
 	b.queue = b.queue[1:]
 	b.bytes -= len(e.message)
 	if e.slot != nil {

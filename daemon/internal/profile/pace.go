@@ -1,9 +1,9 @@
-package pace
+package profile
 
 import "time"
 
-// Subject is a GPU or a path, as far as it matters here.
-type Subject struct {
+// pacing is a GPU or a path, as far as it matters here.
+type pacing struct {
 	// IsWanted says that somebody watches it, or that a job is to be placed.
 	IsWanted bool
 	// IsMeasured says that there is a result; Age is how old it is, negative where
@@ -23,8 +23,8 @@ type Subject struct {
 	FailedAgo time.Duration
 }
 
-// Verdict is what to do.
-type Verdict struct {
+// pacingVerdict is what to do.
+type pacingVerdict struct {
 	// IsDue says that it is to be measured now.
 	IsDue bool
 	// In is after how long it may be due without anything else happening; 0 where
@@ -35,13 +35,13 @@ type Verdict struct {
 	IsFull bool
 }
 
-// Judge says whether a subject is to be measured now. Nothing is measured that
+// judge says whether a subject is to be measured now. Nothing is measured that
 // nobody watches, but for what was measured and has become another.
-func Judge(s Subject) Verdict {
-	v := Verdict{IsFull: !s.IsMeasured || s.IsChanged || s.IsLow}
+func judge(s pacing) pacingVerdict {
+	v := pacingVerdict{IsFull: !s.IsMeasured || s.IsChanged || s.IsLow}
 	isStale := !s.IsMeasured || s.Age < 0 || s.Age >= s.TTL || s.IsChanged
-	isNew := s.IsMeasured && s.Age >= 0 && s.Age < Least
-	switch wait := BackOff(s.Failures) - max(s.FailedAgo, 0); {
+	isNew := s.IsMeasured && s.Age >= 0 && s.Age < leastPause
+	switch wait := backOff(s.Failures) - max(s.FailedAgo, 0); {
 	case !s.IsWanted && !(s.IsMeasured && s.IsChanged):
 	case s.Failures > 0 && wait > 0:
 		v.In = wait
@@ -49,7 +49,7 @@ func Judge(s Subject) Verdict {
 			v.In = max(wait, s.TTL-s.Age)
 		}
 	case isStale && isNew:
-		v.In = Least - s.Age
+		v.In = leastPause - s.Age
 	case isStale:
 		v.IsDue = true
 	default:
@@ -58,9 +58,9 @@ func Judge(s Subject) Verdict {
 	return v
 }
 
-// Least is the least time between two measurements of one subject, however often
+// leastPause is the least time between two measurements of one subject, however often
 // it becomes another.
-const Least = 10 * time.Second
+const leastPause = 10 * time.Second
 
 const (
 	// backOffFirst is how long after a failure the next try comes; each one doubles
@@ -69,8 +69,8 @@ const (
 	backOffMost  = time.Hour
 )
 
-// BackOff is how long after so many failures in a row the next try comes.
-func BackOff(failures int) time.Duration {
+// backOff is how long after so many failures in a row the next try comes.
+func backOff(failures int) time.Duration {
 	if failures <= 0 {
 		return 0
 	}

@@ -1,4 +1,4 @@
-package outbox
+package server
 
 import (
 	"context"
@@ -42,7 +42,7 @@ func (c *counter) Next() ([]byte, bool) {
 	return []byte(strconv.Itoa(c.left)), c.left > 0
 }
 
-func pop(t *testing.T, b *Box) string {
+func pop(t *testing.T, b *outbox) string {
 	t.Helper()
 	message, err := b.Pop(t.Context())
 	is.New(t).NoErr(err)
@@ -51,8 +51,8 @@ func pop(t *testing.T, b *Box) string {
 
 func TestOrderAndMerging(t *testing.T) {
 	is := is.New(t)
-	b, a := New(100), &latest{}
-	slot := NewSlot(a)
+	b, a := newOutbox(100), &latest{}
+	slot := newSlot(a)
 	is.NoErr(b.Push([]byte("one")))
 	a.set("old")
 	b.Ready(slot)
@@ -68,8 +68,8 @@ func TestOrderAndMerging(t *testing.T) {
 
 func TestSourcesTakeTurns(t *testing.T) {
 	is := is.New(t)
-	b := New(100)
-	b.Ready(NewSlot(&counter{left: 3}))
+	b := newOutbox(100)
+	b.Ready(newSlot(&counter{left: 3}))
 	is.NoErr(b.Push([]byte("x")))
 	is.Equal(pop(t, b), "2")
 	is.Equal(pop(t, b), "x")
@@ -79,19 +79,19 @@ func TestSourcesTakeTurns(t *testing.T) {
 
 func TestBound(t *testing.T) {
 	is := is.New(t)
-	b := New(10)
+	b := newOutbox(10)
 	is.NoErr(b.Push(make([]byte, 20))) // alone it is taken, or it could never be sent
-	is.True(errors.Is(b.Push([]byte("x")), ErrFull))
+	is.True(errors.Is(b.Push([]byte("x")), errFull))
 	pop(t, b)
 	is.NoErr(b.Push(make([]byte, 6)))
 	is.NoErr(b.Push(make([]byte, 4)))
-	is.True(errors.Is(b.Push([]byte("x")), ErrFull))
+	is.True(errors.Is(b.Push([]byte("x")), errFull))
 }
 
 func TestWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
-		b := New(10)
+		b := newOutbox(10)
 		ctx, cancel := context.WithCancel(t.Context())
 		got := make(chan string, 1)
 		go func() {

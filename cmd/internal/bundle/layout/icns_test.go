@@ -1,4 +1,4 @@
-package icns_test
+package layout_test
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 
 	"github.com/matryer/is"
 
-	"fulmen/cmd/internal/bundle/icns"
+	"fulmen/cmd/internal/bundle/layout"
 )
 
 func drawn(side int) ([]byte, error) {
@@ -18,9 +18,9 @@ func drawn(side int) ([]byte, error) {
 
 func TestMake(t *testing.T) {
 	is := is.New(t)
-	file, err := icns.Make(drawn)
+	file, err := layout.MakeIcon(drawn)
 	is.NoErr(err)
-	kinds, err := icns.Kinds(file)
+	kinds, err := layout.IconKinds(file)
 	is.NoErr(err)
 	is.Equal(kinds, map[string]int{
 		"icp4": 16, "icp5": 32, "ic07": 128, "ic08": 256, "ic09": 512,
@@ -30,26 +30,26 @@ func TestMake(t *testing.T) {
 	for _, side := range kinds {
 		want[side] = true
 	}
-	is.Equal(len(want), len(icns.Sides()))
-	for _, side := range icns.Sides() {
+	is.Equal(len(want), len(layout.IconSides()))
+	for _, side := range layout.IconSides() {
 		is.True(want[side])
 	}
 }
 
 func TestPicturesOfAnotherSizeAreRefused(t *testing.T) {
 	is := is.New(t)
-	_, err := icns.Make(func(int) ([]byte, error) { return drawn(16) })
+	_, err := layout.MakeIcon(func(int) ([]byte, error) { return drawn(16) })
 	is.True(strings.Contains(err.Error(), "32 pixels has 16 by 16"))
-	_, err = icns.Make(func(int) ([]byte, error) { return nil, os.ErrNotExist })
+	_, err = layout.MakeIcon(func(int) ([]byte, error) { return nil, os.ErrNotExist })
 	is.Equal(err, os.ErrNotExist)
 }
 
 func TestWhatIsNoIconIsRefused(t *testing.T) {
 	is := is.New(t)
-	file, err := icns.Make(drawn)
+	file, err := layout.MakeIcon(drawn)
 	is.NoErr(err)
 	for _, bad := range [][]byte{nil, []byte("icns"), file[:len(file)-1], append(append([]byte{}, "icns\x00\x00\x00\x0c"...), "none"...)} {
-		_, err := icns.Kinds(bad)
+		_, err := layout.IconKinds(bad)
 		is.True(err != nil)
 	}
 }
