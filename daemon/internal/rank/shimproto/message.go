@@ -1,11 +1,7 @@
 package shimproto
 
 import (
-	"bytes"
 	"encoding/json"
-	"fmt"
-	"maps"
-	"slices"
 
 	"fulmen/daemon/api/scan"
 )
@@ -130,65 +126,4 @@ func RequestID(line []byte) uint64 {
 		return 0
 	}
 	return numbered.ID
-}
-
-// encodeObject writes v as one JSON object: first the member t, where it is not
-// empty, then v's own, then the extra ones in order of their names.
-func encodeObject(t string, v any, extra map[string]json.RawMessage) ([]byte, error) {
-	own, err := json.Marshal(v)
-	if err != nil {
-		return nil, err
-	}
-	var parts [][]byte
-	if t != "" {
-		parts = append(parts, []byte(`"t":"`+t+`"`))
-	}
-	if inner := own[1 : len(own)-1]; len(inner) > 0 {
-		parts = append(parts, inner)
-	}
-	for _, name := range slices.Sorted(maps.Keys(extra)) {
-		key, err := json.Marshal(name)
-		if err != nil {
-			return nil, err
-		}
-		parts = append(parts, append(append(key, ':'), extra[name]...))
-	}
-	return append(append([]byte{'{'}, bytes.Join(parts, []byte{','})...), '}'), nil
-}
-
-// The versions of this protocol that this program speaks. A daemon is upgraded
-// while shims of the previous version run, so there is always one before.
-const (
-	Version       = 1 // 2026-11-21: first
-	OldestVersion = 1
-)
-
-// Versions is the range that one side speaks.
-type Versions struct {
-	Newest int `json:"version"`
-	Oldest int `json:"oldest_version"`
-}
-
-// OwnVersions is what this program speaks.
-func OwnVersions() Versions { return Versions{Newest: Version, Oldest: OldestVersion} }
-
-// Check returns a [FieldError] for a range that is none.
-func (v Versions) Check() error {
-	if v.Newest < 1 {
-		return badField("version", "%d is less than 1", v.Newest)
-	}
-	if v.Oldest < 1 || v.Oldest > v.Newest {
-		return badField("oldest_version", "%d is outside 1 to %d", v.Oldest, v.Newest)
-	}
-	return nil
-}
-
-// Negotiate returns the newest version that both sides speak, or an error that
-// matches [ErrVersion] and says which side is older.
-func (v Versions) Negotiate(other Versions) (int, error) {
-	common := min(v.Newest, other.Newest)
-	if common >= v.Oldest && common >= other.Oldest {
-		return common, nil
-	}
-	return 0, fmt.Errorf("%w: here %d to %d, there %d to %d", ErrVersion, v.Oldest, v.Newest, other.Oldest, other.Newest)
 }
