@@ -55,10 +55,11 @@ func (b *run) onMesh(prepare func(*desk.Stage) error, work func(context.Context,
 	ctx, cancel := context.WithTimeout(b.ctx, deskDeadline)
 	defer cancel()
 	d, err := stage.Start(ctx, "mesh-4", []string{"studio-1", "studio-2", "studio-3", "studio-4"}, "")
-	defer d.Close()
 	if err != nil {
+		d.Close()
 		return err
 	}
+	defer d.Close()
 	return work(ctx, stage, d)
 }
 
