@@ -142,3 +142,43 @@ func (s *State) askedSharing(call *Call, p api.ClusterSetSharingParams) (*Do, er
 	say(p.KeepAwake, "This Mac is kept awake.", "This Mac may sleep.")
 	return &Do{Call: call, Confirm: &Confirm{Title: "Change what this Mac lends?", Button: "Change", Text: strings.Join(parts, " ")}}, nil
 }
+
+// OwnerQuestion asks before the app is made the system's, which takes an
+// administrator's password.
+func OwnerQuestion() Confirm {
+	return Confirm{Title: "Protect Fulmen from changes?", Button: "Continue",
+		Text: "Fulmen's daemon runs as the system. It asks for an administrator's password once, so that nobody else can change it."}
+}
+
+// NotOwned is what to say where the app stays a person's: what does not work, and
+// how it is mended by hand. The command is for a shell.
+func NotOwned(bundle, command string) *api.Error {
+	e := api.Errorf(api.ReasonInsecurePermissions, bundle,
+		"Fulmen.app still belongs to you. Fulmen shows the cluster, but runs no job and no measurement on this Mac.")
+	e.Data.Remedy = "Choose Mend in the menu when you have the password, or type in Terminal: " + command
+	return e
+}
+
+// Question asks for a line of text.
+type Question struct {
+	// Title is the question.
+	Title string
+	// Text explains it.
+	Text string
+	// Hint stands in the empty line; may be empty.
+	Hint string
+	// Answer stands in the line already; may be empty.
+	Answer string
+}
+
+// CodeQuestion asks for the code of a dialog.
+func CodeQuestion(d Dialog) Question {
+	return Question{Title: d.Title, Text: d.Text, Hint: "XXXX-XXXX"}
+}
+
+// AccountQuestion asks as whom the people of a cluster, or of a Mac that joins, may
+// run programs here; account is whoever asks for it. An empty answer is nobody.
+func AccountQuestion(account string) Question {
+	return Question{Title: "As whom may its people run programs on this Mac?", Hint: "nobody", Answer: account,
+		Text: "Any member can run programs here, but only as a local account that you name, with its rights. Clear the line for nobody; you can choose later, too."}
+}

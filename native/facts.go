@@ -1,6 +1,9 @@
 package native
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Facts is how a platform tells what it knows.
 type Facts interface {
@@ -20,4 +23,54 @@ type Facts interface {
 
 	// Capabilities answers every feature of [AllFeatures].
 	Capabilities(ctx context.Context) (Capabilities, error)
+}
+
+// Comparer is implemented by facts that a second source of the same system can be held
+// against. Comparing may start programs and take seconds: only a person asks for it.
+type Comparer interface {
+	// Compare tells each fact by both sources.
+	Compare(ctx context.Context) []Comparison
+}
+
+// Comparison is one fact as two sources tell it.
+type Comparison struct {
+	// Fact names it for people: "receptacle 4, negotiated".
+	Fact string
+	// Sources are the two, such as the registry and system_profiler, and Told what each
+	// says; empty where it does not say.
+	Sources, Told [2]string
+	// Same says that both mean the same, also where they use other words for it.
+	Same bool
+	// Why is why a source does not say; empty where that is not known.
+	Why Reason
+}
+
+// Known reports whether both sources say something.
+func (c Comparison) Known() bool { return c.Told[0] != "" && c.Told[1] != "" }
+
+// HintSafetyReread is the source of a hint that no event brought: a slow re-read
+// found the change. Each says that an event is missing.
+const HintSafetyReread = "safety.reread"
+
+// Hint says that facts of an area may have changed. It carries no facts: read a
+// snapshot of the area. Hints may be doubled, early or for nothing.
+type Hint struct {
+	Area Area `json:"area"`
+	// Source is the system interface that spoke, as "system.event":
+	// "iokit.matched", "rtnetlink.link", "sim.timeline", or
+	// [HintSafetyReread].
+	Source string `json:"source"`
+	// Subject is what it spoke about, where it said: "en5", "receptacle 2".
+	Subject string `json:"subject,omitzero"`
+	// At is the wall-clock time of the callback, BootUS the same moment on
+	// [Clock.Boot] in microseconds, from which delays are measured.
+	At     Timestamp `json:"at"`
+	BootUS int64     `json:"boot_us"`
+}
+
+// UseTeller is implemented by facts that tell for how long nobody has used the machine's
+// keyboard or pointer. No system announces that: it is read when somebody asks.
+type UseTeller interface {
+	// Unused is for how long nobody has, or the reason why that is not known.
+	Unused(ctx context.Context) (time.Duration, Reason)
 }

@@ -21,7 +21,7 @@ func (f *Follower) followDocuments(ctx context.Context) {
 		f.mu.Lock()
 		f.view.Apply(event)
 		f.mu.Unlock()
-		put(f.changed)
+		f.changed.Wake()
 		if event.Snapshot {
 			f.Refresh()
 			continue
@@ -29,11 +29,11 @@ func (f *Follower) followDocuments(ctx context.Context) {
 		touch := func(kind api.Kind) {
 			switch kind {
 			case api.KindJob, api.KindRank:
-				put(f.jobs)
+				f.jobs.Wake()
 			case api.KindCondition:
-				put(f.conditions)
+				f.conditions.Wake()
 			case api.KindRDMAChange:
-				put(f.cables)
+				f.cables.Wake()
 			}
 		}
 		for _, d := range event.Put {
@@ -69,7 +69,7 @@ func (f *Follower) followLive(ctx context.Context) {
 				f.mu.Lock()
 				f.live.Apply(event)
 				f.mu.Unlock()
-				put(f.changed)
+				f.changed.Wake()
 			}
 		}()
 		goesOn := take(ctx, f.attention)

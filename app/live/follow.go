@@ -9,6 +9,7 @@ import (
 	"fulmen/app"
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
+	"fulmen/native/waker"
 )
 
 // Options say how to follow.
@@ -31,10 +32,10 @@ const pace = 500 * time.Millisecond
 // Follower follows one daemon.
 type Follower struct {
 	opts Options
-	// wakes hold a token for each part that is to be asked for again.
-	changed, jobs, conditions, cables chan struct{}
-	// attention has a token when who watches what changed.
-	attention chan struct{}
+	// Each wakes a part that is to be asked for again.
+	changed, jobs, conditions, cables waker.Waker
+	// attention is woken when who watches what changed.
+	attention waker.Waker
 
 	mu      sync.Mutex
 	client  *client.Client
@@ -51,8 +52,7 @@ func New(o Options) *Follower {
 	if o.Pace == 0 {
 		o.Pace = pace
 	}
-	token := func() chan struct{} { return make(chan struct{}, 1) }
-	return &Follower{opts: o, changed: token(), jobs: token(), conditions: token(), cables: token(), attention: token(),
+	return &Follower{opts: o, changed: waker.New(), jobs: waker.New(), conditions: waker.New(), cables: waker.New(), attention: waker.New(),
 		nodes: map[api.NodeID]api.NodeView{}, state: app.State{Version: o.Version}}
 }
 
@@ -77,7 +77,7 @@ func (f *Follower) Look(reading bool, title app.TitleChoice) {
 	defer f.mu.Unlock()
 	if f.looking != reading || f.title != title {
 		f.looking, f.title = reading, title
-		put(f.attention)
+		f.attention.Wake()
 	}
 }
 
@@ -89,7 +89,7 @@ func (f *Follower) ShowCode(code *api.ClusterPairResult) {
 		code = nil
 	}
 	f.state.Code = code
-	put(f.changed)
+	f.changed.Wake()
 }
 
 // Measuring is how far a measurement has come that a click began.
@@ -104,9 +104,9 @@ func (f *Follower) Measuring(m api.Measurement) {
 
 // Refresh asks again for what a click may have changed.
 func (f *Follower) Refresh() {
-	put(f.jobs)
-	put(f.conditions)
-	put(f.cables)
+	f.jobs.Wake()
+	f.conditions.Wake()
+	f.cables.Wake()
 }
 
 // Client is the client of the daemon, once there is one.
@@ -160,9 +160,9 @@ func (f *Follower) tell(ctx context.Context) {
 	}
 }
 
-// asks gives a part that asks for something whenever its token is there. After a
+// asks gives a part that asks for something whenever it is woken. After a
 // failure that may mend it asks again, with growing pauses.
-func (f *Follower) asks(wake chan struct{}, ask func(context.Context) error) func(context.Context) {
+func (f *Follower) asks(wake waker.Waker, ask func(context.Context) error) func(context.Context) {
 	return func(ctx context.Context) {
 		wait := f.opts.Pace
 		for take(ctx, wake) {
@@ -171,7 +171,7 @@ func (f *Follower) asks(wake chan struct{}, ask func(context.Context) error) fun
 			case err == nil || ctx.Err() != nil || !client.Mends(err):
 				wait = f.opts.Pace
 			default:
-				put(wake)
+				wake.Wake()
 				wait = min(2*wait, longest)
 			}
 			if !pause(ctx, wait) {
@@ -186,19 +186,11 @@ func (f *Follower) change(by func(*app.State)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	by(&f.state)
-	put(f.changed)
+	f.changed.Wake()
 }
 
-// put leaves a token, unless there is one.
-func put(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
-}
-
-// take waits for a token; false when ctx ended.
-func take(ctx context.Context, c chan struct{}) bool {
+// take waits to be woken; false when ctx ended.
+func take(ctx context.Context, c waker.Waker) bool {
 	select {
 	case <-c:
 		return true

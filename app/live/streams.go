@@ -73,7 +73,7 @@ func (f *Follower) followNodes(ctx context.Context) {
 				f.nodes[n.Node] = n
 			}
 		})
-		put(f.attention) // which node is this one may be news
+		f.attention.Wake() // which node is this one may be news
 		f.Refresh()
 		for c, err := range changes {
 			switch {
@@ -93,7 +93,7 @@ func (f *Follower) followNodes(ctx context.Context) {
 					s.Totals = *c.Totals
 				}
 			})
-			put(f.conditions) // some are derived from who is reached
+			f.conditions.Wake() // some are derived from who is reached
 		}
 		return nil
 	})
@@ -119,8 +119,8 @@ func (f *Follower) followCables(ctx context.Context) {
 			known.gone(c.GoneCables)
 			known.put(c.Cables)
 			f.change(func(s *app.State) { s.Cables = known.all() })
-			put(f.cables)
-			put(f.conditions)
+			f.cables.Wake()
+			f.conditions.Wake()
 		}
 		return nil
 	})

@@ -1,10 +1,44 @@
 package mac
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
+
+	"fulmen/daemon/api"
 )
+
+// applications is the folder from which macOS runs what an app brings along.
+const applications = "/Applications"
+
+// bundle is where the app lies.
+type bundle struct {
+	// Path is the .app folder; empty where the program is in none.
+	Path string
+}
+
+// bundleOf is the bundle that a program lies in.
+func bundleOf(executable string) bundle {
+	contents := filepath.Dir(filepath.Dir(executable))
+	app := filepath.Dir(contents)
+	if filepath.Base(filepath.Dir(executable)) != "MacOS" || filepath.Base(contents) != "Contents" || filepath.Ext(app) != ".app" {
+		return bundle{}
+	}
+	return bundle{app}
+}
+
+// isInstalled reports whether it lies where it may stay. An app that was opened
+// where it was downloaded runs from a folder that macOS makes up each time.
+func (b bundle) isInstalled() bool { return strings.HasPrefix(b.Path, applications+"/") }
+
+// installed is where it belongs.
+func (b bundle) installed() bundle { return bundle{filepath.Join(applications, api.BundleName)} }
+
+// tool is the command line tool that it brings along.
+func (b bundle) tool() string { return filepath.Join(b.Path, "Contents", "MacOS", "fulmen") }
 
 // owned is whose a file is, as far as the daemon asks before root starts it.
 type owned struct {
@@ -59,4 +93,13 @@ func ownerOf(path string) (owned, error) {
 	}
 	uid, err := uidOf(info)
 	return owned{uid: uid, mode: info.Mode()}, err
+}
+
+// uidOf is whose a file is.
+func uidOf(info fs.FileInfo) (uint32, error) {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0, errors.New("the system does not say whose it is")
+	}
+	return s.Uid, nil
 }

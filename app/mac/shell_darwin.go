@@ -14,6 +14,7 @@ import (
 	"fulmen/app"
 	"fulmen/app/mac/authorization"
 	"fulmen/daemon/api"
+	"fulmen/native/waker"
 )
 
 const (
@@ -30,7 +31,7 @@ const (
 // Shell asks and tells on a Mac.
 type Shell struct {
 	quit    func()
-	changed chan struct{}
+	changed waker.Waker
 	rights  authorization.Authority
 
 	mu     sync.Mutex
@@ -42,7 +43,7 @@ type Shell struct {
 // New makes the shell of the app; quit ends the app, where another copy of it
 // takes over. It looks after the registration until ctx ends.
 func New(ctx context.Context, quit func()) *Shell {
-	s := &Shell{quit: quit, changed: make(chan struct{}, 1)}
+	s := &Shell{quit: quit, changed: waker.New()}
 	program, err := os.Executable()
 	if err == nil {
 		s.facts.bundle = bundleOf(program)
@@ -89,10 +90,7 @@ func (s *Shell) look() {
 	isNew := before != s.facts || loggedIn != s.logsIn
 	s.mu.Unlock()
 	if isNew {
-		select {
-		case s.changed <- struct{}{}:
-		default:
-		}
+		s.changed.Wake()
 	}
 }
 

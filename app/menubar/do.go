@@ -35,7 +35,7 @@ func (a *App) do(ctx context.Context, item app.Item) {
 		a.opts.Shell.Failed(ctx, strings.TrimSuffix(item.Title, "..."), sentence(err))
 	}
 	a.follow.Refresh()
-	a.wake()
+	a.redraw.Wake()
 }
 
 // sentence is an error for a person: the API's, with what to do, or the system's

@@ -9,6 +9,7 @@ import (
 	"fyne.io/systray"
 
 	"fulmen/app"
+	"fulmen/native/waker"
 )
 
 // reads is how long a menu that was opened counts as being read: the system
@@ -19,7 +20,7 @@ const reads = 30 * time.Second
 type Tray struct {
 	icons  func(app.Icon) []byte
 	clicks chan app.Item
-	opened chan struct{}
+	opened waker.Waker
 
 	// readTill is until when somebody may be reading, in Unix nanoseconds. It has no
 	// lock: the system tells of a menu that opens on a thread which Draw may wait for.
@@ -31,7 +32,7 @@ type Tray struct {
 	drawn  bool
 	lines  map[string]*systray.MenuItem
 	queue  []app.Item
-	wake   chan struct{}
+	wake   waker.Waker
 	closed chan struct{}
 	shut   sync.Once
 	timer  *time.Timer
@@ -41,8 +42,8 @@ type Tray struct {
 // nothing, as template images are. It draws nothing before the system's loop is
 // ready: see Ready.
 func New(icons func(app.Icon) []byte) *Tray {
-	t := &Tray{icons: icons, clicks: make(chan app.Item), opened: make(chan struct{}, 1), lines: map[string]*systray.MenuItem{},
-		wake: make(chan struct{}, 1), closed: make(chan struct{})}
+	t := &Tray{icons: icons, clicks: make(chan app.Item), opened: waker.New(), lines: map[string]*systray.MenuItem{},
+		wake: waker.New(), closed: make(chan struct{})}
 	go t.deliver()
 	return t
 }
@@ -54,10 +55,7 @@ func (t *Tray) Ready() {
 			select {
 			case <-systray.TrayOpenedCh:
 				t.readTill.Store(time.Now().Add(reads).UnixNano())
-				select {
-				case t.opened <- struct{}{}:
-				default:
-				}
+				t.opened.Wake()
 			case <-t.closed:
 				return
 			}
@@ -208,10 +206,7 @@ func (t *Tray) listen(id string, clicked <-chan struct{}) {
 			t.redraw()
 		}
 		t.mu.Unlock()
-		select {
-		case t.wake <- struct{}{}:
-		default:
-		}
+		t.wake.Wake()
 	}
 }
 
@@ -239,4 +234,19 @@ func (t *Tray) deliver() {
 			return
 		}
 	}
+}
+
+// Loop runs the system's loop with the picture in it until Quit; ready is called
+// once it runs.
+func Loop(ready func()) { systray.Run(ready, nil) }
+
+// Quit ends the loop.
+func Quit() { systray.Quit() }
+
+// External readies the picture for a loop that somebody else runs; ready is
+// called once the picture is there. What it gives is to be called on the main
+// thread when that loop has begun.
+func External(ready func()) (start func()) {
+	start, _ = systray.RunWithExternalLoop(ready, nil)
+	return start
 }

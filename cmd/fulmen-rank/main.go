@@ -7,9 +7,7 @@ import (
 	"os"
 	"runtime/debug"
 
-	"fulmen/cmd/fulmen-rank/internal/blas"
-	"fulmen/cmd/fulmen-rank/internal/life"
-	"fulmen/cmd/fulmen-rank/internal/report"
+	"fulmen/cmd/fulmen-rank/internal/machine"
 	"fulmen/daemon/api/worker"
 	"fulmen/mlxbridge"
 )
@@ -20,7 +18,7 @@ func main() {
 	debug.SetTraceback("crash")
 	// Not with os.Exit or a return: C++ destructors must not run while MLX's
 	// own threads may.
-	life.Exit(work(os.Args[1:]))
+	exit(work(os.Args[1:]))
 }
 
 // work does what the command line says and gives the exit status: 0, 1 where
@@ -33,14 +31,14 @@ func work(args []string) int {
 	if err == nil {
 		// From here on the program may start again in its own place, so
 		// nothing is reported before.
-		if problem := blas.Prefer(); problem != nil {
+		if problem := machine.PreferBLAS(); problem != nil {
 			fmt.Fprintf(os.Stderr, "fulmen-rank: MLX keeps its own BLAS: %v\n", problem)
 		}
 	}
-	reporter := report.New(request.command, request.toOutput)
+	reporter := newReporter(request.command, request.toOutput)
 	if err == nil {
 		var result any
-		err = life.Do(context.Background(), request.deadline, reporter.Stage, func(ctx context.Context) error {
+		err = supervise(context.Background(), request.deadline, reporter.Stage, func(ctx context.Context) error {
 			var err error
 			result, err = request.run(ctx, reporter)
 			return err

@@ -13,7 +13,6 @@ import (
 	"fulmen/cmd/fulmen-rank/internal/collective"
 	"fulmen/cmd/fulmen-rank/internal/gpu"
 	"fulmen/cmd/fulmen-rank/internal/machine"
-	"fulmen/cmd/fulmen-rank/internal/report"
 	"fulmen/daemon/api/worker"
 	"fulmen/mlxbridge"
 )
@@ -28,7 +27,7 @@ type request struct {
 	// toOutput has messages go to standard output where there is no descriptor 3.
 	toOutput bool
 	// run does it and gives the result.
-	run func(ctx context.Context, tell *report.Reporter) (any, error)
+	run func(ctx context.Context, tell *Reporter) (any, error)
 }
 
 const usage = `fulmen-rank does one thing with MLX and ends.
@@ -60,7 +59,7 @@ func parse(args []string) (request, error) {
 	check := func() error { return nil }
 	switch r.command {
 	case worker.CommandInfo:
-		r.run = func(context.Context, *report.Reporter) (any, error) { return machine.Info() }
+		r.run = func(context.Context, *Reporter) (any, error) { return machine.Info() }
 	case worker.CommandGPU:
 		check = r.gpu(flags)
 	case worker.CommandHello, worker.CommandAllReduce, worker.CommandSendRecv:
@@ -91,7 +90,7 @@ func parse(args []string) (request, error) {
 func (r *request) gpu(flags *flag.FlagSet) (check func() error) {
 	total := flags.Duration("time", 10*time.Second, "how long to measure, about")
 	kind := flags.String("device", "", "gpu or cpu; MLX's own choice where not given")
-	r.run = func(ctx context.Context, tell *report.Reporter) (any, error) {
+	r.run = func(ctx context.Context, tell *Reporter) (any, error) {
 		device, err := choose(*kind)
 		if err != nil {
 			return nil, err
@@ -141,7 +140,7 @@ func (r *request) group(flags *flag.FlagSet) (check func() error) {
 	flags.Uint64Var(&o.MaxBytes, "max-bytes", 64<<20, "the largest message; sizes double up to it")
 	flags.DurationVar(&o.PerSize, "per-size", 500*time.Millisecond, "how long to time each size, about")
 	wait := flags.Duration("wait", time.Minute, "how long to wait for the other ranks")
-	r.run = func(ctx context.Context, tell *report.Reporter) (any, error) {
+	r.run = func(ctx context.Context, tell *Reporter) (any, error) {
 		tell.Progress("waiting for the other ranks", 0)
 		g, err := collective.Join(ctx, o.Backend, *wait, least)
 		if err != nil {

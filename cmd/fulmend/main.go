@@ -5,13 +5,17 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
+	"syscall"
 
 	"fulmen"
+	"fulmen/daemon"
 	"fulmen/daemon/api"
 	_ "fulmen/daemon/early" // fulmend shim and fulmend look
 )
@@ -88,4 +92,40 @@ func statusOf(err error) int {
 		return api.ExitUsage
 	}
 	return api.ExitFailed
+}
+
+// runPack is the process that reads a folder for another node. People do not call it.
+func runPack(args []string) int { return runEnd("pack", daemon.Pack, args) }
+
+// runUnpack is the process that writes a folder from another node. People do not call it.
+func runUnpack(args []string) int { return runEnd("unpack", daemon.Unpack, args) }
+
+func runEnd(name string, run func(in io.Reader, out io.Writer) error, args []string) int {
+	if len(args) != 0 {
+		fmt.Fprintf(os.Stderr, "fulmend %s: it takes no arguments\n", name)
+		return api.ExitUsage
+	}
+	if err := run(os.Stdin, os.Stdout); err != nil {
+		explain(os.Stderr, err)
+		return api.ExitFailed
+	}
+	return api.ExitOK
+}
+
+// runUninstall lists or removes what Fulmen has left on this machine, for fulmen
+// uninstall, which asks before.
+func runUninstall(args []string, out io.Writer) int {
+	flags := flag.NewFlagSet("fulmend uninstall", flag.ContinueOnError)
+	remove := flags.Bool("remove", false, "take it away; without this it is only listed")
+	deleteOutput := flags.Bool("delete-output", false, "also what jobs have printed")
+	if status := parse(flags, args); status >= 0 {
+		return status
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := daemon.Uninstall(ctx, *remove, *deleteOutput, out); err != nil {
+		explain(os.Stderr, err)
+		return statusOf(err)
+	}
+	return api.ExitOK
 }

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"unicode/utf8"
 
@@ -149,4 +150,53 @@ func hasLoose(raw []byte) bool {
 // isKindName reports whether s is a lower-case word or several joined by single dashes.
 func isKindName(s string) bool {
 	return isSnakeCase(string(bytes.ReplaceAll([]byte(s), []byte("-"), []byte("_")))) && !bytes.ContainsRune([]byte(s), '_')
+}
+
+// Key says which document: the latest version under a key replaces the others.
+type Key struct {
+	// Node is the only writer.
+	Node NodeID `json:"node"`
+	// Kind says what it is about.
+	Kind Kind `json:"kind"`
+	// Name tells the node's documents of one kind apart.
+	Name string `json:"name"`
+}
+
+// Compare orders by node, kind and name.
+func (k Key) Compare(o Key) int {
+	return cmp.Or(cmp.Compare(k.Node, o.Node), cmp.Compare(k.Kind, o.Kind), cmp.Compare(k.Name, o.Name))
+}
+
+// String is for logs.
+func (k Key) String() string { return string(k.Node) + " " + string(k.Kind) + " " + k.Name }
+
+// KeyVersion names one version of one document.
+type KeyVersion struct {
+	Key
+	Version
+}
+
+// MaxCounter bounds Inc and Seq: the largest whole number that every JSON
+// reader keeps exactly.
+const MaxCounter = 1<<53 - 1
+
+// Version orders the documents of one node. Seq is one counter per node, over
+// all its documents. Inc, the incarnation, goes up when the counter may have
+// been lost: after state was lost, on joining a cluster, and when a node meets
+// a document of its own that is newer than it knows.
+type Version struct {
+	// Inc is the incarnation, from 1.
+	Inc uint64 `json:"inc"`
+	// Seq is the sequence number within the incarnation, from 1.
+	Seq uint64 `json:"seq"`
+}
+
+// Compare orders by incarnation, then by sequence: -1, 0 or +1.
+func (v Version) Compare(o Version) int {
+	return cmp.Or(cmp.Compare(v.Inc, o.Inc), cmp.Compare(v.Seq, o.Seq))
+}
+
+// Valid reports whether both counters are in range.
+func (v Version) Valid() bool {
+	return v.Inc >= 1 && v.Inc <= MaxCounter && v.Seq >= 1 && v.Seq <= MaxCounter
 }

@@ -211,3 +211,70 @@ type PeerUnwatch struct {
 	// Sub names the subscription.
 	Sub Subscription `json:"sub"`
 }
+
+// PeerProbeParams is one step of a test of a cable over RDMA, asked of the end
+// that does not measure. The steps of one test come in order.
+type PeerProbeParams struct {
+	// Step is what to do.
+	Step PeerProbeStep `json:"step"`
+	// Measurement tells this test from others, and holds what it needs.
+	Measurement MeasureID `json:"measurement"`
+	// Attempt tells the tries of one measurement apart, from 1.
+	Attempt int `json:"attempt"`
+	// Link is the cable.
+	Link LinkID `json:"link"`
+	// Devices is JACCL's matrix of both ends' devices; to run only.
+	Devices [][][]string `json:"devices,omitempty"`
+}
+
+// PeerProbeResult is what a step gave.
+type PeerProbeResult struct {
+	// Device is the RDMA device of the end that was asked; of hold only.
+	Device string `json:"device,omitempty"`
+}
+
+// PeerProbeStep is what one end asks the other to do.
+type PeerProbeStep string
+
+const (
+	// ProbeHold takes what the test needs there, or says why it cannot be had now.
+	ProbeHold PeerProbeStep = "hold"
+	// ProbeRun runs rank 1 there; the answer comes with its end.
+	ProbeRun PeerProbeStep = "run"
+	// ProbeRelease ends what runs and gives everything back.
+	ProbeRelease PeerProbeStep = "release"
+)
+
+// Values lists the steps, in order.
+func (PeerProbeStep) Values() []string { return words(ProbeHold, ProbeRun, ProbeRelease) }
+
+// Valid reports whether the step belongs to this version.
+func (s PeerProbeStep) Valid() bool { return known(s) }
+
+// PeerProfileParams is a wish that the node measure something of its own, or the
+// question how far that is.
+type PeerProfileParams struct {
+	// Measurement tells this wish from others; the same again is the same wish.
+	Measurement MeasureID `json:"measurement"`
+	// Document is the profile to fill: the node's GPU, or a path of its own.
+	Document Key `json:"document"`
+	// By is who wants it; absent where the calling node does.
+	By Principal `json:"by,omitzero"`
+	// MaxAgeS accepts an earlier result that is not older; 0 = measure now.
+	MaxAgeS float64 `json:"max_age_s,omitempty"`
+	// N is the last answer's; 0 = none yet.
+	N uint64 `json:"n,omitempty"`
+	// WaitS is how long to wait for another than that.
+	WaitS float64 `json:"wait_s,omitempty"`
+	// Cancel ends the wish.
+	Cancel bool `json:"cancel,omitempty"`
+}
+
+// PeerProfileResult is how far a measurement is. A wish that nobody asks about
+// any more is cancelled after a while.
+type PeerProfileResult struct {
+	// Item is the measurement's subject.
+	Item MeasureItem `json:"item"`
+	// N grows with every change of it.
+	N uint64 `json:"n"`
+}

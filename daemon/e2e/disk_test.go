@@ -13,14 +13,14 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
-	"fulmen/daemon/internal/home/hometest"
+	"fulmen/native/nativetest"
 )
 
 // A disk that fills up while the daemon runs: what cannot be kept is refused in
 // plain words, the rest goes on, and so does everything once there is room.
 func TestFullDisk(t *testing.T) {
 	is := is.New(t)
-	folder := hometest.SmallDisk(t, 1<<20)
+	folder := nativetest.SmallDisk(t, 1<<20)
 	is.NoErr(os.WriteFile(filepath.Join(folder, api.ConfigFile), []byte("[api]\nport = 0\n"), 0o600))
 	r := start(t, folder)
 	c := r.dial()
@@ -56,8 +56,8 @@ func TestFullDisk(t *testing.T) {
 
 func TestReadOnlyFolder(t *testing.T) {
 	is := is.New(t)
-	folder := hometest.SmallDisk(t, 1<<20)
-	hometest.MakeReadOnly(t, folder)
+	folder := nativetest.SmallDisk(t, 1<<20)
+	nativetest.MakeReadOnly(t, folder)
 	_, err := tryStart(t, folder)
 	is.True(errors.Is(err, api.ReasonStateReadOnly))
 }

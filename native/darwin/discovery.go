@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"fulmen/native"
+	"fulmen/native/waker"
 )
 
 // discovery is DNS-SD through the system's responder. Each announcement and each
@@ -101,7 +102,7 @@ type session struct {
 	mu        sync.Mutex // around every call of responder and work
 	responder responder  // changed by read alone
 	deaf      func() error
-	changed   chan struct{}
+	changed   waker.Waker
 	ctx       context.Context // until end
 	cancel    context.CancelFunc
 	running   sync.WaitGroup
@@ -117,7 +118,7 @@ func (d *discovery) begin(ctx context.Context, w work) (*session, error) {
 	if err != nil {
 		return nil, native.Unsupported(native.FeatureDiscovery, whyNot(err))
 	}
-	s := &session{discovery: d, responder: r, work: w, changed: make(chan struct{}, 1), deaf: func() error { return nil }}
+	s := &session{discovery: d, responder: r, work: w, changed: waker.New(), deaf: func() error { return nil }}
 	s.ctx, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	// Without hints the interfaces are those of now.
 	if deaf, err := d.machine.ears.listen(listener{hint: s.heard}); err == nil {
@@ -144,10 +145,7 @@ func (s *session) heard(h native.Hint) {
 	if h.Area != native.AreaNetwork {
 		return
 	}
-	select {
-	case s.changed <- struct{}{}:
-	default:
-	}
+	s.changed.Wake()
 }
 
 // look tells the work which interfaces there are.
@@ -262,4 +260,42 @@ func (d *discovery) close() error {
 		err = errors.Join(err, s.end())
 	}
 	return err
+}
+
+// responder is a connection to the system's DNS-SD. Its methods are called one at
+// a time; what it tells comes in process, and is kept until process has returned.
+type responder interface {
+	// register, browse, resolve and addresses begin an operation, whose events
+	// carry the token, until end. An index of 0 is every interface.
+	register(token int64, index int, instance, serviceType string, port int, txt []byte) error
+	browse(token int64, index int, serviceType string) error
+	resolve(token int64, index int, instance, serviceType, domain string) error
+	addresses(token int64, index int, host string) error
+	end(token int64)
+	// wait returns nil when process has something to do, and an error once the
+	// connection is closed. It alone may run beside the others.
+	wait() error
+	process() ([]found, error)
+	close() error
+}
+
+// What is found, as dnssd.h numbers it.
+const (
+	foundRegistered = iota
+	foundInstance
+	foundResolved
+	foundAddress
+)
+
+// found is one event of an operation.
+type found struct {
+	token  int64
+	kind   int
+	added  bool // else removed
+	index  int
+	failed int // the responder's error, 0 for none
+	// text is an instance's name, or a host's; domain an instance's.
+	text, domain string
+	port         int
+	data         []byte // a TXT record, or an address
 }

@@ -10,13 +10,16 @@ package darwin
 #include "bridge.h"
 #include "buffer.h"
 #include "meters.h"
+#include "rdma.h"
 #include "registry.h"
 #include "store.h"
 */
 import "C"
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"math"
 	"strings"
 	"unsafe"
@@ -193,3 +196,50 @@ func (f systemFrameworks) assert(reason string) (release func() error, err error
 
 var _ frameworks = systemFrameworks{}
 var _ native.Power = (*power)(nil)
+
+// newSystemMachine is a machine whose facts C reads. Root may change its network.
+func newSystemMachine(f systemFrameworks, root bool, m *machine) *machine {
+	f.gauges = &gauges{}
+	m.frameworks, m.meters = f, f
+	if m.verbs == nil {
+		m.verbs = f
+	}
+	m.connect = f.connect
+	m.actions = &actions{machine: m, editor: f, root: root}
+	return newMachine(m, f.open)
+}
+
+// systemPlatform is the machine as a platform, as far as C reaches.
+func (m *machine) systemPlatform() native.Platform {
+	f := m.frameworks.(systemFrameworks)
+	return m.platform(f.assert, f.closeGauges)
+}
+
+// Devices lists the RDMA devices.
+func (f systemFrameworks) Devices() ([]any, error) {
+	b, err := f.askVerbs()
+	if err != nil {
+		return nil, err
+	}
+	return decodeAs[[]any](b)
+}
+
+// Last asks: what it costs is this process's own.
+func (f systemFrameworks) Last() ([]any, error) { return f.Devices() }
+
+func (f systemFrameworks) askVerbs() ([]byte, error) {
+	return f.read("librdma", func(b *C.fulmen_buffer) C.int { return C.fulmen_rdma_read(b) })
+}
+
+// answerVerbs is what a child does: it asks and writes the answer for who has started it.
+func (f systemFrameworks) answerVerbs(out io.Writer) error {
+	b, err := f.askVerbs()
+	text := append([]byte(verbsAnswered), b...)
+	if failed, ok := errors.AsType[*frameworkError](err); ok {
+		text = fmt.Appendf(nil, verbsFailed+"%d", failed.result)
+	} else if err != nil {
+		return err
+	}
+	_, err = out.Write(text)
+	return err
+}

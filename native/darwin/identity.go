@@ -2,6 +2,7 @@ package darwin
 
 import (
 	"encoding/binary"
+	"slices"
 	"strings"
 	"time"
 
@@ -114,4 +115,10 @@ func booted(s sysctl, id *native.Identity) {
 func shortName(name string) string {
 	short, _, _ := strings.Cut(name, ".")
 	return short
+}
+
+// isStudio reports whether a model is a Mac Studio, whose back is known: the
+// Ethernet socket is right of the receptacles.
+func isStudio(model string) bool {
+	return slices.Contains([]string{"Mac13,1", "Mac13,2", "Mac14,13", "Mac14,14", "Mac15,14", "Mac16,9"}, model)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fulmen/native"
+	"fulmen/native/procsockets"
 )
 
 // platformName is what snapshots of this platform carry.
@@ -198,4 +199,33 @@ func (m *machine) Watch(hint func(native.Hint)) (func() error, error) {
 		end()
 		return stop()
 	}), nil
+}
+
+// Options says what New cannot find out. The zero value is this Mac.
+type Options struct {
+	// Units is the folder of the records of supervised units and of their
+	// property lists, private to one daemon: a daemon removes units that it finds
+	// there and does not know. Empty is /var/run/fulmen/units for root, else
+	// Library/Caches/Fulmen/units in the account's home.
+	Units string
+	// Verbs are the arguments with which this program is a child that calls [AnswerVerbs];
+	// none: the library is asked in this process.
+	Verbs []string
+}
+
+// platform puts the machine's parts together. assert holds idle sleep off; what a
+// build lacks is nil, and refuses.
+func (m *machine) platform(assert func(reason string) (release func() error, err error), closers ...func() error) native.Platform {
+	p := &power{machine: m, assert: assert}
+	out := native.Platform{Name: platformName, Clock: m.clock, Facts: m, Power: p, Processes: procsockets.Processes{}, Closers: []func() error{p.close}}
+	if m.actions != nil {
+		out.Network = m.actions
+	}
+	if m.connect != nil {
+		d := &discovery{machine: m, connect: m.connect, sessions: map[*session]bool{}, own: map[string]int{}}
+		out.Discovery = d
+		out.Closers = append(out.Closers, d.close)
+	}
+	out.Closers = append(append(out.Closers, m.close), closers...)
+	return out
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fulmen/native"
+	"fulmen/native/waker"
 )
 
 const (
@@ -27,9 +28,9 @@ type engine struct {
 	sockets map[string][]*mdnsSocket
 	packets chan heardPacket
 	calls   chan func()
-	changed chan struct{} // interfaces may have
-	settled chan struct{} // and no more of it for a while
-	wake    chan struct{} // something is due
+	changed waker.Waker // interfaces may have
+	settled waker.Waker // and no more of it for a while
+	wake    waker.Waker // something is due
 	end     chan struct{}
 	done    chan struct{}
 	watch   *watch
@@ -50,26 +51,18 @@ func startEngine(m *machine) (*engine, error) {
 	e := &engine{
 		machine: m, core: mdns{random: rand.Float64}, sockets: map[string][]*mdnsSocket{},
 		packets: make(chan heardPacket), calls: make(chan func()),
-		changed: make(chan struct{}, 1), settled: make(chan struct{}, 1), wake: make(chan struct{}, 1),
+		changed: waker.New(), settled: waker.New(), wake: waker.New(),
 		end: make(chan struct{}), done: make(chan struct{}),
 	}
 	e.watch = &watch{
 		machine: m, listeners: opened, areas: [][]native.Area{{native.AreaNetwork}},
-		hint: func(native.Hint) { signal(e.changed) },
+		hint: func(native.Hint) { e.changed.Wake() },
 	}
 	if err := e.watch.begin(); err != nil {
 		return nil, err
 	}
 	go e.run()
 	return e, nil
-}
-
-// signal notes that something happened; twice is once.
-func signal(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
 }
 
 // call runs f between two steps; false = the engine has ended.
@@ -97,7 +90,7 @@ func (e *engine) run() {
 			timer.Stop()
 		}
 		if next > 0 {
-			timer = clock.AfterFunc(next-clock.Boot(), func() { signal(e.wake) })
+			timer = clock.AfterFunc(next-clock.Boot(), e.wake.Wake)
 		}
 		select {
 		case <-e.end:
@@ -115,7 +108,7 @@ func (e *engine) run() {
 		case <-e.wake:
 		case <-e.changed:
 			if settle == nil {
-				settle = clock.AfterFunc(settleTime, func() { signal(e.settled) })
+				settle = clock.AfterFunc(settleTime, e.settled.Wake)
 			}
 		case <-e.settled:
 			settle = nil

@@ -8,3 +8,7 @@ import "fulmen/native"
 func New(Options) (native.Platform, error) {
 	return native.Platform{}, native.Unsupported(native.FactsFeature(native.AreaIdentity), native.ReasonNoPlatform.With("this is not Linux"))
 }
+
+func (m *machine) canDiscover(c native.Capabilities) {
+	c.No(native.ReasonNoPlatform, native.FeatureDiscovery)
+}

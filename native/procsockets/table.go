@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"net/netip"
 	"strconv"
+
+	"fulmen/native"
 )
 
 // row is one socket of the kernel's table.
@@ -97,3 +99,8 @@ func inGroup(stat []byte, group int) bool {
 	number := strconv.Itoa(group)
 	return len(fields) > 3 && (string(fields[2]) == number || string(fields[3]) == number)
 }
+
+// Processes are those of this machine. The zero value is ready.
+type Processes struct{}
+
+var _ native.Processes = Processes{}

@@ -1,14 +1,17 @@
 package unitrecord
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"fulmen/native"
 	"fulmen/native/atomicfile"
@@ -186,4 +189,18 @@ func (s Store) Remove(l string) error {
 		return native.ErrNotFound
 	}
 	return err
+}
+
+// Attach connects to the socket of a unit. [native.ErrNotFound] when the label
+// has no record or nothing listens there.
+func (s Store) Attach(ctx context.Context, l string) (net.Conn, error) {
+	r, err := s.Get(l)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", r.Socket)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) {
+		return nil, errors.Join(native.ErrNotFound, err)
+	}
+	return conn, err
 }

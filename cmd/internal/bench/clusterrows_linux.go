@@ -7,7 +7,6 @@ import (
 
 	"github.com/vishvananda/netlink"
 
-	"fulmen/cmd/internal/bench/stats"
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
 )
@@ -103,8 +102,8 @@ func (b *run) factRows(c *cluster, within time.Duration) error {
 	}, func() []Row {
 		method := fmt.Sprintf("changes of an interface, in a cluster of %d on this machine", len(c.members))
 		return []Row{
-			newRow("change to a client of another node, p50", stats.Quantile(times, 0.5), "ms", Lower, new(2.0), "", method),
-			newRow("change to a client of another node, p99", stats.Quantile(times, 0.99), "ms", Lower, new(15.0), "", method),
+			newRow("change to a client of another node, p50", Quantile(times, 0.5), "ms", Lower, new(2.0), "", method),
+			newRow("change to a client of another node, p99", Quantile(times, 0.99), "ms", Lower, new(15.0), "", method),
 		}
 	})
 }
@@ -188,7 +187,7 @@ func (b *run) idleCluster(c *cluster, goal clusterGoal, within time.Duration) er
 			if m.goal > 0 {
 				wanted = &m.goal
 			}
-			rows = append(rows, newRow(fmt.Sprintf("idle daemon in a cluster of %d, %s", goal.size, m.name), stats.Every(values), m.unit, Lower, wanted, "",
+			rows = append(rows, newRow(fmt.Sprintf("idle daemon in a cluster of %d, %s", goal.size, m.name), Every(values), m.unit, Lower, wanted, "",
 				fmt.Sprintf("/proc and the interface over %v, nobody watches", took.Round(time.Second))))
 		}
 		return rows

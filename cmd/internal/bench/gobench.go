@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"fulmen/cmd/internal/bench/stats"
 )
 
 // goBench is a benchmark of a package, and what it reports.
@@ -74,7 +72,7 @@ func (b *run) goBench(g goBench, within time.Duration) error {
 				rows = append(rows, m.row(m, g.method, values[m.unit]))
 				continue
 			}
-			rows = append(rows, newRow(m.name, stats.Median(values[m.unit]), m.shown, m.better, m.goal, m.against, g.method))
+			rows = append(rows, newRow(m.name, Median(values[m.unit]), m.shown, m.better, m.goal, m.against, g.method))
 		}
 		return rows
 	})

@@ -10,12 +10,10 @@ import (
 	"time"
 
 	"github.com/matryer/is"
-
-	"fulmen/cmd/internal/bench/stats"
 )
 
 // found is a row of a group that measured something.
-func found(name string) Row { return newRow(name, stats.Exactly(1), "", Lower, nil, "", "") }
+func found(name string) Row { return newRow(name, Exactly(1), "", Lower, nil, "", "") }
 
 // A group that fails, panics, takes too long or never ends costs no other its rows, nor itself those that it had.
 func TestGroupsFailAlone(t *testing.T) {
@@ -79,7 +77,7 @@ func sampled(t *testing.T, b *run, within time.Duration, value func(n int) float
 	err := b.sample("x", least, within, func(n int) error {
 		values = append(values, value(n))
 		return b.wait(time.Second)
-	}, func() []Row { return []Row{newRow("x", stats.Median(values), "", Lower, new(10.0), "", "")} })
+	}, func() []Row { return []Row{newRow("x", Median(values), "", Lower, new(10.0), "", "")} })
 	is.New(t).NoErr(err)
 	return b.rows, len(values)
 }

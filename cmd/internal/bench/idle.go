@@ -12,7 +12,6 @@ import (
 	"syscall"
 	"time"
 
-	"fulmen/cmd/internal/bench/stats"
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
 )
@@ -60,7 +59,7 @@ func (b *run) idle(folder string) error {
 	}
 	took := time.Since(began)
 	add := func(name string, value float64, unit string, goal float64) {
-		row := newRow(name, stats.Exactly(value), unit, Lower, &goal, "", fmt.Sprintf("/proc over %v, nobody watches", took.Round(time.Second)))
+		row := newRow(name, Exactly(value), unit, Lower, &goal, "", fmt.Sprintf("/proc over %v, nobody watches", took.Round(time.Second)))
 		b.rows = append(b.rows, row)
 	}
 	add("idle daemon, CPU", (after.cpu-before.cpu).Seconds()/took.Seconds()*100, "% of a core", 0.05)
@@ -80,7 +79,7 @@ func (b *run) status(folder string) error {
 		times = append(times, took*1e3)
 		return err
 	}, func() []Row {
-		return []Row{newRow("fulmen status", stats.Median(times), "ms", Lower, new(30.0), "", "from the start of the program to its end")}
+		return []Row{newRow("fulmen status", Median(times), "ms", Lower, new(30.0), "", "from the start of the program to its end")}
 	})
 }
 
@@ -119,7 +118,7 @@ func (b *run) daemonStart(folder string) error {
 		stop()
 		return err
 	}, func() []Row {
-		return []Row{newRow("start of the daemon to name and memory at a client", stats.Median(times), "ms", Lower, new(300.0), "", "a client that tries every 5 ms")}
+		return []Row{newRow("start of the daemon to name and memory at a client", Median(times), "ms", Lower, new(300.0), "", "a client that tries every 5 ms")}
 	})
 }
 

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"fulmen/cmd/internal/bench/stats"
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
 	"fulmen/daemon/e2e/desk"
@@ -61,7 +60,7 @@ func (j *jacclBench) events(within time.Duration) error {
 		return nil
 	}, func() (rows []Row) {
 		for _, name := range names {
-			rows = append(rows, newRow(name+", until the ranks are signalled", stats.Median(took[name]), "ms", Lower, new(float64(eventGoalMs)), "", "two ranks over a cable"))
+			rows = append(rows, newRow(name+", until the ranks are signalled", Median(took[name]), "ms", Lower, new(float64(eventGoalMs)), "", "two ranks over a cable"))
 		}
 		return rows
 	})

@@ -17,7 +17,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"fulmen/cmd/internal/bench/stats"
 	"fulmen/daemon/e2e/desk"
 )
 
@@ -45,31 +44,15 @@ type jacclBench struct {
 
 // jacclRows measures what carrying side channels adds to a handshake of four ranks.
 func (b *run) jacclRows() error {
-	stage, err := desk.NewStage(".")
-	if err != nil {
-		stage.Close() // what was made before the error
-		if errors.Is(err, desk.ErrNobody) {
-			return errNotMeasured(err.Error())
+	return b.onMesh(func(stage *desk.Stage) error {
+		return errors.Join(b.link(stage), stage.Build(b.ctx, "fulmen/daemon/e2e/jaccl/standin", "fulmen/cmd/internal/bench/forward"))
+	}, func(_ context.Context, stage *desk.Stage, d *desk.Desk) error {
+		j := &jacclBench{b, stage, d, filepath.Join(stage.Bin, "standin"), filepath.Join(stage.Bin, "forward")}
+		if err := j.handshakes(b.left() * 3 / 5); err != nil {
+			return err
 		}
-		return err
-	}
-	defer stage.Close()
-	if err := errors.Join(b.link(stage), stage.Build(b.ctx, "fulmen/daemon/e2e/jaccl/standin", "fulmen/cmd/internal/bench/forward")); err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(b.ctx, deskDeadline)
-	defer cancel()
-	d, err := stage.Start(ctx, "mesh-4", []string{"studio-1", "studio-2", "studio-3", "studio-4"}, "")
-	if err != nil {
-		d.Close()
-		return err
-	}
-	defer d.Close()
-	j := &jacclBench{b, stage, d, filepath.Join(stage.Bin, "standin"), filepath.Join(stage.Bin, "forward")}
-	if err := j.handshakes(b.left() * 3 / 5); err != nil {
-		return err
-	}
-	return j.events(b.left())
+		return j.events(b.left())
+	})
 }
 
 // handshakes measures, in turn, one by Fulmen, one where all ranks connect to rank 0
@@ -101,10 +84,10 @@ func (j *jacclBench) handshakes(within time.Duration) error {
 		return nil
 	}, func() []Row {
 		return []Row{
-			newRow("what the relay adds to a handshake of four ranks", stats.Median(added), "ms", Lower, new(float64(jacclGoalMs)),
-				fmt.Sprintf("ranks that connect to rank 0 themselves, %.3g ms; by the daemons %.3g ms", stats.Median(direct).Value, stats.Median(relayed).Value),
+			newRow("what the relay adds to a handshake of four ranks", Median(added), "ms", Lower, new(float64(jacclGoalMs)),
+				fmt.Sprintf("ranks that connect to rank 0 themselves, %.3g ms; by the daemons %.3g ms", Median(direct).Value, Median(relayed).Value),
 				"pairs, from when all begin to when the last has joined"),
-			newRow("what bare forwarders add in the daemons' places", stats.Median(bare), "ms", Lower, nil,
+			newRow("what bare forwarders add in the daemons' places", Median(bare), "ms", Lower, nil,
 				"the same handshakes", "four processes of two copy loops a connection, without TLS, checks or documents"),
 		}
 	})

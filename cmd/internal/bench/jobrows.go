@@ -12,7 +12,6 @@ import (
 	"syscall"
 	"time"
 
-	"fulmen/cmd/internal/bench/stats"
 	"fulmen/daemon/api"
 	"fulmen/daemon/e2e/desk"
 )
@@ -84,8 +83,8 @@ func (j *jobBench) wallTime(name string, within time.Duration, isMeant bool, pro
 			if !isMeant {
 				goal = nil
 			}
-			rows = append(rows, newRow(name, stats.Median(stats.Ratios(times[0], times[i+1])), "ratio of times", Lower, goal,
-				fmt.Sprintf("%s, %.3g s; Fulmen %.3g s", against.name, stats.Median(times[i+1]).Value, stats.Median(times[0]).Value), "interleaved, the order rotates"))
+			rows = append(rows, newRow(name, Median(Ratios(times[0], times[i+1])), "ratio of times", Lower, goal,
+				fmt.Sprintf("%s, %.3g s; Fulmen %.3g s", against.name, Median(times[i+1]).Value, Median(times[0]).Value), "interleaved, the order rotates"))
 		}
 		return rows
 	})
@@ -152,7 +151,7 @@ func (j *jobBench) spawnTime(within time.Duration) error {
 		values = append(values, float64(time.Since(began))/1e6)
 		return errors.Join(err, j.over(ctx, id))
 	}, func() []Row {
-		return []Row{newRow("submit to four ranks that run", stats.Median(values), "ms", Lower, new(50.0), "", "at the client, p50; four daemons on one machine")}
+		return []Row{newRow("submit to four ranks that run", Median(values), "ms", Lower, new(50.0), "", "at the client, p50; four daemons on one machine")}
 	})
 }
 
@@ -172,8 +171,8 @@ func (j *jobBench) signalTime(within time.Duration) error {
 		return err
 	}, func() []Row {
 		return []Row{
-			newRow("a rank ends, the last other one is signalled, p99", stats.Quantile(values, 0.99), "ms", Lower, new(100.0), "", "four ranks"),
-			newRow("a rank ends, the last other one is signalled, p50", stats.Median(values), "ms", Lower, nil, "", "four ranks"),
+			newRow("a rank ends, the last other one is signalled, p99", Quantile(values, 0.99), "ms", Lower, new(100.0), "", "four ranks"),
+			newRow("a rank ends, the last other one is signalled, p50", Median(values), "ms", Lower, nil, "", "four ranks"),
 		}
 	})
 }
@@ -222,7 +221,7 @@ func (j *jobBench) lossTime(within time.Duration) error {
 		values = append(values, took)
 		return err
 	}, func() []Row {
-		return []Row{newRow("a node is lost, the others are ended", stats.Median(values), "ms", Lower, new(3000.0), "", "its daemon is stopped")}
+		return []Row{newRow("a node is lost, the others are ended", Median(values), "ms", Lower, new(3000.0), "", "its daemon is stopped")}
 	})
 }
 
@@ -279,9 +278,9 @@ func (j *jobBench) logRate(within time.Duration) error {
 		return err
 	}, func() []Row {
 		return []Row{
-			newRow("a gigabyte of output", stats.Median(stats.Ratios(ours, theirs)), "ratio of times", Lower, new(1.05),
-				fmt.Sprintf("program | cat > file, %.3g s", stats.Median(theirs).Value), "interleaved"),
-			newRow("output of a rank", stats.Median(rates), "MB/s", Higher, new(200.0), "", "a Python program that prints a gigabyte"),
+			newRow("a gigabyte of output", Median(Ratios(ours, theirs)), "ratio of times", Lower, new(1.05),
+				fmt.Sprintf("program | cat > file, %.3g s", Median(theirs).Value), "interleaved"),
+			newRow("output of a rank", Median(rates), "MB/s", Higher, new(200.0), "", "a Python program that prints a gigabyte"),
 		}
 	})
 }

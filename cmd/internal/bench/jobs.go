@@ -29,6 +29,17 @@ type jobBench struct {
 
 // jobRows measures jobs: real programs, over daemons that share this machine.
 func (b *run) jobRows() error {
+	return b.onMesh(func(stage *desk.Stage) error {
+		if stage.WhyNoPython != "" {
+			return errNotMeasured(stage.WhyNoPython)
+		}
+		return b.link(stage)
+	}, b.jobsOn)
+}
+
+// onMesh gives work four daemons of a simulated desk, once what they need is on the
+// stage. The context bounds the start of work.
+func (b *run) onMesh(prepare func(*desk.Stage) error, work func(context.Context, *desk.Stage, *desk.Desk) error) error {
 	stage, err := desk.NewStage(".")
 	if err != nil {
 		stage.Close() // what was made before the error
@@ -38,10 +49,7 @@ func (b *run) jobRows() error {
 		return err
 	}
 	defer stage.Close()
-	if stage.WhyNoPython != "" {
-		return errNotMeasured(stage.WhyNoPython)
-	}
-	if err := b.link(stage); err != nil {
+	if err := prepare(stage); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(b.ctx, deskDeadline)
@@ -52,6 +60,10 @@ func (b *run) jobRows() error {
 		return err
 	}
 	defer d.Close()
+	return work(ctx, stage, d)
+}
+
+func (b *run) jobsOn(ctx context.Context, stage *desk.Stage, d *desk.Desk) error {
 	j := &jobBench{b, stage, d}
 	if err := j.vouch(ctx); err != nil {
 		return err

@@ -3,8 +3,10 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
+	"time"
 
-	"fulmen/cmd/internal/bench/stats"
+	"fulmen/daemon/api"
 )
 
 // lifecycle measures how the worker starts and ends.
@@ -31,9 +33,31 @@ func (b *run) lifecycle() error {
 		return nil
 	}, func() (rows []Row) {
 		if compares {
-			rows = append(rows, newRow("start of the worker to its answer to info", stats.Median(stats.Ratios(starts, pythons)), "ratio of times", Lower, nil,
-				fmt.Sprintf("python3 -c 'import mlx.core', %.3g ms", stats.Median(pythons).Value*1e3), "interleaved pairs"))
+			rows = append(rows, newRow("start of the worker to its answer to info", Median(Ratios(starts, pythons)), "ratio of times", Lower, nil,
+				fmt.Sprintf("python3 -c 'import mlx.core', %.3g ms", Median(pythons).Value*1e3), "interleaved pairs"))
 		}
-		return append(rows, newRow("SIGTERM to the end of a computing worker", stats.Median(ends), "ms", Lower, new(1000.0), "", "a worker in a matrix product"))
+		return append(rows, newRow("SIGTERM to the end of a computing worker", Median(ends), "ms", Lower, new(1000.0), "", "a worker in a matrix product"))
 	})
+}
+
+// readyDeadline bounds the start of a daemon.
+const readyDeadline = 30 * time.Second
+
+// daemonRows measures the daemon.
+func (b *run) daemonRows() error {
+	folder, err := os.MkdirTemp("", "fulmen-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	if err := os.WriteFile(filepath.Join(folder, api.ConfigFile), []byte("[api]\nport = 0\n"), 0o600); err != nil {
+		return err
+	}
+	if err := b.daemonStart(folder); err != nil {
+		return err
+	}
+	if err := b.goBench(goBenches()["watchers"], b.left()/5); err != nil {
+		return err
+	}
+	return b.idle(folder)
 }

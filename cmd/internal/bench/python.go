@@ -3,8 +3,6 @@ package main
 import (
 	"fmt"
 	"os"
-
-	"fulmen/cmd/internal/bench/stats"
 )
 
 // comparison is an operation that mlxbridge and MLX Python both do.
@@ -70,8 +68,8 @@ func (b *run) againstPython() error {
 			c.count = 1
 		}
 		row := func(first, second []float64) []Row {
-			return []Row{newRow(c.name, stats.Median(stats.Ratios(first, second)), "ratio of times", Lower, c.goal,
-				fmt.Sprintf("MLX Python, %.3g us", stats.Median(second).Value*1e6),
+			return []Row{newRow(c.name, Median(Ratios(first, second)), "ratio of times", Lower, c.goal,
+				fmt.Sprintf("MLX Python, %.3g us", Median(second).Value*1e6),
 				fmt.Sprintf("interleaved pairs of %d operations, the same MLX and BLAS", c.count))}
 		}
 		if err := b.pairs(c.name, ours, theirs, c.operation, c.count, len(all)-i, row); err != nil {
@@ -100,7 +98,7 @@ func (b *run) blasGain() error {
 	}
 	defer without.close()
 	return b.pairs("OpenBLAS", without, with, "matmul1024", 1, 1, func(first, second []float64) []Row {
-		return []Row{newRow("OpenBLAS, matmul float32, n = 1024", stats.Median(stats.Ratios(first, second)), "times as fast", Higher, nil,
+		return []Row{newRow("OpenBLAS, matmul float32, n = 1024", Median(Ratios(first, second)), "times as fast", Higher, nil,
 			"the BLAS of MLX's wheel", "interleaved pairs of 1 operation")}
 	})
 }

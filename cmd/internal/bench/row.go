@@ -7,8 +7,6 @@ import (
 	"math"
 	"os"
 	"text/tabwriter"
-
-	"fulmen/cmd/internal/bench/stats"
 )
 
 // Better says which way a value is better.
@@ -72,7 +70,7 @@ type Row struct {
 }
 
 // newRow makes a row of an estimate.
-func newRow(name string, e stats.Estimate, unit string, better Better, goal *float64, against, method string) Row {
+func newRow(name string, e Estimate, unit string, better Better, goal *float64, against, method string) Row {
 	return Row{
 		Name: name, Value: Number(e.Value), Low: Number(e.Low), High: Number(e.High), Unit: unit, Goal: goal, Better: better,
 		Verdict: verdict(e.Low, e.High, better, goal), Against: against, Method: method + "; " + e.How,

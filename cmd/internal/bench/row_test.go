@@ -10,8 +10,6 @@ import (
 	"testing"
 
 	"github.com/matryer/is"
-
-	"fulmen/cmd/internal/bench/stats"
 )
 
 // What is known of a goal is what all of the interval says.
@@ -37,7 +35,7 @@ func TestVerdict(t *testing.T) {
 		{"no goal", 5, 6, Lower, nil, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			row := newRow("x", stats.Estimate{Low: test.low, High: test.high}, "ratio", test.better, test.goal, "", "")
+			row := newRow("x", Estimate{Low: test.low, High: test.high}, "ratio", test.better, test.goal, "", "")
 			is.New(t).Equal(row.Verdict, test.want)
 		})
 	}
@@ -46,8 +44,8 @@ func TestVerdict(t *testing.T) {
 func TestTableAndFile(t *testing.T) {
 	is := is.New(t)
 	rows := []Row{
-		newRow("small", stats.Estimate{Value: 0.95, Low: 0.92, High: 0.99, How: "median of 31, 95 % interval"}, "ratio", Lower, new(0.9), "MLX Python", "pairs"),
-		newRow("call", stats.Median([]float64{40, 41}), "ns", Lower, nil, "", "alone"),
+		newRow("small", Estimate{Value: 0.95, Low: 0.92, High: 0.99, How: "median of 31, 95 % interval"}, "ratio", Lower, new(0.9), "MLX Python", "pairs"),
+		newRow("call", Median([]float64{40, 41}), "ns", Lower, nil, "", "alone"),
 		{Name: "job", Value: unknown(), Low: unknown(), High: unknown(), Verdict: Failed, Why: "no daemon answers"},
 	}
 	var out bytes.Buffer

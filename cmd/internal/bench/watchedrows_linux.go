@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"fulmen/cmd/internal/bench/stats"
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
 )
@@ -96,7 +95,7 @@ func (b *run) watchedRows() error {
 		for i := range before {
 			values = append(values, (after[i].cpu-before[i].cpu).Seconds()/took.Seconds()*100)
 		}
-		return []Row{atMost(newRow(fmt.Sprintf("daemon in a cluster of %d whose links are looked at, CPU", size), stats.Every(values), "% of a core", Lower, new(0.5), "",
+		return []Row{atMost(newRow(fmt.Sprintf("daemon in a cluster of %d whose links are looked at, CPU", size), Every(values), "% of a core", Lower, new(0.5), "",
 			fmt.Sprintf("/proc over %v, every path measured again each %v", took.Round(time.Second), watchedTTL)))}
 	})
 }

@@ -223,7 +223,7 @@ func (t *Tree) files(context.Context) error {
 // /usr/local/bin in what is built next.
 func (t *Tree) InstallIn(applications, tools, links string) error {
 	return errors.Join(
-		t.change(t.folder, "app/mac/bundle.go", `applications = "/Applications"`, fmt.Sprintf("applications = %q", applications)),
+		t.change(t.folder, "app/mac/owner.go", `applications = "/Applications"`, fmt.Sprintf("applications = %q", applications)),
 		t.change(t.folder, "app/mac/install_darwin.go", `"/usr/bin/"`, fmt.Sprintf("%q", tools+"/"), `"/usr/local/bin/`, fmt.Sprintf("%q + \"/", links)),
 	)
 }

@@ -1,5 +1,10 @@
 package rules
 
+import (
+	"go/ast"
+	"path"
+)
+
 // layer is one rule about the imports of some packages. Patterns are import
 // paths; a pattern that ends in /... also covers what lies below. The words std
 // and external stand for the standard library and for other modules.
@@ -22,6 +27,10 @@ var owners = []string{"cluster", "facts", "grant", "health", "job", "profile", "
 // parts are the packages of the daemon that own no fact. Every folder of
 // daemon/internal is an owner or a part, so that a new one takes its place here.
 var parts = []string{"audit", "config", "doctor", "event", "gate", "home", "ledger", "lifecycle", "logs", "methods", "metrics", "peer", "placement", "proc", "server", "simulate", "storage", "store", "topology", "uninstall", "view"}
+
+// helpers serve everybody. They lie in native because native needs them too, and
+// know no platform.
+var helpers = []string{"fulmen/native/nearest", "fulmen/native/tomltext", "fulmen/native/waker"}
 
 // pure are the packages that hold rules and nothing else: no I/O, no clock, no
 // chance. A test of the same state gives the same answer on every machine.
@@ -79,13 +88,19 @@ func layers() []layer {
 			never:  []string{"fulmen/daemon/...", "fulmen/app/...", "fulmen/mlxbridge/...", "fulmen/cmd/..."},
 			reason: "a platform tells and does; it knows nothing of who asks",
 		}, {
+			from:   helpers,
+			only:   []string{"std", "external"},
+			never:  doing,
+			direct: true,
+			reason: "what serves everybody knows nobody, and does no I/O",
+		}, {
 			from:   []string{"fulmen/mlxbridge/..."},
 			never:  []string{"fulmen/daemon/...", "fulmen/app/...", "fulmen/native/...", "fulmen/cmd/..."},
 			reason: "the binding is of use without Fulmen",
 		}, {
 			from:   clients,
 			never:  []string{"fulmen/daemon/...", "fulmen/native/..."},
-			but:    public,
+			but:    append(public, helpers...),
 			reason: "clients are clients: a script with the public API can do all they can",
 		}, {
 			from:   []string{"fulmen/daemon/client/..."},
@@ -163,4 +178,34 @@ func layers() []layer {
 		})
 	}
 	return table
+}
+
+// clockFunctions are the functions of the package time that look at a clock or
+// wait for one. The rest of it is arithmetic.
+var clockFunctions = map[string]bool{
+	"Now": true, "Since": true, "Until": true, "Sleep": true, "After": true, "AfterFunc": true,
+	"Tick": true, "NewTimer": true, "NewTicker": true,
+}
+
+// checkPure refuses the use of a clock in packages that only compute; what they import is
+// checked with the layers.
+func checkPure(t *Tree) ([]Problem, error) {
+	all, err := t.sources()
+	if err != nil {
+		return nil, err
+	}
+	var out []Problem
+	for _, s := range all {
+		p := &goPackage{ImportPath: path.Join(module, path.Dir(s.name))}
+		if s.isTest() || !matches(clockless, p) {
+			continue
+		}
+		s.uses("time", clockFunctions, func(sel *ast.SelectorExpr) {
+			out = append(out, Problem{
+				File: s.name, Line: s.line(sel.Pos()), What: "time." + sel.Sel.Name + " in " + p.ImportPath + ", which only computes and takes no clock",
+				Remedy: "take the time as an argument",
+			})
+		})
+	}
+	return out, nil
 }

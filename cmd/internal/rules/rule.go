@@ -1,5 +1,7 @@
 package rules
 
+import "fmt"
+
 // Rule is one house rule with its reason.
 type Rule struct {
 	// Name is the name of the subtest that runs the rule.
@@ -39,4 +41,29 @@ func All() []Rule {
 		{"platforms", "a change made on Linux compiles on a Mac, and the other way round", checkPlatforms},
 		{"staticcheck", "known mistakes are found by tools, not by people", checkStaticcheck},
 	}
+}
+
+// Problem is one place where the repository breaks a rule.
+type Problem struct {
+	// File is slash-separated and relative to the module root; empty when the
+	// problem belongs to no file.
+	File string
+	// Line counts from 1; 0 stands for the whole file.
+	Line int
+	// What says what is wrong.
+	What string
+	// Remedy says what to do about it.
+	Remedy string
+}
+
+// String gives file:line: what is wrong (remedy: what to do).
+func (p Problem) String() string {
+	where := p.File
+	if where == "" {
+		where = "."
+	}
+	if p.Line > 0 {
+		where = fmt.Sprintf("%s:%d", where, p.Line)
+	}
+	return fmt.Sprintf("%s: %s (remedy: %s)", where, p.What, p.Remedy)
 }

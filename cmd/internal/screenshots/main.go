@@ -10,6 +10,10 @@ import (
 	"os/signal"
 	"path/filepath"
 	"time"
+
+	"fulmen/app"
+	"fulmen/app/tray"
+	"fulmen/assets/icons"
 )
 
 // within bounds all of it.
@@ -56,4 +60,25 @@ func alone(ctx context.Context, p picture, path string) error {
 		return err
 	}
 	return d.take(ctx, p, path)
+}
+
+// present shows the menu of a picture until ctx ends, as the app would.
+func present(ctx context.Context, name string) error {
+	for _, p := range pictures() {
+		if p.name != name {
+			continue
+		}
+		screen := tray.New(func(i app.Icon) []byte { return icons.Menu(string(i)) })
+		defer screen.Close()
+		tray.Loop(func() {
+			screen.Ready()
+			screen.Draw(app.Build(p.state))
+			go func() {
+				defer tray.Quit()
+				<-ctx.Done()
+			}()
+		})
+		return nil
+	}
+	return fmt.Errorf("there is no picture %s", name)
 }

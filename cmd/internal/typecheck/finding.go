@@ -3,7 +3,10 @@ package typecheck
 import (
 	"cmp"
 	"fmt"
+	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 )
 
 // Finding is one fault in the source.
@@ -32,4 +35,22 @@ func sorted(all []Finding) []Finding {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Text, b.Text))
 	})
 	return slices.Compact(all)
+}
+
+// placed makes a finding of a place as the go command writes it: file:line:column
+// with the file as seen from dir, or nothing.
+func placed(dir, at, text string) Finding {
+	parts := strings.Split(at, ":")
+	if len(parts) < 2 {
+		return Finding{Text: text}
+	}
+	line, err := strconv.Atoi(parts[1])
+	if err != nil {
+		return Finding{Text: strings.TrimSpace(at + ": " + text)}
+	}
+	file := parts[0]
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(dir, file)
+	}
+	return Finding{File: file, Line: line, Text: text}
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/ed25519"
 	"errors"
 	"maps"
+	"math/big"
 	"slices"
 
 	"fulmen/daemon/api"
@@ -127,3 +128,13 @@ func (h *history) heads() []EntryHash {
 	}
 	return slices.Sorted(maps.Keys(open))
 }
+
+// set is steps of one history, a bit each by their number.
+type set struct{ bits big.Int }
+
+func (s *set) add(e *step) { s.bits.SetBit(&s.bits, e.number, 1) }
+
+func (s *set) has(e *step) bool { return s.bits.Bit(e.number) == 1 }
+
+// join adds all of another set.
+func (s *set) join(other *set) { s.bits.Or(&s.bits, &other.bits) }

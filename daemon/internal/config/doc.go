@@ -3,7 +3,7 @@
 //
 // The file is TOML and read strictly. A key that is not known, or a value that
 // is not allowed, is an error with line and column that names the nearest key
-// (package text knows where things stand, package nearest what was meant).
+// (packages tomltext and nearest of native know where things stand and what was meant).
 //
 // [Live] keeps the configuration in force. A saved file is read at once, by
 // events of its folder. A change comes in two phases: every subscriber verifies

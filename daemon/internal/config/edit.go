@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/config/text"
+	"fulmen/native/tomltext"
 )
 
 // Change is a new value for a key.
@@ -52,7 +52,7 @@ func Edit(s string, changes []Change) (string, *Parsed, error) {
 // change may still come.
 func (f Field) edit(s string, value any) (string, error) {
 	values, problem := decode(s)
-	layout, err := text.Scan(s)
+	layout, err := tomltext.Scan(s)
 	if problem != nil || err != nil {
 		return "", f.unable()
 	}

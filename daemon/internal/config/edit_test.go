@@ -10,7 +10,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/config/text"
+	"fulmen/native/tomltext"
 )
 
 func TestEdit(t *testing.T) {
@@ -199,7 +199,7 @@ func FuzzEdit(f *testing.F) {
 // or two, but for those of the value that was replaced.
 func onlyInserted(t *testing.T, s, edited string, before *Parsed, key string) {
 	t.Helper()
-	span := text.Span{}
+	span := tomltext.Span{}
 	for _, e := range before.layout.Entries {
 		if nameOf(e.Path) == key {
 			span = e.Value

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"fulmen/daemon/internal/config/nearest"
+	"fulmen/native/nearest"
 )
 
 const (

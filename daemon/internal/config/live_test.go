@@ -14,7 +14,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/home/hometest"
+	"fulmen/native/nativetest"
 )
 
 // patience is how long an event may take before the test gives up on it.
@@ -267,7 +267,7 @@ func TestOpenRefuses(t *testing.T) {
 
 func TestSetOnFullDisk(t *testing.T) {
 	is := is.New(t)
-	disk := hometest.SmallDisk(t, 1<<14)
+	disk := nativetest.SmallDisk(t, 1<<14)
 	path := filepath.Join(disk, "config.toml")
 	write(t, path, "[times]\ngrace = \"3s\"\n")
 	l, err := Open(path, Options{})

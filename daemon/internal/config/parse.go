@@ -11,7 +11,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/config/text"
+	"fulmen/native/tomltext"
 )
 
 // MaxBytes is the largest configuration that is read.
@@ -25,7 +25,7 @@ type Parsed struct {
 	Set map[string]bool
 
 	values map[string]any // as the text has them, table in table
-	layout text.Layout
+	layout tomltext.Layout
 }
 
 // Parse reads a configuration. It is strict: any key that is not known and any
@@ -35,7 +35,7 @@ func Parse(s string) (*Parsed, error) {
 	if problem != nil {
 		return nil, &ParseError{[]Problem{*problem}}
 	}
-	layout, err := text.Scan(s)
+	layout, err := tomltext.Scan(s)
 	if err != nil {
 		return nil, &ParseError{[]Problem{{Reason: api.ReasonConfigInvalid, Message: "The text is written in a way that is not supported."}}}
 	}
@@ -55,32 +55,32 @@ func Parse(s string) (*Parsed, error) {
 
 // decode reads TOML, and says where it is none.
 func decode(s string) (values map[string]any, problem *Problem) {
-	broken := func(at text.Place, message string) (map[string]any, *Problem) {
+	broken := func(at tomltext.Place, message string) (map[string]any, *Problem) {
 		return nil, &Problem{Place: at, Reason: api.ReasonConfigInvalid, Message: message}
 	}
 	if len(s) > MaxBytes {
-		return broken(text.Place{}, fmt.Sprintf("The file has %d bytes, more than the %d that are read.", len(s), MaxBytes))
+		return broken(tomltext.Place{}, fmt.Sprintf("The file has %d bytes, more than the %d that are read.", len(s), MaxBytes))
 	}
 	if !utf8.ValidString(s) {
 		at := strings.IndexFunc(strings.ToValidUTF8(s, "\ufffd"), func(r rune) bool { return r == utf8.RuneError })
-		return broken(text.PlaceOf(s, at), "The file is not text in UTF-8.")
+		return broken(tomltext.PlaceOf(s, at), "The file is not text in UTF-8.")
 	}
-	if _, err := text.Scan(s); errors.Is(err, text.ErrTooDeep) {
-		return broken(text.Place{}, "Tables or lists are too deep inside each other.")
+	if _, err := tomltext.Scan(s); errors.Is(err, tomltext.ErrTooDeep) {
+		return broken(tomltext.Place{}, "Tables or lists are too deep inside each other.")
 	}
 	// The library panics with other values than its errors only through a defect.
 	defer func() {
 		if r := recover(); r != nil {
-			values, problem = broken(text.Place{}, "The text is no TOML.")
+			values, problem = broken(tomltext.Place{}, "The text is no TOML.")
 		}
 	}()
 	values = map[string]any{}
 	if _, err := toml.Decode(s, &values); err != nil {
-		at, message := text.Place{}, err.Error()
+		at, message := tomltext.Place{}, err.Error()
 		if p, ok := errors.AsType[toml.ParseError](err); ok {
-			at = text.PlaceOf(s, p.Position.Start)
+			at = tomltext.PlaceOf(s, p.Position.Start)
 			if p.Position.Line > 0 && at.Line != p.Position.Line {
-				at = text.Place{Line: p.Position.Line, Column: max(p.Position.Col, 1)}
+				at = tomltext.Place{Line: p.Position.Line, Column: max(p.Position.Col, 1)}
 			}
 			message = p.Message
 		}
@@ -156,7 +156,7 @@ func (r *reader) suggest(key string, table bool) string {
 func (r *reader) note(path []string, value bool, reason api.Reason, key, message string) {
 	p := Problem{Reason: reason, Key: key, Message: message}
 	if at, ok := r.find(path, value); ok {
-		p.Place = text.PlaceOf(r.text, at)
+		p.Place = tomltext.PlaceOf(r.text, at)
 	}
 	r.problems.add(p)
 }

@@ -5,13 +5,13 @@ import (
 	"slices"
 	"strings"
 
-	"fulmen/daemon/internal/config/text"
+	"fulmen/native/tomltext"
 )
 
 // placements are the texts that have the value for the path, the most natural
 // place first. Some of them may not be TOML, or mean something else: whoever
 // takes one reads it.
-func placements(s string, l text.Layout, path []string, value string) []string {
+func placements(s string, l tomltext.Layout, path []string, value string) []string {
 	for _, e := range l.Entries {
 		if slices.Equal(e.Path, path) {
 			return []string{s[:e.Value.Start] + value + s[e.Value.End:]}
@@ -50,7 +50,7 @@ func placements(s string, l text.Layout, path []string, value string) []string {
 }
 
 // inBraces adds a key to an inline table.
-func inBraces(s string, braces text.Span, line string) string {
+func inBraces(s string, braces tomltext.Span, line string) string {
 	start := braces.Start + 1
 	if strings.TrimSpace(s[start:braces.End-1]) == "" {
 		return s[:start] + " " + line + " " + s[braces.End-1:]
@@ -60,7 +60,7 @@ func inBraces(s string, braces text.Span, line string) string {
 
 // inSection adds a line below a header: after the comment that shows the key, as
 // the example has it, else after the last key, else first of all.
-func inSection(s string, l text.Layout, header int, name []string, line string) []string {
+func inSection(s string, l tomltext.Layout, header int, name []string, line string) []string {
 	begin := lineEnd(s, l.Headers[header].Span.End)
 	end := len(s)
 	if header+1 < len(l.Headers) {
@@ -83,8 +83,8 @@ func inSection(s string, l text.Layout, header int, name []string, line string) 
 }
 
 // removals are the texts without the key; nil if it is not there.
-func removals(s string, l text.Layout, path []string) []string {
-	at := slices.IndexFunc(l.Entries, func(e text.Entry) bool { return slices.Equal(e.Path, path) })
+func removals(s string, l tomltext.Layout, path []string) []string {
+	at := slices.IndexFunc(l.Entries, func(e tomltext.Entry) bool { return slices.Equal(e.Path, path) })
 	if at < 0 {
 		return nil
 	}

@@ -7,13 +7,13 @@ import (
 	"strings"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/config/text"
+	"fulmen/native/tomltext"
 )
 
 // Problem is one fault of a configuration.
 type Problem struct {
 	// Place is where in the file; a zero Line is nowhere in particular.
-	Place text.Place
+	Place tomltext.Place
 	// Reason is api.ReasonConfigUnknownKey or api.ReasonConfigInvalid.
 	Reason api.Reason
 	// Key is the key it is about; empty where the text as a whole is no TOML.

@@ -7,15 +7,6 @@ import (
 	"fulmen/daemon/api"
 )
 
-// Documents is where facts are published: the ledger's writer of this node.
-type Documents interface {
-	// Put publishes a document of this node. unknown tells, by field, why
-	// fields of the value are absent.
-	Put(kind api.Kind, name string, value any, unknown map[string]api.Reason) error
-	// Delete ends one; one that is not there stays so.
-	Delete(kind api.Kind, name string) error
-}
-
 // Static is what the platform cannot know of this node: what Fulmen itself
 // adds to the identity document.
 type Static struct {

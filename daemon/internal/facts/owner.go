@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/ledger"
 	"fulmen/native"
+	"fulmen/native/waker"
 )
 
 const (
@@ -27,7 +29,7 @@ const (
 // Owner publishes the facts of this machine.
 type Owner struct {
 	platform  native.Facts
-	documents Documents
+	documents ledger.Publisher
 	static    Static
 	log       *slog.Logger
 
@@ -36,7 +38,7 @@ type Owner struct {
 	mu      sync.Mutex
 	hinted  map[native.Area]bool
 	watched map[api.Kind]bool
-	wake    chan struct{}
+	wake    waker.Waker
 	missed  uint64 // changes that no event announced
 
 	begun chan struct{} // closed when every area was read once
@@ -48,10 +50,10 @@ type Owner struct {
 }
 
 // New makes the owner; Run does its work.
-func New(platform native.Facts, documents Documents, static Static, log *slog.Logger) *Owner {
+func New(platform native.Facts, documents ledger.Publisher, static Static, log *slog.Logger) *Owner {
 	return &Owner{
 		platform: platform, documents: documents, static: static, log: log,
-		hinted: map[native.Area]bool{}, watched: map[api.Kind]bool{}, wake: make(chan struct{}, 1), begun: make(chan struct{}),
+		hinted: map[native.Area]bool{}, watched: map[api.Kind]bool{}, wake: waker.New(), begun: make(chan struct{}),
 		known: knowledge{silent: map[native.Area]api.Reason{}}, published: map[api.Kind][]string{}, homeless: []string{},
 	}
 }
@@ -62,7 +64,7 @@ func (o *Owner) Watched(kind api.Kind, yes bool) {
 	o.mu.Lock()
 	o.watched[kind] = yes
 	o.mu.Unlock()
-	o.nudge()
+	o.wake.Wake()
 }
 
 // Learn tells what MLX is on this machine, or why that cannot be known, and
@@ -72,7 +74,7 @@ func (o *Owner) Learn(mlx *MLX, why api.Reason) {
 	o.static.MLX, o.static.NoMLX = mlx, why
 	o.hinted[native.AreaIdentity], o.hinted[native.AreaMemory] = true, true // both say what it tells
 	o.mu.Unlock()
-	o.nudge()
+	o.wake.Wake()
 }
 
 // Rename gives this node another friendly name, and publishes it; empty follows
@@ -82,7 +84,7 @@ func (o *Owner) Rename(name string) {
 	o.static.FriendlyName = name
 	o.hinted[native.AreaIdentity] = true
 	o.mu.Unlock()
-	o.nudge()
+	o.wake.Wake()
 }
 
 // Reread has an area read again soon, as a hint of the platform does.
@@ -97,7 +99,7 @@ func (o *Owner) hint(h native.Hint) {
 		o.missed++
 	}
 	o.mu.Unlock()
-	o.nudge()
+	o.wake.Wake()
 	if isMissed {
 		o.log.Info("a change that no event announced was found by looking", "area", h.Area)
 	}
@@ -109,13 +111,6 @@ func (o *Owner) Missed() uint64 {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.missed
-}
-
-func (o *Owner) nudge() {
-	select {
-	case o.wake <- struct{}{}:
-	default:
-	}
 }
 
 // Begun is closed when everything was read once: from then on a fact that changes

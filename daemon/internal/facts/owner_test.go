@@ -12,6 +12,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/ledger"
 	"fulmen/native"
 	"fulmen/native/nativetest"
 )
@@ -77,7 +78,7 @@ func running(t *testing.T) (*Owner, *nativetest.Machine, *shelf) {
 }
 
 // run starts an owner of any platform; it ends with the bubble's test.
-func run(t *testing.T, platform native.Facts, published Documents) *Owner {
+func run(t *testing.T, platform native.Facts, published ledger.Publisher) *Owner {
 	owner := New(platform, published, Static{FulmenVersion: "0.1", ShortName: func(string) string { return "adas-mac" }}, slog.New(slog.DiscardHandler))
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})

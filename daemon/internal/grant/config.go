@@ -4,17 +4,9 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/ledger"
 	"fulmen/native"
 )
-
-// Documents publishes what is lent. Put and Delete return at once and do not
-// call back.
-type Documents interface {
-	// Put publishes a document of this node.
-	Put(kind api.Kind, name string, value any, unknown map[string]api.Reason) error
-	// Delete ends one; one that is not there stays so.
-	Delete(kind api.Kind, name string) error
-}
 
 // Policy is what this node's owner lends to whom. It returns at once and does
 // not call back.
@@ -39,7 +31,7 @@ type Config struct {
 	// Clock is what leases and deadlines run on.
 	Clock native.Clock
 	// Documents takes the grant documents.
-	Documents Documents
+	Documents ledger.Publisher
 	// Policy says who may have something; it is not asked for measurements.
 	Policy Policy
 	// Capacity reads what there is.

@@ -10,16 +10,8 @@ import (
 	"unicode"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/ledger"
 )
-
-// Documents publishes what health has to say. Put and Delete return at once
-// and do not call back.
-type Documents interface {
-	// Put publishes a document of this node.
-	Put(kind api.Kind, name string, value any, unknown map[string]api.Reason) error
-	// Delete ends one; one that is not there stays so.
-	Delete(kind api.Kind, name string) error
-}
 
 // maxDetail bounds the detail of a condition, in characters.
 const maxDetail = 300
@@ -28,7 +20,7 @@ const maxDetail = 300
 // goroutines.
 type Health struct {
 	table map[api.Reason]Info
-	out   Documents
+	out   ledger.Publisher
 	now   func() time.Time
 
 	mu    sync.Mutex
@@ -57,7 +49,7 @@ type held struct {
 
 // New makes the health of this node, on which nothing is wrong yet. now is the
 // wall clock, by which conditions are dated.
-func New(out Documents, now func() time.Time) *Health {
+func New(out ledger.Publisher, now func() time.Time) *Health {
 	h := &Health{table: map[api.Reason]Info{}, out: out, now: now, holds: map[key]*held{}}
 	for _, info := range Conditions() {
 		h.table[info.Code] = info

@@ -11,7 +11,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/home/hometest"
+	"fulmen/native/nativetest"
 )
 
 func under(root string, mode api.DaemonMode) Folders {
@@ -65,8 +65,8 @@ func TestCreateWhereAFileIs(t *testing.T) {
 
 func TestCreateOnReadOnlyDisk(t *testing.T) {
 	is := is.New(t)
-	disk := hometest.SmallDisk(t, 1<<16)
-	hometest.MakeReadOnly(t, disk)
+	disk := nativetest.SmallDisk(t, 1<<16)
+	nativetest.MakeReadOnly(t, disk)
 	err := under(disk, api.ModeUser).Create()
 	is.True(errors.Is(err, api.ReasonStateReadOnly))
 	is.True(errors.Is(err, syscall.EROFS)) // the cause is there for the log

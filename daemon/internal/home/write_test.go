@@ -12,8 +12,8 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/home/hometest"
 	"fulmen/native/atomicfile"
+	"fulmen/native/nativetest"
 )
 
 func names(t *testing.T, folder string) []string {
@@ -59,7 +59,7 @@ func TestWriteFileThroughLink(t *testing.T) {
 
 func TestWriteFileOnFullDisk(t *testing.T) {
 	is := is.New(t)
-	disk := hometest.SmallDisk(t, 1<<16)
+	disk := nativetest.SmallDisk(t, 1<<16)
 	path := filepath.Join(disk, "file")
 	is.NoErr(WriteFile(path, []byte("kept"), 0o600))
 	err := WriteFile(path, bytes.Repeat([]byte("x"), 1<<17), 0o600)
@@ -74,8 +74,8 @@ func TestWriteFileOnFullDisk(t *testing.T) {
 
 func TestWriteFileWhereNothingCanBe(t *testing.T) {
 	is := is.New(t)
-	disk := hometest.SmallDisk(t, 1<<16)
-	hometest.MakeReadOnly(t, disk)
+	disk := nativetest.SmallDisk(t, 1<<16)
+	nativetest.MakeReadOnly(t, disk)
 	err := WriteFile(filepath.Join(disk, "file"), nil, 0o600)
 	is.True(errors.Is(err, api.ReasonStateReadOnly))
 }

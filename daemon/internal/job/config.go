@@ -7,20 +7,12 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/job/beat"
 	"fulmen/daemon/internal/job/phase"
 	"fulmen/daemon/internal/ledger"
+	"fulmen/daemon/internal/peer"
 	"fulmen/native"
 )
-
-// Peers are all nodes, this one among them.
-type Peers interface {
-	// Call calls a method of a node. Errors are *api.Error.
-	Call(ctx context.Context, node api.NodeID, method string, params, result any) error
-	// HandleCall sets who answers the calls of a door.
-	HandleCall(h gate.Handler)
-}
 
 // Documents writes this node's job documents. They are durable when Put returns.
 type Documents interface {
@@ -102,7 +94,7 @@ type Config struct {
 	// Clock is what every deadline runs on.
 	Clock native.Clock
 	// Peers are the nodes to call.
-	Peers Peers
+	Peers peer.Caller
 	// Ledger is where documents are read, Documents where this node's are written.
 	Ledger    *ledger.Ledger
 	Documents Documents

@@ -76,7 +76,7 @@ func (k *known) best() (held, bool) {
 // changed wakes who watches the job.
 func (k *known) changed() {
 	for w := range k.watches {
-		w.wake()
+		w.hint.Wake()
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"fulmen/daemon/api"
+	"fulmen/native/waker"
 )
 
 // ErrEnded is what Next returns after the terminal change.
@@ -19,7 +20,7 @@ type Watch struct {
 
 	j     *Jobs
 	id    api.JobID
-	hint  chan struct{}
+	hint  waker.Waker
 	seen  map[api.Key]string // what was given: version and, of a job, phase
 	code  *int
 	ended bool
@@ -39,10 +40,10 @@ func (j *Jobs) Watch(ctx context.Context, c Caller, p api.JobSelect) (*Watch, er
 	if !ok {
 		return nil, api.NewError(api.ReasonNoSuchJob, p.Job.String())
 	}
-	w := &Watch{First: result, j: j, id: p.Job, hint: make(chan struct{}, 1), seen: map[api.Key]string{}}
+	w := &Watch{First: result, j: j, id: p.Job, hint: waker.New(), seen: map[api.Key]string{}}
 	w.news(result, job)
 	if job.Phase.Ended() {
-		w.wake()
+		w.hint.Wake()
 	}
 	k := j.jobs[p.Job]
 	if k.watches == nil {
@@ -50,13 +51,6 @@ func (j *Jobs) Watch(ctx context.Context, c Caller, p api.JobSelect) (*Watch, er
 	}
 	k.watches[w] = struct{}{}
 	return w, nil
-}
-
-func (w *Watch) wake() {
-	select {
-	case w.hint <- struct{}{}:
-	default:
-	}
 }
 
 // Next waits for the next change; Sub and N are the caller's to fill in. After the

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"fulmen/daemon/api"
+	"fulmen/native/waker"
 )
 
 // Interest is one thing that somebody watches and that moves, or is measured
@@ -68,10 +69,7 @@ func (s *interestSet) remove(f *Filter) {
 
 func (s *interestSet) signal() {
 	for _, w := range s.waiting {
-		select {
-		case w.c <- struct{}{}:
-		default:
-		}
+		w.c.Wake()
 	}
 }
 
@@ -124,13 +122,13 @@ func (l *Ledger) Interests() []Interest {
 // watcher that left and came again at once may have made one hint or none.
 type InterestWatcher struct {
 	ledger *Ledger
-	c      chan struct{}
+	c      waker.Waker
 }
 
 // WatchInterest begins with one hint, so that a single loop reads the state at
 // the start as well.
 func (l *Ledger) WatchInterest() *InterestWatcher {
-	w := &InterestWatcher{ledger: l, c: make(chan struct{}, 1)}
+	w := &InterestWatcher{ledger: l, c: waker.New()}
 	w.c <- struct{}{}
 	l.mu.Lock()
 	defer l.mu.Unlock()

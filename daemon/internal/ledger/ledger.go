@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"slices"
@@ -9,6 +10,62 @@ import (
 
 	"fulmen/daemon/api"
 )
+
+// DefaultQueue is how many keys a watcher may be behind by before it lags:
+// several times what a cluster of 32 nodes with their ports, jobs and ranks holds.
+const DefaultQueue = 8192
+
+// Options is what a ledger needs.
+type Options struct {
+	// Key is the node's own; with it go the node's id and the right to write.
+	Key ed25519.PrivateKey
+	// Cluster is what documents are signed for.
+	Cluster api.ClusterID
+	// Counter keeps the versions. Required.
+	Counter Counter
+	// Store keeps documents of persisted kinds; nil = they end with the process.
+	Store Store
+	// TakesBack says of a document of this node's own that it does not hold, and that
+	// another node has brought, whether it was lost with a Store of before and still
+	// counts: then it is written again as it was. nil = none is; they are ghosts.
+	TakesBack func(api.Document) bool
+	// Members decides whose documents are taken; nil = nobody's but the node's own.
+	Members Members
+	// Now is the wall clock; nil = time.Now. It dates documents and ages
+	// deletions, which are dates over weeks; no lease or deadline hangs on it.
+	Now func() time.Time
+	// OnOver hears that OverQuota has one more; nil = nobody does. It must return at
+	// once, and not call the ledger.
+	OnOver func()
+	// Queue is how many keys a watcher may be behind by; 0 = DefaultQueue.
+	Queue int
+}
+
+// Store keeps the documents of persisted kinds over a restart.
+type Store interface {
+	// Load gives everything that was saved and not forgotten, in any order.
+	Load() ([]api.Document, error)
+	// Save keeps documents, each instead of an earlier one with its key, and
+	// forgets others, all in one step that is on disk when it returns, but for
+	// documents that come again after a crash, which may be there soon after.
+	Save(put []api.Document, forget []api.Key) error
+}
+
+// Counter keeps how far the node's versions may have been used.
+type Counter interface {
+	// LoadVersion gives what was saved last, the zero Version if nothing was.
+	LoadVersion() (api.Version, error)
+	// SaveVersion keeps v and is on disk when it returns: every version up to v
+	// counts as used from then on.
+	SaveVersion(v api.Version) error
+}
+
+// Members says whose signatures count. It is asked while arriving documents are
+// held back, so it must answer from memory and not wait for a caller of the ledger.
+type Members interface {
+	// PublicKey is a member's Ed25519 key; false for whoever is none.
+	PublicKey(node api.NodeID) ([]byte, bool)
+}
 
 // Ledger is all documents that a node holds. Every method may be called from
 // any goroutine.

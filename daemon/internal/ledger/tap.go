@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/native/waker"
 )
 
 // tapSize is how many events a tap holds for its reader.
@@ -58,7 +59,7 @@ func (s *tapSet) add(e TapEvent) {
 // oldest events when its reader is slow, and says how many.
 type Tap struct {
 	ledger *Ledger
-	wake   chan struct{}
+	wake   waker.Waker
 
 	mu      sync.Mutex
 	events  []TapEvent
@@ -67,7 +68,7 @@ type Tap struct {
 
 // Tap opens a tap. The caller must Close it; while none is open it costs nothing.
 func (l *Ledger) Tap() *Tap {
-	t := &Tap{ledger: l, wake: make(chan struct{}, 1)}
+	t := &Tap{ledger: l, wake: waker.New()}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.taps.all = append(l.taps.all, t)
@@ -91,10 +92,7 @@ func (t *Tap) add(e TapEvent) {
 		t.events = append(t.events[:0], t.events[tapSize/2:]...)
 	}
 	t.events = append(t.events, e)
-	select {
-	case t.wake <- struct{}{}:
-	default:
-	}
+	t.wake.Wake()
 }
 
 // Next waits for events and gives them, the oldest first, with the number of

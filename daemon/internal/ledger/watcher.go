@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/native/waker"
 )
 
 // ErrEnded is what Next returns after a watcher was closed, or was told that it lagged.
@@ -36,7 +37,7 @@ type Watcher struct {
 	began   time.Time
 
 	// wake holds a token when there may be something to take.
-	wake chan struct{}
+	wake waker.Waker
 	// index is the place in Ledger.watchers, -1 when taken out; Ledger.mu guards it.
 	index int
 
@@ -63,7 +64,7 @@ const (
 // is missed or told twice in between. The caller reads with Next and must Close.
 func (l *Ledger) Watch(o WatchOptions) ([]*Record, *Watcher) {
 	w := &Watcher{ledger: l, name: o.Name, filter: o.Filter.clean(), passive: o.Passive, batch: o.BatchBytes,
-		limit: l.queue, began: l.now(), wake: make(chan struct{}, 1), places: map[api.Key]int{}}
+		limit: l.queue, began: l.now(), wake: waker.New(), places: map[api.Key]int{}}
 	l.mu.Lock()
 	found := l.collect(&w.filter)
 	w.index = len(l.watchers)
@@ -111,14 +112,7 @@ func (w *Watcher) Close() {
 func (w *Watcher) end(s watcherState) {
 	w.state = s
 	w.notable, w.live, w.places = queue{}, queue{}, nil
-	w.signal()
-}
-
-func (w *Watcher) signal() {
-	select {
-	case w.wake <- struct{}{}:
-	default:
-	}
+	w.wake.Wake()
 }
 
 // offer queues, for a watcher in the ledger's list, what the filter covers, all or
@@ -141,7 +135,7 @@ func (w *Watcher) offer(items []item) bool {
 			w.coalesced++
 		} else {
 			if len(w.places) == 0 {
-				w.signal()
+				w.wake.Wake()
 			}
 			w.places[it.key] = q.push(*it)
 		}
@@ -219,4 +213,40 @@ func (w *Watcher) fill(c *Change, q *queue, room *int) bool {
 	isAll := n == len(q.items)
 	q.drop(n)
 	return isAll
+}
+
+// queue holds items in the order in which their keys began to wait. Places are
+// counted from the queue's beginning of time, so that they stay what they are
+// while the front is taken off.
+type queue struct {
+	items []item
+	base  int // the place of items[0]
+}
+
+// push adds an item and returns its place.
+func (q *queue) push(it item) int {
+	q.items = append(q.items, it)
+	return q.base + len(q.items) - 1
+}
+
+// replace puts a newer version in an item's place, which waits no less for that.
+func (q *queue) replace(place int, it item) {
+	old := &q.items[place-q.base]
+	it.since = old.since
+	*old = it
+}
+
+// drop takes n items off the front. The room of an emptied queue is used again
+// unless a burst made it large.
+func (q *queue) drop(n int) {
+	clear(q.items[:n])
+	q.base += n
+	switch {
+	case n < len(q.items):
+		q.items = q.items[n:]
+	case cap(q.items) > 256:
+		q.items = nil
+	default:
+		q.items = q.items[:0]
+	}
 }

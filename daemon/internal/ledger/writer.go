@@ -8,6 +8,16 @@ import (
 	"fulmen/daemon/api"
 )
 
+// Publisher is what the owners of facts publish this node's documents by. It calls
+// nobody back.
+type Publisher interface {
+	// Put publishes a document of this node; a job, a rank or a profile is durable when
+	// it returns. unknown tells, by field, why fields of the value are absent.
+	Put(kind api.Kind, name string, value any, unknown map[string]api.Reason) error
+	// Delete ends one; one that is not there stays so.
+	Delete(kind api.Kind, name string) error
+}
+
 // Writer writes the node's own documents; there is no other way to. Open gives
 // one for every kind, Owner narrows it down for the package that owns some.
 type Writer struct {

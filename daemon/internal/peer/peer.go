@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"net"
 	"sync"
+	"time"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/gate"
+	"fulmen/native"
 )
 
 // Others are the other members' nodes.
@@ -20,6 +22,21 @@ type Others interface {
 	Stream(ctx context.Context, node api.NodeID, first api.PeerConn) (net.Conn, error)
 	// HandleStream sets who serves the connections of a door.
 	HandleStream(c gate.Conn)
+}
+
+// Caller is what the parts of the daemon call nodes by, this one among them, and
+// answer their calls.
+type Caller interface {
+	// Self is this node.
+	Self() api.NodeID
+	// Call calls a method of a node. Errors are *api.Error.
+	Call(ctx context.Context, node api.NodeID, method string, params, result any) error
+	// HandleCall sets who answers the calls of a door.
+	HandleCall(h gate.Handler)
+	// Stream opens a connection to a node. The caller closes it.
+	Stream(ctx context.Context, node api.NodeID, first api.PeerConn) (net.Conn, error)
+	// HandleStream sets who serves the connections of a door.
+	HandleStream(h gate.StreamHandler)
 }
 
 // Peers are all nodes of the cluster. Handlers are set before anything is called.
@@ -109,4 +126,34 @@ func (p *Peers) Stream(ctx context.Context, node api.NodeID, first api.PeerConn)
 		c.Serve(ctx, p.self, first, far)
 	}()
 	return near, nil
+}
+
+// Again calls a node, and calls it again after a pause for as long as again says so of
+// the error and ctx goes on. The error is that of the last call.
+func Again(ctx context.Context, clock native.Clock, pause time.Duration, again func(error) bool, call func() error) error {
+	for {
+		err := call()
+		if err == nil || !again(err) || !native.Pause(ctx, clock, pause) {
+			return err
+		}
+	}
+}
+
+// IsUnreached reports whether a node could not be reached: a path may come, or another
+// be found in place of one that just went.
+func IsUnreached(err error) bool {
+	e := api.AsError(err)
+	return e != nil && e.Code == api.CodeUnreachable
+}
+
+// Params reads the parameters of a node's call. The error is an *api.Error: that of
+// an id which cannot be, or malformed_message.
+func Params(raw json.RawMessage, into any) error {
+	if err := json.Unmarshal(raw, into); err != nil {
+		if e := api.AsError(err); e.Code != api.CodeInternal {
+			return e
+		}
+		return api.Errorf(api.ReasonMalformedMessage, "params", "The parameters are not those of the method.")
+	}
+	return nil
 }

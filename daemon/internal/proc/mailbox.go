@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"fulmen/daemon/api/worker"
+	"fulmen/native/waker"
 )
 
 // mailbox holds the latest progress until its receiver takes it, so that the
@@ -11,20 +12,17 @@ import (
 type mailbox struct {
 	mu     sync.Mutex
 	latest *worker.Progress
-	full   chan struct{}
+	full   waker.Waker
 }
 
-func newMailbox() *mailbox { return &mailbox{full: make(chan struct{}, 1)} }
+func newMailbox() *mailbox { return &mailbox{full: waker.New()} }
 
 // put replaces what was not taken yet.
 func (m *mailbox) put(p worker.Progress) {
 	m.mu.Lock()
 	m.latest = &p
 	m.mu.Unlock()
-	select {
-	case m.full <- struct{}{}:
-	default:
-	}
+	m.full.Wake()
 }
 
 // deliver hands over the latest progress until done is closed, and once more

@@ -6,19 +6,11 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/gate"
+	"fulmen/daemon/internal/ledger"
+	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/proc"
 	"fulmen/native"
 )
-
-// Documents is where profiles are published.
-type Documents interface {
-	// Put publishes a document of this node. unknown tells, by field, why
-	// fields of the value are absent.
-	Put(kind api.Kind, name string, value any, unknown map[string]api.Reason) error
-	// Delete ends one; one that is not there stays so.
-	Delete(kind api.Kind, name string) error
-}
 
 // Conditions is where a measurement tells what is wrong with this node.
 type Conditions interface {
@@ -36,14 +28,6 @@ type Launcher func(ctx context.Context, c proc.Command) proc.Record
 // worker's to tell.
 type Circumstances func(ctx context.Context) (api.MeasureConditions, map[string]api.Reason)
 
-// Peers calls other nodes and answers their calls.
-type Peers interface {
-	// Call calls a method of a node. Errors are *api.Error.
-	Call(ctx context.Context, node api.NodeID, method string, params, result any) error
-	// HandleCall sets who answers the calls of a door.
-	HandleCall(h gate.Handler)
-}
-
 // Config is what a [Profiler] needs. Readers return at once and do not call back.
 type Config struct {
 	// Node is this node.
@@ -51,7 +35,7 @@ type Config struct {
 	// Clock is the node's.
 	Clock native.Clock
 	// Documents and Conditions publish.
-	Documents  Documents
+	Documents  ledger.Publisher
 	Conditions Conditions
 	// Circumstances may be nil: then they are unknown.
 	Circumstances Circumstances
@@ -79,7 +63,7 @@ type Config struct {
 	Log *slog.Logger
 
 	// Peers may be nil: then only this node's subjects can be measured.
-	Peers Peers
+	Peers peer.Caller
 	// Reached lists the nodes in sight; this one alone where nil.
 	Reached func() []api.NodeID
 	// Paths lists the ways that this node measures, as they are now; nil = none.

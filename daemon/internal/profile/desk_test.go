@@ -10,7 +10,6 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/proc"
-	"fulmen/daemon/internal/profile/pace"
 	"fulmen/native"
 )
 
@@ -181,4 +180,4 @@ func withTurn(d *desk, c *Config) {
 	}
 }
 
-func verdict(s subject) pace.Verdict { return pace.Judge(s.pace) }
+func verdict(s subject) pacingVerdict { return judge(s.pace) }

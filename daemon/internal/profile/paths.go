@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/ledger"
 	"fulmen/daemon/internal/topology"
 	"fulmen/native"
 )
@@ -86,10 +87,10 @@ func (m *Paths) now() Recording {
 
 // Scenario takes what the simulation records in place of measuring. What documents
 // take says that it is simulated.
-func (m *Paths) Scenario(documents Documents) Scenario { return scenario{documents, m} }
+func (m *Paths) Scenario(documents ledger.Publisher) Scenario { return scenario{documents, m} }
 
 type scenario struct {
-	Documents
+	ledger.Publisher
 	paths *Paths
 }
 

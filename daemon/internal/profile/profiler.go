@@ -8,6 +8,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/gate"
+	"fulmen/native/waker"
 )
 
 // Profiler measures this node's GPU and the paths to its peers. It may be used by
@@ -17,7 +18,7 @@ type Profiler struct {
 	stop context.CancelCauseFunc // ends every task
 	base context.Context
 	runs sync.WaitGroup
-	wake chan struct{}
+	wake waker.Waker
 	// judging has conditions of paths raised and cleared in the order in which they
 	// were found.
 	judging sync.Mutex
@@ -41,7 +42,7 @@ type Profiler struct {
 // New makes a profiler, which measures nothing by itself before Run.
 func New(cfg Config) *Profiler {
 	p := &Profiler{
-		cfg: cfg.withDefaults(), wake: make(chan struct{}, 1), paths: map[string]api.LinkProfile{}, stamps: map[api.Key]stamp{},
+		cfg: cfg.withDefaults(), wake: waker.New(), paths: map[string]api.LinkProfile{}, stamps: map[api.Key]stamp{},
 		tasks: map[api.Key]*task{}, wishes: map[wishKey]*wish{}, raised: map[pathCondition]bool{}, long: map[string]bool{}, held: map[api.Key]time.Duration{}, counts: map[Count]uint64{},
 	}
 	if cfg.Last != nil {
@@ -67,12 +68,7 @@ func (p *Profiler) Close() {
 
 // Recheck has Run look again at what is due, after something became another:
 // who watches, the graph, the circumstances. Calling it for nothing is harmless.
-func (p *Profiler) Recheck() {
-	select {
-	case p.wake <- struct{}{}:
-	default:
-	}
-}
+func (p *Profiler) Recheck() { p.wake.Wake() }
 
 // now is the wall-clock time, for people.
 func (p *Profiler) now() api.Time { return api.TimeOf(p.cfg.Clock.Now()) }
@@ -83,4 +79,26 @@ func (p *Profiler) gpuKey() api.Key { return api.Key{Node: p.cfg.Node, Kind: api
 // pathKey is the document of a path of this node.
 func (p *Profiler) pathKey(name string) api.Key {
 	return api.Key{Node: p.cfg.Node, Kind: api.KindLinkProfile, Name: name}
+}
+
+// Count is what measurements of this node are counted by.
+type Count struct {
+	// Kind is what was measured.
+	Kind api.Kind
+	// IsAsked says that somebody asked for it.
+	IsAsked bool
+	// State is how it ended.
+	State api.MeasureState
+}
+
+// Counts is how many measurements of this node's subjects have ended since the
+// daemon started.
+func (p *Profiler) Counts() map[Count]uint64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	all := make(map[Count]uint64, len(p.counts))
+	for c, n := range p.counts {
+		all[c] = n
+	}
+	return all
 }

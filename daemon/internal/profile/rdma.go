@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/profile/pace"
 	"fulmen/native"
 )
 
@@ -109,16 +108,16 @@ func (p *Profiler) isTest(t *task) bool {
 // paceOfRDMA is when a cable is tested unasked: once each time that it was plugged
 // in anew or has another speed, if it was tested before. A result that is old stays
 // so, and a failure. The caller holds mu.
-func (p *Profiler) paceOfRDMA(key api.Key, known api.LinkProfile, isWatched bool) pace.Subject {
+func (p *Profiler) paceOfRDMA(key api.Key, known api.LinkProfile, isWatched bool) pacing {
 	at := known.MeasuredAt
 	if known.Failure != nil && known.Failure.At.After(at.Time) {
 		at = known.Failure.At
 	}
 	switch {
 	case at.IsZero() && p.cfg.Scenario != nil:
-		return pace.Subject{IsWanted: isWatched}
+		return pacing{IsWanted: isWatched}
 	case !at.IsZero() && p.seen.changed[key.Name]:
-		return pace.Subject{IsMeasured: true, IsChanged: true, Age: max(0, p.cfg.Clock.Now().Sub(at.Time))}
+		return pacing{IsMeasured: true, IsChanged: true, Age: max(0, p.cfg.Clock.Now().Sub(at.Time))}
 	}
-	return pace.Subject{}
+	return pacing{}
 }

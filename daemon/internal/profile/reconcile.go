@@ -8,7 +8,6 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/profile/history"
-	"fulmen/daemon/internal/profile/pace"
 )
 
 const (
@@ -22,7 +21,7 @@ const (
 // subject is something that may be due.
 type subject struct {
 	key  api.Key
-	pace pace.Subject
+	pace pacing
 }
 
 // Run measures what is due, one after the other, until ctx ends.
@@ -53,7 +52,7 @@ func (p *Profiler) pass(ctx context.Context) (again time.Duration) {
 	var due []subject
 	full := map[api.Key]bool{}
 	for _, s := range subjects {
-		v := pace.Judge(s.pace)
+		v := judge(s.pace)
 		switch {
 		case v.IsDue:
 			due = append(due, s)
@@ -145,8 +144,8 @@ type madeWith struct{ osBuild, mlx string }
 func isOther(then, now string) bool { return then != "" && now != "" && then != now }
 
 // paceOf is what a document says of a subject's past; the caller holds mu.
-func (p *Profiler) paceOf(key api.Key, measuredAt api.Time, failure *api.MeasureFailure) pace.Subject {
-	s := pace.Subject{IsMeasured: !measuredAt.IsZero()}
+func (p *Profiler) paceOf(key api.Key, measuredAt api.Time, failure *api.MeasureFailure) pacing {
+	s := pacing{IsMeasured: !measuredAt.IsZero()}
 	if s.IsMeasured {
 		s.Age = p.ago(key, measuredAt)
 	}

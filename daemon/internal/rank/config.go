@@ -2,13 +2,14 @@ package rank
 
 import (
 	"context"
+	"io"
 	"log/slog"
 	"net/netip"
 	"time"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/ledger"
+	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/rank/prepare"
 	"fulmen/native"
 )
@@ -22,14 +23,14 @@ type Config struct {
 	// Clock is what leases and deadlines run on.
 	Clock native.Clock
 	// Peers takes the handlers of peer.start, peer.spawn, peer.renew, peer.end and peer.listen.
-	Peers Peers
+	Peers peer.Caller
 	// Jobs reads the documents of jobs.
 	Jobs Jobs
 	// Deleted reports whether a job is known to have been deleted, also before it is
 	// known what else there is; nil = none is.
 	Deleted func(api.JobID) bool
 	// Documents takes the rank documents.
-	Documents Documents
+	Documents ledger.Publisher
 	// Grants are the node's.
 	Grants Grants
 	// RestoreGrant takes up the grant of a rank that ran on while the daemon did not.
@@ -86,12 +87,6 @@ type Config struct {
 	Log *slog.Logger
 }
 
-// Peers sets who answers a method that other nodes call.
-type Peers interface {
-	// HandleCall sets who answers the calls of a door.
-	HandleCall(h gate.Handler)
-}
-
 // Jobs reads documents: a ledger.
 type Jobs interface {
 	// List is the documents that the filter covers, deletions among them where it
@@ -99,14 +94,6 @@ type Jobs interface {
 	List(ledger.Filter) []*ledger.Record
 	// Named is what nodes hold of a kind by a name, with deletions where isDeleted.
 	Named(kind api.Kind, name string, isDeleted bool) []*ledger.Record
-}
-
-// Documents publishes the documents of this node.
-type Documents interface {
-	// Put publishes a document of this node.
-	Put(kind api.Kind, name string, value any, unknown map[string]api.Reason) error
-	// Delete ends one; one that is not there stays so.
-	Delete(kind api.Kind, name string) error
 }
 
 // Grants is what of the node's arbiter ranks need. A call with an epoch tells
@@ -170,3 +157,15 @@ func duration(seconds *float64, configured func() time.Duration, otherwise time.
 }
 
 func secondsOf(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+// Preparer finds on this node what a program needs. All that touches a path
+// from a spec is done as the account.
+type Preparer interface {
+	// Account finds a local account by its name.
+	Account(name string) (prepare.Account, error)
+	// Resolve finds out what is executed, and in what surroundings.
+	Resolve(ctx context.Context, account prepare.Account, program api.Program, environment map[string]string) (prepare.Resolved, error)
+	// Prepare runs the spec's preparation, unless that was done for the same
+	// inputs before. What it prints goes to log.
+	Prepare(ctx context.Context, account prepare.Account, program api.Program, log io.Writer) error
+}

@@ -100,7 +100,7 @@ func (r *Ranks) endOne(h *held, cause shimproto.Cause, grace time.Duration) {
 	}
 	h.order = &order{killAt: killAt, cause: cause}
 	r.enter(h, api.RankEnding, api.Reason(cause.Reason), cause.Message)
-	h.nudge()
+	h.wake.Wake()
 }
 
 // endUnstarted ends a rank that was not given to the supervisor, and so never

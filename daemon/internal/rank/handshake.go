@@ -57,7 +57,7 @@ func (r *Ranks) SetHandshake(ref api.RankRef, now api.Handshake) {
 	}
 	if now.State == api.HandshakeJoined {
 		h.unsaved = true
-		h.nudge()
+		h.wake.Wake()
 	}
 	r.say(ref)
 }

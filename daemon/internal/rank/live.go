@@ -13,6 +13,7 @@ import (
 	"fulmen/daemon/internal/rank/prepare"
 	"fulmen/daemon/internal/rank/shimproto"
 	"fulmen/native"
+	"fulmen/native/waker"
 )
 
 // order is that a rank ends.
@@ -141,7 +142,7 @@ func (r *Ranks) runPrepare(ctx context.Context, h *held, w wanted, program api.P
 
 // watchLease ends a rank that is not spawned yet when nobody renews it.
 func (r *Ranks) watchLease(h *held) (done func()) {
-	moved, isOver := make(chan struct{}, 1), false
+	moved, isOver := waker.New(), false
 	r.mu.Lock()
 	h.moved = moved
 	r.mu.Unlock()

@@ -11,10 +11,7 @@ import (
 // left out. The caller holds mu.
 func (r *Ranks) say(ref api.RankRef) {
 	r.unsaid[ref] = struct{}{}
-	select {
-	case r.dirty <- struct{}{}:
-	default:
-	}
+	r.dirty.Wake()
 }
 
 // publish publishes documents one by one: a commit on the disk delays no rank.

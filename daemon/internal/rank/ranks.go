@@ -12,6 +12,7 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/gate"
 	"fulmen/native"
+	"fulmen/native/waker"
 )
 
 // Ranks are the ranks on this node. They may be used by several goroutines.
@@ -21,7 +22,7 @@ type Ranks struct {
 	stop  context.CancelFunc
 	work  sync.WaitGroup
 	ready chan struct{} // closed when all that was there is known again
-	dirty chan struct{} // a document is to be published
+	dirty waker.Waker   // a document is to be published
 
 	mu     sync.Mutex
 	held   map[api.RankRef]*held
@@ -39,9 +40,9 @@ type held struct {
 	hidden bool       // an attempt after it has started here: its document is gone
 
 	lease   time.Duration      // until when it lives unrenewed, on Boot; 0 = as its shim says
-	moved   chan struct{}      // lease has changed; nil where nobody watches it: its shim does
+	moved   waker.Waker        // lease has changed; nil where nobody watches it: its shim does
 	order   *order             // that it ends
-	wake    chan struct{}      // something is to be told to the shim
+	wake    waker.Waker        // something is to be told to the shim
 	giveUp  context.CancelFunc // ends what is done before the program starts
 	others  chan struct{}      // closed when it may run, of one that waits for the job's other ranks
 	said    bool               // Config.Spawned was told
@@ -68,7 +69,7 @@ func New(cfg Config) *Ranks {
 		cfg.Listen = FreePorts
 	}
 	r := &Ranks{
-		cfg: cfg, ready: make(chan struct{}), dirty: make(chan struct{}, 1), held: map[api.RankRef]*held{},
+		cfg: cfg, ready: make(chan struct{}), dirty: waker.New(), held: map[api.RankRef]*held{},
 		jobs: map[api.JobID]*fence{}, unsaid: map[api.RankRef]struct{}{}, ports: ports{},
 	}
 	r.ctx, r.stop = context.WithCancel(context.Background())
@@ -177,7 +178,7 @@ func (r *Ranks) ofJob(job api.JobID) []*held {
 
 // add takes up a rank. The caller holds mu.
 func (r *Ranks) add(rec record, folder string) *held {
-	h := &held{record: rec, folder: folder, said: rec.Doc.PID != 0, wake: make(chan struct{}, 1), over: make(chan struct{}), cleared: make(chan struct{})}
+	h := &held{record: rec, folder: folder, said: rec.Doc.PID != 0, wake: waker.New(), over: make(chan struct{}), cleared: make(chan struct{})}
 	r.held[rec.ref()] = h
 	r.made = max(r.made, rec.Made)
 	return h
@@ -202,14 +203,6 @@ func (r *Ranks) save(h *held) error {
 	rec := h.record
 	r.mu.Unlock()
 	return writeWhole(recordPath(h.folder), rec)
-}
-
-// nudge has the goroutine of the rank's life look at what is wanted.
-func (h *held) nudge() {
-	select {
-	case h.wake <- struct{}{}:
-	default:
-	}
 }
 
 func (r *Ranks) changed() {

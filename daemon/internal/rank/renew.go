@@ -55,11 +55,6 @@ func (h *held) bytesPrinted() int64 {
 // caller holds Ranks.mu.
 func (h *held) setLease(until time.Duration) {
 	h.lease = until
-	h.nudge()
-	if h.moved != nil {
-		select {
-		case h.moved <- struct{}{}:
-		default:
-		}
-	}
+	h.wake.Wake()
+	h.moved.Wake()
 }

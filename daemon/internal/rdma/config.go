@@ -6,18 +6,11 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/gate"
+	"fulmen/daemon/internal/ledger"
+	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/rdma/change"
 	"fulmen/native"
 )
-
-// Documents is where changes are published.
-type Documents interface {
-	// Put publishes a document of this node.
-	Put(kind api.Kind, name string, value any, unknown map[string]api.Reason) error
-	// Delete ends one; one that is not there stays so.
-	Delete(kind api.Kind, name string) error
-}
 
 // Conditions is where this node's own troubles are told.
 type Conditions interface {
@@ -25,14 +18,6 @@ type Conditions interface {
 	Raise(code api.Reason, subject, detail string) error
 	// Clear says that it holds no longer.
 	Clear(code api.Reason, subject string) error
-}
-
-// Peers calls nodes, this one among them, and answers their calls.
-type Peers interface {
-	// Call calls a method of a node. Errors are *api.Error.
-	Call(ctx context.Context, node api.NodeID, method string, params, result any) error
-	// HandleCall sets who answers the calls of a door.
-	HandleCall(h gate.Handler)
 }
 
 // Facts reads this machine.
@@ -63,7 +48,7 @@ type Config struct {
 	// Node is this node.
 	Node  api.NodeID
 	Clock native.Clock
-	Peers Peers
+	Peers peer.Caller
 	// Facts and Network are the machine's.
 	Facts   Facts
 	Network native.NetworkActions
@@ -71,7 +56,7 @@ type Config struct {
 	Records Records
 	History History
 	// Documents and Conditions publish.
-	Documents  Documents
+	Documents  ledger.Publisher
 	Conditions Conditions
 	// Allowed says why a node's administrators may not change RDMA here; empty where
 	// they may.

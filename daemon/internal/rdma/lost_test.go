@@ -206,7 +206,7 @@ func TestDamagedRecord(t *testing.T) {
 		is.True(l.owner != nil)
 		fresh := &life{host: h}
 		cfg := l.owner.cfg
-		cfg.Records, cfg.Peers = fresh, reach{cfg.Peers.(reach).peers, fresh}
+		cfg.Records, cfg.Peers = fresh, reach{cfg.Peers.(reach).Peers, fresh}
 		o := New(cfg)
 		defer o.Close()
 		_, err := o.Enable(t.Context(), ada, cable(nodeA, 2, nodeB, 2), false, nil)

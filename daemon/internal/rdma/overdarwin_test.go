@@ -136,6 +136,8 @@ type told struct {
 	id api.NodeID
 }
 
+func (p told) Delete(api.Kind, string) error { return nil } // nothing is
+
 func (p told) Put(_ api.Kind, _ string, value any, _ map[string]api.Reason) error {
 	p.d.mu.Lock()
 	defer p.d.mu.Unlock()

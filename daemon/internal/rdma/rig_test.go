@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/gate/gatetest"
 	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/peer/peertest"
@@ -357,11 +356,9 @@ func (l *life) SetBridgeMember(ctx context.Context, bridge, iface string, member
 
 // reach is calls between the hosts.
 type reach struct {
-	peers *peer.Peers
-	life  *life
+	*peer.Peers
+	life *life
 }
-
-func (r reach) HandleCall(h gate.Handler) { r.peers.HandleCall(h) }
 
 func (r reach) Call(ctx context.Context, node api.NodeID, method string, params, result any) error {
 	h := r.life.host
@@ -372,7 +369,7 @@ func (r reach) Call(ctx context.Context, node api.NodeID, method string, params,
 	if !hasPath {
 		return api.NewError(api.ReasonNoPath, node.Display())
 	}
-	return r.life.around(func() error { return r.peers.Call(ctx, node, method, params, result) })
+	return r.life.around(func() error { return r.Peers.Call(ctx, node, method, params, result) })
 }
 
 // owner is the daemon's of now.

@@ -1,21 +1,20 @@
 package relay
 
 import (
-	"context"
 	"log/slog"
-	"net"
 	"net/netip"
 	"sync"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/gate"
+	"fulmen/daemon/internal/peer"
 	"fulmen/native"
 )
 
 // Config is what publishing needs.
 type Config struct {
 	// Peers are the nodes.
-	Peers Peers
+	Peers peer.Caller
 	// Target reports whether a port of a rank may be reached by its submitter's node:
 	// the rank lives here, and its job's spec publishes the port.
 	Target func(job gate.Known, rank api.RankRef, port int) bool
@@ -33,16 +32,6 @@ type Config struct {
 	Clock native.Clock
 	// Log takes what a maintainer may want to know.
 	Log *slog.Logger
-}
-
-// Peers is what of the nodes publishing needs.
-type Peers interface {
-	// Self is this node.
-	Self() api.NodeID
-	// Stream opens a connection to a node, this one among them.
-	Stream(ctx context.Context, node api.NodeID, first api.PeerConn) (net.Conn, error)
-	// HandleStream sets who serves the connections of a door.
-	HandleStream(h gate.StreamHandler)
 }
 
 // MaxConnections is how many connections one job may have at once: as many as a member

@@ -22,11 +22,13 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/gate"
+	"fulmen/daemon/internal/peer"
 	"fulmen/native"
 )
 
 // alone is a node whose calls to others a test answers.
 type alone struct {
+	peer.Caller
 	stream func(first api.PeerConn) (net.Conn, error)
 }
 
@@ -226,7 +228,7 @@ func TestOutOfDescriptors(t *testing.T) {
 		is := is.New(t)
 		asked := make(chan api.PeerConn, 1)
 		p := &published{relay: lonely(func(c *Config) {
-			c.Peers = alone{func(first api.PeerConn) (net.Conn, error) { asked <- first; return nil, errors.New("no") }}
+			c.Peers = alone{stream: func(first api.PeerConn) (net.Conn, error) { asked <- first; return nil, errors.New("no") }}
 		})}
 		l, over := &listener{next: make(chan any, 4)}, make(chan struct{})
 		go func() {
@@ -254,7 +256,7 @@ func TestWhatRank0sNodeSays(t *testing.T) {
 	for say, want := range map[byte]api.Reason{sayRefused: api.ReasonUnreachable, sayFull: api.ReasonTooManyClients, sayDenied: api.ReasonPeerNotAllowed, 'x': api.ReasonPeerNotAllowed, sayOpen: ""} {
 		is := is.New(t)
 		near, far := net.Pipe()
-		p := &published{relay: lonely(func(c *Config) { c.Peers = alone{func(api.PeerConn) (net.Conn, error) { return near, nil }} })}
+		p := &published{relay: lonely(func(c *Config) { c.Peers = alone{stream: func(api.PeerConn) (net.Conn, error) { return near, nil }} })}
 		go func() { _, _ = far.Write([]byte{say}) }()
 		conn, err := p.reach(t.Context(), 80)
 		is.Equal(err == nil, want == "")
@@ -268,7 +270,7 @@ func TestWhatRank0sNodeSays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
 		near, far := net.Pipe()
-		p := &published{relay: lonely(func(c *Config) { c.Peers = alone{func(api.PeerConn) (net.Conn, error) { return near, nil }} })}
+		p := &published{relay: lonely(func(c *Config) { c.Peers = alone{stream: func(api.PeerConn) (net.Conn, error) { return near, nil }} })}
 		here, caller := net.Pipe()
 		began := time.Now()
 		go p.take(here, 80, false)

@@ -1,9 +1,11 @@
 package server
 
 import (
+	"context"
 	"os/user"
 	"slices"
 	"strconv"
+	"sync"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/server/token"
@@ -75,4 +77,30 @@ func classCovers(has, needs api.MethodClass) bool {
 	order := []api.MethodClass{api.ClassRead, api.ClassUser, api.ClassAdmin}
 	h, n := slices.Index(order, has), slices.Index(order, needs)
 	return h >= 0 && n >= 0 && h >= n
+}
+
+// Replied has something done once, after the reply to this request has left for
+// whoever asked, or cannot any more: what ends the daemon, and with it the connection,
+// would else overtake the reply. It is done in a goroutine of its own.
+func (c *Caller) Replied(do func()) {
+	if c.requestID == "" { // nobody waits
+		go do()
+		return
+	}
+	do = sync.OnceFunc(do)
+	context.AfterFunc(c.conn.ctx, do)
+	behind := newSlot(last(do))
+	c.conn.mu.Lock()
+	defer c.conn.mu.Unlock()
+	c.conn.replied[c.requestID] = append(c.conn.replied[c.requestID], func(bool) { c.conn.box.Ready(behind) })
+}
+
+// last has its place in the queue behind a message, and nothing to say: when its turn
+// comes, the message is written.
+type last func()
+
+// Next implements [source].
+func (l last) Next() (message []byte, more bool) {
+	go l()
+	return nil, false
 }

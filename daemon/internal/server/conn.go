@@ -12,7 +12,6 @@ import (
 	"github.com/creachadair/jrpc2"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/server/outbox"
 )
 
 const (
@@ -44,7 +43,7 @@ type conn struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 
-	box   *outbox.Box
+	box   *outbox
 	slots chan struct{}
 	ended sync.Once
 
@@ -56,7 +55,7 @@ type conn struct {
 
 func newConn(s *Server, ws *websocket.Conn, l *link, ctx context.Context, cancel context.CancelCauseFunc) *conn {
 	return &conn{server: s, ws: ws, link: l, ctx: ctx, cancel: cancel,
-		box: outbox.New(maxOutboxBytes), slots: make(chan struct{}, maxSlots),
+		box: newOutbox(maxOutboxBytes), slots: make(chan struct{}, maxSlots),
 		subs: map[api.Subscription]*subscription{}, replied: map[string][]func(bool){}}
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/creachadair/jrpc2"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/config/nearest"
+	"fulmen/native/nearest"
 )
 
 // rpcError makes the error of a reply. JSON-RPC's own codes are for what is

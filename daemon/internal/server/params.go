@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/config/nearest"
+	"fulmen/native/nearest"
 )
 
 // paramsError is parameters that do not fit the method. Its code on the wire is

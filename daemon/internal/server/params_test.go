@@ -9,7 +9,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/config/nearest"
+	"fulmen/native/nearest"
 )
 
 type inner struct {

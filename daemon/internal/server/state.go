@@ -8,8 +8,7 @@ import (
 	"strconv"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/config/nearest"
-	"fulmen/daemon/internal/server/outbox"
+	"fulmen/native/nearest"
 )
 
 // staleBytes is what a node takes in the list of stale ones.
@@ -55,7 +54,7 @@ func (s *Server) stateWatch(ctx context.Context, c *Caller, sel api.StateSelect)
 		return nil, err
 	}
 	f := &feed{limit: s.config.Limits.FeedBytes, changed: map[api.Key][]byte{}}
-	sub, err := c.subscribe(func(sub *subscription) outbox.Source { f.sub = sub; return f })
+	sub, err := c.subscribe(func(sub *subscription) source { f.sub = sub; return f })
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/server/outbox"
+	"fulmen/native/waker"
 )
 
 const (
@@ -31,7 +31,7 @@ type Stream struct {
 	bytes int
 	n     uint64
 	ended bool
-	room  chan struct{} // has a token when something was taken
+	room  waker.Waker // has a token when something was taken
 }
 
 // streamed is a notification that waits.
@@ -46,8 +46,8 @@ type streamed struct {
 // client that reads too slowly gets, in place of what it missed, what lagged
 // makes, and the stream is over; without lagged it is disconnected.
 func (c *Caller) Subscribe(lagged func(sub api.Subscription) any) (*Stream, error) {
-	st := &Stream{room: make(chan struct{}, 1)}
-	sub, err := c.subscribe(func(s *subscription) outbox.Source { st.sub = s; return st })
+	st := &Stream{room: waker.New()}
+	sub, err := c.subscribe(func(s *subscription) source { st.sub = s; return st })
 	if err != nil {
 		return nil, err
 	}
@@ -165,10 +165,7 @@ func (s *Stream) Next() ([]byte, bool) {
 	s.queue[0] = streamed{}
 	s.queue = s.queue[1:]
 	s.bytes -= len(item.message)
-	select {
-	case s.room <- struct{}{}:
-	default:
-	}
+	s.room.Wake()
 	if s.ended && len(s.queue) == 0 {
 		s.sub.end()
 	}

@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/server/outbox"
 )
 
 // maxSubscriptions bounds the streams of one connection.
@@ -18,7 +17,7 @@ type subscription struct {
 	conn     *conn
 	id       api.Subscription
 	notifies string // the notification of its method
-	slot     *outbox.Slot
+	slot     *slot
 	ctx      context.Context // ends with the subscription
 	cancel   context.CancelFunc
 
@@ -28,7 +27,7 @@ type subscription struct {
 }
 
 // subscribe makes a stream for the request that the caller makes.
-func (c *Caller) subscribe(source func(*subscription) outbox.Source) (*subscription, error) {
+func (c *Caller) subscribe(of func(*subscription) source) (*subscription, error) {
 	if c.requestID == "" {
 		return nil, api.Errorf(api.ReasonMissingField, "id", "%s needs an id: the reply names the subscription.", c.method.Name)
 	}
@@ -45,7 +44,7 @@ func (c *Caller) subscribe(source func(*subscription) outbox.Source) (*subscript
 	conn.lastSub++
 	s := &subscription{conn: conn, notifies: c.method.Notifies, id: api.Subscription("s" + strconv.FormatUint(conn.lastSub, 10))}
 	s.ctx, s.cancel = context.WithCancel(conn.ctx)
-	s.slot = outbox.NewSlot(source(s))
+	s.slot = newSlot(of(s))
 	conn.subs[s.id] = s
 	conn.replied[c.requestID] = append(conn.replied[c.requestID], s.start)
 	return s, nil

@@ -16,7 +16,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/home/hometest"
+	"fulmen/native/nativetest"
 	"fulmen/native/nativetest/seeds"
 )
 
@@ -320,7 +320,7 @@ func TestDamageWhileInUse(t *testing.T) {
 
 func TestFullDisk(t *testing.T) {
 	is := is.New(t)
-	disk := hometest.SmallDisk(t, 1<<18)
+	disk := nativetest.SmallDisk(t, 1<<18)
 	path := filepath.Join(disk, "state.db")
 	ballast := filepath.Join(disk, "ballast")
 	is.NoErr(os.WriteFile(ballast, make([]byte, leastRoom), 0o600))
@@ -354,7 +354,7 @@ func TestFullDisk(t *testing.T) {
 
 func TestNewDatabaseOnFullDisk(t *testing.T) {
 	is := is.New(t)
-	disk := hometest.SmallDisk(t, 1<<14)
+	disk := nativetest.SmallDisk(t, 1<<14)
 	path := filepath.Join(disk, "state.db")
 	_, err := Open(t.Context(), path, options())
 	is.True(errors.Is(err, api.ReasonDiskFull))
@@ -364,10 +364,10 @@ func TestNewDatabaseOnFullDisk(t *testing.T) {
 
 func TestReadOnlyDisk(t *testing.T) {
 	is := is.New(t)
-	disk := hometest.SmallDisk(t, 1<<20)
+	disk := nativetest.SmallDisk(t, 1<<20)
 	path := filepath.Join(disk, "state.db")
 	is.NoErr(opened(t, path, options()).Close())
-	hometest.MakeReadOnly(t, disk)
+	nativetest.MakeReadOnly(t, disk)
 	_, err := Open(t.Context(), path, options())
 	is.True(errors.Is(err, api.ReasonStateReadOnly))
 	is.Equal(asides(t, path), nil)

@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"syscall"
 
 	bolt "go.etcd.io/bbolt/errors"
@@ -58,4 +59,22 @@ func (s *Store) explain(err error, doing string) error {
 func harmless(err error) bool {
 	return errors.Is(err, bolt.ErrMaxSizeReached) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) ||
 		errors.Is(err, syscall.EROFS)
+}
+
+// panicked is what came out of bbolt as a panic.
+type panicked struct{ value any }
+
+func (p *panicked) Error() string { return fmt.Sprint(p.value) }
+
+// guard calls into bbolt, f doing nothing else, and makes an error of a panic.
+// Reading a mapped file that has been cut short meanwhile is a fault of memory,
+// which for the time of the call is a panic too and does not end the process.
+func guard(f func() error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if r := recover(); r != nil {
+			err = &panicked{r}
+		}
+	}()
+	return f()
 }

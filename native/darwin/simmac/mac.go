@@ -13,6 +13,7 @@ import (
 	"fulmen/native"
 	"fulmen/native/darwin"
 	"fulmen/native/darwin/simfw"
+	"fulmen/native/waker"
 )
 
 // Mac keeps a simulated machine in step with a Mac that another platform, of
@@ -23,7 +24,7 @@ type Mac struct {
 
 	source native.Platform
 	stop   []func() error
-	work   chan struct{}
+	work   waker.Waker
 	done   sync.WaitGroup
 
 	projecting sync.Mutex // one at a time, with planes, store, stored, bridges and pressure
@@ -47,7 +48,7 @@ type Mac struct {
 // caller's.
 func New(source native.Platform) (*Mac, error) {
 	m := &Mac{
-		Machine: simfw.New(), source: source, work: make(chan struct{}, 1), pending: map[native.Area]bool{},
+		Machine: simfw.New(), source: source, work: waker.New(), pending: map[native.Area]bool{},
 		store: map[string]any{}, stored: map[string]any{}, bridges: map[string]any{}, notices: map[int64]string{}, aliases: map[string]string{},
 	}
 	m.planes = [2]*plane{newPlane(m.Machine, false), newPlane(m.Machine, true)}
@@ -127,10 +128,7 @@ func (m *Mac) changed(area native.Area) {
 		return
 	}
 	m.pending[area] = true
-	select {
-	case m.work <- struct{}{}:
-	default: // whoever works will see it
-	}
+	m.work.Wake()
 }
 
 // Project takes the areas that have changed into the machine, and returns once

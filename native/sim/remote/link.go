@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"fulmen/native"
+	"fulmen/native/waker"
 )
 
 // answerWithin is how long the world may take to answer what it can answer at
@@ -34,7 +35,7 @@ type link struct {
 	over    chan struct{} // closed then
 	gone    func(error)   // what is to be called then
 	news    []func()      // to be delivered in order
-	more    chan struct{} // has room for one
+	more    waker.Waker   // has room for one
 	done    sync.WaitGroup
 	// heardAll says that gone is called no more.
 	heardAll bool
@@ -62,7 +63,7 @@ func (s *subscription) deliver(raw json.RawMessage) error {
 func newLink(conn net.Conn, where string, clock native.Clock) *link {
 	l := &link{
 		conn: conn, where: where, clock: clock, waiting: map[uint64]chan message{}, subs: map[uint64]*subscription{},
-		over: make(chan struct{}), more: make(chan struct{}, 1),
+		over: make(chan struct{}), more: waker.New(),
 	}
 	l.done.Go(func() {
 		l.end(l.hear())
@@ -168,10 +169,7 @@ func (l *link) hearNews(m message) error {
 // queue has something delivered. The caller holds mu.
 func (l *link) queue(f func()) {
 	l.news = append(l.news, f)
-	select {
-	case l.more <- struct{}{}:
-	default:
-	}
+	l.more.Wake()
 }
 
 // deliver calls back, one at a time, on a goroutine of its own: a callback may

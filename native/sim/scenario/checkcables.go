@@ -3,6 +3,8 @@ package scenario
 import (
 	"fmt"
 	"strings"
+
+	"fulmen/native/tomltext"
 )
 
 // maxHubsInARow is how deep hubs go: a route string has seven places, one of
@@ -23,7 +25,7 @@ func (s Scenario) checkCables(p *problems) (sound bool) {
 		}
 		fail := func(key, format string, args ...any) {
 			sound = false
-			p.add(join(path, key), "cable %d: %s", i+1, fmt.Sprintf(format, args...))
+			p.add(tomltext.Join(path, key), "cable %d: %s", i+1, fmt.Sprintf(format, args...))
 		}
 		if a == b {
 			fail("ends", "both ends are %s", a)

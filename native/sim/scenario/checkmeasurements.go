@@ -3,6 +3,8 @@ package scenario
 import (
 	"fmt"
 	"slices"
+
+	"fulmen/native/tomltext"
 )
 
 // checkMeasurements refuses numbers of Macs and paths that are not there.
@@ -10,7 +12,7 @@ func (s Scenario) checkMeasurements(p *problems) {
 	for i, gpu := range s.Measurements.GPUs {
 		path := fmt.Sprintf("gpu[%d]", i)
 		fail := func(key, format string, args ...any) {
-			p.add(join(path, key), "gpu %d: %s", i+1, fmt.Sprintf(format, args...))
+			p.add(tomltext.Join(path, key), "gpu %d: %s", i+1, fmt.Sprintf(format, args...))
 		}
 		if gpu.Mac == "" {
 			continue
@@ -25,7 +27,7 @@ func (s Scenario) checkMeasurements(p *problems) {
 	for i, link := range s.Measurements.Links {
 		path := fmt.Sprintf("link[%d]", i)
 		fail := func(key, format string, args ...any) {
-			p.add(join(path, key), "link %d: %s", i+1, fmt.Sprintf(format, args...))
+			p.add(tomltext.Join(path, key), "link %d: %s", i+1, fmt.Sprintf(format, args...))
 		}
 		if link.From == "" || link.To == "" || link.Over == "" {
 			continue

@@ -3,6 +3,8 @@ package scenario
 import (
 	"fmt"
 	"slices"
+
+	"fulmen/native/tomltext"
 )
 
 // checkTimeLine goes through the time line as it will happen, so that a plug
@@ -16,7 +18,7 @@ func (s Scenario) checkTimeLine(p *problems) {
 		}
 		path := fmt.Sprintf("at[%d]", i)
 		if i > 0 && event.After < s.TimeLine[i-1].After {
-			p.add(join(path, "after"), "at %d: after = %s is before the event above it (%s); put them in order of time",
+			p.add(tomltext.Join(path, "after"), "at %d: after = %s is before the event above it (%s); put them in order of time",
 				i+1, event.After, s.TimeLine[i-1].After)
 		}
 		err := now.CheckOp(event.Op)
@@ -24,7 +26,7 @@ func (s Scenario) checkTimeLine(p *problems) {
 			err = now.step(event.Op, asleep)
 		}
 		if err != nil {
-			p.add(join(path, "do"), "at %d: %s", i+1, err)
+			p.add(tomltext.Join(path, "do"), "at %d: %s", i+1, err)
 		}
 	}
 }

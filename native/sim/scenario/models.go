@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/BurntSushi/toml"
+
+	"fulmen/native/tomltext"
 )
 
 // modelsText lists Macs that scenarios can be made of, with what is publicly
@@ -51,7 +53,7 @@ func (t *table) merged(key, label, by string) []*table {
 	}
 	t.asked[key] = true
 	for _, table := range own {
-		t.problems.alias(member(join(t.path, key), table.values[by]), table.path)
+		t.problems.alias(member(tomltext.Join(t.path, key), table.values[by]), table.path)
 	}
 	var all []*table
 	for _, base := range asTables(t.base[key]) {

@@ -10,6 +10,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"fulmen/native"
+	"fulmen/native/tomltext"
 )
 
 const (
@@ -26,10 +27,11 @@ func Parse(name string, text []byte) (Scenario, error) {
 	if len(text) > maxText {
 		return Scenario{}, fmt.Errorf("%s: %d bytes; a scenario has at most %d", name, len(text), maxText)
 	}
-	var tooDeep int
-	if p.lines, tooDeep = indexLines(string(text)); tooDeep > 0 {
-		return Scenario{}, fmt.Errorf("%s:%d: nested deeper than %d levels", name, tooDeep, maxDepth)
+	layout, err := tomltext.Scan(string(text)) // what is no TOML the decoder says better
+	if errors.Is(err, tomltext.ErrTooDeep) {
+		return Scenario{}, fmt.Errorf("%s:%d: nested deeper than %d levels", name, layout.Last, tomltext.MaxDepth)
 	}
+	p.lines = layout.Lines
 	var values map[string]any
 	if _, err := toml.Decode(string(text), &values); err != nil {
 		var syntax toml.ParseError

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"fulmen/native/nearest"
+	"fulmen/native/tomltext"
 )
 
 // maxProblems bounds how many problems one file is told of at once.
@@ -13,7 +16,7 @@ const maxProblems = 20
 // problems collects everything wrong with a file, so that one reading tells all.
 type problems struct {
 	file  string
-	lines lineIndex // nil: a scenario that did not come from a text
+	lines tomltext.Lines // nil: a scenario that did not come from a text
 	list  []problem
 	known map[problem]bool
 }
@@ -25,7 +28,7 @@ type problem struct {
 
 // add notes a problem at the path, unless the same is known of its line.
 func (p *problems) add(path, format string, args ...any) {
-	found := problem{p.lines.at(path), fmt.Sprintf(format, args...)}
+	found := problem{p.lines.At(path), fmt.Sprintf(format, args...)}
 	if !p.known[found] {
 		p.list = append(p.list, found)
 	}
@@ -38,7 +41,7 @@ func (p *problems) add(path, format string, args ...any) {
 // alias gives the line of a path to a second path.
 func (p *problems) alias(second, path string) {
 	if _, taken := p.lines[second]; !taken && p.lines != nil {
-		p.lines[second] = p.lines.at(path)
+		p.lines[second] = p.lines.At(path)
 	}
 }
 
@@ -48,7 +51,7 @@ func member(path string, by any) string { return fmt.Sprintf("%s[=%v]", path, by
 
 // lineNote returns " (line 38)" for a path that another problem refers to.
 func (p *problems) lineNote(path string) string {
-	if line := p.lines.at(path); line > 0 {
+	if line := p.lines.At(path); line > 0 {
 		return fmt.Sprintf(" (line %d)", line)
 	}
 	return ""
@@ -70,4 +73,13 @@ func (p *problems) err() error {
 		}
 	}
 	return errors.Join(all...)
+}
+
+// didYouMean returns " (did you mean "X"?)" for the known name nearest to what
+// was written, or nothing where none is near.
+func didYouMean(written string, known []string) string {
+	if name := nearest.Of(written, known); name != "" {
+		return fmt.Sprintf(" (did you mean %q?)", name)
+	}
+	return ""
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"fulmen/native"
+	"fulmen/native/tomltext"
 )
 
 // readMac reads one [[mac]] of the scenario of that name, which may be like one
@@ -112,7 +113,7 @@ func readLimits(t *table) *native.RDMALimits {
 		t.fail(key, "%s = %s is not a table such as { queue_pairs = 10, completion_queues = 11, memory_regions = 100, protection_domains = 11 }", key, show(value))
 		return nil
 	}
-	l := newTable(join(t.path, key), t.prefix()+key, values, t.problems)
+	l := newTable(tomltext.Join(t.path, key), t.prefix()+key, values, t.problems)
 	var limits native.RDMALimits
 	for name, into := range map[string]*int{
 		"queue_pairs": &limits.QueuePairs, "completion_queues": &limits.CompletionQueues,
@@ -248,7 +249,7 @@ func readAddresses(t *table) []native.InterfaceAddress {
 	for i, text := range t.texts("addresses") {
 		address, err := ParseAddress(text)
 		if err != nil {
-			t.problems.add(join(t.path, "addresses")+"["+strconv.Itoa(i)+"]", "%s%s", t.prefix(), err)
+			t.problems.add(tomltext.Join(t.path, "addresses")+"["+strconv.Itoa(i)+"]", "%s%s", t.prefix(), err)
 			continue
 		}
 		addresses = append(addresses, address)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"fulmen/native/tomltext"
 )
 
 // table is one table of a file while it is read. Every read names the key it
@@ -26,7 +28,7 @@ func newTable(path, label string, values map[string]any, p *problems) *table {
 
 // fail notes a problem with the key's value.
 func (t *table) fail(key, format string, args ...any) {
-	t.problems.add(join(t.path, key), "%s%s", t.prefix(), fmt.Sprintf(format, args...))
+	t.problems.add(tomltext.Join(t.path, key), "%s%s", t.prefix(), fmt.Sprintf(format, args...))
 }
 
 func (t *table) prefix() string {
@@ -129,7 +131,7 @@ func (t *table) texts(key string) []string {
 	for i, element := range list {
 		text, ok := element.(string)
 		if !ok {
-			t.problems.add(fmt.Sprintf("%s[%d]", join(t.path, key), i), "%s%s holds %s, which is not a text", t.prefix(), key, show(element))
+			t.problems.add(fmt.Sprintf("%s[%d]", tomltext.Join(t.path, key), i), "%s%s holds %s, which is not a text", t.prefix(), key, show(element))
 			continue
 		}
 		texts = append(texts, text)
@@ -183,7 +185,7 @@ func (t *table) tables(key, label string) []*table {
 	}
 	var found []*table
 	for i, values := range asTables(value) {
-		path := fmt.Sprintf("%s[%d]", join(t.path, key), i)
+		path := fmt.Sprintf("%s[%d]", tomltext.Join(t.path, key), i)
 		found = append(found, newTable(path, fmt.Sprintf("%s%s %d", t.prefix(), label, i+1), values, t.problems))
 	}
 	if found == nil {

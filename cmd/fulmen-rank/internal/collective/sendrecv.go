@@ -1,7 +1,6 @@
 package collective
 
 import (
-	"fmt"
 	"time"
 
 	"fulmen/daemon/api/worker"
@@ -17,14 +16,9 @@ const (
 // SendRecv measures messages between ranks 0 and 1 for every size.
 func (g *Group) SendRecv(o Options, tell Progress) (worker.SendRecv, error) {
 	result := worker.SendRecv{Backend: o.Backend, Rank: g.Rank(), Size: g.Size(), DType: o.DType}
-	sizes := o.sizes()
-	for i, bytes := range sizes {
-		tell(fmt.Sprintf("send and receive, %d bytes", bytes), float64(i)/float64(len(sizes)))
-		r, err := g.sendRecvRow(o, bytes)
-		if err != nil {
-			return result, fmt.Errorf("send and receive of %d bytes: %w", bytes, err)
-		}
-		result.Rows = append(result.Rows, r)
+	var err error
+	if result.Rows, err = rows(o, tell, "send and receive", g.sendRecvRow); err != nil {
+		return result, err
 	}
 	return result, wrongResult("send", result.Rows, func(r worker.SendRecvRow) (uint64, int) { return r.MessageBytes, r.WrongCount })
 }

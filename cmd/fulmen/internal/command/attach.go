@@ -15,6 +15,7 @@ import (
 	"fulmen/cmd/fulmen/internal/show"
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
+	"fulmen/native/waker"
 )
 
 const (
@@ -45,7 +46,7 @@ type attachment struct {
 	quiet bool
 
 	writing sync.Mutex // whole JSON lines
-	pieces  chan struct{}
+	pieces  waker.Waker
 	typed   chan struct{}
 	seen    output.Offsets
 	rest    output.Rest
@@ -73,7 +74,7 @@ func (a *attachment) follow(ctx context.Context, signals <-chan os.Signal) (int,
 	ctx, a.followed = context.WithCancel(ctx)
 	defer a.followed()
 	defer a.leaveRaw()
-	a.pieces, a.typed = make(chan struct{}, 1), make(chan struct{}, 8)
+	a.pieces, a.typed = waker.New(), make(chan struct{}, 8)
 	changes, ended := make(chan jobChange), make(chan struct{})
 	go a.watchJob(ctx, changes)
 	go func() {

@@ -92,10 +92,7 @@ func (a *attachment) readOutput(ctx context.Context) {
 
 // print writes a piece of output.
 func (a *attachment) print(p api.OutputPiece) error {
-	select {
-	case a.pieces <- struct{}{}:
-	default: // it is known already that something came
-	}
+	a.pieces.Wake()
 	if a.json {
 		a.event(jobEvent{Output: &p})
 		return nil

@@ -83,16 +83,7 @@ func (r *run) configSet() *cobra.Command {
 		Long: "Changes a key of the configuration file and leaves its comments, order and blanks alone. Lists are written with\n" +
 			"commas, or as JSON. With --unset the key goes back to its default.",
 		Example: "  fulmen config set log.level debug\n  fulmen config set peers.addresses mac-studio-2.local,mac-mini.local\n  fulmen config set --unset log.level",
-		Args: func(_ *cobra.Command, args []string) error {
-			want := 2
-			if unset {
-				want = 1
-			}
-			if len(args) != want {
-				return fmt.Errorf("config set takes %d arguments here, not %d", want, len(args))
-			}
-			return nil
-		},
+		Args:    oneLess(&unset, 2),
 		RunE: func(c *cobra.Command, args []string) error {
 			return r.config(c.Context(), func(c2 *client.Client, l api.DaemonConfigResult) error {
 				params := api.DaemonSetConfigParams{Unset: args[:1]}

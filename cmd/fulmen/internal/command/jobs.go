@@ -12,6 +12,7 @@ import (
 	"fulmen/app/text"
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
+	"fulmen/native/waker"
 )
 
 func (r *run) jobsCommand() *cobra.Command {
@@ -68,7 +69,7 @@ func (r *run) watchJobs(ctx context.Context, c *client.Client, params api.JobLis
 	defer following.Wait()
 	defer stop()
 	own := make(chan watchedJobs)
-	others := make(chan struct{}, 1)
+	others := waker.New()
 	following.Go(func() { watchOwnJobs(ctx, c, own) })
 	following.Go(func() { watchOthersJobs(ctx, c, others) })
 	var last error
@@ -128,26 +129,20 @@ func watchOwnJobs(ctx context.Context, c *client.Client, to chan<- watchedJobs) 
 // watchOthersJobs tells of changes of all jobs: documents of other people's jobs are
 // theirs to read, and that one waits, runs or has ended is said to everybody. A daemon
 // that has no events is left alone.
-func watchOthersJobs(ctx context.Context, c *client.Client, to chan<- struct{}) {
+func watchOthersJobs(ctx context.Context, c *client.Client, to waker.Waker) {
 	isOf := func(e api.Event) bool { return e.Job != "" }
-	tell := func() {
-		select {
-		case to <- struct{}{}:
-		default: // it is shown anew anyway
-		}
-	}
 	for isFirst := true; ctx.Err() == nil; isFirst = false {
 		before, news, err := client.Stream[api.EventWatchResult, api.EventHappened](ctx, c, "event.watch", api.EventSelect{Since: api.TimeOf(time.Now())})
 		if err == nil {
 			if !isFirst || slices.ContainsFunc(before.Events, isOf) { // between two subscriptions too
-				tell()
+				to.Wake()
 			}
 			for more, lost := range news {
 				if err = lost; err != nil {
 					break
 				}
 				if more.Lagged || slices.ContainsFunc(more.Events, isOf) {
-					tell()
+					to.Wake()
 				}
 			}
 		}

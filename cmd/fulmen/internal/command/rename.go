@@ -17,16 +17,7 @@ func (r *run) renameCommand() *cobra.Command {
 		Use: "rename NAME", Short: "Give this Mac another name in the cluster",
 		Long:    "Gives this Mac another name, of 1 to 63 characters; the computer's own name stays. Its id, by which members know it,\ndoes not change.",
 		Example: "  fulmen rename \"Studio at the window\"\n  fulmen rename --reset",
-		Args: func(_ *cobra.Command, args []string) error {
-			want := 1
-			if follow {
-				want = 0
-			}
-			if len(args) != want {
-				return fmt.Errorf("rename takes %d arguments here, not %d", want, len(args))
-			}
-			return nil
-		},
+		Args:    oneLess(&follow, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			name := ""
 			if !follow {

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -84,6 +86,20 @@ func (r *run) root() *cobra.Command {
 		r.debugCommand(),
 	)
 	return root
+}
+
+// oneLess wants so many arguments, and one less with a flag that stands for it.
+func oneLess(flag *bool, want int) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		want := want
+		if *flag {
+			want--
+		}
+		if len(args) != want {
+			return fmt.Errorf("%s takes %d arguments here, not %d", strings.TrimPrefix(c.CommandPath(), "fulmen "), want, len(args))
+		}
+		return nil
+	}
 }
 
 // group is a command that has commands of its own and does nothing itself.

@@ -50,16 +50,7 @@ func (r *run) usersMap() *cobra.Command {
 		Use: "map WHO ACCOUNT", Short: "Let somebody's jobs run as a local account",
 		Long:    "Jobs of WHO run on this Mac as the local ACCOUNT, which is never root.",
 		Example: "  fulmen users map ada@mac-mini ada\n  fulmen users map everybody guest",
-		Args: func(_ *cobra.Command, args []string) error {
-			want := 2
-			if nobody {
-				want = 1
-			}
-			if len(args) != want {
-				return fmt.Errorf("users map takes %d arguments here, not %d", want, len(args))
-			}
-			return nil
-		},
+		Args:    oneLess(&nobody, 2),
 		RunE: func(c *cobra.Command, args []string) error {
 			account := ""
 			if !nobody {

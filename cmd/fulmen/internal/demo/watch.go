@@ -9,6 +9,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/client"
+	"fulmen/native/waker"
 )
 
 // settle is how long changes are collected before the cluster is looked at
@@ -68,7 +69,7 @@ type NodeState struct {
 // does.
 func (c *Cluster) Follow(ctx context.Context, show func(State) (enough bool, err error)) error {
 	watched, stop := context.WithCancel(ctx)
-	changed := make(chan struct{}, 1)
+	changed := waker.New()
 	var watchers sync.WaitGroup
 	defer watchers.Wait()
 	defer stop()
@@ -104,7 +105,7 @@ func (c *Cluster) Follow(ctx context.Context, show func(State) (enough bool, err
 }
 
 // watch keeps what a Mac knows of all.
-func (n *Node) watch(ctx context.Context, changed chan<- struct{}) {
+func (n *Node) watch(ctx context.Context, changed waker.Waker) {
 	for event, err := range n.client.Watch(ctx, api.StateSelect{Kinds: watchedKinds()}) {
 		if err != nil {
 			continue // the next look says what is wrong
@@ -112,10 +113,7 @@ func (n *Node) watch(ctx context.Context, changed chan<- struct{}) {
 		n.seen.mu.Lock()
 		n.seen.view.Apply(event)
 		n.seen.mu.Unlock()
-		select {
-		case changed <- struct{}{}:
-		default: // it is told already
-		}
+		changed.Wake()
 	}
 }
 

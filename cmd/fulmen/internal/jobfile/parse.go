@@ -12,6 +12,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"fulmen/daemon/api"
+	"fulmen/native/tomltext"
 )
 
 // maxProblems bounds how many problems one file is told of at once.
@@ -55,12 +56,12 @@ func (e *Error) Line(p Problem) string {
 // to whoever submits the request.
 func Parse(file, text string, node func(word string) (api.NodeID, error)) (api.JobRequest, error) {
 	var request api.JobRequest
-	values, problem := decode(text)
+	values, lines, problem := decode(text)
 	if problem != nil {
 		return request, &Error{file, []Problem{*problem}}
 	}
-	r := reader{text: text, node: node}
-	r.table(nil, values, reflect.TypeFor[api.JobRequest]())
+	r := reader{lines: lines, node: node}
+	r.table(place{}, values, reflect.TypeFor[api.JobRequest]())
 	if len(r.problems) > 0 {
 		return request, &Error{file, r.sorted()}
 	}
@@ -77,62 +78,39 @@ func Parse(file, text string, node func(word string) (api.NodeID, error)) (api.J
 }
 
 // decode reads TOML, and says where it is none.
-func decode(text string) (values map[string]any, problem *Problem) {
+func decode(text string) (values map[string]any, lines tomltext.Lines, problem *Problem) {
+	broken := func(line int, message string) (map[string]any, tomltext.Lines, *Problem) {
+		return nil, nil, &Problem{line, message}
+	}
 	switch {
 	case len(text) > api.MaxSpecBytes:
-		return nil, &Problem{0, fmt.Sprintf("the file has %d bytes, more than the %d of a job", len(text), api.MaxSpecBytes)}
+		return broken(0, fmt.Sprintf("the file has %d bytes, more than the %d of a job", len(text), api.MaxSpecBytes))
 	case !utf8.ValidString(text):
-		return nil, &Problem{0, "the file is not text in UTF-8"}
-	case deep(text):
-		return nil, &Problem{0, "tables or lists are too deep inside each other"}
+		return broken(0, "the file is not text in UTF-8")
+	}
+	layout, err := tomltext.Scan(text) // what is no TOML the decoder says better
+	if errors.Is(err, tomltext.ErrTooDeep) {
+		return broken(0, "tables or lists are too deep inside each other")
 	}
 	// The library panics with other values than its errors only through a defect.
 	defer func() {
 		if recover() != nil {
-			values, problem = nil, &Problem{0, "the text is no TOML"}
+			values, lines, problem = broken(0, "the text is no TOML")
 		}
 	}()
 	if _, err := toml.Decode(text, &values); err != nil {
 		if p, ok := errors.AsType[toml.ParseError](err); ok {
-			return nil, &Problem{p.Position.Line, p.Message}
+			return broken(p.Position.Line, p.Message)
 		}
-		return nil, &Problem{0, err.Error()}
+		return broken(0, err.Error())
 	}
-	return values, nil
-}
-
-// maxDepth bounds the brackets that are open at once, and the parts of a key; a
-// job needs three.
-const maxDepth = 32
-
-// deep reports whether a text could make the TOML reader recurse without bound.
-// It counts brackets and dots whatever they stand in, which is too strict only
-// for texts that no job has.
-func deep(text string) bool {
-	open, dots := 0, 0
-	for _, c := range text {
-		switch c {
-		case '[', '{':
-			open++
-		case ']', '}':
-			open = max(0, open-1)
-		case '.':
-			dots++
-		case '\n', '=', ' ', '"', '/':
-			dots = 0
-		}
-		if open > maxDepth || dots > maxDepth {
-			return true
-		}
-	}
-	return false
+	return values, layout.Lines, nil
 }
 
 // wrongType is the decoder's complaint about a value.
 func (r *reader) wrongType(err error) Problem {
 	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		path := strings.Split(e.Field, ".")
-		return Problem{lineOf(r.text, path), fmt.Sprintf("%s is a %s where %s is wanted", e.Field, e.Value, wanted(e.Type))}
+		return Problem{r.lineOf(e.Field), fmt.Sprintf("%s is a %s where %s is wanted", e.Field, e.Value, wanted(e.Type))}
 	}
 	if e, ok := errors.AsType[*api.Error](err); ok {
 		return Problem{0, strings.TrimSuffix(e.Message, ".")}

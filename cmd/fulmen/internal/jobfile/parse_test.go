@@ -72,7 +72,8 @@ func TestParseSaysWhatIsWrongAndWhere(t *testing.T) {
 		{"[placement]\nranks = 2\n[placement.more]\nx = 1\n", `job.toml:3: there is no field "more" in placement`},
 		{"[placement]\nrank = 2\n", `job.toml:2: there is no field "rank" in placement; the nearest is ranks; `},
 		{"[placement]\nmin_node = 2\n", `job.toml:2: there is no field "min_node" in placement; the nearest is min_nodes; `},
-		{"[deadlines]\nsilense = 2\n", `job.toml:2: there is no field "silense" in deadlines; the fields are `}, // too far
+		{"[deadlines]\nsilense = 2\n", `job.toml:2: there is no field "silense" in deadlines; the fields are `},                                   // too far
+		{"[[publish]]\nport = 1\n[[publish]]\nlan = true\nport = \"x\"\n", `job.toml:2: publish.port is a string where a whole number is wanted`}, // the first of that path
 		{"placement = {ranks = 1, x = 2}", `job.toml:1: there is no field "x" in placement`},
 		{"[[publish]]\nport = 1\n[[publish]]\nports = 2\n", `job.toml:4: there is no field "ports" in publish; the nearest is port; the fields are lan, port`},
 		{"\n[placement]\nranks = \"two\"\n", `job.toml:3: placement.ranks is a string where a whole number is wanted`},
@@ -86,7 +87,7 @@ func TestParseSaysWhatIsWrongAndWhere(t *testing.T) {
 		{"\xff", "not text in UTF-8"},
 		{strings.Repeat("# long\n", 10_000), "more than the 65536 of a job"},
 		{"program = 3\n", "job.toml:1: program is a number where a table is wanted"},
-		{"\"a,b\" = 3\n", `job.toml: there is no field "a,b"`},
+		{"\"a,b\" = 3\n", `job.toml:1: there is no field "a,b"`},
 	} {
 		t.Run(c.want, func(t *testing.T) {
 			_, err := Parse("job.toml", c.text, node)

@@ -2,40 +2,63 @@ package jobfile
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"reflect"
+	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
-	"github.com/BurntSushi/toml"
-
 	"fulmen/daemon/api"
+	"fulmen/native/nearest"
+	"fulmen/native/tomltext"
 )
 
 // reader compares the values of a file with the type that they fill.
 type reader struct {
-	text     string
+	lines    tomltext.Lines
 	node     func(word string) (api.NodeID, error)
 	problems []Problem
 }
 
-// fail notes a problem. Each line costs a reading of the whole text, and so the
-// many of a text that is no job's at all are counted only.
-func (r *reader) fail(path []string, format string, args ...any) {
-	p := Problem{Message: fmt.Sprintf(format, args...)}
-	if len(r.problems) < 2*maxProblems {
-		p.Line = lineOf(r.text, path)
+// place is where a value stands.
+type place struct {
+	path string // for people, such as publish.port
+	name string // as Lines has it, such as publish[1].port
+}
+
+func (p place) key(key string) place {
+	path := key
+	if p.path != "" {
+		path = p.path + "." + key
 	}
-	r.problems = append(r.problems, p)
+	return place{path, tomltext.Join(p.name, key)}
+}
+
+func (p place) element(i int) place { return place{p.path, fmt.Sprintf("%s[%d]", p.name, i)} }
+
+// fail notes a problem.
+func (r *reader) fail(at place, format string, args ...any) {
+	r.problems = append(r.problems, Problem{r.lines.At(at.name), fmt.Sprintf(format, args...)})
+}
+
+// ofElement is what the name of something in a list has more than its path.
+var ofElement = regexp.MustCompile(`\[\d+\]`)
+
+// lineOf is the first line of something with a path, or of the table around it.
+func (r *reader) lineOf(path string) int {
+	first := 0
+	for name, line := range r.lines {
+		if ofElement.ReplaceAllString(name, "") == path && (first == 0 || line < first) {
+			first = line
+		}
+	}
+	return cmp.Or(first, r.lines.At(path))
 }
 
 // sorted are the problems in the order of their lines.
 func (r *reader) sorted() []Problem {
-	placed := min(len(r.problems), 2*maxProblems)
-	slices.SortStableFunc(r.problems[:placed], func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
+	slices.SortStableFunc(r.problems, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
 	if n := len(r.problems); n > maxProblems {
 		r.problems = append(r.problems[:maxProblems], Problem{0, fmt.Sprintf("and %d more", n-maxProblems)})
 	}
@@ -43,10 +66,10 @@ func (r *reader) sorted() []Problem {
 }
 
 // table checks the keys of a table against the fields of a struct.
-func (r *reader) table(path []string, values map[string]any, t reflect.Type) {
+func (r *reader) table(in place, values map[string]any, t reflect.Type) {
 	known := fields(t)
 	for _, key := range slices.Sorted(maps.Keys(values)) {
-		at := append(slices.Clone(path), key)
+		at := in.key(key)
 		field, ok := known[key]
 		if !ok {
 			names := slices.Sorted(maps.Keys(known))
@@ -54,18 +77,24 @@ func (r *reader) table(path []string, values map[string]any, t reflect.Type) {
 			if meant != "" {
 				meant = "; the nearest is " + meant
 			}
-			r.fail(at, "there is no field %q%s%s; the fields are %s", key, in(path), meant, strings.Join(names, ", "))
+			within := ""
+			if in.path != "" {
+				within = " in " + in.path
+			}
+			r.fail(at, "there is no field %q%s%s; the fields are %s", key, within, meant, strings.Join(names, ", "))
 			continue
 		}
 		values[key] = r.value(at, values[key], field)
 	}
 }
 
-func in(path []string) string {
-	if len(path) == 0 {
-		return ""
+// near is the name that somebody probably meant: of several that are as near, the
+// word's plural. It is empty where none is near.
+func near(word string, known []string) string {
+	if several := word + "s"; slices.Contains(known, several) {
+		return several
 	}
-	return " in " + strings.Join(path, ".")
+	return nearest.Of(word, known)
 }
 
 // fields are the types of a struct's fields, by their names on the wire.
@@ -85,76 +114,41 @@ var (
 
 // value checks a value against a type, and gives it back with ids for the names
 // of nodes. What has another shape is left for the decoder to refuse.
-func (r *reader) value(path []string, v any, t reflect.Type) any {
+func (r *reader) value(at place, v any, t reflect.Type) any {
 	word, isText := v.(string)
 	switch {
 	case t == nodeType && isText:
 		id, err := r.node(word)
 		if err != nil {
-			r.fail(path, "%s: %s", strings.Join(path, "."), strings.TrimSuffix(api.AsError(err).Message, "."))
+			r.fail(at, "%s: %s", at.path, strings.TrimSuffix(api.AsError(err).Message, "."))
 		}
 		return string(id)
 	case isText && t.Implements(enumType):
 		if all := reflect.Zero(t).Interface().(api.Enum).Values(); !slices.Contains(all, word) {
-			r.fail(path, "%s is one of %s, not %q", strings.Join(path, "."), strings.Join(all, ", "), word)
+			r.fail(at, "%s is one of %s, not %q", at.path, strings.Join(all, ", "), word)
 		}
 	case t.Kind() == reflect.Struct:
 		if values, ok := v.(map[string]any); ok {
-			r.table(path, values, t)
+			r.table(at, values, t)
 		}
 	case t.Kind() == reflect.Slice:
-		return r.list(path, v, t.Elem())
+		return r.list(at, v, t.Elem())
 	}
 	return v
 }
 
-func (r *reader) list(path []string, v any, t reflect.Type) any {
+func (r *reader) list(at place, v any, t reflect.Type) any {
 	switch list := v.(type) {
 	case []map[string]any:
-		for _, values := range list {
+		for i, values := range list {
 			if t.Kind() == reflect.Struct {
-				r.table(path, values, t)
+				r.table(at.element(i), values, t)
 			}
 		}
 	case []any:
 		for i := range list {
-			list[i] = r.value(path, list[i], t)
+			list[i] = r.value(at.element(i), list[i], t)
 		}
 	}
 	return v
-}
-
-// found is a value whose reading always fails, so that the TOML reader says where
-// it is.
-type found struct{}
-
-var errFound = errors.New("here")
-
-// UnmarshalTOML fails.
-func (*found) UnmarshalTOML(any) error { return errFound }
-
-// lineOf is the line of a key, or of the nearest table around it; 0 where it is
-// not known. The TOML reader tells positions only with errors, and so one is made.
-func lineOf(text string, path []string) (line int) {
-	defer func() {
-		if recover() != nil {
-			line = 0 // a key that no struct's tag can hold
-		}
-	}()
-	for ; len(path) > 0; path = path[:len(path)-1] {
-		for _, lists := range []bool{false, true} {
-			t := reflect.TypeFor[found]()
-			for i, key := range slices.Backward(path) {
-				if lists && i < len(path)-1 {
-					t = reflect.SliceOf(t)
-				}
-				t = reflect.StructOf([]reflect.StructField{{Name: "X", Type: t, Tag: reflect.StructTag("toml:" + strconv.Quote(key))}})
-			}
-			_, err := toml.Decode(text, reflect.New(t).Interface())
-			if p, ok := errors.AsType[toml.ParseError](err); ok && p.Position.Line > 0 {
-				return p.Position.Line
-			}
-		}
-	}
-	return 0
 }

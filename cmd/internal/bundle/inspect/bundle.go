@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"fulmen/cmd/internal/bundle/icns"
 	"fulmen/cmd/internal/bundle/layout"
 	"fulmen/cmd/internal/bundle/machofile"
 	"fulmen/cmd/internal/bundle/seal"
@@ -75,12 +74,12 @@ func files(bundle string) []string {
 }
 
 func icon(file []byte) []string {
-	kinds, err := icns.Kinds(file)
+	kinds, err := layout.IconKinds(file)
 	if err != nil {
 		return []string{err.Error()}
 	}
 	var faults []string
-	for _, side := range icns.Sides() {
+	for _, side := range layout.IconSides() {
 		found := false
 		for _, have := range kinds {
 			found = found || have == side

@@ -12,6 +12,7 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/cluster/transport"
 	"fulmen/native"
+	"fulmen/native/waker"
 )
 
 // Finder finds where other nodes may be and lets them find this one. What it is
@@ -20,7 +21,7 @@ type Finder struct {
 	options Options
 	ctx     context.Context
 	cancel  context.CancelFunc
-	more    chan struct{}
+	more    waker.Waker
 	done    chan struct{}
 	lookups sync.WaitGroup
 
@@ -49,7 +50,7 @@ func New(o Options) (*Finder, error) {
 		_, _ = rand.Read(salt) // it never fails
 		remembered = Remembered{Salt: hex.EncodeToString(salt)}
 	}
-	f := &Finder{options: o, more: make(chan struct{}, 1), done: make(chan struct{}), state: newState(o.Self, o.Port, remembered), refused: map[search]native.Reason{}}
+	f := &Finder{options: o, more: waker.New(), done: make(chan struct{}), state: newState(o.Self, o.Port, remembered), refused: map[search]native.Reason{}}
 	f.ctx, f.cancel = context.WithCancel(context.Background())
 	return f, nil
 }
@@ -81,14 +82,7 @@ func (f *Finder) tell(change func(s *state)) {
 	f.mu.Lock()
 	change(f.state)
 	f.mu.Unlock()
-	f.signal()
-}
-
-func (f *Finder) signal() {
-	select {
-	case f.more <- struct{}{}:
-	default:
-	}
+	f.more.Wake()
 }
 
 // SetRoster takes the cluster and its current members, this node among them.
@@ -197,7 +191,7 @@ func (f *Finder) found(at search, s native.Sighting) {
 		f.mu.Lock()
 		f.refused[at] = s.Refused
 		f.mu.Unlock()
-		f.signal()
+		f.more.Wake()
 		return
 	}
 	f.tell(func(state *state) { state.hear(f.options.Clock.Now(), s) })

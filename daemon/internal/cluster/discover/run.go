@@ -71,7 +71,7 @@ func (f *Finder) run() {
 		if err != nil {
 			wait = min(wait, retryAfter)
 		}
-		timer := clock.AfterFunc(wait, f.signal)
+		timer := clock.AfterFunc(wait, f.more.Wake)
 		select {
 		case <-f.ctx.Done():
 			timer.Stop()

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/cluster"
 	"fulmen/daemon/internal/cluster/transport"
 	"fulmen/native"
 )
@@ -242,4 +243,42 @@ func (s *state) takeChange(boot time.Duration) Change {
 	slices.Sort(change.Nodes)
 	s.changed = Change{}
 	return change
+}
+
+// mostStrangers is how many are listed.
+const mostStrangers = 32
+
+// Stranger is a node that is no member and waits for another Mac to be added.
+// Nothing of it is proved.
+type Stranger struct {
+	// Pairing is the random id under which it waits.
+	Pairing string
+	// Protocol is the newest peer protocol that it says it speaks.
+	Protocol int
+	// Candidates are where it can be spoken to.
+	Candidates []transport.Candidate
+	// Since is when it was heard first, by the wall clock.
+	Since time.Time
+}
+
+// table tells whose an id of the day is.
+type table struct {
+	cluster api.ClusterID
+	nodes   []api.NodeID
+	day     string
+	ids     map[string]api.NodeID
+}
+
+// day names the day of an instant.
+func day(now time.Time) string { return now.UTC().Format(time.DateOnly) }
+
+// build makes the ids of all nodes, of today, yesterday and tomorrow: clocks
+// differ, and midnight comes.
+func (t *table) build(now time.Time) {
+	t.day, t.ids = day(now), make(map[string]api.NodeID, 3*len(t.nodes))
+	for _, node := range t.nodes {
+		for days := -1; days <= 1; days++ {
+			t.ids[cluster.DailyID(t.cluster, node, cluster.UseAnnounce, now.UTC().AddDate(0, 0, days))] = node
+		}
+	}
 }

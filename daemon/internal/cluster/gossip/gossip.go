@@ -18,6 +18,7 @@ import (
 	"fulmen/daemon/internal/cluster/transport"
 	"fulmen/daemon/internal/gate"
 	"fulmen/native"
+	"fulmen/native/waker"
 )
 
 // Options is what gossip is made with.
@@ -60,7 +61,7 @@ type Gossip struct {
 	ctx     context.Context
 	stop    context.CancelFunc
 	running sync.WaitGroup
-	wake    chan struct{}
+	wake    waker.Waker
 
 	mu          sync.Mutex
 	listed      map[api.NodeID]bool
@@ -85,7 +86,7 @@ func New(o Options) *Gossip {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	g := &Gossip{
-		options: o, wake: make(chan struct{}, 1),
+		options: o, wake: waker.New(),
 		listed: map[api.NodeID]bool{}, left: map[api.NodeID]bool{}, heard: map[api.NodeID]bool{}, pathed: map[api.NodeID]bool{},
 		states: map[api.NodeID]State{}, joins: map[api.NodeID]bool{}, subscribers: map[int]func(api.NodeID, State){},
 	}
@@ -148,7 +149,7 @@ func (g *Gossip) hasLeft(node api.NodeID) {
 	g.mu.Lock()
 	g.left[node] = true
 	g.mu.Unlock()
-	g.nudge()
+	g.wake.Wake()
 }
 
 // State is how a member is.
@@ -177,14 +178,7 @@ func (g *Gossip) Watch(f func(api.NodeID, State)) (stop func()) {
 }
 
 // Changed has the members looked at again: the roster has changed.
-func (g *Gossip) Changed() { g.nudge() }
-
-func (g *Gossip) nudge() {
-	select {
-	case g.wake <- struct{}{}:
-	default:
-	}
-}
+func (g *Gossip) Changed() { g.wake.Wake() }
 
 // pathEvent joins whoever can be reached and is not listed.
 func (g *Gossip) pathEvent(e transport.PathEvent) {
@@ -197,7 +191,7 @@ func (g *Gossip) pathEvent(e transport.PathEvent) {
 		}
 	}
 	g.mu.Unlock()
-	g.nudge()
+	g.wake.Wake()
 }
 
 // run judges the members after every change, and looks slowly after those who
@@ -362,7 +356,7 @@ func (h hears) note(n *memberlist.Node, isListed bool) {
 		h.g.heard[node] = true
 	}
 	h.g.mu.Unlock()
-	h.g.nudge()
+	h.g.wake.Wake()
 }
 
 // writer gives memberlist's lines to the log, all as details: what they warn of

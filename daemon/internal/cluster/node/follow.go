@@ -32,7 +32,7 @@ func (n *Node) follow(ctx context.Context, before []*ledger.Record, documents *l
 		}
 		n.apply(change.Put)
 		n.tellFinder()
-		n.nudge()
+		n.wake.Wake()
 	}
 }
 

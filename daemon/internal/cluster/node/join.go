@@ -14,6 +14,7 @@ import (
 	"fulmen/daemon/internal/cluster/pairing"
 	"fulmen/daemon/internal/cluster/transport"
 	"fulmen/native"
+	"fulmen/native/waker"
 )
 
 // Join joins the cluster of the Mac that shows a code, or of the one that made
@@ -82,13 +83,8 @@ const nearbyWithin = 3 * time.Second
 func (n *Node) nearby(ctx context.Context) [][]transport.Candidate {
 	ctx, cancel := n.within(ctx, nearbyWithin, "a Mac that shows a code")
 	defer cancel()
-	wake := make(chan struct{}, 1)
-	stop := n.Watch(func() {
-		select {
-		case wake <- struct{}{}:
-		default:
-		}
-	})
+	wake := waker.New()
+	stop := n.Watch(wake.Wake)
 	defer stop()
 	for {
 		var where [][]transport.Candidate

@@ -17,6 +17,7 @@ import (
 	"fulmen/daemon/internal/cluster/transport"
 	"fulmen/daemon/internal/gate"
 	"fulmen/native"
+	"fulmen/native/waker"
 )
 
 // Node is this node among the members of its cluster.
@@ -32,9 +33,9 @@ type Node struct {
 	twins     *twins
 	denials   denials
 	clocks    *clocks
-	wake      chan struct{} // paths, candidates or the roster have changed
-	strangers chan struct{} // Macs that wait have come or gone
-	joining   sync.Mutex    // one pairing at a time changes the cluster
+	wake      waker.Waker // paths, candidates or the roster have changed
+	strangers waker.Waker // Macs that wait have come or gone
+	joining   sync.Mutex  // one pairing at a time changes the cluster
 
 	booking sync.Mutex // held while others are told of Add a Mac
 
@@ -58,7 +59,7 @@ func New(o Options) (*Node, error) {
 		o.Protocol, o.ProtocolMin = api.Protocol, api.ProtocolMin
 	}
 	n := &Node{
-		options: o, self: o.Identity.Node, log: o.Log("cluster"), wake: make(chan struct{}, 1), strangers: make(chan struct{}, 1), inbox: pairing.NewInbox(),
+		options: o, self: o.Identity.Node, log: o.Log("cluster"), wake: waker.New(), strangers: waker.New(), inbox: pairing.NewInbox(),
 		up: map[api.NodeID]bool{}, met: map[api.NodeID][]transport.Candidate{}, watchers: map[int]func(){},
 	}
 	n.book = pairing.NewBook(o.Platform.Clock, n.bookChanged)
@@ -172,7 +173,7 @@ func (n *Node) Run(ctx context.Context) error {
 	running.Go(func() { n.follow(ctx, records, documents) })
 	running.Go(func() { n.keep(ctx) })
 	running.Go(func() { n.lookAround(ctx) })
-	n.nudge()
+	n.wake.Wake()
 	<-ctx.Done()
 	cancel()
 	running.Wait()
@@ -181,14 +182,6 @@ func (n *Node) Run(ctx context.Context) error {
 
 // Port is where peers connect; 0 before the first interface is there.
 func (n *Node) Port() int { return n.transport.Port() }
-
-// nudge has candidates, reach documents and the finder's paths looked at.
-func (n *Node) nudge() {
-	select {
-	case n.wake <- struct{}{}:
-	default:
-	}
-}
 
 // Watch calls f whenever the members' states or paths have changed. It must
 // return at once.
@@ -235,17 +228,17 @@ func (n *Node) pathChanged(e transport.PathEvent) {
 		n.clocks.is(e.Node, 0)
 	}
 	n.gossip.Changed()
-	n.nudge()
+	n.wake.Wake()
 	n.tell()
 }
 
 // found hears of candidates and strangers.
 func (n *Node) found(c discover.Change) {
 	if len(c.Nodes) > 0 || c.Peers {
-		n.nudge()
+		n.wake.Wake()
 	}
 	if c.Strangers {
-		n.lookAgain()
+		n.strangers.Wake()
 	}
 	if c.Isolation || c.Strangers || c.Peers {
 		n.tell()
@@ -331,8 +324,8 @@ func (n *Node) rosterChanged(before, after *cluster.Roster) {
 		}
 	}
 	n.gossip.Changed()
-	n.nudge()
-	n.lookAgain()
+	n.wake.Wake()
+	n.strangers.Wake()
 	n.tell()
 }
 

@@ -15,14 +15,6 @@ import (
 	"fulmen/native"
 )
 
-// Documents publishes what this package owns.
-type Documents interface {
-	// Put publishes a document of this node.
-	Put(kind api.Kind, name string, value any, unknown map[string]api.Reason) error
-	// Delete ends one.
-	Delete(kind api.Kind, name string) error
-}
-
 // Lending is what a person says at pairing about this Mac, and what follows from
 // changes of the roster.
 type Lending interface {
@@ -41,8 +33,8 @@ type Options struct {
 	Identity  cluster.Identity
 	Roster    *Holder
 	Ledger    *ledger.Ledger
-	Writer    *ledger.Writer // for every kind: replication ends what is left of a former life
-	Documents Documents      // kinds reach and pending
+	Writer    *ledger.Writer   // for every kind: replication ends what is left of a former life
+	Documents ledger.Publisher // kinds reach and pending
 	Lending   Lending
 	// Gate lets other members in.
 	Gate     *gate.Gate

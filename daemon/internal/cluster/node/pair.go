@@ -206,7 +206,7 @@ func (n *Node) paired(out pairing.Outcome, conn pairing.Conn, isDialler bool) {
 		n.log.Info("the other Mac has not said that it knows", "node", out.Peer.Node, "error", out.Doubt)
 	}
 	n.publishInbox()
-	n.nudge()
+	n.wake.Wake()
 }
 
 // asked takes up a Mac that shows a code and asks to be let in, and reports

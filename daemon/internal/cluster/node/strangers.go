@@ -77,16 +77,8 @@ func (n *Node) lookAround(ctx context.Context) {
 			again.Stop()
 		}
 		if again = nil; soon > 0 {
-			again = n.options.Platform.Clock.AfterFunc(soon, n.lookAgain)
+			again = n.options.Platform.Clock.AfterFunc(soon, n.strangers.Wake)
 		}
-	}
-}
-
-// lookAgain has the Macs nearby looked at.
-func (n *Node) lookAgain() {
-	select {
-	case n.strangers <- struct{}{}:
-	default:
 	}
 }
 

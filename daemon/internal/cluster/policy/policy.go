@@ -9,14 +9,8 @@ import (
 	"sync"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/ledger"
 )
-
-// Documents publishes what this package has to say. It returns at once and does
-// not call back.
-type Documents interface {
-	// Put publishes a document of this node.
-	Put(kind api.Kind, name string, value any, unknown map[string]api.Reason) error
-}
 
 // Options is what a policy is made with.
 type Options struct {
@@ -26,7 +20,7 @@ type Options struct {
 	// IsMember says who belongs to the cluster now. It answers from memory.
 	IsMember  func(api.NodeID) bool
 	Store     Store
-	Documents Documents
+	Documents ledger.Publisher
 	Accounts  Accounts
 	Bounds    Bounds
 	// KeepAwake keeps the Mac from idle sleep, as native.Power does; nil where

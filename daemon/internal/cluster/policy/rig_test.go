@@ -47,6 +47,8 @@ func (r *records) SavePolicy(raw json.RawMessage) error {
 	return nil
 }
 
+func (r *records) Delete(api.Kind, string) error { return nil } // nothing is
+
 func (r *records) Put(kind api.Kind, name string, value any, unknown map[string]api.Reason) error {
 	doc := api.Document{Node: studio, Kind: kind, Name: name, Inc: 1, Seq: 1, Unknown: unknown}
 	if err := doc.SetValue(value); err != nil {

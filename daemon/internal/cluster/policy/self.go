@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/ledger"
 	"fulmen/native"
 )
 
@@ -20,7 +21,7 @@ const DepartWithin = 15 * time.Second
 
 // SelfOptions is what a Self is made with.
 type SelfOptions struct {
-	Documents Documents
+	Documents ledger.Publisher
 	Power     native.Power
 	Clock     native.Clock
 	// Flush returns once the members that are reached have what was published;

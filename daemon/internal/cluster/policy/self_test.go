@@ -14,6 +14,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/ledger"
 	"fulmen/native"
 )
 
@@ -43,6 +44,8 @@ func (m *machine) note(format string, args ...any) {
 	defer m.mu.Unlock()
 	m.journal = append(m.journal, fmt.Sprintf("%v ", time.Since(m.start))+fmt.Sprintf(format, args...))
 }
+
+func (m *machine) Delete(api.Kind, string) error { return nil } // nothing is
 
 func (m *machine) Put(_ api.Kind, _ string, value any, unknown map[string]api.Reason) error {
 	s := value.(api.NodeState)
@@ -258,7 +261,7 @@ func TestAMachineWithoutNotices(t *testing.T) {
 	is.Equal(failing.State().State, api.SelfState("")) // what nobody was told was not said
 }
 
-type refusing struct{}
+type refusing struct{ ledger.Publisher }
 
 func (refusing) Put(api.Kind, string, any, map[string]api.Reason) error {
 	return errors.New("the ledger is closed")

@@ -20,7 +20,7 @@ func (r *Replica) noteGhost(d *api.Document) {
 	if isKnown {
 		return
 	}
-	wake(r.ghostHints)
+	r.ghostHints.Wake()
 	if r.options.OnGhost != nil && !d.Deleted {
 		r.options.OnGhost(*d)
 	}
@@ -31,7 +31,7 @@ func (r *Replica) endGhosts() {
 	for {
 		next, isAny := r.endDueGhosts()
 		if isAny {
-			timer := r.clock.AfterFunc(next, func() { wake(r.ghostHints) })
+			timer := r.clock.AfterFunc(next, r.ghostHints.Wake)
 			defer timer.Stop()
 		}
 		select {

@@ -14,6 +14,7 @@ import (
 	"fulmen/daemon/internal/cluster"
 	"fulmen/daemon/internal/ledger"
 	"fulmen/native"
+	"fulmen/native/waker"
 )
 
 // Replica brings this node's documents to the others and theirs here.
@@ -30,7 +31,7 @@ type Replica struct {
 	running sync.WaitGroup
 	// interest wakes the loop that keeps subscriptions; rosterHints the one that
 	// acts on removals; ghostHints the one that ends ghosts.
-	interest, rosterHints, ghostHints chan struct{}
+	interest, rosterHints, ghostHints waker.Waker
 	away                              away
 
 	encoding sync.Mutex
@@ -65,7 +66,7 @@ func New(o Options) (*Replica, error) {
 	r := &Replica{
 		options: o, timing: o.Timing.withDefaults(), ledger: o.Ledger, self: o.Ledger.Node(), clock: o.Clock,
 		log: o.Log, rand: o.Rand,
-		interest: make(chan struct{}, 1), rosterHints: make(chan struct{}, 1), ghostHints: make(chan struct{}, 1),
+		interest: waker.New(), rosterHints: waker.New(), ghostHints: waker.New(),
 		peers: map[api.NodeID]*peer{}, pulling: map[api.Key]api.Version{}, ghosts: map[api.Key]time.Duration{}, known: o.Roster.Current(),
 		serving: map[api.NodeID][]*service{}, said: map[api.NodeID]complaint{}, removed: map[api.NodeID]bool{},
 		confronted: map[api.Key]time.Duration{},
@@ -136,14 +137,6 @@ func (r *Replica) spawn(f func()) {
 	}
 }
 
-// wake leaves a token in a channel of one.
-func wake(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
-}
-
 // PeerUp says that there is a path to a member again, or that it began anew.
 // Both sides compare digests; the one with the lower id begins.
 func (r *Replica) PeerUp(node api.NodeID) {
@@ -161,7 +154,7 @@ func (r *Replica) PeerUp(node api.NodeID) {
 	p := newPeer(r.ctx, node)
 	r.peers[node] = p
 	r.compareAtSlot(p, r.self > node)
-	wake(r.interest)
+	r.interest.Wake()
 }
 
 // PeerDown says that the last path to a member is gone.
@@ -176,7 +169,7 @@ func (r *Replica) PeerDown(node api.NodeID) {
 	p.end()
 	delete(r.peers, node)
 	r.endServices(node, nil)
-	wake(r.interest)
+	r.interest.Wake()
 	near := r.neighbours(func(*peer) bool { return true })
 	if isOutstanding {
 		// What it was about to get it can get of others that still reach it.

@@ -28,7 +28,7 @@ func (r *Replica) rosterNews(from api.NodeID) {
 	if len(fresh) == 0 {
 		return
 	}
-	wake(r.rosterHints)
+	r.rosterHints.Wake()
 	near := r.neighbours(func(p *peer) bool { return p.node != from })
 	for i, p := range near {
 		if from == "" || i < relays {

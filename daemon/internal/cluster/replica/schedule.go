@@ -1,6 +1,10 @@
 package replica
 
-import "time"
+import (
+	"time"
+
+	"fulmen/native/waker"
+)
 
 // compareSoon plans a comparison with a neighbour, unless one is planned
 // earlier; the caller holds mu.
@@ -61,12 +65,12 @@ func (r *Replica) jitter(span time.Duration) time.Duration {
 // that a disk gave back what was overwritten; so somebody has to look. It is
 // the only traffic of a cluster in which nothing changes.
 func (r *Replica) compareSlowly() {
-	due := make(chan struct{}, 1)
+	due := waker.New()
 	for {
 		r.mu.Lock()
 		pause := r.timing.Period*3/4 + r.jitter(r.timing.Period/2)
 		r.mu.Unlock()
-		timer := r.clock.AfterFunc(pause, func() { wake(due) })
+		timer := r.clock.AfterFunc(pause, due.Wake)
 		select {
 		case <-r.ctx.Done():
 			timer.Stop()

@@ -93,7 +93,7 @@ func (r *Replica) subscribe(p *peer) {
 			pause := min(r.timing.Retry<<min(s.failures, 10), r.timing.Period)
 			s.failures++
 			if !p.isGone() {
-				r.clock.AfterFunc(pause, func() { wake(r.interest) })
+				r.clock.AfterFunc(pause, r.interest.Wake)
 			}
 			r.mu.Unlock()
 			return
@@ -159,7 +159,7 @@ func (r *Replica) listen(p *peer, after time.Duration) {
 		if left <= 0 {
 			s.isBroken = true
 			left = r.timing.Silence
-			wake(r.interest)
+			r.interest.Wake()
 		}
 		r.listen(p, left)
 	})
@@ -197,13 +197,13 @@ func (r *Replica) handleChanged(from api.NodeID, params json.RawMessage) {
 		// The answer that named it was lost, and the other side works for nobody.
 		if len(s.ended) < maxServices && in.Sub != "" {
 			s.ended = append(s.ended, in.Sub)
-			wake(r.interest)
+			r.interest.Wake()
 		}
 	case in.Sub != s.sub:
 		s.earlySub, s.early = in.Sub, in.N
 	case in.Lagged || in.N != s.n+1:
 		s.isBroken = true
-		wake(r.interest)
+		r.interest.Wake()
 	default:
 		s.n = in.N
 	}

@@ -68,7 +68,7 @@ func (t *Transport) dialler() {
 		next := t.dialAll()
 		var timer native.Timer
 		if next > 0 {
-			timer = t.options.Clock.AfterFunc(next-t.options.Clock.Boot(), t.nudge)
+			timer = t.options.Clock.AfterFunc(next-t.options.Clock.Boot(), t.wake.Wake)
 		}
 		select {
 		case <-t.ctx.Done():
@@ -199,7 +199,7 @@ func (t *Transport) try(p *peer, w way, a *attempt) {
 	a.next = now + pause
 	t.mu.Unlock()
 	t.options.Log.Debug("a path ended, or came to nothing", "node", p.node, "interface", w.iface, "to", w.to, "error", err, "again_in", pause)
-	t.nudge()
+	t.wake.Wake()
 }
 
 // dial connects to a member's node, proves both identities and says what the

@@ -1,6 +1,10 @@
 package transport
 
-import "sync"
+import (
+	"sync"
+
+	"fulmen/native/waker"
+)
 
 // events delivers path events in order, outside of every lock.
 type events struct {
@@ -8,7 +12,7 @@ type events struct {
 	queue       []delivery
 	subscribers map[int]func(PathEvent)
 	next        int
-	more        chan struct{}
+	more        waker.Waker
 	done        chan struct{}
 	once        sync.Once
 }
@@ -21,7 +25,7 @@ type delivery struct {
 
 func (e *events) init() {
 	e.subscribers = map[int]func(PathEvent){}
-	e.more = make(chan struct{}, 1)
+	e.more = waker.New()
 	e.done = make(chan struct{})
 }
 
@@ -43,10 +47,7 @@ func (e *events) add(event PathEvent, only func(PathEvent)) {
 	e.mu.Lock()
 	e.queue = append(e.queue, delivery{event, only})
 	e.mu.Unlock()
-	select {
-	case e.more <- struct{}{}:
-	default:
-	}
+	e.more.Wake()
 }
 
 func (e *events) deliver() {

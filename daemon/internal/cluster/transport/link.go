@@ -248,7 +248,7 @@ func (t *Transport) register(node api.NodeID, l *link, path Path) error {
 	if replaced == nil || isAnew || isElsewhere {
 		t.events.add(PathEvent{node, path, isAnew}, nil)
 	}
-	t.nudge()
+	t.wake.Wake()
 	return nil
 }
 
@@ -278,7 +278,7 @@ func (t *Transport) unregister(l *link) {
 	if i >= 0 && !isGone {
 		t.events.add(event, nil)
 	}
-	t.nudge()
+	t.wake.Wake()
 }
 
 // close ends the link; the first reason counts.

@@ -15,6 +15,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/native"
+	"fulmen/native/waker"
 )
 
 // Transport is a node's connections to the other members.
@@ -29,7 +30,7 @@ type Transport struct {
 	strangers   chan struct{} // slots
 	handlers    handlers
 	dials       atomic.Uint64 // made for paths
-	wake        chan struct{} // the dialler has something to look at
+	wake        waker.Waker   // the dialler has something to look at
 	events      events
 
 	mu        sync.Mutex
@@ -94,7 +95,7 @@ func (t *Transport) Start() error {
 	t.run(t.dialler)
 	t.run(t.events.deliver)
 	t.listen()
-	t.nudge()
+	t.wake.Wake()
 	return nil
 }
 
@@ -172,14 +173,6 @@ func (t *Transport) run(f func()) {
 	}()
 }
 
-// nudge lets the dialler look again.
-func (t *Transport) nudge() {
-	select {
-	case t.wake <- struct{}{}:
-	default:
-	}
-}
-
 // Port is where peers connect; 0 before the first interface is there.
 func (t *Transport) Port() int {
 	t.mu.Lock()
@@ -208,7 +201,7 @@ func (t *Transport) SetInterfaces(own []Interface) {
 	for _, l := range gone {
 		l.close(api.ReasonLinkGone)
 	}
-	t.nudge()
+	t.wake.Wake()
 }
 
 // rankOf is an interface's rank; negative where there is none of the name. The
@@ -244,7 +237,7 @@ func (t *Transport) SetCandidates(node api.NodeID, candidates []Candidate) {
 		}
 	}
 	t.mu.Unlock()
-	t.nudge()
+	t.wake.Wake()
 }
 
 // peer is what is held of a node. The caller holds mu.

@@ -32,7 +32,7 @@ type Config struct {
 	Self      api.NodeID
 	Clock     native.Clock
 	Ledger    *ledger.Ledger
-	Documents grant.Documents
+	Documents ledger.Publisher
 	Facts     Facts
 	Peers     Peers
 	// Policy is what is lent to whom, and Sharing its rules.

@@ -3,28 +3,20 @@ package attach
 import (
 	"context"
 	"log/slog"
-	"net"
 	"sync"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/ledger"
+	"fulmen/daemon/internal/peer"
 	"fulmen/native"
 )
-
-// Peers are all nodes, this one among them.
-type Peers interface {
-	// Call calls a method of a node. Errors are *api.Error.
-	Call(ctx context.Context, node api.NodeID, method string, params, result any) error
-	// Stream opens a connection to a node.
-	Stream(ctx context.Context, node api.NodeID, first api.PeerConn) (net.Conn, error)
-}
 
 // Config is what an Attach needs.
 type Config struct {
 	// Clock times everything that waits.
 	Clock native.Clock
 	// Peers are where the ranks run.
-	Peers Peers
+	Peers peer.Caller
 	// Ledger holds the documents of jobs and ranks.
 	Ledger *ledger.Ledger
 	// Counts reports whether a job's document is proven to be by its home; nil = all are.

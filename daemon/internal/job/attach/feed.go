@@ -197,7 +197,7 @@ func (f *feed) step(v view, feeders map[api.RankRef]*feeder) {
 		case over:
 			f.leave(at.ref)
 		case fed != nil:
-			fed.wake()
+			fed.nudge.Wake()
 		case running && reads(v.spec.Program, r.Rank):
 			feeders[at.ref] = f.begin(at)
 		}

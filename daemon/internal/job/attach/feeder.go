@@ -7,6 +7,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/peer/rankio"
+	"fulmen/native/waker"
 )
 
 // feeder gives one rank its input.
@@ -14,21 +15,14 @@ type feeder struct {
 	feed   *feed
 	at     rankAt
 	cancel context.CancelFunc
-	nudge  chan struct{}
+	nudge  waker.Waker
 }
 
 func (f *feed) begin(at rankAt) *feeder {
 	ctx, cancel := context.WithCancel(f.ctx)
-	r := &feeder{feed: f, at: at, cancel: cancel, nudge: make(chan struct{}, 1)}
+	r := &feeder{feed: f, at: at, cancel: cancel, nudge: waker.New()}
 	go r.run(ctx)
 	return r
-}
-
-func (r *feeder) wake() {
-	select {
-	case r.nudge <- struct{}{}:
-	default:
-	}
 }
 
 // errDone is a rank that wants no more.

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"fulmen/daemon/api"
+	"fulmen/native/waker"
 )
 
 // Output is what the ranks of a job print, for one client.
@@ -159,7 +160,7 @@ func (o *Output) attempt(ctx context.Context, v view, a api.Attempt) {
 			continue
 		}
 		s := &stream{
-			attach: o.attach, ref: ref, node: r.Node, by: o.by, follow: o.params.Follow, prepare: o.params.Prepare, nudge: make(chan struct{}, 1),
+			attach: o.attach, ref: ref, node: r.Node, by: o.by, follow: o.params.Follow, prepare: o.params.Prepare, nudge: waker.New(),
 			push: func(p api.OutputPiece) bool {
 				select {
 				case o.pieces <- p:

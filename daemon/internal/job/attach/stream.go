@@ -7,6 +7,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/peer/rankio"
+	"fulmen/native/waker"
 )
 
 // stream is the output of one rank, as far as it has come.
@@ -23,7 +24,7 @@ type stream struct {
 	err     int64
 	told    bool // that the node does not answer
 
-	nudge chan struct{} // something about the rank has changed
+	nudge waker.Waker // something about the rank has changed
 
 	mu      sync.Mutex
 	link    *link
@@ -46,14 +47,7 @@ func (s *stream) see(v view) {
 			s.link.hurry()
 		}
 	}
-	s.wake()
-}
-
-func (s *stream) wake() {
-	select {
-	case s.nudge <- struct{}{}:
-	default:
-	}
+	s.nudge.Wake()
 }
 
 func (s *stream) isHurried() bool {

@@ -8,6 +8,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/ledger"
+	"fulmen/native/waker"
 )
 
 // view is a job as the documents have it at one moment.
@@ -44,7 +45,7 @@ func (v view) over(a api.Attempt) bool {
 type follower struct {
 	id      api.JobID
 	counts  func(api.JobID, api.Job) bool
-	changed chan struct{} // a hint, for one goroutine
+	changed waker.Waker // a hint, for one goroutine
 
 	mu   sync.Mutex
 	docs map[api.Key]*ledger.Record
@@ -53,7 +54,7 @@ type follower struct {
 
 // follow watches a job until ctx ends.
 func (a *Attach) follow(ctx context.Context, id api.JobID) *follower {
-	f := &follower{id: id, counts: a.config.Counts, changed: make(chan struct{}, 1)}
+	f := &follower{id: id, counts: a.config.Counts, changed: waker.New()}
 	found, documents := a.config.Ledger.Follow(ledger.WatchOptions{
 		Name: "attach " + string(id), Filter: ledger.Filter{Kinds: []api.Kind{api.KindJob, api.KindRank}}, Passive: true,
 	})
@@ -81,14 +82,7 @@ func (f *follower) see(change ledger.Change) {
 	}
 	f.mu.Unlock()
 	if mine {
-		f.hint()
-	}
-}
-
-func (f *follower) hint() {
-	select {
-	case f.changed <- struct{}{}:
-	default:
+		f.changed.Wake()
 	}
 }
 

@@ -115,18 +115,9 @@ type RankEnded struct {
 }
 
 // RankFailing is a rank whose program has ended badly, and of which something may
-// live for a moment: its [RankEnded] follows. The others need not wait for that.
-type RankFailing struct {
-	Attempt, Rank int
-	// The rest is as in [RankEnded].
-	Exit      *api.Exit
-	At        api.Time
-	Reason    api.Reason
-	Message   string
-	Final     bool
-	Handshake api.HandshakeState
-	Severed   bool
-}
+// live for a moment: its [RankEnded], whose fields it has, follows. The others need not
+// wait for that.
+type RankFailing RankEnded
 
 // EndAccepted answers [EndRanks]: the node has taken the order, and refuses every
 // home of a lower epoch from now on. Its ranks may take their grace.

@@ -1,7 +1,9 @@
 package probe
 
 import (
+	"context"
 	"math/rand/v2"
+	"sync/atomic"
 	"time"
 
 	"fulmen/native"
@@ -113,6 +115,23 @@ func (c *control) answerEchoes() error {
 		e.resent = resent(c.conn)
 		if err := c.sendEcho(e); err != nil {
 			return err
+		}
+	}
+}
+
+// watch calls stalled where nothing is seen for so long, and half of that later
+// at the latest. It ends with ctx.
+func watch(ctx context.Context, clock native.Clock, seen *atomic.Int64, after time.Duration, stalled func()) {
+	before, quiet := seen.Load(), 0
+	// Nothing announces that nothing happens.
+	for native.Pause(ctx, clock, after/2) {
+		now := seen.Load()
+		if quiet++; now != before {
+			before, quiet = now, 0
+		}
+		if quiet == 2 {
+			stalled()
+			return
 		}
 	}
 }

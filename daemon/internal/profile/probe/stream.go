@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"sync"
+	"syscall"
 )
 
 // streams are the connections of one direction at one end.
@@ -111,4 +112,27 @@ func noise() []byte {
 	data := make([]byte, chunk)
 	_, _ = rand.NewChaCha8([32]byte{}).Read(data) // never fails
 	return data
+}
+
+// resent is how many segments the system has sent again on a connection;
+// unknownCount where it does not tell.
+func resent(conn net.Conn) uint64 {
+	socket, ok := conn.(syscall.Conn)
+	if !ok {
+		return unknownCount
+	}
+	raw, err := socket.SyscallConn()
+	if err != nil {
+		return unknownCount
+	}
+	count := unknownCount
+	err = raw.Control(func(fd uintptr) {
+		if n, ok := resentBy(int(fd)); ok {
+			count = n
+		}
+	})
+	if err != nil {
+		return unknownCount
+	}
+	return count
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/peer"
 	"fulmen/native/frame"
 )
 
@@ -119,12 +120,12 @@ func TestMoreBytesThanAnnounced(t *testing.T) {
 }
 
 // modest announces less than it will send.
-type modest struct{ Peers }
+type modest struct{ peer.Caller }
 
 func (m modest) Call(ctx context.Context, node api.NodeID, method string, params, result any) error {
 	p := params.(api.PeerMeasureParams)
 	p.MaxBytes = 20 << 20
-	return m.Peers.Call(ctx, node, method, p, result)
+	return m.Caller.Call(ctx, node, method, p, result)
 }
 
 // Connections that are not a part of the measurement, or not any more.
@@ -184,12 +185,12 @@ func TestStrangers(t *testing.T) {
 
 // crowded has strangers connect before the measurement does.
 type crowded struct {
-	Peers
+	peer.Caller
 	rig *rig
 }
 
 func (c crowded) Call(ctx context.Context, node api.NodeID, method string, params, result any) error {
-	if err := c.Peers.Call(ctx, node, method, params, result); err != nil {
+	if err := c.Caller.Call(ctx, node, method, params, result); err != nil {
 		return err
 	}
 	port := uint16(result.(*api.PeerMeasureResult).Port)

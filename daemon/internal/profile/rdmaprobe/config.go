@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/gate"
+	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/proc"
 	"fulmen/native"
 )
@@ -19,7 +19,7 @@ type Config struct {
 	// Clock is what deadlines run on.
 	Clock native.Clock
 	// Peers are the nodes.
-	Peers Peers
+	Peers peer.Caller
 	// Channels carry the side channels.
 	Channels Channels
 	// Ready gives the RDMA device of an end of this node that a test can use now, or
@@ -49,14 +49,6 @@ type Config struct {
 	Name func(api.NodeID) string
 	// Log takes what a maintainer may want to know.
 	Log *slog.Logger
-}
-
-// Peers calls other nodes and answers their calls.
-type Peers interface {
-	// Call calls a method of a node. Errors are *api.Error.
-	Call(ctx context.Context, node api.NodeID, method string, params, result any) error
-	// HandleCall sets who answers the calls of a door.
-	HandleCall(h gate.Handler)
 }
 
 // Channels carry the side channels of this node's ranks.

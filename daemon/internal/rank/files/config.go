@@ -1,13 +1,11 @@
 package files
 
 import (
-	"context"
 	"log/slog"
-	"net"
 	"time"
 
-	"fulmen/daemon/api"
 	"fulmen/daemon/internal/gate"
+	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/rank/prepare/account"
 	"fulmen/native"
 )
@@ -17,7 +15,7 @@ type Config struct {
 	// Self is the path of the daemon's own program, which every account can execute.
 	Self string
 	// Peers are the nodes.
-	Peers Peers
+	Peers peer.Caller
 	// Allowed gives the folder of this node that the nodes of a job's ranks may have,
 	// and whose it is. The error (an *api.Error) is told the node that asks.
 	Allowed func(job gate.Known) (folder, user string, err error)
@@ -29,14 +27,6 @@ type Config struct {
 	Silence time.Duration
 	// Log takes what a maintainer may want to know; never a path in a person's folder.
 	Log *slog.Logger
-}
-
-// Peers is what of the nodes copying needs.
-type Peers interface {
-	// Stream opens a connection to a node, this one among them.
-	Stream(ctx context.Context, node api.NodeID, first api.PeerConn) (net.Conn, error)
-	// HandleStream sets who serves the connections of a door.
-	HandleStream(h gate.StreamHandler)
 }
 
 // Files copies folders, from this node and to it.

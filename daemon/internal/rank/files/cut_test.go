@@ -25,12 +25,12 @@ import (
 
 // cutting peers end each connection once so many bytes have come over it.
 type cutting struct {
-	files.Peers
+	peer.Caller
 	after *atomic.Int64
 }
 
 func (c cutting) Stream(ctx context.Context, node api.NodeID, first api.PeerConn) (net.Conn, error) {
-	conn, err := c.Peers.Stream(ctx, node, first)
+	conn, err := c.Caller.Stream(ctx, node, first)
 	return &cutConn{Conn: conn, left: c.after.Load()}, err
 }
 

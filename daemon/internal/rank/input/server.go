@@ -7,17 +7,10 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/gate"
+	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/peer/rankio"
 	"fulmen/native"
 )
-
-// Peers are the nodes that give input.
-type Peers interface {
-	// HandleCall sets who answers the calls of a door.
-	HandleCall(h gate.Handler)
-	// HandleStream sets who serves the connections of a door.
-	HandleStream(h gate.StreamHandler)
-}
 
 // Shim is how the shim of a rank is spoken to.
 type Shim struct {
@@ -30,7 +23,7 @@ type Shim struct {
 // Config is what a Server needs.
 type Config struct {
 	// Peers are the nodes that give input, this one among them.
-	Peers Peers
+	Peers peer.Caller
 	// Clock times beats.
 	Clock native.Clock
 	// Shim finds the shim of a rank of this node; false = the node has no such rank.

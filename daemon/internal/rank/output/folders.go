@@ -6,6 +6,8 @@ import (
 	"sync"
 
 	"github.com/fsnotify/fsnotify"
+
+	"fulmen/native/waker"
 )
 
 // folders tells readers that something changed in a folder. One watch of the
@@ -13,12 +15,12 @@ import (
 type folders struct {
 	mu      sync.Mutex
 	watcher *fsnotify.Watcher // nil until the first reader comes
-	readers map[string]map[chan struct{}]struct{}
+	readers map[string]map[waker.Waker]struct{}
 	closed  bool
 }
 
 func newFolders() *folders {
-	return &folders{readers: map[string]map[chan struct{}]struct{}{}}
+	return &folders{readers: map[string]map[waker.Waker]struct{}{}}
 }
 
 // add watches a folder for one reader. What comes from the channel is a hint:
@@ -40,14 +42,14 @@ func (f *folders) add(folder string) (hint <-chan struct{}, release func(), err 
 		if err := f.watcher.Add(folder); err != nil {
 			return nil, nil, err
 		}
-		f.readers[folder] = map[chan struct{}]struct{}{}
+		f.readers[folder] = map[waker.Waker]struct{}{}
 	}
-	c := make(chan struct{}, 1)
+	c := waker.New()
 	f.readers[folder][c] = struct{}{}
 	return c, func() { f.remove(folder, c) }, nil
 }
 
-func (f *folders) remove(folder string, c chan struct{}) {
+func (f *folders) remove(folder string, c waker.Waker) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.readers[folder], c)
@@ -85,10 +87,7 @@ func (f *folders) tell(folder string) {
 			continue
 		}
 		for c := range readers {
-			select {
-			case c <- struct{}{}:
-			default:
-			}
+			c.Wake()
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/gate"
+	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/peer/rankio"
 	"fulmen/native"
 )
@@ -14,16 +15,10 @@ import (
 // MaxReaders is how many connections are served at once.
 const MaxReaders = 256
 
-// Peers are the nodes that want output.
-type Peers interface {
-	// HandleStream sets who serves the connections of a door.
-	HandleStream(h gate.StreamHandler)
-}
-
 // Config is what a Server needs.
 type Config struct {
 	// Peers are the nodes that want output, this one among them.
-	Peers Peers
+	Peers peer.Caller
 	// Clock times the beats of silent connections.
 	Clock native.Clock
 	// Folder is where a rank of this node has its logs; false = it has none here.

@@ -12,6 +12,7 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/ledger"
+	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/rank/files"
 	"fulmen/daemon/internal/rank/prepare"
 	"fulmen/native"
@@ -22,18 +23,12 @@ type Policy interface {
 	Allows(p api.Principal) (account string, reason api.Reason)
 }
 
-// Peers are the nodes.
-type Peers interface {
-	files.Peers
-	HandleCall(h gate.Handler)
-}
-
 // Config is what [Programs] need.
 type Config struct {
 	Node     api.NodeID
 	Clock    native.Clock
 	Ledger   *ledger.Ledger
-	Peers    Peers
+	Peers    peer.Caller
 	Policy   Policy
 	Preparer *prepare.Preparer
 	// Self is this program, by a path at which every account can execute it.

@@ -1,5 +1,7 @@
 package shimproto
 
+import "slices"
+
 // Reply is what a shim says to a daemon: [Greeting], [Status], [Exit], [Refusal],
 // or on the socket of the input [InputTaken].
 type Reply interface {
@@ -136,6 +138,26 @@ func (m Refusal) Error() string { return "the shim refused: " + m.Message }
 func checkRe(re uint64) error {
 	if re == 0 {
 		return badField("re", "must be the number of a request")
+	}
+	return nil
+}
+
+// Phase is how far a rank is, as its shim sees it. The words are those of the
+// rank's document.
+type Phase string
+
+// The phases of a shim.
+const (
+	PhaseStarting Phase = "starting" // the program does not run yet
+	PhaseRunning  Phase = "running"
+	PhaseEnding   Phase = "ending" // signalled, and its group is not empty yet
+	PhaseExited   Phase = "exited" // exit.json is written
+)
+
+// Check returns a [FieldError] for a word that is none of the phases.
+func (p Phase) Check() error {
+	if !slices.Contains([]Phase{PhaseStarting, PhaseRunning, PhaseEnding, PhaseExited}, p) {
+		return badField("phase", "%.40q is not a phase of a shim", string(p))
 	}
 	return nil
 }

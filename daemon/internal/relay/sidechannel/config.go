@@ -7,14 +7,14 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/gate"
+	"fulmen/daemon/internal/peer"
 	"fulmen/native"
 )
 
 // Config is what side channels need.
 type Config struct {
 	// Peers are the nodes.
-	Peers Peers
+	Peers peer.Caller
 	// Machine is the loopback of this machine.
 	Machine Machine
 	// Take takes a port out of the node's one table, unless somebody has it, and
@@ -36,14 +36,6 @@ type Config struct {
 	Clock native.Clock
 	// Log takes what a maintainer may want to know.
 	Log *slog.Logger
-}
-
-// Peers is what of the nodes is needed.
-type Peers interface {
-	// Stream opens a connection to a node, this one among them.
-	Stream(ctx context.Context, node api.NodeID, first api.PeerConn) (net.Conn, error)
-	// HandleStream sets who serves the connections of a door.
-	HandleStream(h gate.StreamHandler)
 }
 
 // Machine is the loopback of a machine, 127.0.0.1: JACCL knows no IPv6.

@@ -104,7 +104,7 @@ func (j *joiner) read() {
 			j.sever(r)
 		}
 		if r != nil {
-			r.nudge()
+			r.woken.Wake()
 			r.tell()
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"fulmen/daemon/e2e/jaccl"
 	"fulmen/daemon/internal/gate"
 	"fulmen/daemon/internal/gate/gatetest"
+	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/relay/sidechannel"
 	"fulmen/native"
 	"fulmen/native/memnet"
@@ -50,6 +51,7 @@ type desk struct {
 // node is one of them: its channels, and what they said.
 type node struct {
 	*machine
+	peer.Caller
 	desk     *desk
 	id       api.NodeID
 	channels *sidechannel.Channels

@@ -12,6 +12,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/native"
+	"fulmen/native/waker"
 )
 
 // root is the channel of rank 0 at its node, where those of all others end.
@@ -22,7 +23,7 @@ type root struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
 	work    sync.WaitGroup
-	woken   chan struct{}
+	woken   waker.Waker // has it look whether rank 0 listens
 	silence native.Timer
 	ending  chan struct{} // closed when the rank has ended
 
@@ -67,7 +68,7 @@ const (
 )
 
 func newRoot(c *Channels, ch Channel, port int) *root {
-	r := &root{c: c, ch: ch, port: port, joiners: make([]*joiner, len(ch.Nodes)), woken: make(chan struct{}, 1), ending: make(chan struct{}), connecting: make(chan struct{}, 1), dialled: map[netip.AddrPort]bool{}, searchedAt: -lookAgain}
+	r := &root{c: c, ch: ch, port: port, joiners: make([]*joiner, len(ch.Nodes)), woken: waker.New(), ending: make(chan struct{}), connecting: make(chan struct{}, 1), dialled: map[netip.AddrPort]bool{}, searchedAt: -lookAgain}
 	r.teller = teller{c: c, ref: ch.Rank, state: r.handshake, told: api.Handshake{State: api.HandshakeNone}}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	r.silence = c.cfg.Clock.AfterFunc(ch.Within, r.hush)
@@ -107,14 +108,6 @@ func (r *root) hush() {
 	r.mu.Unlock()
 }
 
-// nudge has it looked at once whether rank 0 listens.
-func (r *root) nudge() {
-	select {
-	case r.woken <- struct{}{}:
-	default:
-	}
-}
-
 // attach takes the stream of a rank, in place of one that nothing hangs on.
 func (r *root) attach(j *joiner) bool {
 	r.mu.Lock()
@@ -145,7 +138,7 @@ func (r *root) attach(j *joiner) bool {
 	if r.listens {
 		j.out.frame(frameListens, nil)
 	}
-	r.nudge()
+	r.woken.Wake()
 	return true
 }
 

@@ -16,14 +16,16 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/gate"
+	"fulmen/daemon/internal/peer"
 	"fulmen/native"
+	"fulmen/native/waker"
 )
 
 // rootAlone is a rank 0 of a group of some nodes, which nobody watches.
 func rootAlone(nodes ...api.NodeID) *root {
 	cfg := rules()
 	cfg.Tell, cfg.Fail, cfg.Name = func(api.RankRef, api.Handshake) {}, func(api.RankRef, *api.Error) {}, func(id api.NodeID) string { return string(id) }
-	r := &root{c: &Channels{cfg: cfg}, ch: Channel{Rank: rankOf(0), Epoch: 3, Nodes: nodes}, joiners: make([]*joiner, len(nodes)), woken: make(chan struct{}, 1), ending: make(chan struct{})}
+	r := &root{c: &Channels{cfg: cfg}, ch: Channel{Rank: rankOf(0), Epoch: 3, Nodes: nodes}, joiners: make([]*joiner, len(nodes)), woken: waker.New(), ending: make(chan struct{})}
 	r.teller = teller{c: r.c, ref: r.ch.Rank, state: r.handshake}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	return r
@@ -234,7 +236,7 @@ func TestHowLongAStreamWaits(t *testing.T) {
 }
 
 // nobody is no other node.
-type nobody struct{}
+type nobody struct{ peer.Caller }
 
 func (nobody) Stream(context.Context, api.NodeID, api.PeerConn) (net.Conn, error) {
 	return nil, errors.New("nobody is there")

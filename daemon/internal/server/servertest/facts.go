@@ -2,11 +2,15 @@ package servertest
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"sync"
+	"testing"
+	"time"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/server"
+	"fulmen/native/waker"
 )
 
 // Facts is a server.Facts in memory. Everybody sees everything.
@@ -85,7 +89,7 @@ func (f *Facts) Watch(_ context.Context, _ server.Viewer, sel api.StateSelect, _
 	if err != nil {
 		return server.Snapshot{}, nil, err
 	}
-	w := &watch{facts: f, sel: sel, wake: make(chan struct{}, 1), lag: make(chan struct{})}
+	w := &watch{facts: f, sel: sel, wake: waker.New(), lag: make(chan struct{})}
 	f.watches[w] = struct{}{}
 	return snapshot, w, nil
 }
@@ -120,7 +124,7 @@ func selected(sel api.StateSelect, k api.Key) bool {
 type watch struct {
 	facts *Facts
 	sel   api.StateSelect
-	wake  chan struct{}
+	wake  waker.Waker
 	lag   chan struct{}
 
 	mu      sync.Mutex
@@ -146,10 +150,7 @@ func (w *watch) take(c server.Change) {
 		w.waiting.Stale = c.Stale
 	}
 	w.mu.Unlock()
-	select {
-	case w.wake <- struct{}{}:
-	default:
-	}
+	w.wake.Wake()
 }
 
 func (w *watch) drop(k api.Key) {
@@ -182,4 +183,31 @@ func (w *watch) Close() {
 	w.facts.mu.Lock()
 	defer w.facts.mu.Unlock()
 	delete(w.facts.watches, w)
+}
+
+// Node is a node id that passes its checks.
+const Node api.NodeID = "cpv0cwypxp44qw0p"
+
+// Document makes a document of Node.
+func Document(t testing.TB, kind api.Kind, name string, seq uint64, value any) api.Document {
+	t.Helper()
+	d := api.Document{Node: Node, Kind: kind, Name: name, Inc: 1, Seq: seq, At: api.TimeOf(time.Unix(1_800_000_000, 0))}
+	check(t, d.SetValue(value))
+	return d
+}
+
+// record is a document that is encoded once.
+type record struct {
+	doc  api.Document
+	once sync.Once
+	raw  []byte
+	err  error
+}
+
+func (r *record) Key() api.Key  { return r.doc.Key() }
+func (r *record) Deleted() bool { return r.doc.Deleted }
+
+func (r *record) JSON() (json.RawMessage, error) {
+	r.once.Do(func() { r.raw, r.err = r.doc.MarshalJSON() })
+	return r.raw, r.err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 
 	"fulmen/native"
+	"fulmen/native/waker"
 )
 
 // settle is the quiet after the last event at which it is looked: copying a bundle
@@ -53,13 +54,7 @@ func Watch(ctx context.Context, c Config) error {
 	follow()
 	state := Began(c.Version(c.Path))
 	state.goneFor = cmp.Or(c.GoneFor, GoneFor)
-	again := make(chan struct{}, 1)
-	wake := func() {
-		select {
-		case again <- struct{}{}:
-		default:
-		}
-	}
+	again := waker.New()
 	var timer native.Timer
 	stop := func() {
 		if timer != nil {
@@ -67,7 +62,7 @@ func Watch(ctx context.Context, c Config) error {
 		}
 	}
 	defer func() { stop() }()
-	wake()
+	again.Wake()
 	for {
 		select {
 		case <-ctx.Done():
@@ -78,7 +73,7 @@ func Watch(ctx context.Context, c Config) error {
 				return errors.New("the bundle's folder is not watched any more")
 			case event.Name == c.Path || filepath.Dir(event.Name) == inside || event.Name == folder:
 				stop()
-				timer = c.Clock.AfterFunc(settle, wake)
+				timer = c.Clock.AfterFunc(settle, again.Wake)
 			}
 			continue
 		case <-watcher.Errors: // events were lost
@@ -95,7 +90,7 @@ func Watch(ctx context.Context, c Config) error {
 		state = next
 		stop()
 		if in > 0 {
-			timer = c.Clock.AfterFunc(in, wake)
+			timer = c.Clock.AfterFunc(in, again.Wake)
 		}
 		if verdict == Here || verdict == Gone {
 			continue

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 
@@ -131,4 +132,23 @@ func forbidden(name, remedy, format string, args ...any) error {
 	e := api.Errorf(api.ReasonAccountForbidden, name, format, args...)
 	e.Data.Remedy = remedy
 	return e
+}
+
+// shellOf finds an account's shell in text that has the form of passwd(5).
+func shellOf(text, name string) string {
+	for line := range strings.Lines(text) {
+		fields := strings.Split(strings.TrimRight(line, "\r\n"), ":")
+		if len(fields) == 7 && fields[0] == name {
+			return fields[6]
+		}
+	}
+	return ""
+}
+
+// shellOfRecord finds the shell in what dscl prints of an account: the key and
+// its value on one line, or the value on the next where it has a space.
+func shellOfRecord(text string) string {
+	_, value, _ := strings.Cut(text, "UserShell:")
+	value, _, _ = strings.Cut(strings.TrimSpace(value), "\n")
+	return strings.TrimSpace(value)
 }

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/creack/pty"
+
 	"fulmen/daemon/internal/rank/shim"
 	"fulmen/daemon/internal/rank/shimproto"
 	"fulmen/native"
@@ -82,4 +84,16 @@ func Touch(t testing.TB, spec shimproto.Spec, name string) {
 	if err := os.WriteFile(filepath.Join(spec.Folder, name), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// NeedTerminals skips a test where the system gives no pseudo-terminals, as in a
+// container without devpts.
+func NeedTerminals(t testing.TB) {
+	t.Helper()
+	keys, screen, err := pty.Open()
+	if err != nil {
+		t.Skipf("there are no pseudo-terminals here: %v", err)
+	}
+	keys.Close()
+	screen.Close()
 }

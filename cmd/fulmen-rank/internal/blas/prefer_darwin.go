@@ -1,4 +1,0 @@
-package blas
-
-// Prefer does nothing on a Mac, where MLX calls Accelerate.
-func Prefer() error { return nil }
