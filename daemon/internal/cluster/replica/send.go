@@ -1,7 +1,6 @@
 package replica
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -248,27 +247,21 @@ func (m message) equal(o message) bool {
 	return slices.Equal(m.docs, o.docs) && slices.Equal(m.missed, o.missed) && m.isRepair == o.isRepair
 }
 
-// encode gives the parameters of peer.put. They are the encoded documents as they
-// are, which encoding/json would look through once more.
+// encode gives the parameters of peer.put.
 func (m message) encode() (json.RawMessage, error) {
-	rest := putParams{Docs: []json.RawMessage{}, Missed: m.missed, Repair: m.isRepair}
-	list := []byte(`{"docs":[`)
+	out := putParams{Docs: []json.RawMessage{}, Missed: m.missed, Repair: m.isRepair}
 	for _, rec := range m.docs {
 		if rec.SizeBytes() > bigBytes {
-			rest.Offer = append(rest.Offer, api.KeyVersion{Key: rec.Key(), Version: rec.Version()})
+			out.Offer = append(out.Offer, api.KeyVersion{Key: rec.Key(), Version: rec.Version()})
 			continue
 		}
 		raw, err := rec.JSON()
 		if err != nil {
 			return nil, err
 		}
-		if list[len(list)-1] != '[' {
-			list = append(list, ',')
-		}
-		list = append(list, raw...)
+		out.Docs = append(out.Docs, raw)
 	}
-	tail, err := json.Marshal(rest)
-	return append(list, bytes.TrimPrefix(tail, []byte(`{"docs":[`))...), err
+	return json.Marshal(out)
 }
 
 // encoded is message.encode, which it does once for all who are told the same.
