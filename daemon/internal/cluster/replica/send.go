@@ -35,11 +35,9 @@ func isLive(k api.Kind) bool {
 
 // tellOwn tells the neighbours what this node writes.
 func (r *Replica) tellOwn() {
-	_, documents := r.ledger.Follow(ledger.WatchOptions{Name: "replication", Passive: true,
-		Filter: ledger.Filter{Nodes: []api.NodeID{r.self}, Deleted: true}})
-	defer documents.Close()
+	defer r.own.Close()
 	for {
-		change, err := documents.Next(r.ctx)
+		change, err := r.own.Next(r.ctx)
 		switch {
 		case err != nil:
 			return
