@@ -32,7 +32,7 @@ func runDaemon(args []string) int {
 		fmt.Println("fulmend", version)
 		return api.ExitOK
 	}
-	thrift()
+	tuneRuntime()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if *withStdin {

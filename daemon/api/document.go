@@ -5,8 +5,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"unicode/utf8"
-
-	"fulmen/daemon/api/scan"
 )
 
 // Document is a fact as it is stored, sent and shown. Its value is kept as the
@@ -116,35 +114,14 @@ func (d *Document) Check() error {
 // <, >, &, U+2028 and U+2029 as \u escapes, as encoding/json does by itself.
 // It is what lets a signed value pass through any number of nodes unchanged.
 func CheckStable(raw []byte) error {
-	if !scan.Valid(raw) {
-		var any json.RawMessage
-		return Errorf(ReasonMalformedDocument, "", "not JSON: %v", json.Unmarshal(raw, &any))
+	stable, err := json.Marshal(json.RawMessage(raw))
+	if err != nil {
+		return Errorf(ReasonMalformedDocument, "", "not JSON: %v", err)
 	}
-	if !utf8.Valid(raw) || hasLoose(raw) {
+	if !utf8.Valid(raw) || !bytes.Equal(stable, raw) {
 		return Errorf(ReasonMalformedDocument, "", "JSON is not in the stable form: no spaces, valid UTF-8, <, >, &, U+2028 and U+2029 escaped")
 	}
 	return nil
-}
-
-// hasLoose reports whether valid JSON has a space between tokens, or a character
-// that the stable form escapes; such ones are in strings only.
-func hasLoose(raw []byte) bool {
-	isText := false
-	for i := 0; i < len(raw); i++ {
-		switch c := raw[i]; {
-		case c == '"':
-			isText = !isText
-		case c == '\\':
-			i++ // whatever is escaped, a quote among them
-		case c == '<' || c == '>' || c == '&':
-			return true
-		case !isText && (c == ' ' || c == '\t' || c == '\n' || c == '\r'):
-			return true
-		case c == 0xE2 && i+2 < len(raw) && raw[i+1] == 0x80 && raw[i+2]&^1 == 0xA8:
-			return true // U+2028, U+2029
-		}
-	}
-	return false
 }
 
 // isKindName reports whether s is a lower-case word or several joined by single dashes.

@@ -1,14 +1,11 @@
 package api
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
-	"math"
-	"strconv"
 	"strings"
 	"unicode"
-
-	"fulmen/daemon/api/scan"
 )
 
 const (
@@ -45,6 +42,9 @@ var ranges = []struct {
 // unit, which its name ends with, or in which more is used than there is. It knows
 // no kinds, so that those of a newer version are held to it too.
 func (d *Document) CheckNumbers() error {
+	if len(d.Value) == 0 {
+		return nil
+	}
 	if problem := checkNumbers("", d.Value); problem != "" {
 		return Errorf(ReasonMalformedDocument, d.Key().String(), "%s: %s", d.Key(), problem)
 	}
@@ -53,54 +53,83 @@ func (d *Document) CheckNumbers() error {
 
 // checkNumbers looks through a value that has a name, and says what is wrong.
 func checkNumbers(name string, value []byte) (problem string) {
-	if len(value) == 0 {
-		return ""
-	}
-	switch c := value[0]; {
-	case c == '{':
-		amounts := map[string]float64{}
-		scan.Object(value, func(name, value []byte) bool {
-			member := folded(name)
-			problem = checkNumbers(member, value)
-			if n, err := strconv.ParseFloat(string(value), 64); err == nil {
-				amounts[member] = n
-			}
-			return problem == ""
-		})
-		for name, used := range amounts {
-			of, isUsed := strings.CutSuffix(name, "used_bytes")
-			if total, isKnown := amounts[of+"total_bytes"]; problem == "" && isUsed && isKnown && used > total {
-				problem = fmt.Sprintf("%s is more than %stotal_bytes", name, of)
-			}
-		}
-	case c == '[':
-		scan.List(value, func(value []byte) bool {
-			problem = checkNumbers(name, value)
-			return problem == ""
-		})
-	case c == '-' || c >= '0' && c <= '9':
-		n, err := strconv.ParseFloat(string(value), 64)
-		for _, u := range ranges {
-			if strings.HasSuffix("_"+name, u.suffix) {
-				if err != nil || math.IsNaN(n) || n < u.min || n > u.max {
-					problem = name + " is out of range"
-				}
-				break
-			}
-		}
-	}
+	dec := json.NewDecoder(bytes.NewReader(value))
+	dec.UseNumber()
+	_, problem = checkNext(dec, name)
 	return problem
 }
 
-// folded is the name for which encoding/json takes a name between quotes, which may
-// hold escapes, and letters of another case.
-func folded(name []byte) string {
-	text := string(name)
-	if !scan.Plain(text) {
-		if json.Unmarshal([]byte(`"`+text+`"`), &text) != nil {
-			return "" // it was found to be JSON before
+// checkNext is checkNumbers of the next value, which it gives where it is a number or
+// a text. Of names that come more than once it sees every value.
+func checkNext(dec *json.Decoder, name string) (value json.Token, problem string) {
+	value, err := dec.Token()
+	if err != nil {
+		return nil, "is not JSON: " + err.Error()
+	}
+	switch value {
+	case json.Delim('{'):
+		problem = checkMembers(dec)
+	case json.Delim('['):
+		for dec.More() && problem == "" {
+			_, problem = checkNext(dec, name)
+		}
+	default:
+		if number, is := value.(json.Number); is {
+			problem = checkNumber(name, number)
+		}
+		return value, problem
+	}
+	if problem != "" {
+		return nil, problem
+	}
+	if _, err = dec.Token(); err != nil {
+		problem = "is not JSON: " + err.Error()
+	}
+	return nil, problem
+}
+
+// checkMembers looks through the members of an object up to its end.
+func checkMembers(dec *json.Decoder) string {
+	amounts := map[string]float64{}
+	for dec.More() {
+		key, err := dec.Token()
+		if err != nil {
+			return "is not JSON: " + err.Error()
+		}
+		name := folded(key.(string)) // the decoder takes nothing else as a key
+		value, problem := checkNext(dec, name)
+		if problem != "" {
+			return problem
+		}
+		if number, is := value.(json.Number); is {
+			amounts[name], _ = number.Float64() // it is in range
 		}
 	}
+	for name, used := range amounts {
+		of, isUsed := strings.CutSuffix(name, "used_bytes")
+		if total, isKnown := amounts[of+"total_bytes"]; isUsed && isKnown && used > total {
+			return fmt.Sprintf("%s is more than %stotal_bytes", name, of)
+		}
+	}
+	return ""
+}
+
+func checkNumber(name string, number json.Number) string {
+	n, err := number.Float64()
+	for _, u := range ranges {
+		if strings.HasSuffix("_"+name, u.suffix) {
+			if err != nil || n < u.min || n > u.max {
+				return name + " is out of range"
+			}
+			break
+		}
+	}
+	return ""
+}
+
+// folded is the name of a struct's field for which encoding/json takes a name, which
+// may have letters of another case.
+func folded(name string) string {
 	return strings.Map(func(r rune) rune {
 		switch r {
 		case 'ſ':
@@ -109,5 +138,5 @@ func folded(name []byte) string {
 			return 'k'
 		}
 		return unicode.ToLower(r)
-	}, text)
+	}, name)
 }

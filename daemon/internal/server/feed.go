@@ -3,7 +3,6 @@ package server
 import (
 	"encoding/json"
 	"errors"
-	"strconv"
 	"sync"
 
 	"fulmen/daemon/api"
@@ -20,10 +19,10 @@ type feed struct {
 
 	mu      sync.Mutex
 	n       uint64
-	rest    [][]byte // of the snapshot
+	rest    []json.RawMessage // of the snapshot
 	order   []api.Key
-	changed map[api.Key][]byte // nil = gone
-	stale   []byte             // nil = did not change
+	changed map[api.Key]json.RawMessage // nil = gone
+	stale   []api.NodeID                // nil = did not change
 	bytes   int
 	lagged  bool
 }
@@ -70,7 +69,7 @@ func (f *feed) add(c Change) bool {
 		f.put(key, nil)
 	}
 	if c.Stale != nil {
-		f.stale, _ = json.Marshal(c.Stale) // strings only
+		f.stale = c.Stale
 	}
 	over := f.bytes > f.limit
 	f.mu.Unlock()
@@ -83,7 +82,7 @@ func (f *feed) add(c Change) bool {
 }
 
 // put keeps the latest of a key, at the place of the first.
-func (f *feed) put(key api.Key, raw []byte) {
+func (f *feed) put(key api.Key, raw json.RawMessage) {
 	old, waits := f.changed[key]
 	if !waits {
 		f.order = append(f.order, key)
@@ -97,7 +96,7 @@ func (f *feed) put(key api.Key, raw []byte) {
 func (f *feed) lag() {
 	f.mu.Lock()
 	f.lagged = true
-	f.rest, f.order, f.changed, f.stale = nil, nil, map[api.Key][]byte{}, nil
+	f.rest, f.order, f.changed, f.stale = nil, nil, map[api.Key]json.RawMessage{}, nil
 	f.mu.Unlock()
 	f.sub.ready()
 }
@@ -111,29 +110,36 @@ func (f *feed) Next() ([]byte, bool) {
 		return nil, false
 	case f.lagged:
 		f.sub.end()
-		return f.message(`,"lagged":true`), false
+		return f.message(stateChanged{Lagged: true}), false
 	case len(f.rest) > 0:
 		docs, rest := fill(f.rest, 0)
 		f.rest = rest
-		more := ""
-		if len(rest) > 0 {
-			more = `,"more":true`
-		}
-		return f.numbered(docs, nil, nil, more), len(rest) > 0 || f.waits()
+		return f.numbered(stateChanged{Put: docs, More: len(rest) > 0}), len(rest) > 0 || f.waits()
 	case !f.waits():
 		return nil, false
 	}
-	put, del := f.take()
-	stale := f.stale
-	f.stale = nil
-	return f.numbered(put, del, stale, ""), f.waits()
+	c := f.take()
+	return f.numbered(c), f.waits()
 }
 
 func (f *feed) waits() bool { return len(f.order) > 0 || f.stale != nil }
 
+// stateChanged is api.StateChanged with encoded documents.
+type stateChanged struct {
+	Sub    api.Subscription  `json:"sub"`
+	N      uint64            `json:"n,omitempty"`
+	Put    []json.RawMessage `json:"put,omitempty"`
+	Del    []api.Key         `json:"del,omitempty"`
+	Stale  []api.NodeID      `json:"stale,omitzero"`
+	More   bool              `json:"more,omitempty"`
+	Lagged bool              `json:"lagged,omitempty"`
+}
+
 // take takes as many changes out as fit a message.
-func (f *feed) take() (put, del [][]byte) {
-	size, i := len(f.stale), 0
+func (f *feed) take() stateChanged {
+	c := stateChanged{Stale: f.stale}
+	f.stale = nil
+	size, i := len(c.Stale)*staleBytes, 0
 	for ; i < len(f.order); i++ {
 		key := f.order[i]
 		raw := f.changed[key]
@@ -144,32 +150,28 @@ func (f *feed) take() (put, del [][]byte) {
 		delete(f.changed, key)
 		f.bytes -= len(raw) + keyBytes(key)
 		if raw != nil {
-			put = append(put, raw)
-			continue
+			c.Put = append(c.Put, raw)
+		} else {
+			c.Del = append(c.Del, key)
 		}
-		gone, _ := json.Marshal(key) // strings only
-		del = append(del, gone)
 	}
 	f.order = f.order[i:]
 	if len(f.order) == 0 {
 		f.order = nil
 	}
-	return put, del
+	return c
 }
 
-func (f *feed) numbered(put, del [][]byte, stale []byte, tail string) []byte {
+func (f *feed) numbered(c stateChanged) []byte {
 	f.n++
-	out := append([]byte(`,"n":`), strconv.AppendUint(nil, f.n, 10)...)
-	out = appendList(out, "put", put)
-	out = appendList(out, "del", del)
-	if stale != nil {
-		out = append(append(out, `,"stale":`...), stale...)
-	}
-	return f.message(string(append(out, tail...)))
+	c.N = f.n
+	return f.message(c)
 }
 
-func (f *feed) message(fields string) []byte {
-	return notification(f.sub.notifies, []byte(`{"sub":"`+string(f.sub.id)+`"`+fields+`}`))
+func (f *feed) message(c stateChanged) []byte {
+	c.Sub = f.sub.id
+	text, _ := notification(f.sub.notifies, c) // documents were encoded before, and the rest is strings
+	return text
 }
 
 // keyBytes is what a key takes on the wire, at most: its name may need escapes.
@@ -177,7 +179,7 @@ func keyBytes(k api.Key) int { return len(k.Node) + len(k.Kind) + 6*len(k.Name) 
 
 // fill gives as many documents as fit a message beside its envelope and some
 // more bytes, and the others. One always fits: api.MaxValueBytes sees to that.
-func fill(docs [][]byte, beside int) (some, others [][]byte) {
+func fill(docs []json.RawMessage, beside int) (some, others []json.RawMessage) {
 	size := beside
 	for i, raw := range docs {
 		size += len(raw) + 1
@@ -186,24 +188,4 @@ func fill(docs [][]byte, beside int) (some, others [][]byte) {
 		}
 	}
 	return docs, nil
-}
-
-// appendList adds a field with an array, unless it is empty.
-func appendList(out []byte, name string, items [][]byte) []byte {
-	if len(items) == 0 {
-		return out
-	}
-	out = append(out, `,"`+name+`":`...)
-	return appendArray(out, items)
-}
-
-func appendArray(out []byte, items [][]byte) []byte {
-	out = append(out, '[')
-	for i, raw := range items {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(out, raw...)
-	}
-	return append(out, ']')
 }

@@ -14,8 +14,8 @@ import (
 // staleBytes is what a node takes in the list of stale ones.
 const staleBytes = 24
 
-// stateHandlers are the methods over Facts. Results are put together from
-// encoded documents, so that none is encoded once for each watcher.
+// stateHandlers are the methods over Facts. Results hold encoded documents, so that
+// none is encoded once for each watcher.
 func (s *Server) stateHandlers() Handlers {
 	return Handlers{
 		"state.get":   raw[api.StateSelect, api.StateGetResult](s.stateGet),
@@ -26,14 +26,23 @@ func (s *Server) stateHandlers() Handlers {
 	}
 }
 
-// raw is Handle for a function that encodes its result, an R, by itself.
-func raw[P, R any](f func(context.Context, *Caller, P) (json.RawMessage, error)) Handler {
+// snapshotResult is api.StateWatchResult, or without Sub api.StateGetResult, with
+// encoded documents.
+type snapshotResult struct {
+	Sub   api.Subscription  `json:"sub,omitempty"`
+	Docs  []json.RawMessage `json:"docs"`
+	Stale []api.NodeID      `json:"stale,omitempty"`
+	More  bool              `json:"more,omitempty"`
+}
+
+// raw is Handle for a function whose result goes out as an R.
+func raw[P, R any](f func(context.Context, *Caller, P) (*snapshotResult, error)) Handler {
 	h := Handle(f)
 	h.result = reflect.TypeFor[R]()
 	return h
 }
 
-func (s *Server) stateGet(ctx context.Context, c *Caller, sel api.StateSelect) (json.RawMessage, error) {
+func (s *Server) stateGet(ctx context.Context, c *Caller, sel api.StateSelect) (*snapshotResult, error) {
 	if err := checkSelect(sel); err != nil {
 		return nil, err
 	}
@@ -46,14 +55,14 @@ func (s *Server) stateGet(ctx context.Context, c *Caller, sel api.StateSelect) (
 		return nil, err
 	}
 	some, others := fill(docs, len(snapshot.Stale)*staleBytes)
-	return snapshotResult("", some, snapshot.Stale, len(others) > 0), nil
+	return &snapshotResult{Docs: some, Stale: snapshot.Stale, More: len(others) > 0}, nil
 }
 
-func (s *Server) stateWatch(ctx context.Context, c *Caller, sel api.StateSelect) (json.RawMessage, error) {
+func (s *Server) stateWatch(ctx context.Context, c *Caller, sel api.StateSelect) (*snapshotResult, error) {
 	if err := checkSelect(sel); err != nil {
 		return nil, err
 	}
-	f := &feed{limit: s.config.Limits.FeedBytes, changed: map[api.Key][]byte{}}
+	f := &feed{limit: s.config.Limits.FeedBytes, changed: map[api.Key]json.RawMessage{}}
 	sub, err := c.subscribe(func(sub *subscription) source { f.sub = sub; return f })
 	if err != nil {
 		return nil, err
@@ -73,7 +82,7 @@ func (s *Server) stateWatch(ctx context.Context, c *Caller, sel api.StateSelect)
 		sub.ready()
 	}
 	s.background.Go(func() { f.pump(changes) })
-	return snapshotResult(sub.id, some, snapshot.Stale, len(others) > 0), nil
+	return &snapshotResult{Sub: sub.id, Docs: some, Stale: snapshot.Stale, More: len(others) > 0}, nil
 }
 
 // watcherName says who watches, for the list of subscribers.
@@ -101,10 +110,10 @@ func checkSelect(sel api.StateSelect) error {
 }
 
 // encodeAll encodes documents, ordered by node, kind and name.
-func encodeAll(docs []Record) ([][]byte, error) {
+func encodeAll(docs []Record) ([]json.RawMessage, error) {
 	docs = slices.Clone(docs)
 	slices.SortFunc(docs, func(a, b Record) int { return a.Key().Compare(b.Key()) })
-	out := make([][]byte, 0, len(docs))
+	out := make([]json.RawMessage, 0, len(docs))
 	for _, d := range docs {
 		raw, err := d.JSON()
 		if err != nil {
@@ -113,21 +122,4 @@ func encodeAll(docs []Record) ([][]byte, error) {
 		out = append(out, raw)
 	}
 	return out, nil
-}
-
-// snapshotResult is api.StateWatchResult, or without sub api.StateGetResult.
-func snapshotResult(sub api.Subscription, docs [][]byte, stale []api.NodeID, more bool) json.RawMessage {
-	out := []byte{'{'}
-	if sub != "" {
-		out = append(out, `"sub":"`+string(sub)+`",`...)
-	}
-	out = appendArray(append(out, `"docs":`...), docs)
-	if len(stale) > 0 {
-		list, _ := json.Marshal(stale) // strings only
-		out = append(append(out, `,"stale":`...), list...)
-	}
-	if more {
-		out = append(out, `,"more":true`...)
-	}
-	return append(out, '}')
 }

@@ -82,11 +82,10 @@ func (s *Stream) Send(key string, build func(n uint64) any) error {
 	if at >= 0 {
 		item.n = s.queue[at].n
 	}
-	params, err := json.Marshal(build(item.n))
-	if err != nil {
+	var err error
+	if item.message, err = notification(s.sub.notifies, build(item.n)); err != nil {
 		return err
 	}
-	item.message = notification(s.sub.notifies, params)
 	if len(item.message) > api.MaxMessageBytes {
 		return api.NewError(api.ReasonMessageTooLarge, s.sub.notifies)
 	}
@@ -145,11 +144,11 @@ func (s *Stream) overflow() error {
 		s.sub.conn.cut()
 		return ErrStreamEnded
 	}
-	params, err := json.Marshal(s.lagged())
+	message, err := notification(s.sub.notifies, s.lagged())
 	if err != nil {
 		return err
 	}
-	s.queue = []streamed{{message: notification(s.sub.notifies, params)}}
+	s.queue = []streamed{{message: message}}
 	s.sub.ready()
 	return ErrStreamEnded
 }
@@ -172,12 +171,11 @@ func (s *Stream) Next() ([]byte, bool) {
 	return item.message, len(s.queue) > 0
 }
 
-// notification frames the parameters of a notification.
-func notification(name string, params []byte) []byte {
-	out := make([]byte, 0, len(params)+len(name)+48)
-	out = append(out, `{"jsonrpc":"2.0","method":"`...)
-	out = append(out, name...)
-	out = append(out, `","params":`...)
-	out = append(out, params...)
-	return append(out, '}')
+// notification is a notification as it goes out.
+func notification(name string, params any) ([]byte, error) {
+	return json.Marshal(struct {
+		JSONRPC string `json:"jsonrpc"`
+		Method  string `json:"method"`
+		Params  any    `json:"params"`
+	}{api.JSONRPCVersion, name, params})
 }

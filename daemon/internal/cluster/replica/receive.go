@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/api/scan"
 	"fulmen/daemon/internal/ledger"
 )
 
@@ -43,22 +42,6 @@ func decode(params json.RawMessage, into any) error {
 	return nil
 }
 
-// decodePut is decode for what most calls are: documents, which stay parts of the
-// text.
-func decodePut(params json.RawMessage) (in putParams, err error) {
-	isUsual := len(params) <= api.MaxMessageBytes && scan.Object(params, func(name, value []byte) bool {
-		return string(name) == "docs" && in.Docs == nil && scan.List(value, func(doc []byte) bool {
-			in.Docs = append(in.Docs, doc)
-			return true
-		})
-	})
-	if !isUsual {
-		in = putParams{}
-		err = decode(params, &in)
-	}
-	return in, err
-}
-
 // news is what a message brought.
 type news struct {
 	taken   []*ledger.Record
@@ -76,8 +59,8 @@ func (n *news) refuse(err error) {
 
 // handlePut takes documents over and passes them on.
 func (r *Replica) handlePut(_ context.Context, from api.NodeID, params json.RawMessage) (any, error) {
-	in, err := decodePut(params)
-	if err != nil {
+	var in putParams
+	if err := decode(params, &in); err != nil {
 		return nil, err
 	}
 	n := r.take(from, in.Docs)
@@ -92,7 +75,7 @@ func (r *Replica) take(from api.NodeID, raws []json.RawMessage) news {
 	var n news
 	for _, raw := range raws {
 		var d api.Document
-		if err := d.UnmarshalJSON(raw); err != nil { // it was looked through with what it came in
+		if err := json.Unmarshal(raw, &d); err != nil {
 			n.refuse(api.Errorf(api.ReasonMalformedDocument, "", "a document is not in the form of this version").From(err))
 			continue
 		}

@@ -33,6 +33,9 @@ type Replica struct {
 	// acts on removals; ghostHints the one that ends ghosts.
 	interest, rosterHints, ghostHints waker.Waker
 	away                              away
+	// own gives what this node writes from New on: what a comparison came too early for
+	// and nobody was told would be missed until the next one.
+	own *ledger.Follower
 
 	encoding sync.Mutex
 	last     struct { // what was encoded last
@@ -81,7 +84,11 @@ func New(o Options) (*Replica, error) {
 	for _, m := range r.known.Members() {
 		r.removed[m.Node] = r.known.IsRemoved(m.Node)
 	}
-	return r, r.away.load(o.LastSeen)
+	if err := r.away.load(o.LastSeen); err != nil {
+		return nil, err
+	}
+	_, r.own = r.ledger.Follow(ledger.WatchOptions{Name: "replication", Passive: true, Filter: ledger.Filter{Nodes: []api.NodeID{r.self}, Deleted: true}})
+	return r, nil
 }
 
 // Handlers are the calls that a replica answers, by method. They belong to the

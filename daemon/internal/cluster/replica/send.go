@@ -1,7 +1,6 @@
 package replica
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -36,11 +35,9 @@ func isLive(k api.Kind) bool {
 
 // tellOwn tells the neighbours what this node writes.
 func (r *Replica) tellOwn() {
-	_, documents := r.ledger.Follow(ledger.WatchOptions{Name: "replication", Passive: true,
-		Filter: ledger.Filter{Nodes: []api.NodeID{r.self}, Deleted: true}})
-	defer documents.Close()
+	defer r.own.Close()
 	for {
-		change, err := documents.Next(r.ctx)
+		change, err := r.own.Next(r.ctx)
 		switch {
 		case err != nil:
 			return
@@ -248,27 +245,21 @@ func (m message) equal(o message) bool {
 	return slices.Equal(m.docs, o.docs) && slices.Equal(m.missed, o.missed) && m.isRepair == o.isRepair
 }
 
-// encode gives the parameters of peer.put. They are the encoded documents as they
-// are, which encoding/json would look through once more.
+// encode gives the parameters of peer.put.
 func (m message) encode() (json.RawMessage, error) {
-	rest := putParams{Docs: []json.RawMessage{}, Missed: m.missed, Repair: m.isRepair}
-	list := []byte(`{"docs":[`)
+	out := putParams{Docs: []json.RawMessage{}, Missed: m.missed, Repair: m.isRepair}
 	for _, rec := range m.docs {
 		if rec.SizeBytes() > bigBytes {
-			rest.Offer = append(rest.Offer, api.KeyVersion{Key: rec.Key(), Version: rec.Version()})
+			out.Offer = append(out.Offer, api.KeyVersion{Key: rec.Key(), Version: rec.Version()})
 			continue
 		}
 		raw, err := rec.JSON()
 		if err != nil {
 			return nil, err
 		}
-		if list[len(list)-1] != '[' {
-			list = append(list, ',')
-		}
-		list = append(list, raw...)
+		out.Docs = append(out.Docs, raw)
 	}
-	tail, err := json.Marshal(rest)
-	return append(list, bytes.TrimPrefix(tail, []byte(`{"docs":[`))...), err
+	return json.Marshal(out)
 }
 
 // encoded is message.encode, which it does once for all who are told the same.

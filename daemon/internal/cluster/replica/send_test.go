@@ -1,15 +1,19 @@
 package replica
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/cluster"
 	"fulmen/daemon/internal/ledger"
+	"fulmen/native"
 )
 
 // Who wrote last knows where somebody looks, and tells those first.
@@ -91,5 +95,40 @@ func TestMessageIsEncodedAsItsType(t *testing.T) {
 				t.Errorf("%s:\n%s\nis not\n%s", name, got, text)
 			}
 		}
+	})
+}
+
+// What is written before Run, when neighbours are there already, is told at once
+// when it begins, and not first by the next comparison.
+func TestNothingIsMissedBeforeRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		self, other := identityOf(0), identityOf(1)
+		if self.Node < other.Node { // whose comparison begins a second later
+			self, other = other, self
+		}
+		roster, err := cluster.FoundRoster(self, time.Now())
+		is.NoErr(err)
+		roster, err = roster.Add(self, other.Public(), time.Now())
+		is.NoErr(err)
+		l, w, err := ledger.Open(ledger.Options{Key: self.Key(), Cluster: roster.Cluster(), Counter: newDisk()})
+		is.NoErr(err)
+		began := time.Now()
+		calls := &told{left: 1, done: make(chan struct{}, 1)}
+		r, err := New(Options{Ledger: l, Writer: w, Roster: &holder{roster: roster}, Calls: calls,
+			Clock: native.ClockFrom(time.Now, func() time.Duration { return time.Since(began) })})
+		is.NoErr(err)
+		r.PeerUp(other.Node)
+		is.NoErr(w.Put(ledger.Draft{Kind: api.KindThunderbolt, Name: "1", Value: json.RawMessage(`{}`)}))
+		ctx, cancel := context.WithCancel(t.Context())
+		over := make(chan error, 1)
+		go func() { over <- r.Run(ctx) }()
+		select {
+		case <-calls.done:
+		case <-time.After(time.Hour):
+		}
+		is.Equal(time.Since(began), time.Duration(0))
+		cancel()
+		is.NoErr(<-over)
 	})
 }

@@ -193,9 +193,18 @@ func TestHalfFramesEnd(t *testing.T) {
 	})
 }
 
-// asks sends a call on a connection for calls and gives its answer.
+// says sends a call on a connection for calls.
+func says(conn net.Conn, method, params string) error {
+	text, err := requestRPC([]byte("1"), method, json.RawMessage(params))
+	if err != nil {
+		return err
+	}
+	return writeFrame(conn, text)
+}
+
+// asks sends one and gives its answer.
 func asks(conn net.Conn, method, params string) (rpcMessage, error) {
-	if err := writeFrame(conn, requestRPC([]byte("1"), method, json.RawMessage(params))); err != nil {
+	if err := says(conn, method, params); err != nil {
 		return rpcMessage{}, err
 	}
 	raw, err := frame.Read(conn, api.MaxMessageBytes)
@@ -290,7 +299,7 @@ func TestCallsAtOnceOfOneMemberAreBounded(t *testing.T) {
 					}()
 					go func() {
 						for range callsAtOnce { // none of them ends
-							if writeFrame(conn, requestRPC([]byte("1"), test.method, json.RawMessage(params))) != nil {
+							if says(conn, test.method, params) != nil {
 								return
 							}
 						}

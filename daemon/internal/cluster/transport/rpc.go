@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"strconv"
 	"sync/atomic"
 
 	"fulmen/daemon/api"
@@ -14,15 +13,20 @@ import (
 // rpcMessage is a message of JSON-RPC 2.0 as it comes: a request, a notification,
 // which has no id, or an answer, which has no method.
 //
-// This side of the protocol is written out here: jrpc2, which serves clients,
-// looks through every message four times and hands each over three goroutines,
-// and a change that many nodes hear of waits for that.
+// This side of the protocol is written out here: jrpc2, which serves clients, hands
+// each message over three goroutines.
 type rpcMessage struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
 	Params json.RawMessage `json:"params"`
 	Result json.RawMessage `json:"result"`
 	Error  *rpcFailure     `json:"error"`
+}
+
+// parseRPC reads a message. Members send no batches.
+func parseRPC(text []byte) (m rpcMessage, err error) {
+	err = json.Unmarshal(text, &m)
+	return m, err
 }
 
 // rpcFailure is an error as it comes. Data of a later version is no reason to
@@ -43,40 +47,25 @@ func (f *rpcFailure) err() *api.Error {
 	return told.Err()
 }
 
-// appendRPC begins a message; one with an id waits for an answer or is one.
-func appendRPC(room int, id []byte) []byte {
-	text := append(make([]byte, 0, room+96), `{"jsonrpc":"2.0"`...)
-	if id != nil {
-		text = append(append(text, `,"id":`...), id...)
-	}
-	return text
-}
-
-// requestRPC is a request, or a notification without an id. The parameters are
-// JSON already.
-func requestRPC(id []byte, method string, params json.RawMessage) []byte {
-	text := strconv.AppendQuote(append(appendRPC(len(params)+len(method), id), `,"method":`...), method)
-	if params != nil {
-		text = append(append(text, `,"params":`...), params...)
-	}
-	return append(text, '}')
+// requestRPC is a request, or a notification without an id.
+func requestRPC(id []byte, method string, params json.RawMessage) ([]byte, error) {
+	return json.Marshal(api.Request{JSONRPC: api.JSONRPCVersion, ID: id, Method: method, Params: params})
 }
 
 // answerRPC is an answer.
 func answerRPC(id []byte, result any, err error) []byte {
-	raw, name := []byte(nil), `,"result":`
+	answer := api.Response{JSONRPC: api.JSONRPCVersion, ID: id}
 	if err == nil {
-		if raw, err = json.Marshal(result); err == nil && len(raw) > api.MaxMessageBytes-len(id)-64 {
-			err = errTooLarge
-		}
+		answer.Result, err = json.Marshal(result)
+	}
+	if err == nil && len(answer.Result) > api.MaxMessageBytes-len(id)-64 {
+		err = errTooLarge
 	}
 	if err != nil {
-		name = `,"error":`
-		if raw, err = json.Marshal(api.AsError(err).Response()); err != nil { // strings only: it cannot be
-			raw = []byte(`{"code":` + strconv.Itoa(api.RPCInternalError) + `,"message":""}`)
-		}
+		answer.Result, answer.Error = nil, api.AsError(err).Response()
 	}
-	return append(append(append(appendRPC(len(raw), id), name...), raw...), '}')
+	text, _ := json.Marshal(answer) // its parts have been encoded before, and the id was read as JSON
+	return text
 }
 
 // records is a connection as messages go over it: one a frame.

@@ -99,7 +99,7 @@ func TestRPCErrors(t *testing.T) {
 			_, err = l.client.call(l.ctx, method, nil)
 			is.True(errors.Is(err, api.CodeInternal))
 		}
-		_, err = l.client.call(l.ctx, "refuse", json.RawMessage(strings.Repeat(" ", api.MaxMessageBytes)))
+		_, err = l.client.call(l.ctx, "refuse", json.RawMessage(`"`+strings.Repeat("x", api.MaxMessageBytes)+`"`))
 		is.True(errors.Is(err, errTooLarge)) // and the connection stays
 		ctx, cancel := context.WithTimeout(l.ctx, time.Second)
 		defer cancel()
@@ -163,7 +163,9 @@ func TestRPCNonsense(t *testing.T) {
 func TestRPCUnasked(t *testing.T) {
 	onLine(t, parrot, nil, func(is *is.I, l *line) {
 		is.NoErr(l.server.conn.send(answerRPC([]byte("77"), 1, nil)))
-		is.NoErr(l.client.send(l.ctx, requestRPC(nil, "peer.x", json.RawMessage(`{}`))))
+		text, err := requestRPC(nil, "peer.x", json.RawMessage(`{}`))
+		is.NoErr(err)
+		is.NoErr(l.client.send(l.ctx, text))
 		answer, err := l.client.call(l.ctx, "peer.x", json.RawMessage(`{"n":1}`))
 		is.NoErr(err)
 		is.Equal(string(answer), `{"n":1}`)
@@ -199,10 +201,7 @@ func FuzzRPC(f *testing.F) {
 	f.Add([]byte(`{"jsonrpc":"2.0","id":1,"method":"peer.put","params":{"docs":[]}}`))
 	f.Add([]byte(`{"jsonrpc":"2.0","id":1,"error":{"code":3,"message":"No.","data":{"reason":"conflict"}}}`))
 	f.Add([]byte(`{"id":null,"error":{"code":-32601,"data":7}}`))
-	for _, text := range messagesCut() {
-		f.Add(text)
-	}
-	for _, text := range messagesNotCut() {
+	for text := range messages() {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -216,53 +215,58 @@ func FuzzRPC(f *testing.F) {
 		if m.Params != nil && !json.Valid(m.Params) {
 			t.Errorf("%q has parameters that are no JSON", text)
 		}
-		if cut, is := cutRPC(text); is {
-			isWhole(t, text, cut)
-		}
 	})
 }
 
-// isWhole holds a message that was cut against what all of it says as JSON.
-func isWhole(t *testing.T, text []byte, cut rpcMessage) {
-	t.Helper()
-	var m rpcMessage
-	if err := json.Unmarshal(text, &m); err != nil || !reflect.DeepEqual(m, cut) {
-		t.Errorf("%q is cut to %+v, and says %+v, %v", text, cut, m, err)
+// messages are texts, and what each is read as; nil = it is no message.
+func messages() map[string]*rpcMessage {
+	one, two := json.RawMessage("1"), json.RawMessage("{}")
+	return map[string]*rpcMessage{
+		`{"jsonrpc":"2.0","id":1,"method":"peer.put","params":{"docs":[{"node":"}"}]}}`: {ID: one, Method: "peer.put", Params: json.RawMessage(`{"docs":[{"node":"}"}]}`)},
+		`{"jsonrpc":"2.0","id":18446744073709551615,"method":"peer.x_y"}`:               {ID: json.RawMessage("18446744073709551615"), Method: "peer.x_y"},
+		`{"jsonrpc":"2.0","method":"peer.changed","params":[1,2]}`:                      {Method: "peer.changed", Params: json.RawMessage("[1,2]")},
+		`{"jsonrpc":"2.0","method":"peer.bare"}`:                                        {Method: "peer.bare"},
+		`{"jsonrpc":"2.0","id":1,"method":"peer.x","params":"a"}`:                       {ID: one, Method: "peer.x", Params: json.RawMessage(`"a"`)},
+		`{"jsonrpc":"2.0","id":1,"result":{"n":1}}`:                                     {ID: one, Result: json.RawMessage(`{"n":1}`)},
+		`{"jsonrpc":"2.0","id":1,"result":true}`:                                        {ID: one, Result: json.RawMessage("true")},
+		`{"jsonrpc":"2.0","id":1,"method":"peer.x","params":{},"method":"peer.y"}`:      {ID: one, Method: "peer.y", Params: two},
+		`{"jsonrpc":"2.0","id":1,"method":"peer.x","params":{}},{}`:                     nil,
+		`{"jsonrpc":"2.0","id":01,"method":"peer.x"}`:                                   nil,
+		`{"jsonrpc":"2.0","id":,"method":"peer.x"}`:                                     nil,
+		`{"jsonrpc":"2.0","id":"1","method":"peer.x"}`:                                  {ID: json.RawMessage(`"1"`), Method: "peer.x"},
+		`{"jsonrpc":"2.0","id":1,"method":"peer.\u0078"}`:                               {ID: one, Method: "peer.x"},
+		`{"jsonrpc":"2.0","id":1,"method":"peer.x","params":null}`:                      {ID: one, Method: "peer.x", Params: json.RawMessage("null")},
+		`{"jsonrpc":"2.0","id":1,"method":"peer.x","params": {} }`:                      {ID: one, Method: "peer.x", Params: two},
+		`{"jsonrpc":"2.0","id":1,"method":"peer.x","params":}`:                          nil,
+		`{"jsonrpc":"2.0","id":1,"method":"peer.x`:                                      nil,
+		`{"jsonrpc":"2.0","id":1,"result":{},"error":{"code":1}}`:                       {ID: one, Result: two, Error: &rpcFailure{Code: 1}},
+		`{"jsonrpc":"2.0","id":1,"error":{"code":1}}`:                                   {ID: one, Error: &rpcFailure{Code: 1}},
+		`{"jsonrpc":"2.0"}`:                    {},
+		`{"id":1,"jsonrpc":"2.0","result":{}}`: {ID: one, Result: two},
 	}
 }
 
-// messagesCut are messages as members write them.
-func messagesCut() [][]byte {
-	return [][]byte{
-		requestRPC([]byte("1"), "peer.put", json.RawMessage(`{"docs":[{"node":"}"}]}`)), requestRPC([]byte("18446744073709551615"), "peer.x_y", nil),
-		requestRPC(nil, "peer.changed", json.RawMessage(`[1,2]`)), requestRPC(nil, "peer.bare", nil), requestRPC([]byte("0"), "peer.x", json.RawMessage(`"a"`)),
-		answerRPC([]byte("7"), map[string]int{"n": 1}, nil), answerRPC([]byte("7"), []string{}, nil), answerRPC([]byte("7"), true, nil),
-	}
-}
-
-// messagesNotCut are read as any JSON is, or are none.
-func messagesNotCut() []string {
-	return []string{
-		`{"jsonrpc":"2.0","id":1,"method":"peer.x","params":{},"method":"peer.y"}`, `{"jsonrpc":"2.0","id":1,"method":"peer.x","params":{}},{}`,
-		`{"jsonrpc":"2.0","id":01,"method":"peer.x"}`, `{"jsonrpc":"2.0","id":,"method":"peer.x"}`, `{"jsonrpc":"2.0","id":"1","method":"peer.x"}`,
-		`{"jsonrpc":"2.0","id":1,"method":"peer.\u0078"}`, `{"jsonrpc":"2.0","id":1,"method":"peer.x","params":null}`,
-		`{"jsonrpc":"2.0","id":1,"method":"peer.x","params": {} }`, `{"jsonrpc":"2.0","id":1,"method":"peer.x","params":}`, `{"jsonrpc":"2.0","id":1,"method":"peer.x`,
-		`{"jsonrpc":"2.0","id":1,"result":{},"error":{"code":1}}`, `{"jsonrpc":"2.0","id":1,"error":{"code":1}}`, `{"jsonrpc":"2.0"}`, `{"id":1,"jsonrpc":"2.0","result":{}}`,
-	}
-}
-
-// What members write is cut, and says what it says as JSON; all else is not.
-func TestRPCIsCut(t *testing.T) {
-	for _, text := range messagesCut() {
-		cut, is := cutRPC(text)
-		if !is {
-			t.Errorf("%s is not cut", text)
-		}
-		isWhole(t, text, cut)
-	}
-	for _, text := range messagesNotCut() {
-		if cut, is := cutRPC([]byte(text)); is {
-			t.Errorf("%s is cut to %+v", text, cut)
+func TestRPCIsRead(t *testing.T) {
+	for text, want := range messages() {
+		m, err := parseRPC([]byte(text))
+		if (err == nil) != (want != nil) || want != nil && !reflect.DeepEqual(m, *want) {
+			t.Errorf("%s is read as %+v, %v; want %+v", text, m, err, want)
 		}
 	}
+}
+
+// What members write stays as it is: members of other versions read it.
+func TestRPCIsWritten(t *testing.T) {
+	is := is.New(t)
+	request := func(id []byte, method, params string) string {
+		text, err := requestRPC(id, method, json.RawMessage(params))
+		is.NoErr(err)
+		return string(text)
+	}
+	is.Equal(request([]byte("1"), "peer.put", `{"docs":[{"node":"}"}]}`), `{"jsonrpc":"2.0","id":1,"method":"peer.put","params":{"docs":[{"node":"}"}]}}`)
+	is.Equal(request([]byte("18446744073709551615"), "peer.x_y", ""), `{"jsonrpc":"2.0","id":18446744073709551615,"method":"peer.x_y"}`)
+	is.Equal(request(nil, "peer.changed", "[1,2]"), `{"jsonrpc":"2.0","method":"peer.changed","params":[1,2]}`)
+	is.Equal(string(answerRPC([]byte("7"), map[string]int{"n": 1}, nil)), `{"jsonrpc":"2.0","id":7,"result":{"n":1}}`)
+	is.Equal(string(answerRPC([]byte("7"), nil, nil)), `{"jsonrpc":"2.0","id":7,"result":null}`)
+	is.Equal(string(answerRPC([]byte("7"), nil, api.Errorf(api.ReasonSuspect, "x", "No."))), `{"jsonrpc":"2.0","id":7,"error":{"code":6,"message":"No.","data":{"reason":"suspect","subject":"x"}}}`)
 }

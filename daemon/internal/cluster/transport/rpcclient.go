@@ -66,7 +66,11 @@ func (c *callClient) call(ctx context.Context, method string, params json.RawMes
 		delete(c.pending, id)
 		c.mu.Unlock()
 	}()
-	if err := c.send(ctx, requestRPC(strconv.AppendUint(nil, id, 10), method, params)); err != nil {
+	text, err := requestRPC(strconv.AppendUint(nil, id, 10), method, params)
+	if err == nil {
+		err = c.send(ctx, text)
+	}
+	if err != nil {
 		return nil, err
 	}
 	select {

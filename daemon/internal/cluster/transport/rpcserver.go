@@ -79,7 +79,11 @@ func (s *callServer) serve(ctx context.Context) {
 
 // notify sends what the member has asked for.
 func (s *callServer) notify(method string, params json.RawMessage) error {
-	return s.send(requestRPC(nil, method, params))
+	text, err := requestRPC(nil, method, params)
+	if err != nil {
+		return err
+	}
+	return s.send(text)
 }
 
 func (s *callServer) send(message []byte) error {

@@ -2,7 +2,6 @@ package shimproto
 
 import (
 	"bytes"
-	"encoding"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,8 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
-
-	"fulmen/daemon/api/scan"
 )
 
 // decodeObject fills the struct that target points to from one JSON object,
@@ -24,11 +21,7 @@ func decodeObject(data []byte, target any) (extra map[string]json.RawMessage, er
 	if !utf8.Valid(data) {
 		return nil, badField("", "not UTF-8")
 	}
-	extra, err = decodeStruct(data, reflect.ValueOf(target).Elem(), "")
-	for name, value := range extra {
-		extra[name] = bytes.Clone(value) // who holds it need not hold all of data
-	}
-	return extra, err
+	return decodeStruct(data, reflect.ValueOf(target).Elem(), "")
 }
 
 func decodeStruct(data []byte, v reflect.Value, path string) (map[string]json.RawMessage, error) {
@@ -64,12 +57,6 @@ func decodeValue(raw json.RawMessage, v reflect.Value, at string) error {
 	_, reads := into.(json.Unmarshaler)
 	switch {
 	case reads:
-	case v.Kind() == reflect.String:
-		_, reads := into.(encoding.TextUnmarshaler)
-		if text, ok := scan.Text(raw); ok && !reads {
-			v.SetString(text)
-			return nil
-		}
 	case v.Kind() == reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
 		return decodeValue(raw, v.Elem(), at)
@@ -87,11 +74,8 @@ func decodeValue(raw json.RawMessage, v reflect.Value, at string) error {
 
 func decodeSlice(raw json.RawMessage, v reflect.Value, at string) error {
 	var elements []json.RawMessage
-	if !scan.List(raw, func(element []byte) bool { elements = append(elements, element); return true }) {
-		elements = nil
-		if err := json.Unmarshal(raw, &elements); err != nil {
-			return badField(at, "%s", plain(err, v.Type()))
-		}
+	if err := json.Unmarshal(raw, &elements); err != nil {
+		return badField(at, "%s", plain(err, v.Type()))
 	}
 	v.Set(reflect.MakeSlice(v.Type(), len(elements), len(elements)))
 	for i, element := range elements {
@@ -102,23 +86,8 @@ func decodeSlice(raw json.RawMessage, v reflect.Value, at string) error {
 	return nil
 }
 
-// splitObject returns the members of an object that nothing follows, as parts of
-// data.
+// splitObject returns the members of an object that nothing follows.
 func splitObject(data []byte, path string) (map[string]json.RawMessage, error) {
-	members := map[string]json.RawMessage{}
-	if scan.Object(data, func(name, value []byte) bool {
-		_, twice := members[string(name)]
-		members[string(name)] = value
-		return !twice && scan.Plain(name)
-	}) {
-		return members, nil
-	}
-	return explainObject(data, path)
-}
-
-// explainObject is splitObject for what a scan does not understand: it says why
-// that is no object, where it is none.
-func explainObject(data []byte, path string) (map[string]json.RawMessage, error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	if token, err := dec.Token(); err != nil || token != json.Delim('{') {
 		return nil, badField(path, "is not a JSON object")

@@ -1,10 +1,6 @@
 package shimproto
 
-import (
-	"encoding/json"
-
-	"fulmen/daemon/api/scan"
-)
+import "encoding/json"
 
 // MaxLine is the longest line, its end not counted, that either side accepts.
 const MaxLine = 64 << 10
@@ -47,7 +43,7 @@ func DecodeRequest(line []byte) (Request, error) {
 	case Query{}.messageType():
 		return decodeAs[Query](line)
 	}
-	return nil, unknownType(line)
+	return nil, &UnknownTypeError{Type: kind}
 }
 
 // DecodeReply reads what a shim says. Errors are as of [DecodeRequest].
@@ -68,45 +64,19 @@ func DecodeReply(line []byte) (Reply, error) {
 	case Refusal{}.messageType():
 		return decodeAs[Refusal](line)
 	}
-	return nil, unknownType(line)
+	return nil, &UnknownTypeError{Type: kind}
 }
 
-// messageKind reads the type alone; what it is not sure of is decoded again by
-// the type's own decoder.
+// messageKind reads the type of a line.
 func messageKind(line []byte) (string, error) {
 	if len(line) > MaxLine {
 		return "", ErrTooLong
 	}
-	kind, isKnown := "", false
-	scan.Object(line, func(name, value []byte) bool {
-		if string(name) == "t" {
-			kind, isKnown = scan.Text(value)
-		}
-		return !isKnown
-	})
-	if isKnown {
-		return kind, nil // the type's own decoder looks at all of it
-	}
-	return wholeKind(line)
-}
-
-// wholeKind reads the type of a line that has to be right otherwise too.
-func wholeKind(line []byte) (string, error) {
 	var typed struct {
 		Type string `json:"t"`
 	}
 	_, err := decodeObject(line, &typed)
 	return typed.Type, err
-}
-
-// unknownType refuses a line whose type neither side speaks, for the first thing
-// that is wrong with it.
-func unknownType(line []byte) error {
-	kind, err := wholeKind(line)
-	if err != nil {
-		return err
-	}
-	return &UnknownTypeError{Type: kind}
 }
 
 func decodeAs[M interface{ check() error }](line []byte) (m M, err error) {

@@ -16,33 +16,27 @@ const (
 	threads = 1
 	// gcPercent trades little time for the memory of a large cluster.
 	gcPercent = 50
-	// burstPercent is for a burst of work, such as the start of a job: what it takes
-	// in memory is given back after it.
-	burstPercent = 300
-	// burstWithin is how soon one collection follows the other in a burst.
-	burstWithin = 5 * time.Second
-	// burstBytes is what is allocated in [trimAfter] where a burst goes on; a daemon
-	// among sixteen that are idle stays below a quarter of it.
-	burstBytes = 4 << 20
 	// trimAfter is how long it must have been quiet before memory is given back.
 	trimAfter = 10 * time.Second
 	// trimBytes is how much must have been allocated since the last time for it to
 	// be worth looking.
 	trimBytes = 2 << 20
+	// burstBytes is what is allocated in [trimAfter] where a burst goes on; a daemon
+	// among sixteen that are idle stays below a quarter of it.
+	burstBytes = 4 << 20
 )
 
-// thrift makes the runtime small for a program that waits most of the time: each
+// tuneRuntime makes the runtime small for a program that waits most of the time: each
 // event that is handed from one thread to another is a wake-up more, and garbage
 // is little. The environment of the process says otherwise where it says anything.
-func thrift() {
+func tuneRuntime() {
 	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(min(threads, runtime.NumCPU()))
 	}
-	t := &trimmer{trim: giveBack}
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
-		t.percent = func(percent int) { debug.SetGCPercent(percent) }
 	}
+	t := &trimmer{trim: giveBack}
 	t.watch()
 }
 
@@ -56,22 +50,13 @@ func giveBack() {
 // joins, a job. What those needed (stacks, spans, code that ran once) would stay
 // with an idle daemon for ever. It has no clock of its own that would wake the
 // process: the end of a garbage collection, which every burst brings, arms it.
-//
-// While the burst lasts it lets more garbage lie, since each collection is time
-// that somebody waits for. Not so before the daemon has settled: what is made while
-// it starts and joins others stays, and would lie scattered over three times the
-// room for ever (3 MB measured in a cluster of 16).
 type trimmer struct {
 	trim func()
-	// percent is told how much garbage may lie; nil where the environment says it.
-	percent func(percent int)
 
 	mu        sync.Mutex
-	allocated uint64    // in all, when it was looked last
-	collected time.Time // when garbage was collected last
+	allocated uint64 // in all, when it was looked last
 	isArmed   bool
-	isSettled bool // no burst has gone on for [trimAfter] once
-	isBurst   bool
+	isTrimmed bool // since the last burst
 }
 
 // watch has the end of each garbage collection noticed.
@@ -91,24 +76,6 @@ func (t *trimmer) arm() {
 		t.isArmed, t.allocated = true, now
 		time.AfterFunc(trimAfter, t.look)
 	}
-	last := t.collected
-	t.collected = time.Now()
-	if t.isArmed && t.isSettled && t.collected.Sub(last) < burstWithin {
-		t.burst(true)
-	}
-}
-
-// burst says how much garbage may lie from now on. The lock is held.
-func (t *trimmer) burst(isBurst bool) {
-	if t.percent == nil || t.isBurst == isBurst {
-		return
-	}
-	t.isBurst = isBurst
-	if isBurst {
-		t.percent(burstPercent)
-	} else {
-		t.percent(gcPercent)
-	}
 }
 
 // look trims if nothing much has happened since the last look, and once where a
@@ -118,16 +85,11 @@ func (t *trimmer) look() {
 	t.mu.Lock()
 	now := allocated()
 	news := now - t.allocated
-	isQuiet := news < trimBytes/4
-	t.allocated = now
-	t.isArmed = !isQuiet
-	isOver := false
-	if news < burstBytes {
-		t.isSettled, isOver = true, t.isBurst
-		t.burst(false)
-	}
+	isQuiet, isOver := news < trimBytes/4, news < burstBytes
+	isDue := isQuiet || isOver && !t.isTrimmed
+	t.isArmed, t.isTrimmed, t.allocated = !isQuiet, isOver, now
 	t.mu.Unlock()
-	if isQuiet || isOver {
+	if isDue {
 		t.trim()
 	}
 	if !isQuiet {
