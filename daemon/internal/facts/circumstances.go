@@ -31,9 +31,12 @@ func Circumstances(ctx context.Context, machine native.Facts) (api.MeasureCondit
 	return now, why
 }
 
-// MissesPressure reports whether a system that should announce memory pressure does
-// not, and why.
-func MissesPressure(platform string, c native.Capabilities) (why string, misses bool) {
+// MissesPressure is the condition of a system that should announce memory pressure and
+// does not, and why; none where it does.
+func MissesPressure(platform string, c native.Capabilities) (code api.Reason, why string) {
 	pressure := c[native.HintsFeature(native.AreaMemory)]
-	return pressure.Reason.Detail(), platform == "linux" && !pressure.Supported
+	if platform != "linux" || pressure.Supported {
+		return "", ""
+	}
+	return api.ReasonPSIUnavailable, pressure.Reason.Detail()
 }

@@ -11,7 +11,9 @@ import (
 
 // Conditions tell what holds of this node.
 type Conditions interface {
+	// Raise says that a condition holds.
 	Raise(code api.Reason, detail string)
+	// Clear says that these hold no more.
 	Clear(codes ...api.Reason)
 }
 

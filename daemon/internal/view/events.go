@@ -23,6 +23,7 @@ const eventsBegin = 10 * time.Second
 
 // Jobs lists jobs; job.Jobs is one.
 type Jobs interface {
+	// List gives the jobs that a caller may see.
 	List(ctx context.Context, by job.Caller, p api.JobListParams) (api.JobListResult, error)
 }
 

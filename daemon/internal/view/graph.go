@@ -26,15 +26,21 @@ func GraphKinds() []api.Kind {
 
 // Cables raises the conditions of this node's cables; health.Cables is one.
 type Cables interface {
+	// Plugged takes what a port of this Mac is now.
 	Plugged(port health.Port)
+	// Removed takes that a receptacle is there no more.
 	Removed(receptacle api.Receptacle)
+	// Networked takes the interfaces of this Mac, which people call by the name.
 	Networked(network api.Network, name string)
+	// Drawn takes the cables and paths of a new graph.
 	Drawn(list api.LinkListResult, name func(api.NodeID) string)
+	// Concerned takes what is wrong with the RDMA of this Mac.
 	Concerned(causes []api.Cause)
 }
 
 // Staleness says which nodes' documents may be old; [Nodes] does.
 type Staleness interface {
+	// IsStale reports whether a node's documents may be old.
 	IsStale(node api.NodeID) bool
 	// OnStale has f called whenever other nodes are stale than before, until done.
 	OnStale(f func()) (done func())

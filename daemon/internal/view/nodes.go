@@ -17,8 +17,11 @@ import (
 
 // Cluster is what this node sees of the others; cluster/node.Node is one.
 type Cluster interface {
+	// State is how a node is seen.
 	State(node api.NodeID) gossip.State
+	// Paths are those to a node.
 	Paths(node api.NodeID) []api.PathView
+	// Isolations are why this node may be found by nobody.
 	Isolations() []discover.Isolation
 	// Watch calls f after one of these changed.
 	Watch(f func()) (stop func())
@@ -28,7 +31,9 @@ type Cluster interface {
 
 // Conditions is where is told what is wrong with this node.
 type Conditions interface {
+	// Raise says that a condition of a subject holds.
 	Raise(code api.Reason, subject, detail string) error
+	// Clear says that it holds no more.
 	Clear(code api.Reason, subject string) error
 }
 

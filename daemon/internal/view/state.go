@@ -27,7 +27,9 @@ type State struct {
 
 // JobsKnown knows which documents of jobs count; job.Jobs does.
 type JobsKnown interface {
+	// Counts reports whether a document of a job is its home's latest.
 	Counts(id api.JobID, job api.Job) bool
+	// Known is what of a job counts.
 	Known(id api.JobID) (gate.Known, bool)
 }
 

@@ -20,6 +20,7 @@ import (
 
 // Policy says who may run something here, and as which account.
 type Policy interface {
+	// Allows gives the account, or why there is none.
 	Allows(p api.Principal) (account string, reason api.Reason)
 }
 
