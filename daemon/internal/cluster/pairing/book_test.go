@@ -40,7 +40,8 @@ func TestOneCodeAtATime(t *testing.T) {
 		is.Equal(changes, 4)
 		m.book.Close()
 		is.True(!m.book.IsListening())
-		time.Sleep(api.CodeTTL)
+		time.Sleep(api.CodeTTL + explainFor)
+		synctest.Wait()
 		is.Equal(changes, 4) // nothing of it ends any more
 		m.book.Open()
 		for range api.MaxCodeTries {

@@ -2,6 +2,7 @@ package sidechannel_test
 
 import (
 	"io"
+	"net"
 	"strings"
 	"testing"
 	"time"
@@ -217,5 +218,40 @@ func TestADaemonThatEndsDuringTheHandshake(t *testing.T) {
 		is.Equal(d.failure(ref(0)), api.ReasonSideChannelLost)
 		// The home adds where rank 0 is: both ends are named.
 		is.True(strings.HasPrefix(d.failed(ref(0)).Message, "The connection of rank 0 to ") && strings.HasSuffix(d.failed(ref(0)).Message, ", on which rank 1 joined the group, broke."))
+	})
+}
+
+// So many connections of a rank may be about to say its number; one more is reset, and
+// one that goes makes room.
+func TestConnectionsThatSayNothingAreBounded(t *testing.T) {
+	bubble(t, 2, func(t *testing.T, d *desk) {
+		is := is.New(t)
+		const most = 16
+		at, own := d.open(ref(1)), d.nodes[1].network()
+		d.nodes[1].spawned(ref(1), own)
+		call := func() net.Conn {
+			conn, err := own.Dial(t.Context(), at)
+			is.NoErr(err)
+			return conn
+		}
+		isOpen := func(conn net.Conn) bool {
+			is.NoErr(conn.SetReadDeadline(time.Now().Add(time.Second)))
+			_, err := conn.Read(make([]byte, 1))
+			return isTimeout(err)
+		}
+		var all []net.Conn
+		for range most {
+			all = append(all, call())
+			is.True(isOpen(all[len(all)-1]))
+		}
+		is.True(!isOpen(call()))
+		for _, conn := range all {
+			is.True(isOpen(conn))
+		}
+		is.NoErr(all[0].Close())
+		pass(tick)
+		is.True(isOpen(call()))
+		is.True(!isOpen(call()))
+		own.kill()
 	})
 }
