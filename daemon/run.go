@@ -167,8 +167,8 @@ func (d *daemon) open(ctx context.Context) error {
 	d.told.Tell()
 	if d.capabilities, err = d.platform.Facts.Capabilities(ctx); err != nil {
 		d.logs.Part("daemon").Warn("the platform does not tell what it can do", "error", err)
-	} else if why, misses := facts.MissesPressure(d.platform.Name, d.capabilities); misses {
-		d.conditions.Raise(api.ReasonPSIUnavailable, why)
+	} else if code, detail := facts.Unannounced(d.platform.Name, d.capabilities); code != "" {
+		d.conditions.Raise(code, detail)
 	}
 	d.trust.Look(d.logs.Part("daemon"), d.program, d.worker)
 	d.thisRun = lifecycle.Begin(lifecycle.RunConfig{

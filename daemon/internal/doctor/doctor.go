@@ -20,6 +20,7 @@ const leastFree = 256 << 20
 
 // Programs decides which programs are started; lifecycle.Trust does.
 type Programs interface {
+	// Check refuses one that others could change, with a remedy.
 	Check(program string) error
 	// Unchecked is why none is examined; empty where they are.
 	Unchecked() string
@@ -27,6 +28,7 @@ type Programs interface {
 
 // Facts compares what is published with what the machine says now; facts.Owner does.
 type Facts interface {
+	// Compare has a row for each fact.
 	Compare(ctx context.Context, published []api.Document) ([]native.Comparison, error)
 }
 

@@ -31,9 +31,11 @@ func Circumstances(ctx context.Context, machine native.Facts) (api.MeasureCondit
 	return now, why
 }
 
-// MissesPressure reports whether a system that should announce memory pressure does
-// not, and why.
-func MissesPressure(platform string, c native.Capabilities) (why string, misses bool) {
-	pressure := c[native.HintsFeature(native.AreaMemory)]
-	return pressure.Reason.Detail(), platform == "linux" && !pressure.Supported
+// Unannounced is the condition of a system that does not announce what it should, and
+// its detail; empty where there is none.
+func Unannounced(platform string, c native.Capabilities) (code api.Reason, detail string) {
+	if pressure := c[native.HintsFeature(native.AreaMemory)]; platform == "linux" && !pressure.Supported {
+		return api.ReasonPSIUnavailable, pressure.Reason.Detail()
+	}
+	return "", ""
 }

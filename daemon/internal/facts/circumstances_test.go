@@ -5,15 +5,16 @@ import (
 
 	"github.com/matryer/is"
 
+	"fulmen/daemon/api"
 	"fulmen/native"
 )
 
 func TestALinuxWithoutMemoryPressureSaysSo(t *testing.T) {
 	is := is.New(t)
 	silent := native.Capabilities{native.HintsFeature(native.AreaMemory): {Reason: native.ReasonNoOS.With("no /proc/pressure")}}
-	for name, want := range map[string]bool{"linux": true, "darwin": false} {
-		why, misses := MissesPressure(name, silent)
-		is.Equal(misses, want)
-		is.Equal(why, "no /proc/pressure")
-	}
+	code, detail := Unannounced("linux", silent)
+	is.Equal(code, api.ReasonPSIUnavailable)
+	is.Equal(detail, "no /proc/pressure")
+	code, _ = Unannounced("darwin", silent)
+	is.Equal(code, api.Reason(""))
 }

@@ -15,6 +15,7 @@ import (
 
 // Ranks are those of this node; rank.Ranks is them.
 type Ranks interface {
+	// Live lists those that have not ended.
 	Live() []rank.Live
 	// EndHere has one end, with a grace.
 	EndHere(ref api.RankRef, why api.Reason, grace time.Duration) error

@@ -11,7 +11,9 @@ import (
 
 // Conditions tell what holds of this node.
 type Conditions interface {
+	// Raise says that a condition holds; the detail says what is particular.
 	Raise(code api.Reason, detail string)
+	// Clear says that conditions hold no longer.
 	Clear(codes ...api.Reason)
 }
 

@@ -16,6 +16,7 @@ import (
 
 // Devices knows which RDMA devices of this Mac may be stuck.
 type Devices interface {
+	// IsSuspect reports whether that of a receptacle may be stuck.
 	IsSuspect(receptacle api.Receptacle) bool
 	// Used takes that one works.
 	Used(receptacle api.Receptacle)

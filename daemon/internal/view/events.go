@@ -23,6 +23,7 @@ const eventsBegin = 10 * time.Second
 
 // Jobs lists jobs; job.Jobs is one.
 type Jobs interface {
+	// List lists the jobs that a caller may know of, as it may know them.
 	List(ctx context.Context, by job.Caller, p api.JobListParams) (api.JobListResult, error)
 }
 

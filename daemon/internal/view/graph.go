@@ -26,15 +26,21 @@ func GraphKinds() []api.Kind {
 
 // Cables raises the conditions of this node's cables; health.Cables is one.
 type Cables interface {
+	// Plugged takes what a receptacle's document says now.
 	Plugged(port health.Port)
+	// Removed takes that it is gone.
 	Removed(receptacle api.Receptacle)
+	// Networked takes this node's network document; name is the node's.
 	Networked(network api.Network, name string)
+	// Drawn takes the links of a new graph; name is what people call a node.
 	Drawn(list api.LinkListResult, name func(api.NodeID) string)
+	// Concerned takes what keeps this node's cables from RDMA.
 	Concerned(causes []api.Cause)
 }
 
 // Staleness says which nodes' documents may be old; [Nodes] does.
 type Staleness interface {
+	// IsStale reports whether those of a node may be.
 	IsStale(node api.NodeID) bool
 	// OnStale has f called whenever other nodes are stale than before, until done.
 	OnStale(f func()) (done func())

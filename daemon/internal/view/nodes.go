@@ -17,8 +17,11 @@ import (
 
 // Cluster is what this node sees of the others; cluster/node.Node is one.
 type Cluster interface {
+	// State is whether a member is reached, and why not.
 	State(node api.NodeID) gossip.State
+	// Paths are the ways to it.
 	Paths(node api.NodeID) []api.PathView
+	// Isolations are the networks that keep Macs from seeing each other.
 	Isolations() []discover.Isolation
 	// Watch calls f after one of these changed.
 	Watch(f func()) (stop func())
@@ -28,7 +31,9 @@ type Cluster interface {
 
 // Conditions is where is told what is wrong with this node.
 type Conditions interface {
+	// Raise says that a condition holds; the detail says what is particular.
 	Raise(code api.Reason, subject, detail string) error
+	// Clear says that it holds no longer.
 	Clear(code api.Reason, subject string) error
 }
 

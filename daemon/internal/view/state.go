@@ -27,7 +27,9 @@ type State struct {
 
 // JobsKnown knows which documents of jobs count; job.Jobs does.
 type JobsKnown interface {
+	// Counts reports whether a document is the one that counts.
 	Counts(id api.JobID, job api.Job) bool
+	// Known is what is known of a job.
 	Known(id api.JobID) (gate.Known, bool)
 }
 

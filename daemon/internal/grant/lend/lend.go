@@ -19,11 +19,13 @@ const gpuReadWithin = 300 * time.Millisecond
 
 // Peers answers the calls of other nodes.
 type Peers interface {
+	// HandleCall sets who answers the calls of a door.
 	HandleCall(h gate.Handler)
 }
 
 // Facts reads this machine.
 type Facts interface {
+	// Snapshot reads areas now.
 	Snapshot(ctx context.Context, areas ...native.Area) (native.Snapshot, error)
 }
 

@@ -19,12 +19,14 @@ import (
 
 // Policy says who may run something here, and as which account.
 type Policy interface {
+	// Allows gives the account, or the reason why not.
 	Allows(p api.Principal) (account string, reason api.Reason)
 }
 
 // Peers are the nodes.
 type Peers interface {
 	files.Peers
+	// HandleCall sets who answers the calls of a door.
 	HandleCall(h gate.Handler)
 }
 
