@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -190,6 +191,9 @@ func TestRDMAProbe(t *testing.T) {
 		must(t, "a new start", r.low.Boot(t.Context()))
 		must(t, "a whole cluster", r.Whole(t.Context()))
 		eventually(t, "what was counted before", after, func() bool { return r.now(t, r.low)[0] >= before })
+		eventually(t, "the cable", after, func() bool { // a daemon that begins has to look at its ports first
+			return slices.ContainsFunc(call[api.LinkListResult](t, r.low.Client, "link.list", nil).Cables, func(c api.Cable) bool { return c.Link == r.cable.Link })
+		})
 		is.Equal(r.probe(t, r.low).status, api.ExitOK)
 	})
 }
