@@ -37,7 +37,7 @@ func (t *Transport) HandleNotify(method string, h NoticeHandler) {
 // callState is the connection by which this node calls a peer.
 type callState struct {
 	current *callClient
-	opening *opening // nil: none is under way
+	opening *opening                     // nil: none is under way
 	retired map[*callClient]native.Timer // with what ends each
 }
 
