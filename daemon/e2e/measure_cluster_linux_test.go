@@ -177,9 +177,19 @@ func (l *lab) testAsked(t *testing.T) {
 		}
 	}
 	before := l.measurements(t)
-	steps, end := measureAll(t, highest)
-	is.True(len(end.Items) >= 3)
-	is.True(end.Items[0].Document.Node != highest.id)
+	ctx, stop := context.WithTimeout(t.Context(), measuredWithin)
+	defer stop()
+	started, changes, err := client.Stream[api.MeasureStarted, api.MeasureChanged](ctx, highest.client, "measure.link", api.MeasureLinkParams{})
+	is.NoErr(err)
+	is.True(len(started.Measurement.Items) >= 3)
+	is.True(started.Measurement.Items[0].Document.Node != highest.id)
+	steps, end := 0, api.Measurement{}
+	for change, err := range changes {
+		is.NoErr(err)
+		if steps, end = steps+1, change.Measurement; change.Terminal {
+			break
+		}
+	}
 	for _, item := range end.Items {
 		if item.State != api.MeasureDone {
 			t.Errorf("%s %s: %s, %v", item.Document.Node, item.Document.Name, item.State, item.Error)
@@ -188,22 +198,6 @@ func (l *lab) testAsked(t *testing.T) {
 	is.Equal(end.State, api.MeasureDone)
 	is.True(steps > len(end.Items))
 	is.True(l.measurements(t) >= before+len(end.Items))
-}
-
-// measureAll has a host measure all that it may, and follows it to its end.
-func measureAll(t *testing.T, h *host) (steps int, end api.Measurement) {
-	t.Helper()
-	ctx, stop := context.WithTimeout(t.Context(), measuredWithin)
-	defer stop()
-	_, changes, err := client.Stream[api.MeasureStarted, api.MeasureChanged](ctx, h.client, "measure.link", api.MeasureLinkParams{})
-	must(t, "measuring", err)
-	for change, err := range changes {
-		must(t, "news of a measurement", err)
-		if steps, end = steps+1, change.Measurement; change.Terminal {
-			break
-		}
-	}
-	return steps, end
 }
 
 func (l *lab) testHistory(t *testing.T) {

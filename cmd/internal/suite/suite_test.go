@@ -40,6 +40,9 @@ func TestSplit(t *testing.T) {
 			is.Equal(len(p.plain) == 1, tt.plain)
 			is.Equal(p.tests, tt.again)
 			is.Equal(len(p.again), len(tt.again))
+			p, err = split([]unit{{ImportPath: "fulmen/daemon/e2e", Dir: dir, GoFiles: []string{"a.go"}, TestGoFiles: []string{"a_test.go"}}})
+			is.NoErr(err)
+			is.Equal(parted{plain: []string{"fulmen/daemon/e2e"}}, p) // once, in full, whatever it does
 		})
 	}
 }

@@ -2,6 +2,7 @@ package netns
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"runtime"
@@ -123,17 +124,22 @@ func (s *Space) Connections() ([]string, error) {
 }
 
 // hidePressure hides from the calling thread what the kernel says of memory that is
-// short: other programs of the machine, of which a daemon would take account.
+// short: other programs of the machine, of which a daemon would take account. It stays
+// to be seen where a container may mount nothing.
 func hidePressure() error {
-	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
-		return err
-	}
+	err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, "")
 	for _, file := range []string{"/proc/pressure/memory", "/sys/fs/cgroup/memory.pressure"} {
-		if err := unix.Mount(os.DevNull, file, "", unix.MS_BIND, ""); err != nil && !errors.Is(err, unix.ENOENT) {
-			return err
+		if err == nil {
+			err = unix.Mount(os.DevNull, file, "", unix.MS_BIND, "")
+		}
+		if errors.Is(err, unix.ENOENT) {
+			err = nil
 		}
 	}
-	return nil
+	if errors.Is(err, fs.ErrPermission) {
+		return nil
+	}
+	return err
 }
 
 // setUp brings an interface of the calling thread's namespace up.

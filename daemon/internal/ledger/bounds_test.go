@@ -172,6 +172,26 @@ func TestDeletionsAreKeptToTheEnd(t *testing.T) {
 	is.True(!held(r))
 }
 
+// A daemon that begins does not look through what it has loaded: its clock may be ahead
+// until the network has set it.
+func TestDeletionsStayForAWhileAfterAStart(t *testing.T) {
+	is := is.New(t)
+	r := newRig(t)
+	key := api.Key{Node: testNode(2), Kind: api.KindJob, Name: "j00000001"}
+	_, err := r.PutForeign(signed(t, 2, api.Document{Kind: key.Kind, Name: key.Name, Inc: 1, Seq: 1, Deleted: true, At: api.TimeOf(r.clock.now())}))
+	is.NoErr(err)
+	r.clock.step(2 * api.TombstoneTTL)
+	r.restart(t)
+	for _, after := range []time.Duration{0, sweepPeriod - 1, 1} {
+		_, isHeld := r.Latest(key)
+		is.True(isHeld)
+		r.clock.step(after)
+		r.sweep()
+	}
+	_, isHeld := r.Latest(key)
+	is.True(!isHeld)
+}
+
 // The length of what goes over the wire is bounded by each part of a document, and not
 // by much more than it takes.
 func TestSizeOfEachPart(t *testing.T) {

@@ -123,6 +123,7 @@ func Open(o Options) (*Ledger, *Writer, error) {
 	if l.author, err = newAuthor(o.Key, o.Cluster, o.Counter); err != nil {
 		return nil, nil, err
 	}
+	l.sweptAt = l.now()
 	if err := l.load(); err != nil {
 		return nil, nil, err
 	}

@@ -54,9 +54,7 @@ func (r *Ranks) conclude(h *held, tell func(doc *api.Rank)) {
 	}
 	r.closeChannel(h.ref())
 	r.cfg.Grants.Vacate(h.ref())
-	r.mu.Lock()
-	r.say(h.ref())
-	r.mu.Unlock()
+	r.publishOne(h.ref()) // a Mac that is about to sleep waits for this, and then tells the others
 	close(h.over)
 	if r.cfg.Ended != nil {
 		r.cfg.Ended(doc)

@@ -172,6 +172,47 @@ func TestEndedWhileItIsPrepared(t *testing.T) {
 	is.Equal(m.supervisor.starts(), 0)
 }
 
+// slowly publishes the end of a rank as slowly as a disk may be.
+type slowly struct {
+	Documents
+	asked, goOn chan struct{}
+}
+
+func (s slowly) Put(kind api.Kind, name string, value any, unknown map[string]api.Reason) error {
+	if value.(api.Rank).Phase.Ended() {
+		s.asked <- struct{}{}
+		<-s.goOn
+	}
+	return s.Documents.Put(kind, name, value, unknown)
+}
+
+// Who waits for the end of a rank finds its document: a Mac that sleeps tells it then.
+func TestEndedIsPublished(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	m := newMac(t)
+	slow := slowly{asked: make(chan struct{}, 8), goOn: make(chan struct{})}
+	m.config = func(c *Config) {
+		slow.Documents = c.Documents
+		c.Documents = slow
+	}
+	m.boot()
+	p := m.params(m.spec("true"))
+	m.mustStart(p)
+	over := m.ranks.Ended(p.Rank)
+	<-slow.asked
+	eventually(t, "the grant to be free", func() bool { return !m.grants.occupied(p.Rank) })
+	select {
+	case <-over:
+		t.Error("it is over before anybody can know")
+	default:
+	}
+	close(slow.goOn)
+	<-over
+	doc, _ := m.doc(p.Rank)
+	is.True(doc.Phase.Ended())
+}
+
 func TestPreparing(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -32,7 +32,11 @@ func (r *Ranks) publish() {
 	}
 }
 
+// publishOne publishes what a rank is now. One at a time does, so that none replaces what
+// is later.
 func (r *Ranks) publishOne(ref api.RankRef) {
+	r.publishing.Lock()
+	defer r.publishing.Unlock()
 	r.mu.Lock()
 	h := r.held[ref]
 	gone := h == nil || h.hidden

@@ -24,6 +24,8 @@ type Ranks struct {
 	ready chan struct{} // closed when all that was there is known again
 	dirty waker.Waker   // a document is to be published
 
+	publishing sync.Mutex // before mu
+
 	mu     sync.Mutex
 	held   map[api.RankRef]*held
 	jobs   map[api.JobID]*fence
@@ -137,7 +139,7 @@ func (r *Ranks) Folder(ref api.RankRef) (folder, socket, account string, ok bool
 }
 
 // Ended gives a channel that is closed when the rank has ended, its files are
-// complete, and that is known here; at once where this node has no such rank.
+// complete, and that is published; at once where this node has no such rank.
 func (r *Ranks) Ended(ref api.RankRef) <-chan struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()

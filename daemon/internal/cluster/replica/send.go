@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"time"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/ledger"
@@ -212,10 +213,16 @@ func (r *Replica) put(p *peer, docs []*ledger.Record, missed []api.NodeID, isRep
 }
 
 // LastWord tells a neighbour what this node says of itself and of its cables now, and
-// returns when it has heard that: what is queued for it may not have been sent yet when
-// a node sleeps or stops.
+// what became of jobs and ranks just before, and returns when it has heard that: what is
+// queued for it may not have been sent yet when a node sleeps or stops.
 func (r *Replica) LastWord(ctx context.Context, node api.NodeID) error {
 	docs := r.ledger.List(ledger.Filter{Nodes: []api.NodeID{r.self}, Kinds: []api.Kind{api.KindNodeState, api.KindRDMAChange}})
+	just := r.clock.Now().Add(-lastWordsOf)
+	for _, rec := range r.ledger.List(ledger.Filter{Nodes: []api.NodeID{r.self}, Kinds: []api.Kind{api.KindJob, api.KindRank}}) {
+		if rec.Since().After(just) && len(docs) < lastWordsMost {
+			docs = append(docs, rec)
+		}
+	}
 	members := r.roster().Current()
 	r.mu.Lock()
 	missed := r.missed(members)
@@ -233,6 +240,14 @@ func (r *Replica) LastWord(ctx context.Context, node api.NodeID) error {
 	}
 	return nil
 }
+
+const (
+	// lastWordsOf is for how long before it a last word tells of jobs and ranks: those
+	// that end because a Mac sleeps do so within seconds.
+	lastWordsOf = 10 * time.Second
+	// lastWordsMost bounds it, so that it is one message.
+	lastWordsMost = 64
+)
 
 // message is what peer.put says.
 type message struct {

@@ -47,7 +47,8 @@ func TestSlowNodeHoldsNobodyUp(t *testing.T) {
 	})
 }
 
-// The last word of a node that sleeps or stops does not wait for what is on its way.
+// The last word of a node that sleeps or stops does not wait for what is on its way, and
+// brings what became of its ranks a moment ago.
 func TestLastWord(t *testing.T) {
 	onDesk(t, 3, func(is *is.I, d *desk) {
 		d.joinAll()
@@ -58,14 +59,18 @@ func TestLastWord(t *testing.T) {
 		cable, err := api.NewLinkID(api.LinkEnd{Node: own.identity.Node, Receptacle: 1}, api.LinkEnd{Node: other.identity.Node, Receptacle: 1})
 		is.NoErr(err)
 		link := cable.String()
+		own.put(api.KindRank, "j00000001/1/0", 1)
+		d.wait(lastWordsOf + time.Second)
 		own.put(api.KindThunderbolt, "1", 1)
 		d.wait(time.Millisecond)
+		own.put(api.KindRank, "j00000001/1/0", 2)
 		own.put(api.KindNodeState, "", 2)
 		own.put(api.KindRDMAChange, link, 3)
 		is.NoErr(own.replica.LastWord(d.t.Context(), other.identity.Node))
 		is.Equal(other.value(own, api.KindNodeState, ""), own.value(own, api.KindNodeState, ""))
 		is.Equal(other.value(own, api.KindRDMAChange, link), own.value(own, api.KindRDMAChange, link))
 		is.True(other.value(own, api.KindRDMAChange, link) != "")
+		is.Equal(other.value(own, api.KindRank, "j00000001/1/0"), own.value(own, api.KindRank, "j00000001/1/0"))
 		d.agreedWithin(20 * time.Second)
 	})
 }

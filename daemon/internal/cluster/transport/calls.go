@@ -11,6 +11,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/gate"
+	"fulmen/native"
 )
 
 // NoticeHandler gets what a member sends by itself.
@@ -36,8 +37,8 @@ func (t *Transport) HandleNotify(method string, h NoticeHandler) {
 // callState is the connection by which this node calls a peer.
 type callState struct {
 	current *callClient
-	opening *opening // nil: none is under way
-	retired map[*callClient]struct{}
+	opening *opening                     // nil: none is under way
+	retired map[*callClient]native.Timer // with what ends each
 }
 
 // retireAfter is how long a connection for calls stays after a better path has
@@ -117,6 +118,14 @@ func (t *Transport) client(ctx context.Context, node api.NodeID) (*callClient, e
 		t.mu.Unlock()
 		return old, nil
 	}
+	if kept := state.take(best); kept != nil { // a cable comes and goes
+		kept.best, state.current = best, kept
+		if old != nil {
+			t.retire(state, old)
+		}
+		t.mu.Unlock()
+		return kept, nil
+	}
 	o := state.opening
 	if o == nil {
 		o = &opening{done: make(chan struct{})}
@@ -175,15 +184,26 @@ func (p *peer) best() (at place, isUp bool) {
 // retire ends a connection once the calls on it must be over. The caller holds mu.
 func (t *Transport) retire(state *callState, c *callClient) {
 	if state.retired == nil {
-		state.retired = map[*callClient]struct{}{}
+		state.retired = map[*callClient]native.Timer{}
 	}
-	state.retired[c] = struct{}{}
-	t.options.Clock.AfterFunc(retireAfter, func() {
+	state.retired[c] = t.options.Clock.AfterFunc(retireAfter, func() {
 		t.mu.Lock()
 		delete(state.retired, c)
 		t.mu.Unlock()
 		c.close()
 	})
+}
+
+// take gives a retired connection that goes by a path, which then ends no more; nil where
+// there is none. The caller holds Transport.mu.
+func (s *callState) take(at place) *callClient {
+	for c, timer := range s.retired {
+		if c.at == at && !c.isOver() && timer.Stop() {
+			delete(s.retired, c)
+			return c
+		}
+	}
+	return nil
 }
 
 func (t *Transport) openCalls(ctx context.Context, node api.NodeID) (*callClient, error) {

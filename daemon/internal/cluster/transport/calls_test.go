@@ -136,6 +136,45 @@ func TestCallsMoveToTheBestPath(t *testing.T) {
 	})
 }
 
+// calling is by which interface a node calls another one, and how many connections for
+// that are retired.
+func (n *node) calling(to *node) (iface string, retired int) {
+	n.Transport.mu.Lock()
+	defer n.Transport.mu.Unlock()
+	s := n.peer(to.id.Node).calls
+	return s.current.at.iface, len(s.retired)
+}
+
+// A cable that comes and goes, faster than connections are retired, leaves calls possible
+// at every moment, over few connections.
+func TestCallsOverACableThatComesAndGoes(t *testing.T) {
+	within(t, 2, func(d *desk) {
+		is := is.New(d.t)
+		a, b := d.nodes[0], d.nodes[1]
+		echo(b)
+		d.open()
+		plugged := a.own
+		d.pass(retireAfter)
+		for range 12 {
+			for _, own := range [][]Interface{plugged[:1], plugged} {
+				a.SetInterfaces(own)
+				d.pass(400 * time.Millisecond)
+				is.Equal(len(a.active(b)), len(own))
+				var result said
+				is.NoErr(a.Call(d.t.Context(), b.id.Node, "peer.hello", said{}, &result))
+				d.pass(100 * time.Millisecond)
+				is.NoErr(a.Call(d.t.Context(), b.id.Node, "peer.hello", said{}, &result)) // by the better path
+				by, retired := a.calling(b)
+				is.Equal(by, own[len(own)-1].Name)
+				is.True(retired <= 1)
+			}
+		}
+		d.pass(2 * retireAfter)
+		_, retired := a.calling(b)
+		is.Equal(retired, 0)
+	})
+}
+
 // To open a connection takes three round trips, which a call need not wait for.
 func TestCallsToAPeerFarAway(t *testing.T) {
 	within(t, 2, func(d *desk) {

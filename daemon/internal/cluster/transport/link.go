@@ -266,14 +266,19 @@ func (t *Transport) unregister(l *link) {
 		p.known[l.place] = path
 		event = PathEvent{Node: p.node, Path: path}
 	}
-	var calls *callClient
-	if i >= 0 && p.calls.current != nil && p.calls.current.at == l.place {
-		calls, p.calls.current = p.calls.current, nil
+	var calls []*callClient
+	if i >= 0 {
+		if c := p.calls.current; c != nil && c.at == l.place {
+			calls, p.calls.current = append(calls, c), nil
+		}
+		for c := p.calls.take(l.place); c != nil; c = p.calls.take(l.place) {
+			calls = append(calls, c)
+		}
 	}
 	isGone := t.peers[p.node] != p || t.closed
 	t.mu.Unlock()
-	if calls != nil {
-		calls.close()
+	for _, c := range calls {
+		c.close()
 	}
 	if i >= 0 && !isGone {
 		t.events.add(event, nil)

@@ -191,7 +191,7 @@ func (t *Transport) greet(iface string, raw net.Conn) {
 
 // serve hands a member's connection to what it carries.
 func (t *Transport) serve(iface string, node api.NodeID, first api.PeerConn, conn net.Conn) {
-	leave, ok := t.enter(node, first.Carries)
+	leave, ok := t.enter(node, first.Carries, conn)
 	if !ok {
 		turnAway(conn, first.Carries)
 		return

@@ -2,6 +2,7 @@ package transport
 
 import (
 	"net"
+	"slices"
 	"time"
 
 	"fulmen/daemon/api"
@@ -47,6 +48,7 @@ func (b *begun) Read(p []byte) (int, error) {
 // usage is what one member has open and under way here. Transport.mu guards it.
 type usage struct {
 	conns     map[api.PeerConnKind]int
+	callers   []net.Conn // those for calls among conns, the oldest first
 	connected int
 
 	calls, callBytes int
@@ -77,28 +79,51 @@ func (t *Transport) idle(node api.NodeID, u *usage) {
 }
 
 // enter counts a connection of a member; false where it has as many as one can have.
-// Whoever entered leaves.
-func (t *Transport) enter(node api.NodeID, kind api.PeerConnKind) (leave func(), ok bool) {
+// Of those for calls one more ends the oldest: a cable that was pulled leaves one behind
+// that looks open for minutes, and the newest is the one that the member uses. Whoever
+// entered leaves.
+func (t *Transport) enter(node api.NodeID, kind api.PeerConnKind, conn net.Conn) (leave func(), ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	u := t.usedBy(node)
 	if !kind.Valid() {
 		kind = "" // all that this version does not know together
 	}
-	if u.conns[kind] >= kind.ConnQuota() || u.connected >= api.MaxMemberConns {
+	isFull := u.conns[kind] >= kind.ConnQuota()
+	if isFull && kind != api.ConnCalls || u.connected >= api.MaxMemberConns {
 		u.refusedConns++
 		t.tell(node, u)
 		return nil, false
+	}
+	if isFull {
+		u.leave(kind, u.callers[0])
+	}
+	if kind == api.ConnCalls {
+		u.callers = append(u.callers, conn)
 	}
 	u.conns[kind]++
 	u.connected++
 	return func() {
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		u.conns[kind]--
+		u.leave(kind, conn)
 		u.connected--
 		t.idle(node, u)
 	}, true
+}
+
+// leave has a connection count no more among those of its kind, and ends one for calls.
+// The caller holds Transport.mu.
+func (u *usage) leave(kind api.PeerConnKind, conn net.Conn) {
+	if kind == api.ConnCalls {
+		i := slices.Index(u.callers, conn)
+		if i < 0 {
+			return // a later one has ended it
+		}
+		u.callers = slices.Delete(u.callers, i, i+1)
+		abort(conn)
+	}
+	u.conns[kind]--
 }
 
 // refill gives back what time has paid for. The caller holds mu.

@@ -141,6 +141,40 @@ func TestConnectionsOfOneMemberAreBounded(t *testing.T) {
 	})
 }
 
+// What a pulled cable has left behind keeps no member from calling: its newest connection
+// for calls is taken, and the oldest ends.
+func TestTheNewestCallerIsHeard(t *testing.T) {
+	within(t, 2, func(d *desk) {
+		is := is.New(d.t)
+		a, b := d.nodes[0], d.nodes[1]
+		echo(b)
+		d.open()
+		first := d.opens(a, b, api.ConnCalls)
+		said, err := frame.Read(first, 1)
+		is.NoErr(err)
+		is.Equal(said, accepted)
+		newest := first
+		for range 3 * api.ConnCalls.ConnQuota() {
+			newest = d.opens(a, b, api.ConnCalls)
+			said, err := frame.Read(newest, 1)
+			is.NoErr(err)
+			is.Equal(said, accepted)
+		}
+		_, err = frame.Read(first, 1)
+		is.True(err != nil) // it has ended
+		m, err := asks(newest, "peer.hello", `{"text":""}`)
+		is.NoErr(err)
+		is.True(m.Error == nil)
+		d.pass(time.Second)
+		b.Transport.mu.Lock()
+		u := *b.usedBy(a.id.Node)
+		b.Transport.mu.Unlock()
+		is.Equal(u.conns[api.ConnCalls], api.ConnCalls.ConnQuota())
+		is.Equal(len(u.callers), api.ConnCalls.ConnQuota())
+		is.Equal(u.connected, api.ConnCalls.ConnQuota()+u.conns[api.ConnPackets])
+	})
+}
+
 // A frame that was begun is over in time, or its connection is; silence between frames
 // may be of any length.
 func TestHalfFramesEnd(t *testing.T) {
