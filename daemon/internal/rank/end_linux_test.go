@@ -16,6 +16,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/ledger"
 	"fulmen/daemon/internal/rank/prepare"
 )
 
@@ -174,7 +175,7 @@ func TestEndedWhileItIsPrepared(t *testing.T) {
 
 // slowly publishes the end of a rank as slowly as a disk may be.
 type slowly struct {
-	Documents
+	ledger.Publisher
 	asked, goOn chan struct{}
 }
 
@@ -183,7 +184,7 @@ func (s slowly) Put(kind api.Kind, name string, value any, unknown map[string]ap
 		s.asked <- struct{}{}
 		<-s.goOn
 	}
-	return s.Documents.Put(kind, name, value, unknown)
+	return s.Publisher.Put(kind, name, value, unknown)
 }
 
 // Who waits for the end of a rank finds its document: a Mac that sleeps tells it then.
@@ -193,7 +194,7 @@ func TestEndedIsPublished(t *testing.T) {
 	m := newMac(t)
 	slow := slowly{asked: make(chan struct{}, 8), goOn: make(chan struct{})}
 	m.config = func(c *Config) {
-		slow.Documents = c.Documents
+		slow.Publisher = c.Documents
 		c.Documents = slow
 	}
 	m.boot()
