@@ -34,7 +34,8 @@ type Departure struct {
 }
 
 // EndRanks ends the ranks of this node before it sleeps or is switched off, and waits
-// until they have. Their homes hear of it as well, and end the groups; but a home
+// until they have, and until those of their jobs whose home it is have as well: nobody
+// else would tell of that. Other homes hear of it too, and end the groups; but a home
 // may be out of sight, and no rank sleeps in the middle of what it does.
 func (d Departure) EndRanks(ctx context.Context, state api.SelfState, reason api.Reason) {
 	why := api.ReasonNodeAsleep
@@ -47,7 +48,11 @@ func (d Departure) EndRanks(ctx context.Context, state api.SelfState, reason api
 		why = api.ReasonRestarting
 	}
 	var all sync.WaitGroup
+	homed := map[api.JobID]bool{}
 	for _, live := range d.Ranks.Live() {
+		if live.Home == d.Ledger.Node() {
+			homed[live.Rank.Job] = true
+		}
 		all.Go(func() {
 			if err := d.EndRank(live, why); err != nil {
 				d.Log.Warn("a rank could not be ended before this node goes", "rank", live.Rank, "error", err)
@@ -61,6 +66,7 @@ func (d Departure) EndRanks(ctx context.Context, state api.SelfState, reason api
 		})
 	}
 	all.Wait()
+	d.awaitJobs(ctx, func(id api.JobID) bool { return homed[id] })
 }
 
 // EndJobs ends the jobs that run here, before a daemon that was told so stops: its
@@ -69,6 +75,11 @@ func (d Departure) EndJobs(ctx context.Context) {
 	ctx, cancel := native.WithTimeout(ctx, d.Clock, endWithin, "the ends of the jobs that run here")
 	defer cancel()
 	d.EndRanks(ctx, api.SelfStopping, "")
+	d.awaitJobs(ctx, func(api.JobID) bool { return true })
+}
+
+// awaitJobs waits until none of these jobs runs or ends any more whose home this node is.
+func (d Departure) awaitJobs(ctx context.Context, is func(api.JobID) bool) {
 	homed := ledger.Filter{Kinds: []api.Kind{api.KindJob}, Nodes: []api.NodeID{d.Ledger.Node()}}
 	records, watcher := d.Ledger.Watch(ledger.WatchOptions{Name: "stop", Filter: homed, Passive: true})
 	defer watcher.Close()
@@ -79,7 +90,7 @@ func (d Departure) EndJobs(ctx context.Context) {
 			if r.Decode(&job) != nil {
 				continue
 			}
-			if id := api.JobID(r.Key().Name); job.Phase == api.JobRunning || job.Phase == api.JobEnding {
+			if id := api.JobID(r.Key().Name); is(id) && (job.Phase == api.JobRunning || job.Phase == api.JobEnding) {
 				live[id] = true
 			} else {
 				delete(live, id)
@@ -90,7 +101,7 @@ func (d Departure) EndJobs(ctx context.Context) {
 		}
 		change, err := watcher.Next(ctx)
 		if err != nil {
-			d.Log.Warn("jobs have not ended before the daemon stops", "jobs", len(live), "error", err)
+			d.Log.Warn("jobs have not ended before this node goes", "jobs", len(live), "error", err)
 			return
 		}
 		for _, key := range change.Del {
