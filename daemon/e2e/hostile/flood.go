@@ -69,10 +69,14 @@ func (m *Member) Floods(ctx context.Context, nodes ...api.NodeID) *Flood {
 		for _, kind := range []api.PeerConnKind{api.ConnStream, api.ConnOutput, api.ConnFiles, api.ConnPublish, api.ConnCalls} {
 			f.again("half frames", func() bool {
 				conn, err := m.Open(ctx, to, api.PeerConn{Carries: kind})
-				if err == nil {
-					f.holds(conn, half)
+				if err != nil {
+					return false
 				}
-				return err == nil
+				over := f.holds(conn, half)
+				if kind == api.ConnCalls { // more would end its own calls: the newest are heard
+					<-over
+				}
+				return true
 			})
 		}
 	}
@@ -115,10 +119,12 @@ func (f *Flood) again(what string, do func() bool) {
 	})
 }
 
-// holds keeps a connection until the daemon or the flood ends it.
-func (f *Flood) holds(conn net.Conn, say []byte) {
+// holds keeps a connection until the daemon or the flood ends it, and closes over then.
+func (f *Flood) holds(conn net.Conn, say []byte) (over <-chan struct{}) {
 	stop := context.AfterFunc(f.ctx, func() { conn.Close() })
+	ended := make(chan struct{})
 	f.run.Go(func() {
+		defer close(ended)
 		defer stop()
 		defer conn.Close()
 		if say != nil {
@@ -133,6 +139,7 @@ func (f *Flood) holds(conn net.Conn, say []byte) {
 			}
 		}
 	})
+	return ended
 }
 
 // calls makes calls on a connection of its own, each when the one before is answered.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"log/slog"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,12 +21,15 @@ import (
 // running are ranks that end as soon as they are to.
 type running struct {
 	live  []rank.Live
+	mu    sync.Mutex
 	ended map[api.RankRef]api.Reason
 }
 
 func (r *running) Live() []rank.Live { return r.live }
 
 func (r *running) EndHere(ref api.RankRef, why api.Reason, _ time.Duration) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.ended[ref] = why
 	return nil
 }
