@@ -56,6 +56,30 @@ func TestTheFirstCause(t *testing.T) {
 			[]Event{failing(0, 2, exit(1), false), NodeLost{Node: nodeID(1), Since: at(0)}}, api.ReasonNodeLost, 1},
 		{"a failure, and then a node is lost",
 			[]Event{failing(0, 2, exit(1), false), NodeLost{Node: nodeID(1), Since: at(900)}}, api.ReasonNeverJoined, 0},
+		{"the earlier is heard first",
+			[]Event{failing(0, 2, exit(1), false), failing(1, 9, exit(1), false)}, api.ReasonNeverJoined, 0},
+		{"at one moment, the one that is heard first",
+			[]Event{failing(1, 2, exit(1), false), failing(0, 2, exit(1), false)}, api.ReasonNeverJoined, 1},
+		{"a second apart, a kill is the cause yet",
+			[]Event{failing(1, 1001, &api.Exit{Signal: 9}, false), failing(0, 1, exit(1), false)}, api.ReasonRankKilled, 1},
+		{"when the first ended nobody knows",
+			[]Event{RankEnded{Attempt: 1, Rank: 1, Exit: exit(3), Handshake: api.HandshakeJoined}, failing(0, 1, exit(1), false)}, api.ReasonRankFailed, 1},
+		{"one that was ended is not the cause, though its node does not say when",
+			[]Event{failing(1, 3, exit(1), false), RankEnded{Attempt: 1, Rank: 0, Exit: &api.Exit{Signal: 15}}}, api.ReasonNeverJoined, 1},
+		{"one that ended well, and sooner, has brought nothing about",
+			[]Event{failing(1, 3, exit(1), false), RankEnded{Attempt: 1, Rank: 0, Exit: exit(0), At: ms(1), Handshake: api.HandshakeJoined}}, api.ReasonNeverJoined, 1},
+		{"one that ended well, and sooner, and for which the others waited",
+			[]Event{failing(1, 3, exit(1), false), RankEnded{Attempt: 1, Rank: 0, Exit: exit(0), At: ms(1), Handshake: api.HandshakeNone}}, api.ReasonNeverJoined, 0},
+		{"a node is lost, and then a program fails",
+			[]Event{NodeLost{Node: nodeID(1)}, failing(0, 1, exit(1), false)}, api.ReasonNodeLost, 1},
+		{"a node is lost, and then a cable",
+			[]Event{NodeLost{Node: nodeID(1)}, pulled}, api.ReasonNodeLost, 1},
+		{"the home slept, and what it ended so complains",
+			[]Event{Idled{time.Minute, "slept"}, RankEnded{Attempt: 1, Rank: 0, Exit: exit(1), At: ms(5), Reason: api.ReasonLeaseExpired, Severed: true}, failing(1, 1, exit(1), false)},
+			api.ReasonLeaseExpired, -1},
+		{"a program failed, and the home slept then",
+			[]Event{failing(1, 5, exit(1), false), Idled{time.Minute, "slept"}, RankEnded{Attempt: 1, Rank: 0, Exit: exit(1), At: ms(1), Reason: api.ReasonLeaseExpired}},
+			api.ReasonNeverJoined, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			is := is.New(t)
@@ -79,6 +103,67 @@ func TestTheFirstCause(t *testing.T) {
 	}
 }
 
+// What is heard after a person's wish is no cause, and the one before it stays.
+func TestAWishIsTheCause(t *testing.T) {
+	is := is.New(t)
+	pulled := LinkLost{1, Cause{Reason: api.ReasonLinkGone, Message: "The cable of node0 is gone."}}
+	running := func() *rig {
+		return newRig(t, rules()).started(api.BackendRing, nodeIDs(0, 1)...).ranks(api.RankRunning)
+	}
+	g := running().next(StopAsked{}, RankFailing{Attempt: 1, Rank: 1, Exit: exit(7), At: ms(5)})
+	is.Equal(g.s.Cause, nil)
+	is.Equal(g.s.Job.Reason, api.ReasonStoppedByPerson)
+	g.next(pulled).ended(0, &api.Exit{Signal: 15}).ended(1, exit(7))
+	is.Equal(g.s.Job.Phase, api.JobStopped)
+	is.Equal(g.s.Job.Reason, api.ReasonStoppedByPerson)
+	is.Equal(*g.s.Job.ExitCode, 143) // of the lowest rank
+
+	g = running().ended(1, exit(7)).next(StopAsked{})
+	g.clock--
+	g.next(pulled)
+	is.Equal(g.s.Job.Attempts[0].Reason, api.ReasonRankFailed)
+	is.Equal(*g.ended(0, &api.Exit{Signal: 15}).s.Job.ExitCode, 7)
+}
+
+// A node of which was heard for the last time after the failure has not brought that
+// about, whatever became the cause meanwhile.
+func TestANodeThatIsLostLater(t *testing.T) {
+	is := is.New(t)
+	g := newRig(t, rules()).started(api.BackendJACCL, nodeIDs(0, 1, 2)...).ranks(api.RankRunning)
+	g.next(RankFailing{Attempt: 1, Rank: 1, Exit: exit(1), At: ms(9)})
+	heard := g.clock
+	g.clock += 10
+	g.next(RankFailing{Attempt: 1, Rank: 0, Exit: exit(3), At: ms(1)})
+	is.Equal(*g.s.Job.Attempts[0].ExitCode, 3)
+	g.next(NodeLost{Node: nodeID(2), Since: at(heard + 1)})
+	is.Equal(*g.s.Job.Attempts[0].FirstFailed, 0)
+	g.next(NodeLost{Node: nodeID(2), Since: at(heard)}) // not later
+	is.Equal(*g.s.Job.Attempts[0].FirstFailed, 2)
+}
+
+// A handshake is watched of ranks that talk over RDMA and have to join a group.
+func TestWhichAttemptsHaveAHandshake(t *testing.T) {
+	jaccl, ring := planOn(api.BackendJACCL, nodeIDs(0, 1)...), planOn(api.BackendRing, nodeIDs(0, 1)...)
+	for name, c := range map[string]struct {
+		attempts []api.Attempt
+		ranks    int
+		solo     bool
+		want     bool
+	}{
+		"jaccl":                   {[]api.Attempt{{Plan: &jaccl}}, 2, false, true},
+		"a ring":                  {[]api.Attempt{{Plan: &ring}}, 2, false, false},
+		"one rank":                {[]api.Attempt{{Plan: &jaccl}}, 1, false, false},
+		"no rank has to join":     {[]api.Attempt{{Plan: &jaccl}}, 2, true, false},
+		"no attempt":              {nil, 2, false, false},
+		"an attempt without plan": {[]api.Attempt{{}}, 2, false, false},
+	} {
+		m := &step{State: State{Rules: Rules{AllowSolo: c.solo}, Ranks: make([]Rank, c.ranks), Job: api.Job{Attempts: c.attempts}}}
+		if m.handshakes() != c.want {
+			t.Error(name)
+		}
+	}
+}
+
 // A cable that is pulled long after a rank failed has not brought that about.
 func TestALaterPullIsNotTheCause(t *testing.T) {
 	is := is.New(t)
@@ -89,6 +174,10 @@ func TestALaterPullIsNotTheCause(t *testing.T) {
 	is.Equal(g.s.Job.Reason, api.ReasonRankFailed)
 	g.ended(0, nil).ended(1, exit(4))
 	is.Equal(*g.s.Job.ExitCode, 4)
+
+	g = newRig(t, rules()).started(api.BackendJACCL, nodeIDs(0, 1)...).ranks(api.RankRunning)
+	g.next(RankFailing{Attempt: 1, Rank: 1, Exit: exit(4), At: ms(1)}, LinkLost{1, Cause{Reason: api.ReasonLinkGone}})
+	is.Equal(g.s.Job.Reason, api.ReasonLinkGone) // within a second
 }
 
 func TestALostLinkEndsTheGroup(t *testing.T) {

@@ -152,7 +152,7 @@ func TestAJobThatHadEndedIsNotRunAgain(t *testing.T) {
 	g := &rig{t: t, s: follower(api.JobRunning)}
 	g.next(all("node0", "node1", "node8")).fire(TimerHomeLost).elected()
 	ended := follower(api.JobSucceeded).Job
-	ended.ExitCode, ended.EndedAt = exit(0).Code, at(5)
+	ended.ExitCode, ended.EndedAt, ended.Attempts[0].EndedAt = exit(0).Code, at(5), at(5)
 	g.next(Seen{ended})
 	is.Equal(g.did(), "release 1/0, release 1/1, tell succeeded 0")
 	is.Equal(g.s.Job.Epoch, api.NextTerm(1))

@@ -2,6 +2,7 @@ package phase
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -190,6 +191,61 @@ func (g *rig) path() string {
 	return strings.Join(out, " ")
 }
 
+func first(all []Effect) Effect {
+	if len(all) == 0 {
+		return nil
+	}
+	return all[0]
+}
+
+// checkTimers holds what runs to what there is to wait for: no timer of a phase outlives
+// it, and each phase that may last for ever has the one that ends it.
+func checkTimers(t testing.TB, s State) {
+	t.Helper()
+	var must, may []TimerKind
+	when := func(is bool, k TimerKind) {
+		if is {
+			must = append(must, k)
+		}
+	}
+	switch p := s.Job.Phase; {
+	case p.Ended():
+	case s.Role == RoleFollower:
+		when(s.HomeLost && !s.lostLong, TimerHomeLost)
+		when(s.voting, TimerVotes)
+	case p == api.JobPlacing:
+		when(s.Rules.Placing > 0 && s.handing == "", TimerPlacing)
+		when(s.handing != "", TimerHandOver)
+		when(s.open, TimerRenew)
+		may = []TimerKind{TimerPlacing}
+	case p == api.JobBackoff:
+		must, may = []TimerKind{TimerBackoff}, []TimerKind{TimerPlacing}
+	case p == api.JobStarting:
+		must, may = []TimerKind{TimerRenew, TimerLease}, []TimerKind{TimerPlacing}
+		when(s.preparing, TimerPreparing)
+		when(!s.preparing, TimerStarting)
+	case p == api.JobHandshake:
+		must, may = []TimerKind{TimerRenew, TimerLease, TimerHandshake}, []TimerKind{TimerPlacing}
+	case p == api.JobRunning:
+		must = []TimerKind{TimerRenew, TimerLease}
+		when(s.Rules.Run > 0, TimerRun)
+		when(s.Rules.Silence > 0, TimerSilence)
+	case p == api.JobEnding:
+		must, may = []TimerKind{TimerEnd}, []TimerKind{TimerPlacing}
+		when(!s.taken, TimerLease)
+	}
+	for _, k := range must {
+		if !s.runs(k) {
+			t.Fatalf("%s %s without its %s timer", s.Role, s.Job.Phase, k)
+		}
+	}
+	for _, id := range s.Timers {
+		if !slices.Contains(must, id.Kind) && !slices.Contains(may, id.Kind) {
+			t.Fatalf("%s %s with a %s timer", s.Role, s.Job.Phase, id.Kind)
+		}
+	}
+}
+
 // checkStep holds one step to what is true of every one.
 func checkStep(t testing.TB, before, after State, out []Effect) {
 	t.Helper()
@@ -234,8 +290,23 @@ func checkStep(t testing.TB, before, after State, out []Effect) {
 	case terminals > 0:
 		t.Fatal("told an end that is none")
 	}
+	checkTimers(t, after)
+	if p := after.Job.Phase; after.preparing && p != api.JobStarting || after.taken && p != api.JobEnding || after.handing != "" && p != api.JobPlacing {
+		t.Fatalf("%s: prepares %v, taken over %v, handed to %q", p, after.preparing, after.taken, after.handing)
+	}
+	if after.Job.Phase.Ended() && after.Job.WaitingFor != "" {
+		t.Fatalf("%s, and waits for %s", after.Job.Phase, after.Job.WaitingFor)
+	}
+	if after.Role == RoleHome && !reflect.DeepEqual(before.Job, after.Job) {
+		if put, isPut := first(out).(PutDocument); !isPut || !reflect.DeepEqual(put.Job, after.Job) {
+			t.Fatalf("what changed in %s is not published", after.Job.Phase)
+		}
+	}
 	if after.Role != RoleHome || before.Role != RoleHome {
 		return
+	}
+	if a := (&step{State: after}).attempt(); a != nil && after.open == !a.EndedAt.IsZero() && a.Plan != nil {
+		t.Fatalf("attempt %d is open: %v; and ended at %v", a.Attempt, after.open, a.EndedAt)
 	}
 	if len(after.Job.Phases) >= len(ran) && len(ran) > 0 {
 		for i := len(ran); i < len(after.Job.Phases); i++ {
