@@ -99,8 +99,7 @@ func (m *step) finishIfEnded() {
 		return
 	}
 	if m.Job.Phase != api.JobEnding {
-		m.stop(TimerPreparing, TimerStarting, TimerHandshake, TimerRun, TimerSilence, TimerRenew)
-		m.enter(api.JobEnding, Cause{})
+		m.enter(api.JobEnding, Cause{}) // all went well: its end stops what runs
 	}
 	m.stop(TimerLease, TimerEnd)
 	if isDeadline := m.Cause != nil && m.Cause.deadline; !isDeadline && !slices.ContainsFunc(m.Ranks, func(r Rank) bool { return !r.well }) {
@@ -230,7 +229,6 @@ func (m *step) stopAsked(e StopAsked) {
 		m.ending()
 	default:
 		if m.open {
-			m.attempt().Reason = m.stopReason()
 			m.attempt().Uncounted = true
 			m.closeAttempt()
 		}

@@ -146,13 +146,13 @@ func (m *step) stopActing(epoch uint64) {
 func (m *step) takeOver(by api.Succession) {
 	person, former := by.Votes == nil, m.Job.Home
 	m.stopTimers()
-	m.Role, m.handing, m.blocked = RoleHome, "", false
+	m.Role, m.handing = RoleHome, ""
 	m.HomeLost, m.lostLong, m.voting = false, false, false
 	m.Job.NextHome = ""
 	if m.Job.Home == m.Self && by.Epoch < api.NextTerm(m.Job.Epoch) {
 		m.raise(by.Epoch)
 	} else {
-		m.succeed(by)
+		m.Job.Succeed(by)
 	}
 	m.Ranks, m.Nodes, m.Cause, m.open, m.isOver = nil, nil, nil, false, false
 	m.recall()

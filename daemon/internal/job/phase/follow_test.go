@@ -1,7 +1,11 @@
 package phase
 
 import (
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/matryer/is"
 
@@ -61,6 +65,14 @@ func TestNewsOfTheHomeIsASignOfLife(t *testing.T) {
 	is.True(!g.s.MayVote("node7", 5))
 	g.fire(TimerHomeLost)
 	is.True(g.s.MayVote("node7", 5))
+
+	g = (&rig{t: t, s: follower(api.JobRunning)}).next(Seen{other})
+	is.True(!g.s.HomeLost) // who is in sight is not known yet
+	g = (&rig{t: t, s: follower(api.JobRunning)}).next(all("node0", "node9"), Seen{other})
+	is.Equal(g.s.Phase(), api.JobHomeLost) // the new home is not
+	other.Home = "node0"
+	g = (&rig{t: t, s: follower(api.JobRunning)}).next(all("node0", "node9"), Seen{other})
+	is.True(!g.s.HomeLost) // who succeeded this node is to be told
 }
 
 // A follower knows the job by the home that counts, and by its newest document.
@@ -82,6 +94,7 @@ func TestWhoseDocumentAFollowerHas(t *testing.T) {
 		"of one epoch, of the higher":       {doc("node99", 3, api.JobEnding), false},
 		"of itself, from before it stopped": {doc("node0", 3, api.JobEnding), false},
 		"of itself, under a higher epoch":   {doc("node0", 7, api.JobEnding), true},
+		"of itself, under the highest":      {doc("node0", 4, api.JobEnding), true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
@@ -216,6 +229,17 @@ func TestWhoHoldsTheDocument(t *testing.T) {
 	g.next(Held{1, 1, nodeIDs(2)})
 	is.Equal(g.did(), "start 1/0, start 1/1")
 
+	fewer := newRig(t, rules()).next(Sight{five, five}).started(api.BackendRing, nodeIDs(0, 1)...).next(Held{1, 1, nodeIDs(1)})
+	fewer.next(Sight{nodeIDs(0, 1, 2), nodeIDs(0, 1)})
+	is.Equal(fewer.did(), "start 1/0, start 1/1") // who left the cluster need not know
+
+	told := &rig{t: t}
+	told.s, _ = Accept(nodeID(0), api.Job{Epoch: 2, Phase: api.JobPlacing}, rules(), at(0))
+	told.next(Sight{nodeIDs(0, 1), nodeIDs(0, 1)}, Planned{planOn(api.BackendRing, nodeID(0))}, Granted{1, 0, nodeID(0)}, Held{1, 2, nodeIDs(1)})
+	told.next(Sight{nodeIDs(0, 1, 7, 8, 9), nodeIDs(0, 1)}, Preflighted{Attempt: 1})
+	is.Equal(told.s.Job.Phase, api.JobBackoff) // the home before may have told the three
+	is.Equal(told.s.Job.Reason, api.ReasonNoMajority)
+
 	two := newRig(t, rules()).next(Sight{nodeIDs(0, 1, 2, 3), nodeIDs(0, 1, 2, 3)}).started(api.BackendRing, nodeIDs(0, 1)...)
 	two.next(Held{1, 1, nodeIDs(1)})
 	is.Equal(two.did(), "start 1/0, start 1/1") // half of the cluster is no majority
@@ -224,4 +248,195 @@ func TestWhoHoldsTheDocument(t *testing.T) {
 	none.s, _ = Accept(nodeID(0), api.Job{}, rules(), at(0))
 	none.started(api.BackendRing, nodeIDs(0, 1)...)
 	is.Equal(none.s.Job.Phase, api.JobPlacing) // who belongs to the cluster is not known yet
+}
+
+// Whoever is in sight changes nothing while a plan is looked for.
+func TestASightAsksForNoPlan(t *testing.T) {
+	is := is.New(t)
+	g := newRig(t, rules()).next(Unplaceable{Cause{Reason: api.ReasonNotEnoughNodes}})
+	g.next(Sight{nodeIDs(0, 1, 2), nodeIDs(0, 1, 2)})
+	is.Equal(g.did(), "")
+	g.next(Planned{planOn(api.BackendRing, nodeIDs(0, 1)...)}, Sight{nodeIDs(0, 1, 2), nodeIDs(0, 1)})
+	is.Equal(g.did(), "")
+
+	g = newRig(t, rules()).next(Sight{nodeIDs(0, 1), nodeIDs(0)}, Planned{planOn(api.BackendRing, nodeID(0))})
+	is.Equal(g.s.Job.Attempt, 1) // half of the cluster, out of sight, is no majority
+}
+
+// The epoch of a take-over is above all that was heard of, and above an offer that may
+// have been accepted.
+func TestTheNextEpoch(t *testing.T) {
+	first, second := api.NextTerm(0), api.NextTerm(api.NextTerm(0))
+	for name, c := range map[string]struct {
+		home  api.NodeID
+		next  api.NodeID
+		heard uint64
+		epoch uint64
+		want  uint64
+	}{
+		"another":                           {"node9", "", 0, 1, first},
+		"another, at the end of a term":     {"node9", "", 0, first - 1, first},
+		"which offered the job then":        {"node9", "node8", 0, first - 1, second},
+		"a higher one was heard of":         {"node9", "", first, 1, second},
+		"its own":                           {"node0", "", 0, 1, 2},
+		"its own, which it offered":         {"node0", "node8", 0, 1, 3},
+		"its own, and of a higher it heard": {"node0", "", 7, 1, 8},
+	} {
+		m := &step{State: State{Self: "node0", maxEpoch: c.heard, Job: api.Job{Home: c.home, NextHome: c.next, Epoch: c.epoch}}}
+		if got := m.nextEpoch(); got != c.want {
+			t.Errorf("%s: %d", name, got)
+		}
+	}
+}
+
+// An offer that may have been accepted is outranked by whoever made it, even if another
+// home counts by then that does not know of it.
+func TestAnOfferIsRemembered(t *testing.T) {
+	last := api.NextTerm(0) - 1 // of a term
+	job := api.Job{Home: "node5", Epoch: last, Phase: api.JobPlacing, Principal: api.Principal{Node: "node5"}}
+	offering, _ := Accept("node5", job, rules(), at(0))
+	offering, _ = Next(offering, at(1), Planned{planOn(api.BackendRing, "node8")})
+	resumed, _ := Resume("node5", offering.Job, rules(), at(2))
+	for name, s := range map[string]State{"offering": offering, "started again": resumed} {
+		g := &rig{t: t, s: s}
+		g.next(Seen{api.Job{Home: "node1", Epoch: last, Phase: api.JobPlacing}})
+		g.next(Sight{[]api.NodeID{"node1", "node5", "node6"}, []api.NodeID{"node5", "node6"}}).fire(TimerHomeLost)
+		if g.elected(); g.s.Job.Epoch != api.NextTerm(last+1) {
+			t.Errorf("%s: %s under epoch %d", name, g.s.Role, g.s.Job.Epoch)
+		}
+	}
+}
+
+// A home that was succeeded follows like any other: it waits before it takes the job over,
+// and counts on it that everybody may know the job by then.
+func TestAFormerHomeFollows(t *testing.T) {
+	is := is.New(t)
+	g := newRig(t, rules()).next(Sight{nodeIDs(0, 1, 2), nodeIDs(0, 1)})
+	g.next(Seen{api.Job{Home: "node2", Epoch: 2, Phase: api.JobBackoff}})
+	is.Equal(g.s.Job.Epoch, uint64(2))
+	g.next(Sight{nodeIDs(0, 1, 2), nodeIDs(0, 1)}, Sight{nodeIDs(0, 1, 2), nodeIDs(0, 1)})
+	is.Equal(g.did(), "")
+	is.True(!g.s.MayVote("node2", 2))
+	g.next(Granted{1, 0, nodeID(0)})
+	is.Equal(g.did(), "release 1/0") // which it asked for before
+
+	g = newRig(t, rules()).next(Sight{nodeIDs(0, 7, 8, 9), nodeIDs(0)})
+	g.next(Seen{api.Job{Home: "node7", Epoch: 2, Phase: api.JobBackoff}}, Sight{nodeIDs(0, 7, 8, 9), nodeIDs(0)}, TakeOver{})
+	is.Equal(g.s.Job.Reason, api.ReasonNoMajority)
+
+	r := rules() // the time for placing that this home had, its successor has anew
+	r.Placing = time.Second
+	g = newRig(t, r).started(api.BackendRing, nodeIDs(0, 1)...).fire(TimerPlacing)
+	job := g.s.Job
+	job.Home, job.Epoch = nodeID(1), 2
+	g.next(Seen{job}, Sight{nodeIDs(0, 1), nodeIDs(0)}, TakeOver{}).fire(TimerLease)
+	is.Equal(g.s.Job.Phase, api.JobBackoff)
+}
+
+// signs tells in each signature what was signed.
+type signs struct{}
+
+func (signs) Offer(job api.Job, to api.NodeID, epoch uint64) api.Succession {
+	return api.Succession{Epoch: epoch, Home: to, Offer: fmt.Appendf(nil, "%d>%d", job.Epoch, epoch)}
+}
+
+func (signs) Act(job api.Job, by api.Principal, to api.NodeID, epoch uint64) api.Succession {
+	return api.Succession{Epoch: epoch, Home: to, Act: &api.Act{By: by}}
+}
+
+// homes are the steps to a job's homes, and what proves each.
+func homes(job api.Job) string {
+	var all []string
+	for _, s := range job.Homes {
+		by := string(s.Offer)
+		if s.Act != nil {
+			by = s.Act.By.User
+		}
+		all = append(all, fmt.Sprintf("%s %d %s", s.Home, s.Epoch, by))
+	}
+	return strings.Join(all, ", ")
+}
+
+// What a home offers itself is one step, from the last home that was another or from the
+// first; an act is never joined with it.
+func TestStepsOfAHomeToItselfAreOne(t *testing.T) {
+	is := is.New(t)
+	raised := func(first api.NodeID, before ...api.Succession) string {
+		m := &step{State: State{Self: "node0", Rules: Rules{Steps: signs{}}, Job: api.Job{Principal: api.Principal{Node: first}, Homes: before, Epoch: 1}}}
+		if n := len(before); n > 0 {
+			m.Job.Epoch = before[n-1].Epoch
+		}
+		m.raise(9)
+		is.Equal(m.Job.Home, api.NodeID("node0"))
+		is.Equal(m.Job.Epoch, uint64(9))
+		return homes(m.Job)
+	}
+	step := func(home api.NodeID, epoch uint64) api.Succession { return api.Succession{Home: home, Epoch: epoch} }
+	is.Equal(raised("node0"), "node0 9 1>9")
+	is.Equal(raised("node0", step("node0", 3)), "node0 9 1>9")
+	is.Equal(raised("node0", step("node0", 3), step("node0", 5)), "node0 9 1>9")
+	is.Equal(raised("node1", step("node0", 2)), "node0 2 , node0 9 2>9")
+	is.Equal(raised("node1", step("node0", 2), step("node0", 4)), "node0 2 , node0 9 2>9")
+	is.Equal(raised("node0", step("node1", 2), step("node0", 4)), "node1 2 , node0 4 , node0 9 4>9")
+	is.Equal(raised("node0", step("node1", 2), step("node0", 4), step("node0", 6)), "node1 2 , node0 4 , node0 9 4>9")
+
+	r := rules()
+	r.Steps = signs{}
+	ada := TakeOver{api.Principal{User: "ada"}}
+	g := newRig(t, r).next(Planned{planOn(api.BackendRing, nodeID(1))}, ada)
+	is.Equal(homes(g.s.Job), "node0 3 1>3") // it offers itself the job, above what it offered
+	g.next(Planned{planOn(api.BackendRing, nodeID(1))}, HandOverRefused{Node: nodeID(7)})
+	is.Equal(g.s.Job.NextHome, nodeID(1)) // another's word
+	g.next(HandOverRefused{Node: nodeID(1)})
+	is.Equal(homes(g.s.Job), "node0 5 1>5")
+
+	s := follower(api.JobRunning)
+	s.Rules.Steps = signs{}
+	g = (&rig{t: t, s: s}).next(all("node0"), ada)
+	is.Equal(homes(g.s.Job), fmt.Sprintf("node0 %d ada", api.NextTerm(1)))
+
+	s.Job.Home, s.maxEpoch = "node0", api.NextTerm(1)-1 // its own job, and the next epoch is of another term
+	g = (&rig{t: t, s: s}).next(ada)
+	is.Equal(homes(g.s.Job), fmt.Sprintf("node0 %d ada", api.NextTerm(1)))
+	s.maxEpoch--
+	g = (&rig{t: t, s: s}).next(ada)
+	is.Equal(homes(g.s.Job), fmt.Sprintf("node0 %d 1>%d", api.NextTerm(1)-1, api.NextTerm(1)-1))
+}
+
+// The first home hands a job over that was only planned, once, to another node.
+func TestWhoHandsOver(t *testing.T) {
+	for name, c := range map[string]struct {
+		job   api.Job
+		first api.NodeID
+		want  bool
+	}{
+		"the first home":               {api.Job{}, "node1", true},
+		"to itself":                    {api.Job{}, "node0", false},
+		"after an attempt":             {api.Job{Attempt: 1}, "node1", false},
+		"after an offer that failed":   {api.Job{Homes: []api.Succession{{Home: "node0"}}}, "node1", true},
+		"one that has it of another":   {api.Job{Homes: []api.Succession{{Home: "node2"}, {Home: "node0"}}}, "node1", false},
+		"whose submitter is elsewhere": {api.Job{Principal: api.Principal{Node: "node3"}}, "node1", false},
+	} {
+		if c.job.Principal.Node == "" {
+			c.job.Principal.Node = "node0"
+		}
+		if HandsOver(c.job, "node0", c.first) != c.want {
+			t.Error(name)
+		}
+	}
+}
+
+// A spec that was signed anew changes neither what the job does nor what it tells.
+func TestSignedAnew(t *testing.T) {
+	is := is.New(t)
+	g := newRig(t, rules())
+	job := g.s.Job
+	job.SpecSHA256 = "anew"
+	g.next(Signed{job, signs{}})
+	is.Equal(len(g.last), 0)
+	is.Equal(g.s.Job.SpecSHA256, "anew")
+	g.next(Planned{planOn(api.BackendRing, nodeID(1))})
+	is.Equal(string(g.last[slices.IndexFunc(g.last, func(e Effect) bool { _, ok := e.(HandOver); return ok })].(HandOver).Offer.Offer), "1>2")
+	is.Equal(g.s.Job.WaitingFor, "node node1 to keep the job")
+	is.Equal(g.next(HandOverRefused{Node: nodeID(1)}).s.Job.Epoch, uint64(3)) // above the offer
 }

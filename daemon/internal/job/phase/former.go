@@ -60,7 +60,7 @@ func (m *step) endInherited(home api.NodeID, person bool) {
 	m.recall()
 	m.inherited, m.taken = m.Job.Attempt, true
 	for i := range m.Ranks {
-		m.Ranks[i].Asked, m.Ranks[i].Started = true, true
+		m.Ranks[i].Started = true
 	}
 	a := m.attempt()
 	if a.StartedAt.IsZero() {

@@ -13,7 +13,6 @@ import (
 func Accept(self api.NodeID, job api.Job, rules Rules, at api.Time) (State, []Effect) {
 	m := &step{State: State{Self: self, Role: RoleHome, Rules: rules, Job: job}, at: at}
 	m.Job.Home, m.Job.Epoch, m.Job.NextHome = self, max(job.Epoch, 1), ""
-	m.maxEpoch = m.Job.Epoch
 	m.known = m.Job.Epoch > 1 // the home before may have told anybody
 	switch {
 	case job.Phase == "" || job.Phase == api.JobQueued:
@@ -66,7 +65,6 @@ func Resume(self api.NodeID, job api.Job, rules Rules, at api.Time) (State, []Ef
 	case p == api.JobBackoff:
 		m.start(TimerBackoff, rules.backoff(m.failedRuns))
 	case p == api.JobHandshake || p == api.JobRunning:
-		m.start(TimerLease, rules.Window())
 		switch {
 		case p == api.JobHandshake:
 			m.start(TimerHandshake, rules.Handshake)
@@ -152,9 +150,7 @@ func (m *step) ranFor() time.Duration {
 func (m *step) recall() {
 	m.failedRuns = 0
 	for _, p := range m.Job.Phases { // also of attempts that were given up for a former home's
-		if m.Job.Home == m.Self {
-			m.begun = max(m.begun, p.Attempt)
-		}
+		m.begun = max(m.begun, p.Attempt)
 	}
 	for _, a := range m.Job.Attempts {
 		if !a.EndedAt.IsZero() {
@@ -165,7 +161,7 @@ func (m *step) recall() {
 	if a == nil || !a.EndedAt.IsZero() || a.Plan == nil {
 		return
 	}
-	m.open, m.preflight, m.holders, m.ran = true, true, nil, m.hasRun(a.Attempt)
+	m.open, m.holders, m.ran = true, nil, m.hasRun(a.Attempt)
 	m.setPlan(*a.Plan)
 	started := live(m.Job.Phase) || !a.StartedAt.IsZero()
 	for i := range m.Ranks {

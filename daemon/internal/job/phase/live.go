@@ -209,7 +209,7 @@ func (m *step) linkLost(e LinkLost) {
 }
 
 func (m *step) nodeBack(id api.NodeID) {
-	if m.node(id) != nil && m.open && m.Job.Phase == api.JobEnding {
+	if m.Job.Phase == api.JobEnding {
 		m.endOn(id)
 	}
 }
@@ -225,11 +225,8 @@ func (m *step) leaseOver() {
 		m.Ranks[i].Phase = api.RankLost
 	}
 	if m.Job.Phase != api.JobEnding {
-		f := Failure{Cause: Cause{Reason: api.ReasonLeaseExpired}, Rank: -1}
-		if len(silent) > 0 {
-			f.WaitingFor = named
-			f.Message = "Nothing was heard of " + named + " for so long that what is there has ended for want of a renewal."
-		}
+		f := Failure{Rank: -1, Cause: Cause{Reason: api.ReasonLeaseExpired, WaitingFor: named,
+			Message: "Nothing was heard of " + named + " for so long that what is there has ended for want of a renewal."}}
 		if m.forgot {
 			f.Cause = m.hasForgotten(whileItRan)
 		}

@@ -29,13 +29,12 @@ func (m *step) done() (State, []Effect) {
 	if m.dirty {
 		m.complete()
 		m.out = slices.Insert(m.out, 0, Effect(PutDocument{m.Job}))
-		m.Job.Attempts, m.Job.Phases = slices.Clone(m.Job.Attempts), slices.Clone(m.Job.Phases)
 	}
 	return m.State, m.out
 }
 
 func (m *step) take(e Event) {
-	if g, ok := e.(Granted); ok && (m.Role != RoleHome || m.Job.Phase.Ended() || !m.open || g.Attempt != m.Job.Attempt) {
+	if g, ok := e.(Granted); ok && !m.current(g.Attempt) {
 		m.do(Release{g.Attempt, m.Job.Epoch, g.Rank, g.Node})
 		return
 	}
@@ -200,9 +199,7 @@ const (
 
 func (m *step) passed(p api.JobPhase) {
 	m.Job.Phases = append(m.Job.Phases, api.PhaseTime{Phase: p, Attempt: m.Job.Attempt, At: m.at})
-	if over := len(m.Job.Phases) - maxPhasesKept; over > 0 {
-		m.Job.Phases = slices.Delete(m.Job.Phases, 0, over)
-	}
+	m.Job.Phases = slices.Delete(m.Job.Phases, 0, max(len(m.Job.Phases)-maxPhasesKept, 0))
 }
 
 func (m *step) do(e Effect) { m.out = append(m.out, e) }

@@ -87,12 +87,6 @@ func HandsOver(job api.Job, self, first api.NodeID) bool {
 	return job.Attempt == 0 && first != self && job.Principal.Node == self && !slices.ContainsFunc(job.Homes, elsewhere)
 }
 
-// succeed takes a step to another home.
-func (m *step) succeed(s api.Succession) {
-	m.Job.Succeed(s)
-	m.maxEpoch = max(m.maxEpoch, s.Epoch)
-}
-
 // raise goes on at this home under a higher epoch, so that nothing counts any more that
 // it offered before. Steps of a home to itself are one.
 func (m *step) raise(epoch uint64) {
@@ -106,8 +100,7 @@ func (m *step) raise(epoch uint64) {
 		}
 		m.Job.Homes, m.Job.Epoch = m.Job.Homes[:n-1:n-1], before.Epoch
 	}
-	m.succeed(m.Rules.offer(m.Job, m.Self, epoch))
-	m.dirty = true
+	m.Job.Succeed(m.Rules.offer(m.Job, m.Self, epoch))
 }
 
 func (m *step) handOverRefused(e HandOverRefused) {
@@ -140,9 +133,7 @@ func (m *step) beginAttempt(plan api.Plan) {
 	if n := len(m.Job.Attempts) - maxPlansKept; n > 0 {
 		m.Job.Attempts[n-1].Plan = nil
 	}
-	if over := len(m.Job.Attempts) - maxAttemptsKept; over > 0 {
-		m.Job.Attempts = slices.Delete(m.Job.Attempts, 0, over)
-	}
+	m.Job.Attempts = slices.Delete(m.Job.Attempts, 0, max(len(m.Job.Attempts)-maxAttemptsKept, 0))
 	m.open, m.preflight, m.inLine, m.holders, m.ran, m.Cause = true, false, false, nil, false, nil
 	m.setPlan(plan)
 	m.enter(api.JobPlacing, Cause{})
@@ -258,7 +249,6 @@ func (m *step) nextGrant() {
 	for _, i := range order {
 		if r := &m.Ranks[i]; !r.Granted {
 			if !r.Asked || r.busy {
-				r.busy = false
 				m.ask(i, m.Rules.GrantWait)
 			}
 			return

@@ -62,12 +62,32 @@ func (g *rig) next(events ...Event) *rig {
 	g.t.Helper()
 	for _, e := range events {
 		g.clock++
-		before := g.s
+		before, was := g.s, fmt.Sprint(g.s)
 		g.s, g.last = Next(g.s, at(g.clock), e)
+		if fmt.Sprint(before) != was {
+			g.t.Fatal("Next changed the state it was given")
+		}
+		run := slices.Clone(before.Timers)
+		for _, o := range append([]Effect{StopTimer{firedBy(e)}}, g.last...) {
+			switch o := o.(type) {
+			case StartTimer:
+				run = append(run, o.Timer)
+			case StopTimer:
+				run = slices.DeleteFunc(run, func(id TimerID) bool { return id == o.Timer })
+			}
+		}
+		if fmt.Sprint(run) != fmt.Sprint(g.s.Timers) {
+			g.t.Fatalf("%v run, and the state has %v", run, g.s.Timers)
+		}
 		g.all = append(g.all, g.last...)
 		checkStep(g.t, before, g.s, g.last)
 	}
 	return g
+}
+
+func firedBy(e Event) TimerID {
+	fired, _ := e.(TimerFired)
+	return fired.Timer
 }
 
 // started takes a job of ranks on the given nodes to its start.
@@ -217,22 +237,24 @@ func checkTimers(t testing.TB, s State) {
 		when(s.Rules.Placing > 0 && s.handing == "", TimerPlacing)
 		when(s.handing != "", TimerHandOver)
 		when(s.open, TimerRenew)
-		may = []TimerKind{TimerPlacing}
 	case p == api.JobBackoff:
-		must, may = []TimerKind{TimerBackoff}, []TimerKind{TimerPlacing}
+		must = []TimerKind{TimerBackoff}
 	case p == api.JobStarting:
-		must, may = []TimerKind{TimerRenew, TimerLease}, []TimerKind{TimerPlacing}
+		must = []TimerKind{TimerRenew, TimerLease}
 		when(s.preparing, TimerPreparing)
 		when(!s.preparing, TimerStarting)
 	case p == api.JobHandshake:
-		must, may = []TimerKind{TimerRenew, TimerLease, TimerHandshake}, []TimerKind{TimerPlacing}
+		must = []TimerKind{TimerRenew, TimerLease, TimerHandshake}
 	case p == api.JobRunning:
 		must = []TimerKind{TimerRenew, TimerLease}
 		when(s.Rules.Run > 0, TimerRun)
 		when(s.Rules.Silence > 0, TimerSilence)
 	case p == api.JobEnding:
-		must, may = []TimerKind{TimerEnd}, []TimerKind{TimerPlacing}
+		must = []TimerKind{TimerEnd}
 		when(!s.taken, TimerLease)
+	}
+	if s.Role == RoleHome && s.Rules.Placing > 0 && s.Job.Phase != api.JobRunning && !s.Job.Phase.Ended() {
+		may = append(may, TimerPlacing)
 	}
 	for _, k := range must {
 		if !s.runs(k) {
@@ -294,10 +316,14 @@ func checkStep(t testing.TB, before, after State, out []Effect) {
 	if p := after.Job.Phase; after.preparing && p != api.JobStarting || after.taken && p != api.JobEnding || after.handing != "" && p != api.JobPlacing {
 		t.Fatalf("%s: prepares %v, taken over %v, handed to %q", p, after.preparing, after.taken, after.handing)
 	}
+	if after.Role == RoleHome && (after.HomeLost || after.lostLong || after.voting) ||
+		after.Role == RoleFollower && (after.open || after.blocked || after.handing != "" || after.Ranks != nil || after.Nodes != nil || after.Cause != nil) {
+		t.Fatalf("a %s that is half of the other", after.Role)
+	}
 	if after.Job.Phase.Ended() && after.Job.WaitingFor != "" {
 		t.Fatalf("%s, and waits for %s", after.Job.Phase, after.Job.WaitingFor)
 	}
-	if after.Role == RoleHome && !reflect.DeepEqual(before.Job, after.Job) {
+	if after.Role == RoleHome && before.Job.SpecSHA256 == after.Job.SpecSHA256 && !reflect.DeepEqual(before.Job, after.Job) {
 		if put, isPut := first(out).(PutDocument); !isPut || !reflect.DeepEqual(put.Job, after.Job) {
 			t.Fatalf("what changed in %s is not published", after.Job.Phase)
 		}

@@ -116,10 +116,7 @@ func (r Rules) takeOverWindow() time.Duration { return r.Window() + r.Renewal }
 func (r Rules) backoff(failed int) time.Duration {
 	d := r.Backoff
 	for range min(failed-1, 30) {
-		if d >= r.BackoffMax {
-			break
-		}
-		d *= 2
+		d = min(2*d, r.BackoffMax)
 	}
 	return min(d, r.BackoffMax)
 }

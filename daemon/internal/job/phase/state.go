@@ -137,7 +137,7 @@ func (s State) Phase() api.JobPhase {
 // one: it knows the job, which has not ended, and has not heard that home itself for
 // as long as any of its ranks can live unrenewed.
 func (s State) MayVote(home api.NodeID, epoch uint64) bool {
-	return s.Role == RoleFollower && s.HomeLost && s.lostLong && !s.Job.Phase.Ended() && s.Job.Home == home && s.Job.Epoch == epoch
+	return s.HomeLost && s.lostLong && !s.Job.Phase.Ended() && s.Job.Home == home && s.Job.Epoch == epoch
 }
 
 // Live reports whether processes of the current attempt may exist.
