@@ -233,6 +233,7 @@ func TestTakeBack(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			is := is.New(t)
 			s, out := TakeBack(nodeID(0), c.from.s.Job, r, at(99))
+			is.True(s.forgot && s.known)
 			is.Equal(words(out), c.want)
 			is.Equal(s.Job.Phase, c.in)
 			if g := (&rig{t: t, s: s, clock: 99}); !s.Job.Phase.Ended() {
