@@ -54,6 +54,8 @@ func TestTheFirstCause(t *testing.T) {
 			[]Event{failing(0, 2, exit(1), true), NodeLost{Node: nodeID(1), Since: at(0)}}, api.ReasonNodeLost, 1},
 		{"a failure after its node's silence began",
 			[]Event{failing(0, 2, exit(1), false), NodeLost{Node: nodeID(1), Since: at(0)}}, api.ReasonNodeLost, 1},
+		{"the end is heard of, and then one that ended sooner",
+			[]Event{RankEnded{Attempt: 1, Rank: 1, Exit: exit(1), At: ms(9), Handshake: api.HandshakeConnected}, failing(0, 2, exit(1), false)}, api.ReasonNeverJoined, 0},
 		{"a failure, and then a node is lost",
 			[]Event{failing(0, 2, exit(1), false), NodeLost{Node: nodeID(1), Since: at(900)}}, api.ReasonNeverJoined, 0},
 		{"the earlier is heard first",
@@ -219,9 +221,22 @@ func TestADeadlineNamesWhoIsMissing(t *testing.T) {
 	g.fire(TimerHandshake)
 	is.Equal(g.s.Job.Message, "Not every rank joined within 60 s: it waited for rank 1 on mac-node1.")
 
+	waits := RankAt{Attempt: 1, Rank: 0, Phase: api.RankHandshake, Handshake: api.HandshakeListening, Missing: []int{2}}
+	for _, told := range [][]RankAt{{waits}, {waits, {Attempt: 1, Rank: 0, Phase: api.RankHandshake}}} { // the latter tells nothing of it
+		g = newRig(t, r).started(api.BackendJACCL, nodeIDs(0, 1, 2)...).ranks(api.RankHandshake)
+		for _, e := range told {
+			g.next(e)
+		}
+		is.Equal(g.fire(TimerHandshake).s.Job.WaitingFor, "rank 2 on mac-node2")
+	}
+
 	g = newRig(t, r).started(api.BackendJACCL, nodeIDs(0, 1, 2)...).ranks(api.RankHandshake)
 	g.next(RankAt{Attempt: 1, Rank: 1, Phase: api.RankRunning}).fire(TimerHandshake)
 	is.Equal(g.s.Job.WaitingFor, "rank 0 on mac-node0, rank 2 on mac-node2")
+
+	g = newRig(t, r).started(api.BackendJACCL, nodeIDs(0, 1)...).ranks(api.RankHandshake)
+	g.next(RankAt{Attempt: 1, Rank: 1, Phase: api.RankHandshake, Handshake: api.HandshakeJoined}).fire(TimerHandshake)
+	is.Equal(g.s.Job.WaitingFor, "rank 0 on mac-node0") // the other has joined, and has not said that it runs
 
 	g = newRig(t, r).started(api.BackendJACCL, nodeIDs(0, 1)...).next(RankAt{Attempt: 1, Rank: 0, Phase: api.RankHandshake})
 	g.fire(TimerStarting)

@@ -34,21 +34,26 @@ func TestWhoDidNotRenewALease(t *testing.T) {
 		want string
 		rank bool
 	}{
-		"nothing happened":       {running(), late, true},
-		"its daemon ended":       {resumed(), restarted, false},
-		"a while ago":            {renews(resumed(), 2), restarted, false},
-		"long ago":               {renews(resumed(), 4), late, true},
-		"it slept for a moment":  {running().next(Idled{time.Second, "slept"}), late, true},
-		"its disk was full":      {running().next(Idled{time.Minute, "could not write to its disk"}), "node0, which keeps the job, could not write to its disk for 1m0s, so that nobody renewed the leases of its ranks.", false},
-		"it slept twice":         {running().next(Idled{time.Minute, "slept"}, Idled{time.Minute, "slept"}), "node0, which keeps the job, slept for 2m0s, so that nobody renewed the leases of its ranks.", false},
-		"another did not answer": {running().fire(TimerRenew).next(Renewed{1, nodeID(1)}), "Nobody renewed the lease of rank 1 on node1: node0 did not answer.", true},
-		"it did not answer":      {running().fire(TimerRenew).next(Renewed{1, nodeID(0)}), late, true},
+		"nothing happened":                         {running(), late, true},
+		"its daemon ended":                         {resumed(), restarted, false},
+		"a while ago":                              {renews(resumed(), 2), restarted, false},
+		"long ago":                                 {renews(resumed(), 4), late, true},
+		"it slept for a moment":                    {running().next(Idled{time.Second, "slept"}), late, true},
+		"its disk was full":                        {running().next(Idled{time.Minute, "could not write to its disk"}), "node0, which keeps the job, could not write to its disk for 1m0s, so that nobody renewed the leases of its ranks.", false},
+		"it slept twice":                           {running().next(Idled{time.Minute, "slept"}, Idled{time.Minute, "slept"}), "node0, which keeps the job, slept for 2m0s, so that nobody renewed the leases of its ranks.", false},
+		"another did not answer":                   {running().fire(TimerRenew).next(Renewed{1, nodeID(1)}), "Nobody renewed the lease of rank 1 on node1: node0 did not answer.", true},
+		"one answers for the other":                {resumed().next(Renewed{1, nodeID(0)}, Renewed{1, nodeID(0)}, Renewed{1, nodeID(0)}, Renewed{1, nodeID(0)}), restarted, false},
+		"it slept for as long as a lease has room": {running().next(Idled{rules().Lease - 2*rules().Renewal, "slept"}), late, true},
+		"it did not answer":                        {running().fire(TimerRenew).next(Renewed{1, nodeID(0)}), late, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
-			c.g.next(RankEnded{Attempt: 1, Rank: 1, Exit: exit(1), Reason: api.ReasonLeaseExpired, Message: "Nobody renewed the lease in time."})
-			is.Equal(c.g.s.Cause.Message, c.want)
-			is.Equal(c.g.s.Cause.Rank == 1, c.rank)
+			end := RankEnded{Attempt: 1, Rank: 1, Exit: exit(1), Reason: api.ReasonLeaseExpired, Message: "Nobody renewed the lease in time."}
+			for _, e := range []Event{end, RankFailing(end)} {
+				s, _ := Next(c.g.s, at(c.g.clock), e)
+				is.Equal(s.Cause.Message, c.want)
+				is.Equal(s.Cause.Rank == 1, c.rank)
+			}
 		})
 	}
 }
@@ -65,4 +70,16 @@ func TestWhoLostAGrant(t *testing.T) {
 		g.next(Idled{idle, "could not write to its disk"}, RankEnded{Attempt: 1, Rank: 0, Reason: api.ReasonGrantRefused, Message: noGrant})
 		is.New(t).Equal(g.s.Cause.Message, want)
 	}
+}
+
+// A home that did nothing for a while asks everybody anew: nobody has failed to answer, and
+// an order to end is given again.
+func TestAHomeThatGoesOnAsksEverybody(t *testing.T) {
+	is := is.New(t)
+	g := newRig(t, rules()).started(api.BackendRing, nodeIDs(0, 1)...).ranks(api.RankRunning)
+	g.fire(TimerRenew).next(Renewed{1, nodeID(0)}, Idled{time.Minute, "slept"})
+	is.Equal(g.did(), "renew 1 on node0, renew 1 on node1")
+	is.Equal(startedTimer(g.last, TimerLease), rules().Window())
+	g.ended(0, exit(1)).next(Idled{time.Minute, "slept"})
+	is.Equal(g.did(), "end 1 on node1 peer_rank_failed 2s")
 }

@@ -24,7 +24,13 @@ func TestNobodyIsSilentUnasked(t *testing.T) {
 		is.Equal(g.did(), "") // node1 has not answered
 	}
 	g.next(Renewed{1, nodeID(1)}, Printed{})
-	g.fire(TimerSilence) // and counts anew
-	is.Equal(g.did(), "renew 1 on node0, renew 1 on node1")
-	is.Equal(g.s.Job.Phase, api.JobRunning)
+	is.Equal(startedTimer(g.last, TimerSilence), time.Second) // it counts anew
+	for range listens {
+		g.fire(TimerSilence)
+		is.Equal(g.did(), "renew 1 on node0, renew 1 on node1")
+		is.Equal(startedTimer(g.last, TimerSilence), listenFor)
+		is.Equal(g.s.Job.Phase, api.JobRunning)
+		g.next(Renewed{1, nodeID(0)}, Renewed{1, nodeID(1)})
+	}
+	is.Equal(g.fire(TimerSilence).s.Job.Reason, api.ReasonSilentTooLong)
 }
