@@ -144,14 +144,16 @@ func TestWhatIsAName(t *testing.T) {
 // was stopped names who wanted it.
 func TestTheRankIsNamedInTheEnd(t *testing.T) {
 	is := is.New(t)
-	g := newRig(t, rules()).started(api.BackendRing, nodeIDs(0, 1)...).ranks(api.RankRunning)
+	mac := api.NodeIDFromKey(make([]byte, 32))
+	r := rules()
+	r.Name = func(n api.NodeID) string { return strings.Replace(string(n), string(mac), "node7", 1) }
+	g := newRig(t, r).started(api.BackendRing, nodeIDs(0, 1)...).ranks(api.RankRunning)
 	g.next(RankEnded{Attempt: 1, Rank: 1, Exit: exit(3), Message: "It is over."})
 	stopped := *g
 	g.ended(0, nil)
 	is.Equal(g.s.Job.Message, "Rank 1 on node1: it is over.")
 	is.Equal(g.s.Job.Attempts[0].Message, "Rank 1 on node1: it is over.")
-	mac := api.NodeIDFromKey(make([]byte, 32))
 	stopped.next(StopAsked{By: api.Principal{User: "ada", Node: mac}}).ended(0, nil)
-	is.Equal(stopped.s.Job.Message, "ada on "+string(mac)+" stopped the job.")
+	is.Equal(stopped.s.Job.Message, "ada on node7 stopped the job.")
 	is.Equal(stopped.s.Job.Attempts[0].Message, "Rank 1 on node1: it is over.")
 }
