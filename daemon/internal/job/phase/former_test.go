@@ -178,6 +178,7 @@ func TestATakeOverBetweenTwoAttempts(t *testing.T) {
 	g := (&rig{t: t, s: s}).next(all("node0", "node1", "node8")).fire(TimerHomeLost).elected()
 	is.Equal(g.did(), "AskPlan")
 	is.Equal(g.path(), "backoff home_lost placing")
+	is.Equal(g.s.Job.WaitingFor, "")
 	is.Equal(fmt.Sprint(g.s.Job.Reason), "")
 	is.True(g.s.Inherited(1) && !g.s.Inherited(2))
 }

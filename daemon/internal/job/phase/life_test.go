@@ -217,4 +217,18 @@ func TestStatesShareNothing(t *testing.T) {
 	one := held(before, 4)
 	held(before, 5)
 	is.Equal(one.holders, all[1:5])
+
+	sees := func(s State, n int) State {
+		s, _ = Next(s, at(9), Sight{all, all[n : n+1]})
+		return s
+	}
+	seen := sees(newRig(t, rules()).s, 2)
+	three := sees(seen, 3)
+	sees(seen, 4)
+	is.Equal(three.told, all[:4])
+
+	waits := asking(t).next(GrantRefused{1, 0, false, Cause{Reason: api.ReasonOnBattery}})
+	stopped, _ := Next(waits.s, at(9), StopAsked{})
+	waits.fire(TimerBackoff)
+	is.Equal(stopped.Job.Phases[3].Phase, api.JobStopped)
 }

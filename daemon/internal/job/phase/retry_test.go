@@ -103,10 +103,13 @@ func TestRunningGoesOverAllAttempts(t *testing.T) {
 	r := rules()
 	r.Run, r.Retries = time.Minute, 9
 	g := newRig(t, r).started(api.BackendRing, nodeIDs(0, 1)...).ranks(api.RankRunning)
+	first := g.s.Job.PhaseSince
 	g.clock += 40
 	g.ended(0, exit(1)).ended(1, nil).again(api.BackendRing).ranks(api.RankRunning)
 	i := slices.IndexFunc(g.last, func(e Effect) bool { t, ok := e.(StartTimer); return ok && t.Timer.Kind == TimerRun })
-	is.True(i >= 0 && g.last[i].(StartTimer).After < 20*time.Second)
+	ran := g.s.Job.Phases[len(g.s.Job.Phases)-5].At.Sub(first.Time) // until it ended
+	is.True(i >= 0)
+	is.Equal(g.last[i].(StartTimer).After, time.Minute-ran)
 	g.fire(TimerRun).ended(0, nil).ended(1, nil)
 	is.Equal(g.s.Job.Phase, api.JobFailed)
 	is.Equal(g.s.Job.Reason, api.ReasonRunTooLong)
@@ -205,6 +208,18 @@ func TestStartsAreCountedSinceAllHadJoined(t *testing.T) {
 	}
 }
 
+// The last phases are kept.
+func TestPhasesAreBounded(t *testing.T) {
+	is := is.New(t)
+	m := &step{}
+	for n := 1; n <= maxPhasesKept+3; n++ {
+		m.Job.Attempt = n
+		m.passed(api.JobPlacing)
+		is.Equal(len(m.Job.Phases), min(n, maxPhasesKept))
+		is.Equal(m.Job.Phases[len(m.Job.Phases)-1].Attempt, n)
+	}
+}
+
 // The last attempts are kept, and of the very last the plans, which are large.
 func TestAttemptsAndPlansAreBounded(t *testing.T) {
 	is := is.New(t)
@@ -218,6 +233,23 @@ func TestAttemptsAndPlansAreBounded(t *testing.T) {
 			is.Equal(a.Plan != nil, i >= len(all)-maxPlansKept)
 		}
 	}
+}
+
+// The start of a ring fails with a node, and is repeated; a program that fails in it is its
+// own, and counts. Once the job runs, what was counted before is forgotten.
+func TestWhatCountsOfARing(t *testing.T) {
+	is := is.New(t)
+	r := rules()
+	r.Retries = 1
+	g := newRig(t, r).started(api.BackendRing, nodeIDs(0, 1)...).next(NodeLost{Node: nodeID(1)}).ended(0, nil).ended(1, nil)
+	is.Equal(g.s.Job.CountedAttempts, 0)
+	is.True(g.s.Job.Attempts[0].Uncounted)
+	g.again(api.BackendRing).ended(0, exit(1)).ended(1, nil)
+	is.Equal(g.s.Job.CountedAttempts, 1)
+	is.True(!g.s.Job.Attempts[1].Uncounted)
+	g.again(api.BackendRing).ranks(api.RankRunning).ended(0, exit(1)).ended(1, nil)
+	is.Equal(g.s.Job.Phase, api.JobBackoff)
+	is.Equal(g.s.Job.CountedAttempts, 0)
 }
 
 func TestRetriesAfterTheStartAreThoseAskedFor(t *testing.T) {
@@ -354,7 +386,10 @@ func TestBackoffGrowsToItsBound(t *testing.T) {
 	r := rules()
 	is.Equal(r.backoff(1), 500*time.Millisecond)
 	is.Equal(r.backoff(3), 2*time.Second)
+	is.Equal(r.backoff(7), 30*time.Second) // and not 32
 	is.Equal(r.backoff(1000), 30*time.Second)
+	is.Equal(Rules{Times: Times{Backoff: time.Hour, BackoffMax: 3 * time.Hour}}.backoff(1000), 3*time.Hour)
+	is.Equal(Rules{Times: Times{Backoff: time.Hour, BackoffMax: time.Second}}.backoff(1), time.Second)
 	is.Equal(r.Window(), 41500*time.Millisecond)
 }
 
@@ -365,4 +400,10 @@ func TestSpecDecides(t *testing.T) {
 	is.Equal(r.MaxAttempts, api.MaxStarts)
 	is.Equal(r.Grace, 500*time.Millisecond)
 	is.Equal(r.Run, time.Duration(0)) // nonsense is no bound
+
+	s := func(n float64) *float64 { return &n }
+	r = RulesOf(api.JobSpec{Deadlines: api.Deadlines{PlacingS: s(1), PreparingS: s(2), StartingS: s(3), HandshakeS: s(4), RunS: s(5), SilenceS: s(6), GraceS: s(0)}}, DefaultTimes())
+	is.Equal([]time.Duration{r.Placing, r.Preparing, r.Starting, r.Handshake, r.Run, r.Silence, r.Grace},
+		[]time.Duration{1e9, 2e9, 3e9, 4e9, 5e9, 6e9, 0})
+	is.Equal(RulesOf(api.JobSpec{Deadlines: api.Deadlines{RunS: s(1e300)}}, DefaultTimes()).Run, time.Duration(1e18))
 }

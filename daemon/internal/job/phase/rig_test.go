@@ -62,9 +62,9 @@ func (g *rig) next(events ...Event) *rig {
 	g.t.Helper()
 	for _, e := range events {
 		g.clock++
-		before, was := g.s, fmt.Sprint(g.s)
+		before, was := g.s, lists(g.s)
 		g.s, g.last = Next(g.s, at(g.clock), e)
-		if fmt.Sprint(before) != was {
+		if !reflect.DeepEqual(lists(before), was) {
 			g.t.Fatal("Next changed the state it was given")
 		}
 		run := slices.Clone(before.Timers)
@@ -76,13 +76,19 @@ func (g *rig) next(events ...Event) *rig {
 				run = slices.DeleteFunc(run, func(id TimerID) bool { return id == o.Timer })
 			}
 		}
-		if fmt.Sprint(run) != fmt.Sprint(g.s.Timers) {
+		if !slices.Equal(run, g.s.Timers) {
 			g.t.Fatalf("%v run, and the state has %v", run, g.s.Timers)
 		}
 		g.all = append(g.all, g.last...)
 		checkStep(g.t, before, g.s, g.last)
 	}
 	return g
+}
+
+// lists are those of a state, as they are now.
+func lists(s State) []any {
+	return []any{slices.Clone(s.Ranks), slices.Clone(s.Nodes), slices.Clone(s.Timers), slices.Clone(s.holders), slices.Clone(s.told),
+		slices.Clone(s.Job.Attempts), slices.Clone(s.Job.Phases), slices.Clone(s.Job.Homes)}
 }
 
 func firedBy(e Event) TimerID {
