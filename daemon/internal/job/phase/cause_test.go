@@ -238,6 +238,8 @@ func TestADeadlineNamesWhoIsMissing(t *testing.T) {
 	g.next(RankAt{Attempt: 1, Rank: 1, Phase: api.RankHandshake, Handshake: api.HandshakeJoined}).fire(TimerHandshake)
 	is.Equal(g.s.Job.WaitingFor, "rank 0 on mac-node0") // the other has joined, and has not said that it runs
 
+	is.Equal((&step{}).missing(), nil) // of no ranks, as a document may have it
+
 	g = newRig(t, r).started(api.BackendJACCL, nodeIDs(0, 1)...).next(RankAt{Attempt: 1, Rank: 0, Phase: api.RankHandshake})
 	g.fire(TimerStarting)
 	is.Equal(g.s.Job.Message, "Not every rank was started within 60 s: it waited for rank 1 on mac-node1.")

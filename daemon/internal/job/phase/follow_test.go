@@ -215,6 +215,7 @@ func TestATakeOverOfAJobThatIsToEnd(t *testing.T) {
 	s.Job.Attempts[0].EndedAt, s.Job.StopRequested = at(2), &api.StopRequest{}
 	g := (&rig{t: t, s: s}).next(all("node0", "node1", "node8")).fire(TimerHomeLost).elected()
 	is.Equal(g.did(), "tell stopped 125")
+	is.Equal(g.path(), "backoff home_lost placing stopped")
 }
 
 // Only what holds the home's own document of the attempt that is to start counts.

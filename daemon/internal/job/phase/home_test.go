@@ -129,7 +129,9 @@ func TestAnAttemptTheSuccessorDidNotKnowIsEndedFirst(t *testing.T) {
 	g := &rig{t: t, s: follower(api.JobBackoff)}
 	g.s.Job.Attempts[0].EndedAt = at(2)
 	g.next(all("node0", "node1", "node8")).fire(TimerHomeLost).elected()
-	g.next(Planned{planOn(api.BackendRing, nodeIDs(0, 1)...)}, Granted{2, 0, nodeID(0)}, Granted{2, 1, nodeID(1)}, Preflighted{Attempt: 2})
+	g.next(Planned{planOn(api.BackendRing, nodeIDs(0, 1)...)}, Granted{2, 0, nodeID(0)}, Granted{2, 1, nodeID(1)}).fire(TimerRenew)
+	is.Equal(g.s.Job.Reason, api.Reason("")) // it waits for the nodes' checks as well
+	g.next(Renewed{2, nodeID(0)}, Renewed{2, nodeID(1)}, Preflighted{Attempt: 2})
 	is.Equal(g.did(), "") // too few know of it
 	g.fire(TimerRenew)
 	is.Equal(g.s.Job.Reason, api.ReasonNoMajority)
