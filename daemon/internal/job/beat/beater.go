@@ -96,7 +96,6 @@ func (b *Beater) Watch(nodes []api.NodeID) {
 	case len(b.peers) == 0:
 		b.stop()
 	case b.timer == nil:
-		b.pulse = Pulse{}
 		b.pulse.Tick(now, 0)
 		b.arm()
 	}

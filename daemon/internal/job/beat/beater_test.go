@@ -69,10 +69,15 @@ type heard struct {
 }
 
 func (a *air) add(id api.NodeID, began time.Time) *heard {
+	return a.addOn(id, func() time.Duration { return time.Since(began) })
+}
+
+// addOn adds a node whose clock is a function.
+func (a *air) addOn(id api.NodeID, passed func() time.Duration) *heard {
 	h := &heard{}
 	h.Beater = New(Config{
 		Self: id, Link: end{a, id}, Times: DefaultTimes,
-		Clock: native.ClockFrom(time.Now, func() time.Duration { return time.Since(began) + time.Hour }),
+		Clock: native.ClockFrom(time.Now, func() time.Duration { return passed() + time.Hour }),
 		Lost: func(_ api.NodeID, silent time.Duration) {
 			h.mu.Lock()
 			defer h.mu.Unlock()
@@ -81,7 +86,7 @@ func (a *air) add(id api.NodeID, began time.Time) *heard {
 		Back: func(api.NodeID) {
 			h.mu.Lock()
 			defer h.mu.Unlock()
-			h.back = append(h.back, time.Since(began))
+			h.back = append(h.back, passed())
 		},
 	})
 	return h
@@ -180,10 +185,12 @@ func TestNothingIsSentForNobody(t *testing.T) {
 		lost, _ := one.told()
 		is.Equal(lost, 1) // of the first watch only
 		is.True(!slices.Contains(one.Lost(), "two"))
+		time.Sleep(150 * time.Millisecond)
+		is.Equal(one.Lost(), []api.NodeID{"two"}) // and no more than that
 		one.Close()
 		one.Watch([]api.NodeID{"two"})
 		time.Sleep(time.Hour)
-		is.Equal(a.count(), 15)
+		is.Equal(a.count(), 16)
 	})
 }
 
@@ -208,7 +215,7 @@ func TestAnExcusedNodeIsWaitedFor(t *testing.T) {
 		}
 		one.Excuse("nobody", time.Minute)
 		pass(10250 * time.Millisecond)
-		one.Excuse("two", 15*time.Second)
+		one.Excuse("two", time.Minute)
 		pass(time.Second) // beats that are under way end nothing
 		a.set("two", true)
 		pass(12 * time.Second)
@@ -223,13 +230,63 @@ func TestAnExcusedNodeIsWaitedFor(t *testing.T) {
 		a.set("two", false)
 		pass(time.Second)
 
-		one.Excuse("two", 15*time.Second)
+		one.Excuse("two", 15250*time.Millisecond) // until somebody beats
 		a.set("two", true)
 		pass(14900 * time.Millisecond)
 		is.Equal(lost(), 1)
-		pass(time.Second)
+		pass(500 * time.Millisecond)
 		is.Equal(lost(), 2) // it has not come back
+		a.set("two", false)
+		pass(time.Second)
+
+		one.Excuse("two", time.Minute)
+		a.set("two", true)
+		pass(500 * time.Millisecond)
+		a.set("two", false) // a beat was lost, which is no silence
+		pass(time.Second)
+		a.set("two", true)
+		pass(10 * time.Second)
+		is.Equal(lost(), 2)
 		one.Close()
 		two.Close()
 	})
+}
+
+// A node that slept has heard nobody meanwhile: whoever beats when it is awake is not lost,
+// and whoever does not has its whole time again.
+func TestNobodyIsLostInSleep(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		a := &air{nodes: map[api.NodeID]func(api.NodeID){}, cut: map[api.NodeID]bool{}}
+		began, slept := time.Now(), time.Duration(0)
+		var mu sync.Mutex
+		one := a.addOn("one", func() time.Duration {
+			mu.Lock()
+			defer mu.Unlock()
+			return time.Since(began) + slept
+		})
+		one.Watch([]api.NodeID{"nine", "four", "two", "seven", "five", "one"})
+		time.Sleep(750 * time.Millisecond)
+		mu.Lock()
+		slept = 3 * time.Second
+		mu.Unlock()
+		time.Sleep(2150 * time.Millisecond) // the first beat after it was 1.9 s ago
+		synctest.Wait()
+		is.Equal(len(one.Lost()), 0)
+		time.Sleep(200 * time.Millisecond)
+		synctest.Wait()
+		is.Equal(one.Lost(), []api.NodeID{"five", "four", "nine", "seven", "two"})
+		one.Close()
+	})
+}
+
+// A pulse tells for how long nothing ran, once, and nothing at its first tick.
+func TestPulse(t *testing.T) {
+	is := is.New(t)
+	var p Pulse
+	for _, c := range []struct{ now, away time.Duration }{
+		{time.Hour, 0}, {time.Hour + time.Second, 0}, {time.Hour + 3*time.Second, 0}, {2 * time.Hour, time.Hour - 3*time.Second}, {2*time.Hour + 1, 0},
+	} {
+		is.Equal(p.Tick(c.now, 2*time.Second), c.away)
+	}
 }

@@ -189,3 +189,110 @@ func TestResumeLearns(t *testing.T) {
 	d.cables = []api.Cable{half} // now it was known better
 	is.Equal(before.Broken(plan, d.facts()).Reason, api.ReasonLinkGone)
 }
+
+// A cable is noted anew where more is known of it, and never where less is.
+func TestWhatTellsMore(t *testing.T) {
+	full := api.Cable{RDMA: api.RDMAReady, ForwardBitsPerS: bits(80), BackwardBitsPerS: bits(80)}
+	for name, less := range map[string]func(*api.Cable){
+		"nothing less":       func(*api.Cable) {},
+		"one end":            func(c *api.Cable) { c.OneSided = true },
+		"RDMA is not ready":  func(c *api.Cable) { c.RDMA = api.RDMACanEnable },
+		"no speed there":     func(c *api.Cable) { c.ForwardBitsPerS = nil },
+		"no speed back":      func(c *api.Cable) { c.BackwardBitsPerS = nil },
+		"nothing but a link": func(c *api.Cable) { *c = api.Cable{OneSided: true} },
+	} {
+		was := full
+		less(&was)
+		if tellsMore(full, was) != (name != "nothing less") || tellsMore(was, full) || tellsMore(was, was) {
+			t.Error(name)
+		}
+	}
+}
+
+// What was noted of addresses stays, whatever becomes of them before the attempt is over.
+func TestLearningForgetsNothing(t *testing.T) {
+	is := is.New(t)
+	d := newDesk()
+	plan := d.plan(api.BackendJACCL)
+	s := Begin(plan, d.facts())
+	d.network[mbp].Interfaces[0].Addresses = []api.InterfaceAddress{{Address: netip.MustParsePrefix("169.254.9.9/16")}}
+	s.Learn(plan, d.facts())
+	is.Equal(s.Broken(plan, d.facts()).Reason, api.ReasonAddressLost)
+}
+
+// A port whose addresses nobody knew has lost none.
+func TestRDMAWithoutKnownAddresses(t *testing.T) {
+	is := is.New(t)
+	d := newDesk()
+	d.network = nil
+	plan := d.plan(api.BackendJACCL)
+	s := Begin(plan, d.facts())
+	d.cables = append([]api.Cable(nil), d.cables...)
+	d.loses(mbp, nil)
+	is.Equal(s.Broken(plan, d.facts()).Reason, api.ReasonRDMANotReady)
+
+	plan.Links = []api.PlanLink{{To: 1}} // a way that is no cable's
+	is.Equal(s.Broken(plan, d.facts()), nil)
+}
+
+// A cable is found by the interface at the node's own end; those of other nodes, and ways
+// that are no cables, are not looked at.
+func TestCableAt(t *testing.T) {
+	other := link(api.LinkEnd{Node: studio, Receptacle: 4}, api.LinkEnd{Node: api.NodeIDFromKey(append(make([]byte, 31), 2)), Receptacle: 2})
+	second := link(api.LinkEnd{Node: studio, Receptacle: 5}, api.LinkEnd{Node: mbp, Receptacle: 2})
+	known := api.Cable{Link: cableID}
+	for _, e := range []api.LinkEnd{cableID.Low, cableID.High} {
+		known.Ends = append(known.Ends, api.CableEnd{End: e, Interface: map[api.NodeID]string{studio: "en3", mbp: "en5"}[e.Node]})
+	}
+	for name, c := range map[string]struct {
+		links []api.LinkID
+		known bool
+		node  api.NodeID
+		at    string
+		want  api.LinkID
+	}{
+		"none":                                {nil, false, mbp, "en5", api.LinkID{}},
+		"known":                               {[]api.LinkID{second, cableID}, true, mbp, "en5", cableID},
+		"known at the other end":              {[]api.LinkID{cableID}, true, mbp, "en3", api.LinkID{}},
+		"known by the other end":              {[]api.LinkID{cableID}, true, studio, "en3", cableID},
+		"the only one that is unknown":        {[]api.LinkID{cableID, second}, true, mbp, "en9", second},
+		"either":                              {[]api.LinkID{cableID, second}, false, mbp, "en5", api.LinkID{}},
+		"beside another node's and a network": {[]api.LinkID{other, {}, second}, false, mbp, "en5", second},
+		"of the lower and of the higher end":  {[]api.LinkID{other}, false, studio, "en5", other},
+	} {
+		s := State{cables: map[api.LinkID]api.Cable{}}
+		if c.known {
+			s.cables[cableID] = known
+		}
+		var plan api.Plan
+		for _, l := range c.links {
+			plan.Links = append(plan.Links, api.PlanLink{Link: l})
+		}
+		if got := s.cableAt(plan, c.node, c.at); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// An interface is found by its name and by its addresses.
+func TestWhichInterface(t *testing.T) {
+	is := is.New(t)
+	network := newDesk().network[mbp]
+	network.Interfaces = append(network.Interfaces, api.Interface{})
+	i, has := interfaceCalled(network, "en3")
+	is.True(has)
+	is.Equal(i.Name, "en3")
+	i, has = interfaceOf(network, address)
+	is.True(has)
+	is.Equal(i.Name, "en3")
+	for _, name := range []string{"", "en9"} {
+		_, has = interfaceCalled(network, name)
+		is.True(!has)
+	}
+	_, has = interfaceCalled(nil, "en3")
+	is.True(!has)
+	for _, n := range []*api.Network{nil, network} {
+		_, has = interfaceOf(n, netip.MustParseAddr("10.0.0.1"))
+		is.True(!has)
+	}
+}
