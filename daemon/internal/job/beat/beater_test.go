@@ -3,6 +3,7 @@ package beat
 import (
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -289,4 +290,26 @@ func TestPulse(t *testing.T) {
 	} {
 		is.Equal(p.Tick(c.now, 2*time.Second), c.away)
 	}
+}
+
+// A timer that passes while it is stopped does nothing, and after the end none runs.
+func TestNothingRunsThatWasStopped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		a := &air{nodes: map[api.NodeID]func(api.NodeID){}, cut: map[api.NodeID]bool{}}
+		began := time.Now()
+		var reads atomic.Int64
+		one := a.addOn("one", func() time.Duration { reads.Add(1); return time.Since(began) })
+		one.Watch([]api.NodeID{"two"})
+		former := one.round
+		one.Watch(nil)
+		one.Watch([]api.NodeID{"two"})
+		sent := a.count()
+		one.beat(former)
+		is.Equal(a.count(), sent)
+		one.Close()
+		before := reads.Load()
+		time.Sleep(time.Hour)
+		is.Equal(reads.Load(), before)
+	})
 }
