@@ -32,6 +32,7 @@ type program struct {
 	displaced bool
 	rows      int
 	by        api.Principal
+	refuses   *api.Error // whoever asks for it
 }
 
 func newMachine(peers *peer.Peers) *machine {
@@ -95,6 +96,10 @@ func (m *machine) output(ctx context.Context, _ gate.Acting, _ error, first api.
 			_ = to.Send(rankio.Refused{Error: api.NewError(api.ReasonNoSuchRank, first.Rank.String())})
 			return
 		}
+		if r.refuses != nil {
+			_ = to.Send(rankio.Refused{Error: r.refuses})
+			return
+		}
 		for stream, text := range r.text {
 			if at[stream] < 0 {
 				at[stream] = max(0, int64(len(text))+at[stream])
@@ -143,6 +148,10 @@ func (m *machine) input(ctx context.Context, _ gate.Acting, _ error, first api.P
 	defer context.AfterFunc(m.ctx, func() { conn.Close() })()
 	to, from := rankio.NewWriter(conn), rankio.NewReader(conn)
 	r, _, _ := m.see(first.Rank)
+	if r.refuses != nil {
+		_ = to.Send(rankio.Refused{Error: r.refuses})
+		return
+	}
 	m.do(first.Rank, func(r *program) { r.by = first.Input.By })
 	if to.Send(rankio.Taken{Bytes: int64(len(r.input))}) != nil {
 		return

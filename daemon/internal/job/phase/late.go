@@ -40,10 +40,8 @@ func (m *step) unstarted() []int {
 // missing are the ranks that keep the others from joining: those that rank 0's node
 // waits for, else those that have not dialled, or, where all have, that have not joined.
 func (m *step) missing() []int {
-	if len(m.Ranks) > 0 {
-		if awaited := m.ranksThat(func(i int, _ Rank) bool { return slices.Contains(m.Ranks[0].Missing, i) }); len(awaited) > 0 {
-			return awaited
-		}
+	if awaited := m.ranksThat(func(i int, _ Rank) bool { return slices.Contains(m.Ranks[0].Missing, i) }); len(awaited) > 0 {
+		return awaited
 	}
 	waiting := func(i int, r Rank) bool { return r.Phase != api.RankRunning && !m.hasJoined(i) }
 	silent := m.ranksThat(func(i int, r Rank) bool { return waiting(i, r) && r.Handshake == api.HandshakeNone })
