@@ -63,6 +63,12 @@ func (m *machine) serve(p *peer.Peers) {
 		if err := m.fenced(ref.Job, in.Epoch); err != nil {
 			return nil, err
 		}
+		m.mu.Lock()
+		denies := m.denies
+		m.mu.Unlock()
+		if denies != nil {
+			return denies()
+		}
 		for deadline := time.Now().Add(time.Duration(in.WaitS * float64(time.Second))); ; <-time.After(100 * time.Millisecond) {
 			m.mu.Lock()
 			holder := ""

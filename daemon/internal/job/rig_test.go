@@ -76,9 +76,10 @@ type machine struct {
 	deaf       bool          // sends and hears no beats
 	frozen     chan struct{} // closed when it goes on; nil while it does
 	forgot     []string
-	removed    atomic.Bool  // from the cluster
-	wrote      []api.Job    // its last documents of jobs, in order
-	full       bool         // the disk
+	removed    atomic.Bool // from the cluster
+	wrote      []api.Job   // its last documents of jobs, in order
+	full       bool        // the disk
+	denies     func() (api.Grant, error)
 	nameless   time.Time    // until when it knows no names of others, since its database is lost
 	takesBack  bool         // its own documents of jobs that others kept, since its database is lost
 	beside     api.Reason   // what else uses the GPU that it lends
