@@ -77,6 +77,7 @@ func TestANodeThatComesBackIsGivenAll(t *testing.T) {
 		r.begin(api.RankRunning)
 		is.Equal(r.give(0, "typed", true), api.Reason(""))
 		time.Sleep(time.Hour)
+		synctest.Wait()
 		is.Equal(r.program(1, 0).input, "")
 		r.desk.Join(r.nodes[0], r.nodes[1])
 		time.Sleep(time.Minute)
