@@ -185,7 +185,7 @@ func TestAThousandJobs(t *testing.T) {
 		before := count()
 		all := 1000
 		if testing.Short() {
-			all = 100
+			all = 60
 		}
 		for i := range all {
 			r := program(words("sleep", "10ms"), a, b)

@@ -24,7 +24,7 @@ func heard(macs []*mac, of *mac, n int) func() string {
 func TestClusterOfEverySize(t *testing.T) {
 	for _, n := range []int{3, 8, 16} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			if n > 8 && testing.Short() {
+			if n > 3 && testing.Short() {
 				t.Skip("seconds of handshakes")
 			}
 			bubble(t, func(d *desk) {

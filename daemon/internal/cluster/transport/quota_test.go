@@ -86,6 +86,9 @@ func doorOf(k api.PeerConnKind) (gate.StreamHandler, bool) {
 // One member has so many connections of each kind and in all; those of others, and of
 // other kinds, are taken.
 func TestConnectionsOfOneMemberAreBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("hundreds of handshakes")
+	}
 	within(t, 3, func(d *desk) {
 		is := is.New(d.t)
 		hostile, victim, other := d.nodes[0], d.nodes[1], d.nodes[2]
@@ -260,6 +263,9 @@ func TestCallsOfOneMemberAreBounded(t *testing.T) {
 		{"dear ones", "peer.digest", `{"text":""}`, api.MemberCallBurst / 20},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			if testing.Short() && len(tt.params) > 1<<10 {
+				t.Skip("a hundred megabytes are ciphered")
+			}
 			within(t, 3, func(d *desk) {
 				is := is.New(d.t)
 				hostile, victim, other := d.nodes[0], d.nodes[1], d.nodes[2]
@@ -308,6 +314,9 @@ func TestCallsAtOnceOfOneMemberAreBounded(t *testing.T) {
 		size   int
 	}{"by number": {"peer.measure", 10}, "by bytes": {"peer.put", 900 << 10}} {
 		t.Run(name, func(t *testing.T) {
+			if testing.Short() && test.size > 1<<10 {
+				t.Skip("a hundred megabytes are ciphered")
+			}
 			within(t, 3, func(d *desk) {
 				is := is.New(d.t)
 				hostile, victim, other := d.nodes[0], d.nodes[1], d.nodes[2]
