@@ -1,6 +1,9 @@
 package api
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"slices"
+)
 
 // Job is the value of a job document, written by the job's home. A new home
 // writes a document of its own with Epoch one higher; the highest epoch counts.
@@ -99,3 +102,418 @@ type Attempt struct {
 	// Replanned says that nothing of it was started: what its nodes have does not fit its plan, and another was made at once.
 	Replanned bool `json:"replanned,omitempty"`
 }
+
+// JobPhase is where a job is.
+type JobPhase string
+
+const (
+	// JobQueued is accepted and not looked at yet.
+	JobQueued JobPhase = "queued"
+	// JobPlacing looks for nodes, checks them and gets their grants, or waits for them.
+	JobPlacing JobPhase = "placing"
+	// JobStarting starts the ranks.
+	JobStarting JobPhase = "starting"
+	// JobHandshake waits until every rank has joined. A ring has none to watch.
+	JobHandshake JobPhase = "handshake"
+	// JobRunning has all ranks at work.
+	JobRunning JobPhase = "running"
+	// JobEnding ends its ranks and waits until all are known to have ended.
+	JobEnding JobPhase = "ending"
+	// JobBackoff waits before the next attempt.
+	JobBackoff JobPhase = "backoff"
+	// JobHomeLost has lost the node that drives it.
+	JobHomeLost JobPhase = "home_lost"
+	// JobSucceeded has ended with every rank's exit code 0.
+	JobSucceeded JobPhase = "succeeded"
+	// JobFailed has ended otherwise.
+	JobFailed JobPhase = "failed"
+	// JobStopped was ended by a person.
+	JobStopped JobPhase = "stopped"
+)
+
+// JobPhaseInfo is a row of the table of phases.
+type JobPhaseInfo struct {
+	// Phase is the phase.
+	Phase JobPhase
+	// Next are the phases that may follow it; none for an end.
+	Next []JobPhase
+}
+
+// JobPhases lists the phases and what may follow each. The way out of a phase
+// with live ranks leads through ending, so that no attempt begins before the
+// ranks of the last one have ended. From home_lost a job goes on where it was
+// if its home comes back in time, or ends and starts anew under another.
+func JobPhases() []JobPhaseInfo {
+	return []JobPhaseInfo{
+		{JobQueued, []JobPhase{JobPlacing, JobHomeLost, JobFailed, JobStopped}},
+		{JobPlacing, []JobPhase{JobStarting, JobBackoff, JobHomeLost, JobFailed, JobStopped}},
+		{JobStarting, []JobPhase{JobHandshake, JobRunning, JobEnding, JobHomeLost}},
+		{JobHandshake, []JobPhase{JobRunning, JobEnding, JobHomeLost}},
+		{JobRunning, []JobPhase{JobEnding, JobHomeLost}},
+		{JobEnding, []JobPhase{JobBackoff, JobHomeLost, JobSucceeded, JobFailed, JobStopped}},
+		{JobBackoff, []JobPhase{JobPlacing, JobHomeLost, JobFailed, JobStopped}},
+		{JobHomeLost, []JobPhase{JobQueued, JobPlacing, JobStarting, JobHandshake, JobRunning, JobEnding, JobBackoff}},
+		{JobSucceeded, nil},
+		{JobFailed, nil},
+		{JobStopped, nil},
+	}
+}
+
+// Values lists the phases.
+func (JobPhase) Values() []string {
+	all := JobPhases()
+	out := make([]string, len(all))
+	for i, info := range all {
+		out[i] = string(info.Phase)
+	}
+	return out
+}
+
+// Valid reports whether the phase belongs to this version.
+func (p JobPhase) Valid() bool { return known(p) }
+
+// Next lists the phases that may follow.
+func (p JobPhase) Next() []JobPhase {
+	for _, info := range JobPhases() {
+		if info.Phase == p {
+			return info.Next
+		}
+	}
+	return nil
+}
+
+// May reports whether next may follow.
+func (p JobPhase) May(next JobPhase) bool { return slices.Contains(p.Next(), next) }
+
+// Ended reports whether the phase is an end.
+func (p JobPhase) Ended() bool { return p == JobSucceeded || p == JobFailed || p == JobStopped }
+
+// JobRequest is what a client says of a JobSpec; the daemon adds job, principal
+// and time, fills in defaults, and signs.
+type JobRequest struct {
+	// RequestID makes submitting twice the same as once.
+	RequestID string `json:"request_id,omitempty"`
+	// Name is what screens show; by default that of its script or module, else of its program.
+	Name string `json:"name,omitempty"`
+	// Labels are free pairs for clients.
+	Labels map[string]string `json:"labels,omitempty"`
+	// Program is what every rank executes.
+	Program Program `json:"program"`
+	// Placement is where it may run.
+	Placement Placement `json:"placement"`
+	// Deadlines are how long its phases may take.
+	Deadlines Deadlines `json:"deadlines,omitzero"`
+	// Retries is how many attempts may follow a failure after the handshake.
+	Retries int `json:"retries,omitempty"`
+	// MaxAttempts bounds the starts before all ranks have joined, whatever fails; 0 = DefaultStarts, of which DefaultCountedAttempts may fail for what the program did.
+	MaxAttempts int `json:"max_attempts,omitempty"`
+	// AllowMixed permits different versions of Python, MLX and packages.
+	AllowMixed bool `json:"allow_mixed,omitempty"`
+	// AllowSolo says that no rank has to join the group by JACCL's side channel: the job
+	// runs as soon as its programs do.
+	AllowSolo bool `json:"allow_solo,omitempty"`
+	// Publish are ports of rank 0 made reachable elsewhere.
+	Publish []Publish `json:"publish,omitempty"`
+	// Kept says that nothing expires: the job may be started, and started again, until it ends or is deleted.
+	Kept bool `json:"kept,omitempty"`
+	// Detached says that the job goes on without its client.
+	Detached bool `json:"detached,omitempty"`
+	// Output is what becomes of the job's output when it is deleted; empty = delete.
+	Output OutputPolicy `json:"output,omitempty"`
+}
+
+// Spec makes the spec that is signed: the request with who asks, and with
+// defaults filled in.
+func (r JobRequest) Spec(job JobID, by Principal, at Time) JobSpec {
+	s := JobSpec{
+		Job: job, RequestID: r.RequestID, Principal: by, SubmittedAt: at, Name: r.Name, Labels: r.Labels,
+		Program: r.Program, Placement: r.Placement, Deadlines: r.Deadlines, Retries: r.Retries,
+		MaxAttempts: r.MaxAttempts, AllowMixed: r.AllowMixed, AllowSolo: r.AllowSolo, Publish: r.Publish,
+		Kept: r.Kept, Detached: r.Detached, Output: r.Output,
+	}
+	if s.Output == "" {
+		s.Output = OutputDelete
+	}
+	if s.Program.Stdin == "" {
+		s.Program.Stdin = StdinNone
+	}
+	if s.Placement.Backend == "" {
+		s.Placement.Backend = BackendAuto
+	}
+	if s.Placement.GPU == "" {
+		s.Placement.GPU = GPUExclusive
+	}
+	return s
+}
+
+// JobSummary is what everybody may know of a job.
+type JobSummary struct {
+	// Job is the id.
+	Job JobID `json:"job"`
+	// Name is what screens show.
+	Name string `json:"name"`
+	// Declared says that it was declared under its name, with job.apply; own jobs only.
+	Declared bool `json:"declared,omitempty"`
+	// Principal is whose it is.
+	Principal Principal `json:"principal"`
+	// Mine says that it is the caller's.
+	Mine bool `json:"mine,omitempty"`
+	// Phase is where it is.
+	Phase JobPhase `json:"phase"`
+	// Reason is why it is there.
+	Reason Reason `json:"reason,omitempty"`
+	// Message is the reason as one sentence for a person; own jobs only.
+	Message string `json:"message,omitempty"`
+	// Nodes are where it runs, ordered by rank.
+	Nodes []NodeID `json:"nodes,omitempty"`
+	// Backend is how the ranks talk.
+	Backend Backend `json:"backend,omitempty"`
+	// MemoryBytes is what all ranks together are granted.
+	MemoryBytes int64 `json:"memory_bytes,omitempty"`
+	// Attempt is the number of the current attempt.
+	Attempt int `json:"attempt"`
+	// CountedAttempts are those that failed before every rank had joined and count.
+	CountedAttempts int `json:"counted_attempts,omitempty"`
+	// MaxAttempts is how many of these there may be.
+	MaxAttempts int `json:"max_attempts,omitempty"`
+	// Joined counts the ranks that have joined; in handshake.
+	Joined int `json:"joined,omitempty"`
+	// Ranks counts the ranks.
+	Ranks int `json:"ranks,omitempty"`
+	// SubmittedAt is when it was submitted.
+	SubmittedAt Time `json:"submitted_at"`
+	// EndedAt is when it ended.
+	EndedAt Time `json:"ended_at,omitzero"`
+	// ExitCode is its own, once it has ended.
+	ExitCode *int `json:"exit_code,omitempty"`
+}
+
+// JobSpec is what a person asked for. It never changes after it was signed, except that a
+// node that joins another cluster signs its people's again, with Home and Roster of now.
+// Nodes check the exact bytes before they start anything. Values of environment variables
+// are not in it: they go to the nodes that run ranks and are never stored.
+type JobSpec struct {
+	// Job is the id that the submitter's node drew.
+	Job JobID `json:"job"`
+	// RequestID makes submitting twice the same as once; free text of the client.
+	RequestID string `json:"request_id,omitempty"`
+	// Principal is who asks, vouched for by the node that signs.
+	Principal Principal `json:"principal"`
+	// SubmittedAt is when.
+	SubmittedAt Time `json:"submitted_at"`
+	// Home is the job's first home.
+	Home NodeID `json:"home,omitempty"`
+	// Roster are the heads of the roster as the submitter's node knew them, in ascending order: who was a member by them
+	// votes for another home.
+	Roster []string `json:"roster,omitempty"`
+	// ExpiresAt is until when something may be started by it, SpecLifetime after SubmittedAt at most; absent where Kept. What
+	// runs then runs on.
+	ExpiresAt Time `json:"expires_at,omitzero"`
+	// Kept says that it may be started for as long as the submitter's node is a member.
+	Kept bool `json:"kept,omitempty"`
+	// Look says that nodes are only asked what they have: nothing is started by it.
+	Look bool `json:"look,omitempty"`
+	// Name is what screens show; by default that of its script or module, else of its program.
+	Name string `json:"name,omitempty"`
+	// Declared says that Name names what the principal declared with job.apply: the newest job that has both counts.
+	Declared bool `json:"declared,omitempty"`
+	// Labels are free pairs for clients.
+	Labels map[string]string `json:"labels,omitempty"`
+	// Program is what every rank executes.
+	Program Program `json:"program"`
+	// Placement is where it may run.
+	Placement Placement `json:"placement"`
+	// Deadlines are how long its phases may take.
+	Deadlines Deadlines `json:"deadlines"`
+	// Retries is how many attempts may follow a failure after the handshake.
+	Retries int `json:"retries"`
+	// MaxAttempts bounds the starts before all ranks have joined; 0 = DefaultStarts.
+	MaxAttempts int `json:"max_attempts"`
+	// AllowMixed permits different versions of Python, MLX and packages.
+	AllowMixed bool `json:"allow_mixed,omitempty"`
+	// AllowSolo says that no rank has to join the group by JACCL's side channel: the job
+	// runs as soon as its programs do.
+	AllowSolo bool `json:"allow_solo,omitempty"`
+	// Publish are ports of rank 0 made reachable elsewhere.
+	Publish []Publish `json:"publish,omitempty"`
+	// Detached says that the job goes on without its client.
+	Detached bool `json:"detached,omitempty"`
+	// Output is what becomes of the job's files when it is deleted.
+	Output OutputPolicy `json:"output"`
+}
+
+// Program is what a job's ranks execute and in what surroundings.
+type Program struct {
+	// Command is the program and its arguments; of a built-in one the arguments alone.
+	Command []string `json:"command,omitempty"`
+	// Builtin names a program of Fulmen's own.
+	Builtin Builtin `json:"builtin,omitempty"`
+	// Directory is where it starts; a path under the submitter's home means the same path under the mapped account's.
+	Directory string `json:"directory,omitempty"`
+	// Home is the submitter's home directory, by which such paths are recognised.
+	Home string `json:"home,omitempty"`
+	// Interpreter is what runs the program, instead of the one that the account's login shell would find.
+	Interpreter string `json:"interpreter,omitempty"`
+	// Environment is the Python environment to use (venv or conda), as a path.
+	Environment string `json:"environment,omitempty"`
+	// Variables are the names of the environment variables that are passed.
+	Variables []string `json:"variables,omitempty"`
+	// Sync copies the directory to every node first.
+	Sync bool `json:"sync,omitempty"`
+	// Prepare is run once on each node before the first rank, again when its inputs change.
+	Prepare []string `json:"prepare,omitempty"`
+	// PrepareInputs are the files whose contents decide whether Prepare is run again.
+	PrepareInputs []string `json:"prepare_inputs,omitempty"`
+	// Stdin says which ranks read the client's input.
+	Stdin StdinTarget `json:"stdin"`
+	// Terminal gives rank 0 a pseudo-terminal.
+	Terminal bool `json:"terminal,omitempty"`
+}
+
+// Prepares reports whether something is to be done on each node before the program
+// can start that takes one longer than another: a copy of the folder, or Prepare.
+func (p Program) Prepares() bool { return p.Sync || len(p.Prepare) > 0 }
+
+// Placement is what a job needs of nodes and cables.
+type Placement struct {
+	// Ranks is the number of processes, one a node; 0 where MinNodes and MaxNodes say it.
+	Ranks int `json:"ranks,omitempty"`
+	// MinNodes is the fewest that will do.
+	MinNodes int `json:"min_nodes,omitempty"`
+	// MaxNodes is the most that are wanted.
+	MaxNodes int `json:"max_nodes,omitempty"`
+	// Nodes must all be used.
+	Nodes []NodeID `json:"nodes,omitempty"`
+	// ExcludedNodes must not be used.
+	ExcludedNodes []NodeID `json:"excluded_nodes,omitempty"`
+	// Rank0 is the node of rank 0; empty = the one that most others can dial, of equals the submitter's.
+	Rank0 NodeID `json:"rank0,omitempty"`
+	// Backend is how the ranks talk.
+	Backend Backend `json:"backend"`
+	// MemoryBytes is what each rank needs of the GPU's working set.
+	MemoryBytes int64 `json:"memory_bytes,omitempty"`
+	// GPU is how each rank gets the GPU.
+	GPU GPUShare `json:"gpu"`
+	// Networks are interfaces or networks, beside Thunderbolt, that unencrypted traffic may use.
+	Networks []string `json:"networks,omitempty"`
+}
+
+// Deadlines are how long the phases of a job may take; absent = the configured default.
+type Deadlines struct {
+	// PlacingS ends a job that finds no place; absent = waits for ever.
+	PlacingS *float64 `json:"placing_s,omitempty"`
+	// PreparingS bounds copying the folder and preparing the nodes, all of them; it counts only for a program that has
+	// Sync or Prepare.
+	PreparingS *float64 `json:"preparing_s,omitempty"`
+	// StartingS bounds spawning, from when all nodes are prepared.
+	StartingS *float64 `json:"starting_s,omitempty"`
+	// HandshakeS bounds the time until all ranks have joined.
+	HandshakeS *float64 `json:"handshake_s,omitempty"`
+	// RunS bounds the time after that; absent = no bound.
+	RunS *float64 `json:"run_s,omitempty"`
+	// SilenceS ends a job of which no rank prints for so long; absent = off.
+	SilenceS *float64 `json:"silence_s,omitempty"`
+	// GraceS is how long ranks get between the polite signal and SIGKILL.
+	GraceS *float64 `json:"grace_s,omitempty"`
+}
+
+// Publish makes a port of rank 0 reachable elsewhere while it listens.
+type Publish struct {
+	// Port is the port number, at rank 0 and where it is published.
+	Port int `json:"port"`
+	// LAN publishes it on the network, behind a bearer key; otherwise on the submitter's loopback.
+	LAN bool `json:"lan,omitempty"`
+}
+
+// Backend is how the ranks of a job talk.
+type Backend string
+
+const (
+	// BackendAuto is jaccl where a mesh or ring is ready, else ring over Thunderbolt, else a refusal.
+	BackendAuto Backend = "auto"
+	// BackendJACCL is RDMA, every rank joined to every other.
+	BackendJACCL Backend = "jaccl"
+	// BackendJACCLRing is RDMA in a ring.
+	BackendJACCLRing Backend = "jaccl-ring"
+	// BackendRing is TCP in a ring.
+	BackendRing Backend = "ring"
+)
+
+// Values lists the backends.
+func (Backend) Values() []string {
+	return words(BackendAuto, BackendJACCL, BackendJACCLRing, BackendRing)
+}
+
+// Valid reports whether the backend belongs to this version.
+func (b Backend) Valid() bool { return known(b) }
+
+// RDMA reports whether the backend needs it.
+func (b Backend) RDMA() bool { return b == BackendJACCL || b == BackendJACCLRing }
+
+// GPUShare is how a rank gets a node's GPU.
+type GPUShare string
+
+const (
+	// GPUExclusive shares it with no other job.
+	GPUExclusive GPUShare = "exclusive"
+	// GPUShared shares it with other jobs that say so too.
+	GPUShared GPUShare = "shared"
+	// GPUNone does not use it.
+	GPUNone GPUShare = "none"
+)
+
+// Values lists the ways.
+func (GPUShare) Values() []string { return words(GPUExclusive, GPUShared, GPUNone) }
+
+// Valid reports whether the way belongs to this version.
+func (g GPUShare) Valid() bool { return known(g) }
+
+// StdinTarget is which ranks read the client's input.
+type StdinTarget string
+
+const (
+	// StdinAll gives every rank a copy.
+	StdinAll StdinTarget = "all"
+	// StdinRank0 gives it to rank 0 alone.
+	StdinRank0 StdinTarget = "0"
+	// StdinNone gives it to nobody; all read an empty input.
+	StdinNone StdinTarget = "none"
+)
+
+// Values lists the choices.
+func (StdinTarget) Values() []string { return words(StdinAll, StdinRank0, StdinNone) }
+
+// Valid reports whether the choice belongs to this version.
+func (s StdinTarget) Valid() bool { return known(s) }
+
+// OutputPolicy is what becomes of a job's output when the job is deleted.
+type OutputPolicy string
+
+const (
+	// OutputDelete removes it.
+	OutputDelete OutputPolicy = "delete"
+	// OutputKeep leaves it on the nodes until a person removes it.
+	OutputKeep OutputPolicy = "keep"
+)
+
+// Values lists the policies.
+func (OutputPolicy) Values() []string { return words(OutputDelete, OutputKeep) }
+
+// Valid reports whether the policy belongs to this version.
+func (o OutputPolicy) Valid() bool { return known(o) }
+
+// Builtin is a program that comes with Fulmen.
+type Builtin string
+
+const (
+	// BuiltinAllReduce measures all-reduce over a plan, by message size.
+	BuiltinAllReduce Builtin = "allreduce"
+	// BuiltinSendRecv measures sends between two ranks, by message size.
+	BuiltinSendRecv Builtin = "sendrecv"
+)
+
+// Values lists the programs.
+func (Builtin) Values() []string { return words(BuiltinAllReduce, BuiltinSendRecv) }
+
+// Valid reports whether the program belongs to this version.
+func (b Builtin) Valid() bool { return known(b) }

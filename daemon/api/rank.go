@@ -1,5 +1,12 @@
 package api
 
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
 // Rank is the value of a rank document, written by the node it runs on: one
 // process of a job's attempt.
 type Rank struct {
@@ -162,3 +169,141 @@ func (GrantState) Values() []string {
 
 // Valid reports whether the state belongs to this version.
 func (s GrantState) Valid() bool { return known(s) }
+
+const (
+	// MaxAttempt bounds the attempt number of a job.
+	MaxAttempt = 9999
+	// MaxRank bounds the rank number of a job.
+	MaxRank = 9999
+)
+
+// RankRef names one process of one attempt of a job, written
+// `j4k2m9xq7/2/0`: job, attempt from 1, rank from 0.
+type RankRef struct {
+	Job     JobID
+	Attempt int
+	Rank    int
+}
+
+// ParseRankRef reads a rank reference; the job part as people write it.
+func ParseRankRef(s string) (RankRef, error) {
+	const field = "rank"
+	parts := strings.Split(s, "/")
+	if len(parts) != 3 {
+		return RankRef{}, malformed(field, s, "is not job/attempt/rank", "write it as j4k2m9xq7/2/0")
+	}
+	job, err := ParseJobID(parts[0])
+	if err != nil {
+		return RankRef{}, err
+	}
+	attempt, err := parseCount("attempt", parts[1], 1, MaxAttempt)
+	if err != nil {
+		return RankRef{}, err
+	}
+	rank, err := parseCount(field, parts[2], 0, MaxRank)
+	if err != nil {
+		return RankRef{}, err
+	}
+	return RankRef{Job: job, Attempt: attempt, Rank: rank}, nil
+}
+
+// Valid reports whether all three parts are in range.
+func (r RankRef) Valid() bool {
+	return r.Job.Valid() && r.Attempt >= 1 && r.Attempt <= MaxAttempt && r.Rank >= 0 && r.Rank <= MaxRank
+}
+
+// Compare orders by job, attempt and rank.
+func (r RankRef) Compare(o RankRef) int {
+	return cmp.Or(cmp.Compare(r.Job, o.Job), cmp.Compare(r.Attempt, o.Attempt), cmp.Compare(r.Rank, o.Rank))
+}
+
+// String is the wire form.
+func (r RankRef) String() string {
+	return string(r.Job) + "/" + strconv.Itoa(r.Attempt) + "/" + strconv.Itoa(r.Rank)
+}
+
+// MarshalText writes the wire form and refuses an invalid reference.
+func (r RankRef) MarshalText() ([]byte, error) {
+	if !r.Valid() {
+		return nil, malformed("rank", r.String(), "is not valid", "set job, attempt (from 1) and rank (from 0)")
+	}
+	return []byte(r.String()), nil
+}
+
+// UnmarshalText reads the wire form only.
+func (r *RankRef) UnmarshalText(text []byte) error {
+	return unmarshalCanonical(r, text, "rank", ParseRankRef)
+}
+
+// RankPhase is where a rank is.
+type RankPhase string
+
+const (
+	// RankGranted has its resources.
+	RankGranted RankPhase = "granted"
+	// RankPreparing checks and prepares the node: account, directory, interpreter, files.
+	RankPreparing RankPhase = "preparing"
+	// RankStarting is being spawned.
+	RankStarting RankPhase = "starting"
+	// RankHandshake runs and has not joined the group. A ring has none to watch.
+	RankHandshake RankPhase = "handshake"
+	// RankRunning is at work.
+	RankRunning RankPhase = "running"
+	// RankEnding was asked to end.
+	RankEnding RankPhase = "ending"
+	// RankExited has ended, or was given up before it was spawned.
+	RankExited RankPhase = "exited"
+	// RankLost is a rank of which it is not known how it ended.
+	RankLost RankPhase = "lost"
+)
+
+// RankPhaseInfo is a row of the table of phases.
+type RankPhaseInfo struct {
+	// Phase is the phase.
+	Phase RankPhase
+	// Next are the phases that may follow it; none for an end.
+	Next []RankPhase
+}
+
+// RankPhases lists the phases and what may follow each.
+func RankPhases() []RankPhaseInfo {
+	return []RankPhaseInfo{
+		{RankGranted, []RankPhase{RankPreparing, RankEnding, RankExited, RankLost}},
+		{RankPreparing, []RankPhase{RankStarting, RankEnding, RankExited, RankLost}},
+		{RankStarting, []RankPhase{RankHandshake, RankRunning, RankEnding, RankExited, RankLost}},
+		{RankHandshake, []RankPhase{RankRunning, RankEnding, RankExited, RankLost}},
+		{RankRunning, []RankPhase{RankEnding, RankExited, RankLost}},
+		{RankEnding, []RankPhase{RankExited, RankLost}},
+		{RankExited, nil},
+		{RankLost, nil},
+	}
+}
+
+// Values lists the phases.
+func (RankPhase) Values() []string {
+	all := RankPhases()
+	out := make([]string, len(all))
+	for i, info := range all {
+		out[i] = string(info.Phase)
+	}
+	return out
+}
+
+// Valid reports whether the phase belongs to this version.
+func (p RankPhase) Valid() bool { return known(p) }
+
+// Next lists the phases that may follow.
+func (p RankPhase) Next() []RankPhase {
+	for _, info := range RankPhases() {
+		if info.Phase == p {
+			return info.Next
+		}
+	}
+	return nil
+}
+
+// May reports whether next may follow.
+func (p RankPhase) May(next RankPhase) bool { return slices.Contains(p.Next(), next) }
+
+// Ended reports whether the phase is an end.
+func (p RankPhase) Ended() bool { return p == RankExited || p == RankLost }

@@ -79,3 +79,360 @@ func (RDMAPortState) Values() []string {
 
 // Valid reports whether the state belongs to this version.
 func (s RDMAPortState) Valid() bool { return known(s) }
+
+// RDMAChange is the value of an rdma-change document, named by its cable: what
+// this node changed for RDMA at its end, and what was there before, key by key.
+type RDMAChange struct {
+	// Link is the cable.
+	Link LinkID `json:"link"`
+	// Change tells one change of a cable from the next; both ends use the same.
+	Change string `json:"change"`
+	// State is how far it has come.
+	State RDMAChangeState `json:"state"`
+	// Since is when it got there.
+	Since Time `json:"since"`
+	// By is who asked.
+	By Principal `json:"by"`
+	// UndoneBy is who had it put back; absent where nobody wanted that.
+	UndoneBy Principal `json:"undone_by,omitzero"`
+	// StartedAt is when it began.
+	StartedAt Time `json:"started_at"`
+	// Interface is the network interface at this end.
+	Interface string `json:"interface,omitempty"`
+	// Address is what this end was given.
+	Address netip.Prefix `json:"address,omitzero"`
+	// Steps are the single changes, in the order in which they are made.
+	Steps []RDMAStep `json:"steps,omitempty"`
+	// Reason is why it failed; of one in force, why no data was sent to test it.
+	Reason Reason `json:"reason,omitempty"`
+	// Message is the reason as one sentence for a person.
+	Message string `json:"message,omitempty"`
+}
+
+// RDMAStep is one setting changed.
+type RDMAStep struct {
+	// What is the kind of step.
+	What RDMAStepKind `json:"what"`
+	// Setting is the setting's path in the system's own terms.
+	Setting string `json:"setting"`
+	// Text is the step in words, as a dry run shows it.
+	Text string `json:"text"`
+	// Before is what was there, as text; absent where there was nothing.
+	Before *string `json:"before,omitempty"`
+	// After is what was put there, as text; absent where it was removed.
+	After *string `json:"after,omitempty"`
+	// State is how far the step has come.
+	State RDMAStepState `json:"state"`
+	// Found is what was there at undo, where somebody had changed it.
+	Found *string `json:"found,omitempty"`
+}
+
+// RDMAChangeState is how far a change has come.
+type RDMAChangeState string
+
+const (
+	// RDMAChangePlanned is recorded, nothing changed yet.
+	RDMAChangePlanned RDMAChangeState = "planned"
+	// RDMAChangeApplying is being made.
+	RDMAChangeApplying RDMAChangeState = "applying"
+	// RDMAChangeProving is made and being tested over the cable.
+	RDMAChangeProving RDMAChangeState = "proving"
+	// RDMAChangeActive is in force.
+	RDMAChangeActive RDMAChangeState = "active"
+	// RDMAChangeUndoing is being put back.
+	RDMAChangeUndoing RDMAChangeState = "undoing"
+	// RDMAChangeUndone was put back entirely.
+	RDMAChangeUndone RDMAChangeState = "undone"
+	// RDMAChangePartial was put back but for what somebody changed since.
+	RDMAChangePartial RDMAChangeState = "partial"
+)
+
+// Values lists the states, in order.
+func (RDMAChangeState) Values() []string {
+	return words(RDMAChangePlanned, RDMAChangeApplying, RDMAChangeProving, RDMAChangeActive, RDMAChangeUndoing,
+		RDMAChangeUndone, RDMAChangePartial)
+}
+
+// Valid reports whether the state belongs to this version.
+func (s RDMAChangeState) Valid() bool { return known(s) }
+
+// RDMAStepKind is what a step changes.
+type RDMAStepKind string
+
+const (
+	// RDMAStepService makes or removes a network service.
+	RDMAStepService RDMAStepKind = "service"
+	// RDMAStepAddress sets or clears an address.
+	RDMAStepAddress RDMAStepKind = "address"
+	// RDMAStepBridge takes an interface out of a bridge or puts it back.
+	RDMAStepBridge RDMAStepKind = "bridge"
+)
+
+// Values lists the kinds.
+func (RDMAStepKind) Values() []string {
+	return words(RDMAStepService, RDMAStepAddress, RDMAStepBridge)
+}
+
+// Valid reports whether the kind belongs to this version.
+func (k RDMAStepKind) Valid() bool { return known(k) }
+
+// RDMAStepState is how far a step has come.
+type RDMAStepState string
+
+const (
+	// RDMAStepPlanned is not made yet.
+	RDMAStepPlanned RDMAStepState = "planned"
+	// RDMAStepDone is made.
+	RDMAStepDone RDMAStepState = "done"
+	// RDMAStepUndone was put back.
+	RDMAStepUndone RDMAStepState = "undone"
+	// RDMAStepLeft was left, because somebody had changed it since.
+	RDMAStepLeft RDMAStepState = "left"
+)
+
+// Values lists the states.
+func (RDMAStepState) Values() []string {
+	return words(RDMAStepPlanned, RDMAStepDone, RDMAStepUndone, RDMAStepLeft)
+}
+
+// Valid reports whether the state belongs to this version.
+func (s RDMAStepState) Valid() bool { return known(s) }
+
+// RDMAReadiness is whether a cable can do RDMA, and why or why not.
+type RDMAReadiness struct {
+	// Link is the cable; absent where the other end does not run Fulmen.
+	Link LinkID `json:"link,omitzero"`
+	// Ends are the two ends, the lower first; one where the other is not known.
+	Ends []CableEnd `json:"ends,omitempty"`
+	// PeerName is what the other end calls itself, where it does not run Fulmen.
+	PeerName string `json:"peer_name,omitempty"`
+	// Verdict is the sum of the checks.
+	Verdict RDMAVerdict `json:"verdict"`
+	// Text is the verdict as one sentence for a person.
+	Text string `json:"text"`
+	// Checks are in the order in which a person goes through them.
+	Checks []RDMACheck `json:"checks"`
+	// ProbesSinceBoot is the larger of both ends' counts.
+	ProbesSinceBoot int `json:"probes_since_boot"`
+	// Stale says that an end cannot be reached now.
+	Stale bool `json:"stale,omitempty"`
+	// Simulated says that no real hardware is behind it.
+	Simulated bool `json:"simulated,omitempty"`
+}
+
+// RDMACheck is one check.
+type RDMACheck struct {
+	// Check is its stable key.
+	Check RDMACheckKey `json:"check"`
+	// End is the end that it is about; absent where it is about the cable.
+	End LinkEnd `json:"end,omitzero"`
+	// Answer is yes, no or unknown.
+	Answer Answer `json:"answer"`
+	// Advice says that a no does not stop RDMA.
+	Advice bool `json:"advice,omitempty"`
+	// Reason is why it is not yes.
+	Reason Reason `json:"reason,omitempty"`
+	// Text is one sentence for a person.
+	Text string `json:"text"`
+	// Remedy is what to do.
+	Remedy string `json:"remedy,omitempty"`
+}
+
+// RDMAVerdict is whether a cable can do RDMA.
+type RDMAVerdict string
+
+const (
+	// RDMAReady can, now.
+	RDMAReady RDMAVerdict = "ready"
+	// RDMACanEnable can after rdma.enable.
+	RDMACanEnable RDMAVerdict = "can_enable"
+	// RDMANeedsPerson can after a person did something.
+	RDMANeedsPerson RDMAVerdict = "needs_person"
+	// RDMACannot never can: the hardware.
+	RDMACannot RDMAVerdict = "cannot"
+	// RDMAUnknown cannot be told.
+	RDMAUnknown RDMAVerdict = "unknown"
+)
+
+// Values lists the verdicts, from the best.
+func (RDMAVerdict) Values() []string {
+	return words(RDMAReady, RDMACanEnable, RDMANeedsPerson, RDMACannot, RDMAUnknown)
+}
+
+// Valid reports whether the verdict belongs to this version.
+func (v RDMAVerdict) Valid() bool { return known(v) }
+
+// Answer is the answer of a check.
+type Answer string
+
+const (
+	// AnswerYes is as it should be.
+	AnswerYes Answer = "yes"
+	// AnswerNo is not.
+	AnswerNo Answer = "no"
+	// AnswerUnknown cannot be told.
+	AnswerUnknown Answer = "unknown"
+)
+
+// Values lists the answers.
+func (Answer) Values() []string { return words(AnswerYes, AnswerNo, AnswerUnknown) }
+
+// Valid reports whether the answer belongs to this version.
+func (a Answer) Valid() bool { return known(a) }
+
+// RDMACheckKey is a check of a cable for RDMA.
+type RDMACheckKey string
+
+const (
+	// CheckFulmen asks whether the other end runs Fulmen and is paired.
+	CheckFulmen RDMACheckKey = "fulmen"
+	// CheckPortTB5 asks whether the port is Thunderbolt 5.
+	CheckPortTB5 RDMACheckKey = "port_tb5"
+	// CheckSpeed asks whether the slowest hop negotiated more than 40 Gb/s.
+	CheckSpeed RDMACheckKey = "speed"
+	// CheckOS asks whether the system is new enough.
+	CheckOS RDMACheckKey = "os"
+	// CheckSameBuild asks whether both systems are the same build; advice only.
+	CheckSameBuild RDMACheckKey = "same_build"
+	// CheckReceptacle asks whether the receptacle is one without known trouble; advice only.
+	CheckReceptacle RDMACheckKey = "receptacle"
+	// CheckSwitch asks whether the Mac's switch is on.
+	CheckSwitch RDMACheckKey = "switch"
+	// CheckDevice asks whether the port has an RDMA device.
+	CheckDevice RDMACheckKey = "device"
+	// CheckPeerOffers asks whether the other end offers the RDMA service.
+	CheckPeerOffers RDMACheckKey = "peer_offers"
+	// CheckPortActive asks whether the port is active.
+	CheckPortActive RDMACheckKey = "port_active"
+	// CheckNoBridge asks whether the interface is in no bridge.
+	CheckNoBridge RDMACheckKey = "no_bridge"
+	// CheckNoLoop asks whether no loop of bridged cables includes it.
+	CheckNoLoop RDMACheckKey = "no_loop"
+	// CheckIPv4GID asks whether the port has a GID made from an IPv4 address.
+	CheckIPv4GID RDMACheckKey = "ipv4_gid"
+	// CheckProbe asks whether the last test over the cable succeeded; advice only.
+	CheckProbe RDMACheckKey = "probe"
+)
+
+// Values lists the checks, in the order in which a person goes through them.
+func (RDMACheckKey) Values() []string {
+	return words(CheckFulmen, CheckPortTB5, CheckSpeed, CheckOS, CheckSameBuild, CheckReceptacle, CheckSwitch,
+		CheckDevice, CheckPeerOffers, CheckPortActive, CheckNoBridge, CheckNoLoop, CheckIPv4GID, CheckProbe)
+}
+
+// Valid reports whether the check belongs to this version.
+func (c RDMACheckKey) Valid() bool { return known(c) }
+
+func rdmaMethods() []MethodInfo {
+	return []MethodInfo{
+		method[Empty, RDMAListResult]("rdma.list", ClassRead, "",
+			"Every cable with its readiness for RDMA, and the Macs that need a person."),
+		method[LinkSelect, RDMAReadiness]("rdma.check", ClassRead, "",
+			"Every check of one cable, each with what to do."),
+		method[RDMAChangeParams, RDMAChangeResult]("rdma.enable", ClassAdmin, "",
+			"Puts RDMA in order on cables, at both ends or not at all. Refused unless the cable is Thunderbolt 5 and fast enough. Progress is in the rdma-change documents."),
+		method[RDMAChangeParams, RDMAChangeResult]("rdma.disable", ClassAdmin, "",
+			"Puts back what enable changed, setting by setting, leaving what somebody changed since."),
+		method[RDMAChangeParams, RDMAChangeResult]("rdma.undo", ClassAdmin, "",
+			"Puts back what any change left behind, also from before a removal of Fulmen and also without the other end."),
+		method[LinkSelect, RDMAReadiness]("rdma.clear", ClassAdmin, "",
+			"Says that the RDMA device of this Mac at a cable works, although a program was killed that had it open. Returns the checks of the cable."),
+		method[RDMAHistoryParams, RDMAHistoryResult]("rdma.history", ClassRead, "",
+			"Who changed what for RDMA on this node, and when."),
+		method[LinkSelect, MeasureStarted]("rdma.probe", ClassUser, "measure.changed",
+			"Tests a cable over RDMA with one MLX worker at each end."),
+	}
+}
+
+// RDMAListResult is every cable's readiness.
+type RDMAListResult struct {
+	// Links are the cables, ordered by their ends.
+	Links []RDMAReadiness `json:"links"`
+	// Price is what all errands together cost a person, as one line; empty where there are none.
+	Price string `json:"price,omitempty"`
+	// Errands are the Macs where a person must flip the switch, with the steps for their system.
+	Errands []RDMAErrand `json:"errands,omitempty"`
+}
+
+// RDMAErrand is a trip to one Mac.
+type RDMAErrand struct {
+	// Node is the Mac.
+	Node NodeID `json:"node"`
+	// Kind is what has to be done there.
+	Kind RDMAErrandKind `json:"kind"`
+	// EstimateS is about how long it takes.
+	EstimateS float64 `json:"estimate_s"`
+	// Steps are what to do there, in order.
+	Steps []ErrandStep `json:"steps"`
+	// Links are the cables that it makes ready.
+	Links []LinkID `json:"links"`
+	// Note is how it stands, such as that the Mac is away; empty where nothing has happened yet.
+	Note string `json:"note,omitempty"`
+	// Done says that it was made; it is listed for some minutes more.
+	Done bool `json:"done,omitempty"`
+}
+
+// RDMAErrandKind is what has to be done at a Mac.
+type RDMAErrandKind string
+
+const (
+	// ErrandRecovery is to start it in Recovery and to type a command there.
+	ErrandRecovery RDMAErrandKind = "recovery"
+	// ErrandSettings is to flip the switch in System Settings and to restart it.
+	ErrandSettings RDMAErrandKind = "settings"
+	// ErrandRestart is to restart it, since the switch is on and not yet in effect.
+	ErrandRestart RDMAErrandKind = "restart"
+)
+
+// Values lists the kinds.
+func (RDMAErrandKind) Values() []string {
+	return words(ErrandRecovery, ErrandSettings, ErrandRestart)
+}
+
+// Valid reports whether the kind belongs to this version.
+func (k RDMAErrandKind) Valid() bool { return known(k) }
+
+// ErrandStep is one step of an errand.
+type ErrandStep struct {
+	// Text is what to do.
+	Text string `json:"text"`
+	// Done says that it has been seen to be done.
+	Done bool `json:"done,omitempty"`
+}
+
+// RDMAChangeParams says on which cables.
+type RDMAChangeParams struct {
+	// Links are the cables.
+	Links []LinkRef `json:"links,omitempty"`
+	// AllReady means every cable that can be enabled; for disable and undo every one that was.
+	AllReady bool `json:"all_ready,omitempty"`
+	// DryRun gives the exact changes and makes none.
+	DryRun bool `json:"dry_run,omitempty"`
+}
+
+// RDMAChangeResult is what was, or would be, changed.
+type RDMAChangeResult struct {
+	// Changes are the changes, two for each cable: one for each end.
+	Changes []NodeRDMAChange `json:"changes"`
+	// Refused are the cables that were left as they are, and why.
+	Refused []Cause `json:"refused,omitempty"`
+}
+
+// NodeRDMAChange is a change with the node that makes it.
+type NodeRDMAChange struct {
+	// Node is the node.
+	Node NodeID `json:"node"`
+	RDMAChange
+}
+
+// RDMAHistoryParams says of what.
+type RDMAHistoryParams struct {
+	// Link is the cable; empty = all.
+	Link LinkRef `json:"link,omitempty"`
+}
+
+// RDMAHistoryResult is the audit log.
+type RDMAHistoryResult struct {
+	// Changes are the changes of this node, the newest first.
+	Changes []RDMAChange `json:"changes"`
+}

@@ -1,8 +1,10 @@
 package linux
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -137,4 +139,129 @@ func (t tree) fastest(online []int) (map[int]bool, bool) {
 		fast[cpu] = n == most
 	}
 	return fast, true
+}
+
+// cpuInfo is what /proc/cpuinfo says of the processors.
+type cpuInfo struct {
+	model string    // the first "model name"; arm64 kernels give none
+	parts []armPart // kinds of core of an Arm chip, each once, in order
+}
+
+// armPart is the implementer and part number of an Arm core, from its MIDR.
+type armPart struct{ implementer, part uint64 }
+
+// parseCPUInfo reads /proc/cpuinfo: blocks of "key : value", one a processor.
+func parseCPUInfo(data []byte) cpuInfo {
+	var info cpuInfo
+	var part armPart
+	seen := map[armPart]bool{}
+	for line := range bytes.Lines(data) {
+		key, value, _ := strings.Cut(string(line), ":")
+		value = strings.TrimSpace(value)
+		switch strings.TrimSpace(key) {
+		case "model name":
+			if info.model == "" {
+				info.model = strings.ToValidUTF8(strings.Join(strings.Fields(value), " "), "\uFFFD")
+			}
+		case "CPU implementer":
+			part.implementer, _ = strconv.ParseUint(value, 0, 64)
+		case "CPU part":
+			number, err := strconv.ParseUint(value, 0, 64)
+			if part.part = number; err == nil && !seen[part] {
+				seen[part] = true
+				info.parts = append(info.parts, part)
+			}
+		}
+	}
+	return info
+}
+
+// armCores names Arm's own cores by part number, as their reference manuals
+// give it (MIDR_EL1, implementer 0x41).
+func armCores() map[uint64]string {
+	return map[uint64]string{
+		0xd03: "Cortex-A53", 0xd04: "Cortex-A35", 0xd05: "Cortex-A55", 0xd07: "Cortex-A57", 0xd08: "Cortex-A72", 0xd09: "Cortex-A73",
+		0xd0a: "Cortex-A75", 0xd0b: "Cortex-A76", 0xd0c: "Neoverse-N1", 0xd0d: "Cortex-A77", 0xd40: "Neoverse-V1", 0xd41: "Cortex-A78",
+		0xd44: "Cortex-X1", 0xd46: "Cortex-A510", 0xd47: "Cortex-A710", 0xd48: "Cortex-X2", 0xd49: "Neoverse-N2", 0xd4d: "Cortex-A715",
+		0xd4e: "Cortex-X3", 0xd4f: "Neoverse-V2", 0xd80: "Cortex-A520", 0xd81: "Cortex-A720", 0xd82: "Cortex-X4",
+	}
+}
+
+// name is the core's, or its numbers where only those are known.
+func (p armPart) name() string {
+	const arm = 0x41
+	if name := armCores()[p.part]; p.implementer == arm && name != "" {
+		return name
+	}
+	return "implementer 0x" + strconv.FormatUint(p.implementer, 16) + " part 0x" + strconv.FormatUint(p.part, 16)
+}
+
+// chip is the processor's name: what the kernel calls it, else the chip that the
+// device tree names, else the kinds of its cores.
+func (t tree) chip() (string, native.Reason) {
+	data, err := t.bytes("proc/cpuinfo")
+	if err != nil {
+		return "", reason("cpuinfo", err, native.ReasonNoOS)
+	}
+	info := parseCPUInfo(data)
+	if info.model != "" {
+		return info.model, ""
+	}
+	if compatible := t.compatible(); len(compatible) > 1 {
+		return compatible[len(compatible)-1], ""
+	}
+	names := make([]string, len(info.parts))
+	for i, p := range info.parts {
+		names[i] = p.name()
+	}
+	if len(names) == 0 {
+		return "", native.ReasonNoOS.With("cpuinfo names no model")
+	}
+	return strings.Join(names, " + "), ""
+}
+
+// cpuTimes is what /proc/stat counts since the start, over all processors, in
+// ticks of the kernel.
+type cpuTimes struct {
+	busy, total uint64
+	bootedAt    int64 // seconds since 1970; 0 is unknown
+}
+
+// parseStat reads /proc/stat. Without a whole line "cpu" the times are zero.
+func parseStat(data []byte) cpuTimes {
+	var times cpuTimes
+	for line := range bytes.Lines(data) {
+		fields := strings.Fields(string(line))
+		if len(fields) < 2 {
+			continue
+		}
+		switch fields[0] {
+		case "cpu":
+			times.busy, times.total = parseTicks(fields[1:])
+		case "btime":
+			times.bootedAt, _ = strconv.ParseInt(fields[1], 10, 64)
+		}
+	}
+	return times
+}
+
+// parseTicks adds up user, nice, system, idle, iowait, irq, softirq and steal.
+// The guests' times behind them are already in user and nice. Stolen time went
+// to other machines: it passed, and this one was neither busy nor idle.
+func parseTicks(fields []string) (busy, total uint64) {
+	const idle, iowait, steal, last = 3, 4, 7, 8
+	if len(fields) <= idle {
+		return 0, 0
+	}
+	for i, field := range fields[:min(len(fields), last)] {
+		n, err := strconv.ParseUint(field, 10, 64)
+		if err != nil || n > math.MaxUint64-total {
+			return 0, 0
+		}
+		total += n
+		if i != idle && i != iowait && i != steal {
+			busy += n
+		}
+	}
+	return busy, total
 }

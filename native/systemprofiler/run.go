@@ -5,11 +5,15 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
+	"runtime"
 	"syscall"
 	"time"
 
 	"fulmen/native"
 )
+
+// program is by its full path, so that nobody's PATH decides what runs.
+const program = "/usr/sbin/system_profiler"
 
 // RunDeadline is how long [Run] waits; the command takes a second or two.
 const RunDeadline = 20 * time.Second
@@ -18,7 +22,7 @@ const RunDeadline = 20 * time.Second
 // for a check-up, and for what the registry leaves open after an event; no timer
 // calls it. On other systems than macOS the error matches [native.ErrUnsupported].
 func Run(ctx context.Context, clock native.Clock) (Result, error) {
-	if program == "" {
+	if runtime.GOOS != "darwin" {
 		return Result{}, native.Unsupported(native.FactsFeature(native.AreaThunderbolt), native.ReasonNoPlatform.With("system_profiler is a part of macOS"))
 	}
 	return run(ctx, clock, RunDeadline, program, "-json", DataType)

@@ -3,6 +3,8 @@ package facts
 import (
 	"cmp"
 	"reflect"
+	"slices"
+	"strconv"
 	"strings"
 
 	"fulmen/daemon/api"
@@ -131,4 +133,302 @@ func PowerSource(from native.PowerSource) api.PowerSource {
 		return api.PowerMains
 	}
 	return api.PowerSource(from)
+}
+
+// network makes the value of the network document. Hardware addresses stay on
+// the machine. Where the network does not tell the receptacle of an interface,
+// the ports may.
+func network(from native.Network, ports *native.Thunderbolt) (api.Network, map[string]api.Reason) {
+	to := api.Network{Interfaces: []api.Interface{}, PrimaryInterface: from.PrimaryInterface}
+	why := reasons(from.Unknown, to)
+	for _, i := range from.Interfaces {
+		one := api.Interface{
+			Name: i.Name, DisplayName: i.DisplayName, Type: api.InterfaceType(i.Type), Up: i.Up != nil && *i.Up, Link: i.Link,
+			MTUBytes: i.MTUBytes, SpeedBitsPerS: i.SpeedBitsPerS, Expensive: i.Expensive,
+		}
+		one.Receptacle = receptacleOf(i, ports)
+		for _, a := range i.Addresses {
+			address := api.InterfaceAddress{Address: a.Address, Tentative: a.Tentative}
+			if a.Origin != native.OriginUnknown {
+				address.Origin = api.AddressOrigin(a.Origin)
+			}
+			one.Addresses = append(one.Addresses, address)
+		}
+		bridges(&one, from.Bridges)
+		for _, service := range from.Services {
+			if service.Interface == i.Name {
+				one.Service = &api.NetworkService{ID: service.ID, Name: service.Name, Active: service.Enabled}
+			}
+		}
+		addReasons(why, "interfaces."+i.Name+".", i.Unknown, one)
+		to.Interfaces = append(to.Interfaces, one)
+	}
+	return to, why
+}
+
+// bridges notes an interface's place in bridges, or a bridge's members.
+func bridges(one *api.Interface, all []native.Bridge) {
+	for _, bridge := range all {
+		if bridge.Name == one.Name {
+			one.Members = bridge.KernelMembers
+		}
+		for _, member := range bridge.KernelMembers {
+			if member == one.Name {
+				one.Bridge = bridge.Name
+			}
+		}
+		for _, member := range bridge.StoredMembers {
+			if member == one.Name {
+				one.BridgeConfigured = bridge.Name
+			}
+		}
+	}
+}
+
+// receptacleOf is the Thunderbolt receptacle behind an interface; 0 where there
+// is none.
+func receptacleOf(i native.Interface, ports *native.Thunderbolt) api.Receptacle {
+	if i.Receptacle != nil {
+		return api.Receptacle(*i.Receptacle)
+	}
+	if ports == nil || i.Name == "" {
+		return 0
+	}
+	for _, port := range ports.Ports {
+		if port.Interface == i.Name {
+			return api.Receptacle(port.Receptacle)
+		}
+	}
+	return 0
+}
+
+// rdma makes the value of one receptacle's document from what the machine says
+// of RDMA, which is nil where it says nothing, for the given reason.
+func rdma(port native.Port, from *native.RDMA, silent api.Reason) (api.RDMA, map[string]api.Reason) {
+	to := api.RDMA{Receptacle: api.Receptacle(port.Receptacle)}
+	if from == nil {
+		why := map[string]api.Reason{}
+		for _, field := range []string{"hardware_capable", "os_capable", "switched_on", "device"} {
+			why[field] = silent
+		}
+		return to, why
+	}
+	to.OSCapable = from.OSCapable
+	why := reasons(from.Unknown, to)
+	hardware(&to, port, from, why)
+	switch from.Switch {
+	case native.RDMAOn, native.RDMAOnAfterRestart:
+		to.SwitchedOn = new(true)
+	case native.RDMAOff:
+		to.SwitchedOn = new(false)
+	default:
+		why["switched_on"] = reasonOr(from.Unknown, "switch")
+	}
+	at := slices.IndexFunc(from.Devices, func(d native.RDMADevice) bool { return belongs(d, port) })
+	switch {
+	case at >= 0:
+		to.Device = deviceOf(from.Devices[at], why)
+	case from.Devices == nil:
+		why["device"] = reasonOr(from.Unknown, "devices")
+	case port.Interface == "" && len(from.Devices) > 0:
+		why["device"] = reasonOr(port.Unknown, "interface") // which of them is the port's, nobody says
+	case to.HardwareCapable != nil && !*to.HardwareCapable:
+	case from.Switch == native.RDMAOnAfterRestart:
+		why["device"] = api.ReasonRDMANoDevice // the restart that is missing makes it
+	case from.Switch == native.RDMAOn:
+		why["device"] = api.ReasonSourceGone // other devices are there: a restart would not make this one
+	}
+	return to, why
+}
+
+// hardware decides for one port: the machine may have ports that can and others
+// that cannot. Thunderbolt 5 alone can.
+func hardware(to *api.RDMA, port native.Port, from *native.RDMA, why map[string]api.Reason) {
+	const field = "hardware_capable"
+	delete(why, field)
+	no := from.HardwareCapable != nil && !*from.HardwareCapable
+	switch {
+	case no, port.Capability != "" && port.Capability != native.TB5:
+		to.HardwareCapable = new(false)
+	case port.Capability == "":
+		why[field] = reasonOr(port.Unknown, "capability")
+	case from.HardwareCapable == nil:
+		why[field] = reasonOr(from.Unknown, field)
+	default:
+		to.HardwareCapable = new(true)
+	}
+}
+
+// deviceOf makes the device.
+func deviceOf(from native.RDMADevice, why map[string]api.Reason) *api.RDMADevice {
+	to := &api.RDMADevice{
+		Name: from.Name, Interface: from.Interface, PortState: api.RDMAPortState(from.PortState),
+		SpeedBitsPerS: from.SpeedBitsPerS, MTUBytes: from.MTUBytes,
+	}
+	if from.Limits != nil {
+		to.Limits = new(api.RDMALimits(*from.Limits))
+	}
+	addReasons(why, "device.", from.Unknown, *to)
+	if from.GIDs != nil {
+		to.GIDs = []api.GID{}
+	}
+	for _, gid := range from.GIDs {
+		to.GIDs = append(to.GIDs, api.GID(gid))
+	}
+	return to
+}
+
+// belongs reports whether a device is a port's: they share the network interface.
+func belongs(device native.RDMADevice, port native.Port) bool {
+	return device.Interface != "" && device.Interface == port.Interface
+}
+
+// homeless are the devices that belong to no port: of network cards, or of ports
+// that tell no interface. No document has room for them.
+func homeless(devices *native.RDMA, ports *native.Thunderbolt) []string {
+	names := []string{}
+	if devices == nil {
+		return names
+	}
+	for _, device := range devices.Devices {
+		if ports == nil || !slices.ContainsFunc(ports.Ports, func(p native.Port) bool { return belongs(device, p) }) {
+			names = append(names, device.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// thunderbolt makes the value of one receptacle's document.
+func thunderbolt(from native.Port) (api.Thunderbolt, map[string]api.Reason) {
+	to := api.Thunderbolt{
+		Receptacle: api.Receptacle(from.Receptacle), Place: from.Place, BesideEthernet: from.BesideEthernet,
+		DomainUUID: from.DomainUUID, Capability: api.ThunderboltGeneration(from.Capability), Interface: from.Interface,
+	}
+	why := reasons(from.Unknown, to)
+	switch from.Status {
+	case native.PortEmpty:
+		to.Connected = new(false)
+	case native.PortDevice, native.PortPeer:
+		to.Connected = new(true)
+	default:
+		why["connected"] = reasonOr(from.Unknown, "status")
+	}
+	if from.Status == native.PortEmpty {
+		// An idle port can keep its lanes trained; with nobody.
+		why["negotiated"] = api.ReasonNotConnected
+	} else {
+		to.Negotiated = speed(from.Negotiated, from.Capability, "negotiated", why)
+	}
+	for _, hub := range parentsFirst(from.Hubs) {
+		to.Hubs = append(to.Hubs, hubOf(hub, from, why))
+	}
+	peers := slices.SortedFunc(slices.Values(from.Peers), func(a, b native.Peer) int {
+		return cmp.Or(cmp.Compare(a.Hub, b.Hub), cmp.Compare(a.DomainUUID, b.DomainUUID), cmp.Compare(a.Name, b.Name))
+	})
+	for i, peer := range peers {
+		to.Peers = append(to.Peers, peerOf(i, peer, from, why))
+	}
+	return to, why
+}
+
+// hubOf makes one hub. The speed of one that hangs on the port is the port's.
+func hubOf(from native.Hub, port native.Port, why map[string]api.Reason) api.ThunderboltHub {
+	to := api.ThunderboltHub{Route: from.Route, Parent: from.Parent, Vendor: from.Vendor, Name: from.Name}
+	prefix := "hubs." + from.Route + "."
+	addReasons(why, prefix, from.Unknown, to)
+	delete(why, prefix+"negotiated")
+	if from.Parent != "" {
+		missing(why, prefix+"negotiated", from.Unknown, "negotiated")
+		to.Negotiated = speed(from.Negotiated, port.Capability, prefix+"negotiated", why)
+	}
+	return to
+}
+
+// peerOf makes one peer. Its speed, where no hub is between, is the port's.
+func peerOf(number int, from native.Peer, port native.Port, why map[string]api.Reason) api.ThunderboltPeer {
+	to := api.ThunderboltPeer{DomainUUID: from.DomainUUID, Name: from.Name, Vendor: from.Vendor, Hub: from.Hub}
+	prefix := "peers." + cmp.Or(from.DomainUUID, strconv.Itoa(number)) + "."
+	addReasons(why, prefix, from.Unknown, to)
+	delete(why, prefix+"negotiated")
+	if from.Hub != "" {
+		missing(why, prefix+"negotiated", from.Unknown, "negotiated")
+		to.Negotiated = speed(from.Negotiated, port.Capability, prefix+"negotiated", why)
+	}
+	if from.Services == nil {
+		return to
+	}
+	to.Services = []api.ThunderboltService{}
+	for _, service := range from.Services {
+		word := api.ServiceOther
+		switch service.ProtocolID {
+		case native.ProtocolIP:
+			word = api.ServiceIP
+		case native.ProtocolRDMA:
+			word = api.ServiceRDMA
+		}
+		to.Services = append(to.Services, word)
+	}
+	slices.Sort(to.Services)
+	to.Services = slices.Compact(to.Services)
+	return to
+}
+
+// speed makes a negotiated speed. Where there is none, why has the reason under
+// the field's name.
+func speed(from *native.Link, port native.ThunderboltVersion, field string, why map[string]api.Reason) *api.ThunderboltSpeed {
+	switch {
+	case from == nil:
+		if why[field] == "" {
+			why[field] = api.ReasonNotYetRead
+		}
+		return nil
+	case from.State != native.LinkUp:
+		why[field] = api.ReasonLinkDown
+		return nil
+	}
+	delete(why, field)
+	return &api.ThunderboltSpeed{
+		TxBitsPerS: from.TxBitsPerS, RxBitsPerS: from.RxBitsPerS, TxLanes: from.TxLanes, RxLanes: from.RxLanes,
+		Generation: signalled(from.Generation, port),
+	}
+}
+
+// signalled gives the rate of a lane the name that people know. Thunderbolt 3
+// and 4 both use lanes of 20 Gb/s: then it is the newer one that the port can do,
+// and not told where the port does not tell.
+func signalled(lanes native.Generation, port native.ThunderboltVersion) api.ThunderboltGeneration {
+	switch lanes {
+	case native.Gen4:
+		return api.Thunderbolt5
+	case native.Gen2:
+		return api.Thunderbolt3
+	case native.Gen3:
+		switch port {
+		case native.TB4, native.TB5:
+			return api.Thunderbolt4
+		case native.TB3:
+			return api.Thunderbolt3
+		}
+	}
+	return ""
+}
+
+// parentsFirst orders hubs so that each comes after the one it hangs on, and
+// alike however the system listed them. What hangs on nothing that is listed, or
+// on itself, comes last: the facts were torn, and the next reading mends them.
+func parentsFirst(hubs []native.Hub) []native.Hub {
+	rest := slices.SortedFunc(slices.Values(hubs), func(a, b native.Hub) int { return cmp.Compare(a.Route, b.Route) })
+	ordered := make([]native.Hub, 0, len(rest))
+	placed := map[string]bool{"": true}
+	for len(rest) > 0 {
+		at := slices.IndexFunc(rest, func(h native.Hub) bool { return placed[h.Parent] })
+		if at < 0 {
+			return append(ordered, rest...)
+		}
+		placed[rest[at].Route] = true
+		ordered = append(ordered, rest[at])
+		rest = slices.Delete(rest, at, at+1)
+	}
+	return ordered
 }

@@ -1,8 +1,10 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -249,4 +251,184 @@ func (q *queue) drop(n int) {
 	default:
 		q.items = q.items[:0]
 	}
+}
+
+// keptLagged is how many watchers that lagged are remembered for the tap.
+const keptLagged = 16
+
+// SubscriberInfo is what is known of one watcher, for whoever looks for a slow one.
+type SubscriberInfo struct {
+	// Name is who watches.
+	Name string
+	// Filter says which documents.
+	Filter Filter
+	// Passive says that it does not count as interest.
+	Passive bool
+	// Since is when it began.
+	Since time.Time
+	// Changes counts the changes taken, Delivered the keys in them.
+	Changes, Delivered uint64
+	// Coalesced counts versions that a newer one replaced before they were taken.
+	Coalesced uint64
+	// Queued counts the keys that wait; none once it has lagged.
+	Queued int
+	// OldestAge is for how long the first of them has waited; 0 if none does.
+	OldestAge time.Duration
+	// Lagged says that it fell behind and is over.
+	Lagged bool
+}
+
+// info describes the watcher.
+func (w *Watcher) info(now time.Time) SubscriberInfo {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s := SubscriberInfo{Name: w.name, Filter: w.filter, Passive: w.passive, Since: w.began, Changes: w.n,
+		Delivered: w.delivered, Coalesced: w.coalesced, Queued: len(w.places), Lagged: w.state == lagging}
+	for _, q := range []*queue{&w.notable, &w.live} {
+		if len(q.items) > 0 {
+			s.OldestAge = max(s.OldestAge, now.Sub(q.items[0].since))
+		}
+	}
+	return s
+}
+
+// laggedList remembers the last watchers that lagged. Ledger.mu guards it.
+type laggedList struct {
+	total uint64
+	last  []SubscriberInfo
+}
+
+func (s *laggedList) add(i SubscriberInfo) {
+	s.total++
+	if len(s.last) == keptLagged {
+		s.last = append(s.last[:0], s.last[1:]...)
+	}
+	s.last = append(s.last, i)
+}
+
+// Subscribers describes the watchers, ordered by name and beginning, and after
+// them the last few that lagged, the oldest first. The number is how many ever did.
+func (l *Ledger) Subscribers() (all []SubscriberInfo, lagged uint64) {
+	now := l.now()
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	for _, w := range l.watchers {
+		all = append(all, w.info(now))
+	}
+	slices.SortStableFunc(all, func(a, b SubscriberInfo) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), a.Since.Compare(b.Since))
+	})
+	return append(all, l.lagged.last...), l.lagged.total
+}
+
+// Follower is a subscription that goes on where a [Watcher] lagged and ended: it begins
+// anew, and gives all documents as they are then. It is for one goroutine at a time.
+type Follower struct {
+	ledger  *Ledger
+	options WatchOptions
+	watcher *Watcher
+}
+
+// Follow gives the documents that the filter covers, and a follower for everything that
+// changes after. The caller reads with Next and must Close.
+func (l *Ledger) Follow(o WatchOptions) ([]*Record, *Follower) {
+	f := &Follower{ledger: l, options: o}
+	return f.begin(), f
+}
+
+// FollowEach gives see the documents that the filter covers, and every change after,
+// until ctx ends; the error is its cause.
+func (l *Ledger) FollowEach(ctx context.Context, o WatchOptions, see func(Change)) error {
+	found, f := l.Follow(o)
+	return f.Each(ctx, found, see)
+}
+
+func (f *Follower) begin() (found []*Record) {
+	found, f.watcher = f.ledger.Watch(f.options)
+	return found
+}
+
+// Each gives see what was found when the follower was made, and every change after, until
+// ctx ends, and closes the follower; the error is the cause of ctx.
+func (f *Follower) Each(ctx context.Context, found []*Record, see func(Change)) error {
+	defer f.Close()
+	for change := (Change{Put: found, Whole: true}); ; {
+		see(change)
+		var err error
+		if change, err = f.Next(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// Next waits for the next change. Its error is the context's.
+func (f *Follower) Next(ctx context.Context) (Change, error) {
+	change, err := f.watcher.Next(ctx)
+	if !errors.Is(err, api.ReasonLagged) {
+		return change, err
+	}
+	f.Close()
+	return Change{Put: f.begin(), Whole: true}, nil
+}
+
+// Close ends the subscription. It may be repeated.
+func (f *Follower) Close() { f.watcher.Close() }
+
+// Filter says which documents. The zero value is all that are not deleted.
+type Filter struct {
+	// Kinds are the kinds wanted; empty = all, also those this version does not know.
+	Kinds []api.Kind
+	// Nodes are the nodes wanted; empty = all.
+	Nodes []api.NodeID
+	// Deleted gives deletions as documents, for whoever passes them on. Without
+	// it a deleted document is absent from snapshots and a key in Change.Del.
+	Deleted bool
+}
+
+// clean copies the filter, sorted and without repetitions.
+func (f Filter) clean() Filter {
+	f.Kinds = sortedSet(f.Kinds)
+	f.Nodes = sortedSet(f.Nodes)
+	return f
+}
+
+func sortedSet[T api.Kind | api.NodeID](all []T) []T {
+	all = slices.Clone(all)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// wants reports whether a clean filter covers the key.
+func (f *Filter) wants(k *api.Key) bool {
+	return has(f.Kinds, k.Kind) && has(f.Nodes, k.Node)
+}
+
+// has searches a sorted list, however long somebody made it; an empty one has all.
+func has[T api.Kind | api.NodeID](all []T, one T) bool {
+	if len(all) == 0 {
+		return true
+	}
+	_, ok := slices.BinarySearch(all, one)
+	return ok
+}
+
+// shows reports whether a snapshot by the filter has the record.
+func (f *Filter) shows(k *api.Key, r *Record) bool {
+	return (f.Deleted || !r.doc.Deleted) && f.wants(k)
+}
+
+// Named is what nodes hold of one kind by one name, ordered by node: the documents
+// of one job, for instance. Unlike List it does not look at everything else.
+// Deletions are among them where isDeleted says so.
+func (l *Ledger) Named(kind api.Kind, name string, isDeleted bool) []*Record {
+	var found []*Record
+	l.mu.RLock()
+	for node := range l.nodes {
+		e, ok := l.entries[api.Key{Node: node, Kind: kind, Name: name}]
+		if ok && (isDeleted || !e.rec.doc.Deleted) {
+			found = append(found, e.rec)
+		}
+	}
+	l.mu.RUnlock()
+	return sortRecords(found)
 }

@@ -5,8 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/rank/prepare"
@@ -131,4 +137,144 @@ func (c *capped) Write(p []byte) (int, error) {
 		c.left = 0 // a full disk is no reason to end what prints
 	}
 	return len(p), nil
+}
+
+// joint is how a rank's program finds the others of its group: by a ring's host
+// file, or by JACCL's matrix of devices and its side channel.
+type joint struct {
+	hosts       string
+	devices     string
+	coordinator string
+	ring        bool // JACCL is to make a ring of what may be a mesh too
+}
+
+// environment is the program's: what was resolved, without what a launcher
+// sets, and with this rank's own.
+func environment(resolved []string, w wanted, by joint) []string {
+	env := make([]string, 0, len(resolved)+8)
+	for _, pair := range resolved {
+		if name, _, _ := strings.Cut(pair, "="); !launchers(name) {
+			env = append(env, pair)
+		}
+	}
+	hasTerminal := w.spec.Program.Terminal && w.ref.Rank == 0
+	if hasTerminal && !slices.ContainsFunc(env, func(pair string) bool { return strings.HasPrefix(pair, "TERM=") }) {
+		env = append(env, "TERM=xterm-256color")
+	}
+	number := strconv.Itoa(w.ref.Rank)
+	env = append(env,
+		api.EnvJob+"="+string(w.ref.Job), api.EnvRank+"="+number, api.EnvWorldSize+"="+strconv.Itoa(len(w.plan.Ranks)),
+		api.EnvMLXRank+"="+number,
+	)
+	for _, set := range []struct {
+		name, value string
+	}{{api.EnvMLXHostfile, by.hosts}, {api.EnvMLXDevices, by.devices}, {api.EnvMLXCoordinator, by.coordinator}} {
+		if set.value != "" {
+			env = append(env, set.name+"="+set.value)
+		}
+	}
+	if by.ring { // any value means a ring, so it is set only where one is meant
+		env = append(env, api.EnvMLXRing+"=1")
+	}
+	return env
+}
+
+// launchers reports whether a variable is one that a launcher of ranks sets: one
+// that was inherited would join the program to another group.
+func launchers(name string) bool {
+	switch name {
+	case api.EnvJob, api.EnvRank, api.EnvWorldSize, api.EnvMLXRank, api.EnvMLXHostfile, api.EnvMLXDevices:
+		return true
+	}
+	return strings.HasPrefix(name, api.EnvJACCLPrefix) || strings.HasPrefix(name, jacclOfMLX)
+}
+
+// jacclOfMLX begins MLX's own names of JACCL's variables.
+const jacclOfMLX = "MLX_JACCL"
+
+// SetPorts says on which of its published ports a rank's program listens now, in
+// ascending order. Of a rank that has ended it is not noted.
+func (r *Ranks) SetPorts(ref api.RankRef, ports []int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	h := r.held[ref]
+	if h == nil || h.Doc.Phase.Ended() || slices.Equal(h.Doc.Ports, ports) {
+		return
+	}
+	h.Doc.Ports = slices.Clone(ports)
+	r.say(ref)
+}
+
+// TakePort takes an address out of the node's table of ports, unless somebody has
+// it or has had it lately.
+func (r *Ranks) TakePort(a netip.AddrPort) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if until, known := r.ports[a]; known && until > r.cfg.Clock.Boot() {
+		return false
+	}
+	r.ports[a] = forGood
+	return true
+}
+
+// ReturnPort gives it back.
+func (r *Ranks) ReturnPort(a netip.AddrPort) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ports[a] = r.cfg.Clock.Boot() + portRest
+}
+
+// forGood is a time that does not come.
+const forGood = time.Duration(math.MaxInt64)
+
+// Receptacles are those whose RDMA device a rank of this node was granted, also of
+// one that has ended.
+func (r *Ranks) Receptacles(ref api.RankRef) []api.Receptacle {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if h := r.held[ref]; h != nil {
+		return slices.Clone(h.Plan.Receptacles)
+	}
+	return nil
+}
+
+// PID is the process id of a rank's program, which is its process group too; 0
+// where none runs here.
+func (r *Ranks) PID(ref api.RankRef) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if h := r.held[ref]; h != nil && !h.Doc.Phase.Ended() {
+		return h.Doc.PID
+	}
+	return 0
+}
+
+// IsHere reports whether a rank lives on this node.
+func (r *Ranks) IsHere(ref api.RankRef) bool {
+	_, _, _, isHere := r.Folder(ref)
+	return isHere
+}
+
+// LiveRefs lists the ranks that have not ended.
+func (r *Ranks) LiveRefs() []api.RankRef {
+	var all []api.RankRef
+	for _, live := range r.Live() {
+		all = append(all, live.Rank)
+	}
+	return all
+}
+
+// Shim is where the shim of a rank that has not ended listens, and the epoch that it
+// answers to.
+func (r *Ranks) Shim(ref api.RankRef) (socket string, epoch uint64, runs bool) {
+	_, socket, _, isHere := r.Folder(ref)
+	if !isHere {
+		return "", 0, false
+	}
+	for _, live := range r.Live() {
+		if live.Rank == ref {
+			return socket, live.Epoch, true
+		}
+	}
+	return "", 0, false
 }

@@ -5,12 +5,21 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"crypto/subtle"
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
+	"strconv"
 	"strings"
+	"sync"
+	"syscall"
 	"time"
+
+	"fulmen/daemon/api"
+	"fulmen/native"
 )
 
 const (
@@ -100,4 +109,128 @@ func refuse(conn net.Conn) {
 		return
 	}
 	_, _ = io.CopyN(io.Discard, conn, 1<<20)
+}
+
+// temporary reports whether a listener may go on after an error.
+func temporary(err error) bool {
+	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ECONNABORTED) || errors.Is(err, syscall.ENOBUFS)
+}
+
+// pauseFor is how long a listener rests that has no descriptor for a connection.
+const pauseFor = 100 * time.Millisecond
+
+// pause rests; false where the job is over.
+func (p *published) pause() bool {
+	done := make(chan struct{})
+	p.relay.cfg.Clock.AfterFunc(pauseFor, func() { close(done) })
+	<-done
+	p.conns.mu.Lock()
+	defer p.conns.mu.Unlock()
+	return !p.conns.closed
+}
+
+// writeFrames sends what was read already.
+func writeFrames(to io.Writer, data []byte) error {
+	for len(data) > 0 {
+		n := min(len(data), maxFrame)
+		frame := binary.BigEndian.AppendUint32(make([]byte, 0, headBytes+n), uint32(n))
+		if _, err := to.Write(append(frame, data[:n]...)); err != nil {
+			return err
+		}
+		data = data[n:]
+	}
+	return nil
+}
+
+// within closes a connection when its time is over; stop reports whether it was not.
+func within(clock native.Clock, conn net.Conn, d time.Duration) (stop func() bool) {
+	return clock.AfterFunc(d, func() { conn.Close() }).Stop
+}
+
+// Check says which port of a job that is about to be submitted another program
+// holds here now (port_taken). Of a job whose rank 0 comes to this node that would
+// stop the program, and of any other the relay.
+func (r *Relay) Check(ports []api.Publish) error {
+	for _, p := range ports {
+		for _, a := range r.addresses(p) {
+			l, err := listen(netip.AddrPortFrom(a, uint16(p.Port)))
+			if err != nil {
+				return err
+			}
+			if l != nil {
+				l.Close()
+			}
+		}
+	}
+	return nil
+}
+
+// addresses are where a port is open on this node, unless rank 0 has it itself.
+func (r *Relay) addresses(p api.Publish) []netip.Addr {
+	if p.LAN {
+		return r.cfg.LAN()
+	}
+	return r.cfg.Loopback
+}
+
+// listen opens a port; nil where this machine does not have the address.
+func listen(at netip.AddrPort) (net.Listener, error) {
+	l, err := net.Listen("tcp", at.String())
+	port := strconv.Itoa(int(at.Port()))
+	switch {
+	case err == nil:
+		return l, nil
+	case errors.Is(err, syscall.EADDRNOTAVAIL), errors.Is(err, syscall.EAFNOSUPPORT):
+		return nil, nil
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, api.Errorf(api.ReasonPortTaken, port, "Port %s of %s is held by another program, so it cannot be published there.", port, at.Addr())
+	case errors.Is(err, syscall.EACCES):
+		return nil, api.Errorf(api.ReasonPermissionDenied, port, "The system does not let the daemon open port %s.", port)
+	}
+	return nil, err
+}
+
+// conns are connections that end together.
+type conns struct {
+	mu     sync.Mutex
+	open   map[net.Conn]struct{}
+	closed bool
+}
+
+// add takes a connection, unless there are too many or all is over.
+func (c *conns) add(conn net.Conn, most int) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed || len(c.open) >= most {
+		return false
+	}
+	if c.open == nil {
+		c.open = map[net.Conn]struct{}{}
+	}
+	c.open[conn] = struct{}{}
+	return true
+}
+
+func (c *conns) remove(conn net.Conn) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.open, conn)
+}
+
+// shut closes all, and takes none any more.
+func (c *conns) shut() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.closed = true
+	for conn := range c.open {
+		reset(conn)
+	}
+}
+
+// reset closes a connection as a program that was killed would.
+func reset(conn net.Conn) {
+	if tcp, ok := conn.(interface{ SetLinger(int) error }); ok {
+		_ = tcp.SetLinger(0)
+	}
+	conn.Close()
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/cluster"
 	"fulmen/daemon/internal/cluster/discover"
 	"fulmen/daemon/internal/cluster/gossip"
 	"fulmen/daemon/internal/cluster/liveness"
@@ -241,3 +242,30 @@ func (n *Nodes) Await(ctx context.Context, holds func() bool) bool {
 
 // Name is what people call a node.
 func (n *Nodes) Name(id api.NodeID) string { return n.Current().Name(id) }
+
+// Name is what people call a node, by its own document.
+func Name(l *ledger.Ledger, node api.NodeID) string {
+	var identity api.Identity
+	record, found := l.Get(api.Key{Node: node, Kind: api.KindIdentity})
+	if found && record.Decode(&identity) == nil && identity.ShortName != "" {
+		return identity.ShortName
+	}
+	return node.Display()
+}
+
+// OwnShortName is what others call this node: the slug of the computer's name, made
+// unique among the members in the roster's order.
+func OwnShortName(l *ledger.Ledger, members []api.Member, computer string) string {
+	names := liveness.Names(members, func(id api.NodeID) (api.Identity, bool) {
+		if id == l.Node() {
+			return api.Identity{Name: computer, ShortName: cluster.ShortName(computer, id)}, true
+		}
+		var identity api.Identity
+		record, found := l.Get(api.Key{Node: id, Kind: api.KindIdentity})
+		return identity, found && record.Decode(&identity) == nil
+	})
+	if name := names[l.Node()]; name != "" {
+		return name
+	}
+	return cluster.ShortName(computer, l.Node())
+}

@@ -2,8 +2,11 @@ package scenario
 
 import (
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
+
+	"fulmen/native/tomltext"
 )
 
 // The largest cluster, far above what one desk can hold.
@@ -161,4 +164,199 @@ func checkBridges(m Mac, fail func(key, format string, args ...any)) {
 			memberOf[member] = bridge.Name
 		}
 	}
+}
+
+// checkAddresses refuses an address that two interfaces of one network have, or
+// the two ends of a cable: neither would be reached.
+func (s Scenario) checkAddresses(p *problems) {
+	type place struct {
+		where   string // the network, or the cable
+		address netip.Addr
+	}
+	seen := map[place]string{}
+	note := func(where, path, who string, addresses []netip.Addr) {
+		for _, address := range addresses {
+			at := place{where, address}
+			if first, ok := seen[at]; ok && first != who {
+				p.add(path, "%s: address %s is also that of %s on the same network; give each its own", who, address, first)
+				continue
+			}
+			seen[at] = who
+		}
+	}
+	for i, mac := range s.Macs {
+		for _, network := range mac.Interfaces {
+			var addresses []netip.Addr
+			for _, a := range network.Addresses {
+				addresses = append(addresses, a.Address.Addr())
+			}
+			where := network.Network
+			if where == "" {
+				where = s.cableOf(mac, network.Name)
+			}
+			if where != "" {
+				note(where, fmt.Sprintf("mac[%d].%s", i, member("interface", network.Name)), mac.Name+" "+network.Name, addresses)
+			}
+		}
+	}
+}
+
+// cableOf names the segment that a port's interface shares with the Macs at the
+// other end: all that are joined get the same name, that of the least end. ""
+// for an interface that no cable joins.
+func (s Scenario) cableOf(mac Mac, name string) string {
+	for _, port := range mac.Ports {
+		if port.Interface != name {
+			continue
+		}
+		own := End{Owner: mac.Name, Receptacle: port.Receptacle}
+		least := own.String()
+		peers := s.peers(own)
+		for _, peer := range peers {
+			least = min(least, peer.String())
+		}
+		if len(peers) > 0 {
+			return least
+		}
+	}
+	return ""
+}
+
+// maxHubsInARow is how deep hubs go: a route string has seven places, one of
+// them for what hangs below the last hub.
+const maxHubsInARow = 6
+
+// checkCables notes impossible cables; false when any could not be understood,
+// so that what follows from cables would only repeat it.
+func (s Scenario) checkCables(p *problems) (sound bool) {
+	sound = true
+	used := map[End]int{}
+	for i, cable := range s.Cables {
+		path := fmt.Sprintf("cable[%d]", i)
+		a, b := cable.Ends[0], cable.Ends[1]
+		if a.Owner == "" || b.Owner == "" {
+			sound = false
+			continue
+		}
+		fail := func(key, format string, args ...any) {
+			sound = false
+			p.add(tomltext.Join(path, key), "cable %d: %s", i+1, fmt.Sprintf(format, args...))
+		}
+		if a == b {
+			fail("ends", "both ends are %s", a)
+			continue
+		}
+		first, err := s.Capability(a)
+		if err != nil {
+			fail("ends", "%s", err)
+		}
+		second, err := s.Capability(b)
+		if err != nil {
+			fail("ends", "%s", err)
+		}
+		for _, end := range cable.Ends {
+			if other, ok := used[end]; ok {
+				fail("ends", "receptacle %s is used by cable %d%s", end, other+1, p.lineNote(fmt.Sprintf("cable[%d].ends", other)))
+				continue
+			}
+			used[end] = i
+		}
+		if a.isUp() && b.isUp() {
+			fail("ends", "%s and %s are both upstream, so no Mac would drive the hubs; use a downstream receptacle at one end", a, b)
+		}
+		if first != "" && second != "" {
+			if err := checkSpeed(cable.Speed, first, second); err != nil {
+				fail("speed", "%s", err)
+			}
+		}
+	}
+	return sound
+}
+
+// checkHubs follows every cabled hub upstream to the Mac that drives it.
+func (s Scenario) checkHubs(p *problems) {
+	for i, cable := range s.Cables {
+		for _, end := range cable.Ends {
+			if !end.Hub {
+				continue
+			}
+			if _, err := s.root(end.Owner); err != nil {
+				p.add(fmt.Sprintf("cable[%d].ends", i), "cable %d: %s", i+1, err)
+			}
+		}
+		// Two downstream receptacles join two Macs, each through a hub of its
+		// own. Below one Mac they would close a ring of hubs.
+		a, b := cable.Ends[0], cable.Ends[1]
+		if !a.Hub || !b.Hub || a.isUp() || b.isUp() {
+			continue
+		}
+		rootA, errA := s.root(a.Owner)
+		rootB, errB := s.root(b.Owner)
+		if errA == nil && errB == nil && rootA == rootB {
+			p.add(fmt.Sprintf("cable[%d].ends", i), "cable %d: %s and %s both hang below %s, so the hubs form a loop", i+1, a, b, rootA)
+		}
+	}
+}
+
+// root returns the Mac's receptacle that the hub hangs below.
+func (s Scenario) root(hub string) (End, error) {
+	chain := []string{hub}
+	for {
+		up, ok := s.other(End{Owner: hub, Hub: true})
+		if !ok {
+			return End{}, fmt.Errorf("hub %s is driven by no Mac: nothing is plugged into %s.up", hub, hub)
+		}
+		if !up.Hub {
+			return up, nil
+		}
+		hub = up.Owner
+		for _, passed := range chain {
+			if passed == hub {
+				return End{}, fmt.Errorf("the hubs %s form a loop that no Mac drives", strings.Join(append(chain, hub), ", "))
+			}
+		}
+		if chain = append(chain, hub); len(chain) > maxHubsInARow {
+			return End{}, fmt.Errorf("more than %d hubs in a row: %s", maxHubsInARow, strings.Join(chain, ", "))
+		}
+	}
+}
+
+func (e End) isUp() bool { return e.Hub && e.Receptacle == 0 }
+
+// other returns what the cable in that receptacle leads to.
+func (s Scenario) other(end End) (End, bool) {
+	for _, cable := range s.Cables {
+		switch end {
+		case cable.Ends[0]:
+			return cable.Ends[1], true
+		case cable.Ends[1]:
+			return cable.Ends[0], true
+		}
+	}
+	return End{}, false
+}
+
+// peers returns the receptacles of Macs that a Mac's receptacle leads to,
+// directly and through hubs.
+func (s Scenario) peers(from End) (found []End) {
+	seen := map[End]bool{from: true}
+	for queue := []End{from}; len(queue) > 0; queue = queue[1:] {
+		to, ok := s.other(queue[0])
+		if !ok || seen[to] {
+			continue
+		}
+		seen[to] = true
+		hub, isHub := s.Hub(to.Owner)
+		if !isHub {
+			found = append(found, to)
+			continue
+		}
+		for receptacle := range hub.Downstream + 1 {
+			if next := (End{Owner: hub.Name, Hub: true, Receptacle: receptacle}); !seen[next] {
+				seen[next] = true
+				queue = append(queue, next)
+			}
+		}
+	}
+	return found
 }

@@ -3,7 +3,9 @@ package scenario
 import (
 	"fmt"
 	"slices"
+	"strings"
 
+	"fulmen/native"
 	"fulmen/native/tomltext"
 )
 
@@ -65,4 +67,200 @@ func (s *Scenario) step(op Op, asleep map[string]bool) error {
 		asleep[op.Owner] = false
 	}
 	return nil
+}
+
+// checkMeasurements refuses numbers of Macs and paths that are not there.
+func (s Scenario) checkMeasurements(p *problems) {
+	for i, gpu := range s.Measurements.GPUs {
+		path := fmt.Sprintf("gpu[%d]", i)
+		fail := func(key, format string, args ...any) {
+			p.add(tomltext.Join(path, key), "gpu %d: %s", i+1, fmt.Sprintf(format, args...))
+		}
+		if gpu.Mac == "" {
+			continue
+		}
+		if err := s.checkMac(gpu.Mac); err != nil {
+			fail("mac", "%s", err)
+		}
+		if slices.IndexFunc(s.Measurements.GPUs, func(g GPUMeasurement) bool { return g.Mac == gpu.Mac }) < i {
+			fail("mac", "the GPU of %s is described twice", gpu.Mac)
+		}
+	}
+	for i, link := range s.Measurements.Links {
+		path := fmt.Sprintf("link[%d]", i)
+		fail := func(key, format string, args ...any) {
+			p.add(tomltext.Join(path, key), "link %d: %s", i+1, fmt.Sprintf(format, args...))
+		}
+		if link.From == "" || link.To == "" || link.Over == "" {
+			continue
+		}
+		from, ok := s.Mac(link.From)
+		if !ok {
+			fail("from", "%s", s.checkMac(link.From))
+			continue
+		}
+		if err := s.checkMac(link.To); err != nil {
+			fail("to", "%s", err)
+			continue
+		}
+		if link.From == link.To {
+			fail("to", "from and to are both %s", link.To)
+			continue
+		}
+		if err := s.checkPath(link, from); err != nil {
+			fail("over", "%s", err)
+		}
+	}
+}
+
+// checkPath says whether the link's way leads from one Mac to the other.
+func (s Scenario) checkPath(link LinkMeasurement, from Mac) error {
+	if network, ok := s.Network(link.Over); ok {
+		to, _ := s.Mac(link.To)
+		for _, mac := range []Mac{from, to} {
+			if !slices.ContainsFunc(mac.Interfaces, func(i Interface) bool { return i.Network == network.Name }) {
+				return fmt.Errorf("%s has no interface on network %s", mac.Name, network.Name)
+			}
+		}
+		if link.Transport == TransportRDMA {
+			return fmt.Errorf("RDMA runs over Thunderbolt cables, not over network %s", network.Name)
+		}
+		return nil
+	}
+	end, err := ParseEnd(link.From + "." + link.Over)
+	if err != nil || end.Hub {
+		return fmt.Errorf("over = %q is neither a receptacle such as tb1 nor a network%s", link.Over,
+			didYouMean(link.Over, namesOf(s.Networks, networkName)))
+	}
+	if _, err := s.Capability(end); err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(s.peers(end), func(e End) bool { return e.Owner == link.To }) {
+		return fmt.Errorf("no cable leads from %s to %s", end, link.To)
+	}
+	return nil
+}
+
+// CheckOp says whether the scenario has what the op names: the Macs, hubs,
+// receptacles, interfaces and networks, and speeds that they can. Whether the
+// receptacle is free at that moment is for whoever keeps the state.
+func (s Scenario) CheckOp(op Op) error {
+	if err := s.checkOp(op); err != nil {
+		return fmt.Errorf("%s: %w", op, err)
+	}
+	return nil
+}
+
+func (s Scenario) checkOp(op Op) error {
+	switch op.Verb {
+	case VerbPlug, VerbUnplug, VerbRetrain:
+		return s.checkEnds(op)
+	case VerbSleep, VerbWake, VerbRestart:
+		return s.checkMac(op.Owner)
+	case VerbSet:
+		return s.checkSet(op)
+	}
+	return fmt.Errorf("unknown verb %q", op.Verb)
+}
+
+func (s Scenario) checkMac(name string) error {
+	if _, ok := s.Mac(name); !ok {
+		return fmt.Errorf("there is no Mac %q%s", name, didYouMean(name, namesOf(s.Macs, macName)))
+	}
+	return nil
+}
+
+func (s Scenario) checkEnds(op Op) error {
+	needed := 1
+	if op.Verb == VerbPlug {
+		needed = 2
+	}
+	if len(op.Ends) != needed {
+		return fmt.Errorf("%d end(s) named, %d needed", len(op.Ends), needed)
+	}
+	var capabilities []native.ThunderboltVersion
+	for _, end := range op.Ends {
+		capability, err := s.Capability(end)
+		if err != nil {
+			return err
+		}
+		capabilities = append(capabilities, capability)
+	}
+	if needed == 2 && op.Ends[0] == op.Ends[1] {
+		return fmt.Errorf("both ends are %s", op.Ends[0])
+	}
+	// The other end of an op with one is known only when it is applied.
+	return checkSpeed(op.Speed, capabilities[0], capabilities[len(capabilities)-1])
+}
+
+func (s Scenario) checkSet(op Op) error {
+	if err := checkValue(op.Key, op.Value); err != nil {
+		return err
+	}
+	if _, ok := s.Network(op.Owner); ok {
+		for _, k := range setKeys() {
+			if k.ofNetwork && k.name == op.Key {
+				return nil
+			}
+		}
+		return fmt.Errorf("%s is a network; it has link and isolated", op.Owner)
+	}
+	mac, ok := s.Mac(op.Owner)
+	if !ok {
+		known := append(namesOf(s.Macs, macName), namesOf(s.Networks, networkName)...)
+		return fmt.Errorf("there is no Mac or network %q%s", op.Owner, didYouMean(op.Owner, known))
+	}
+	key, prefix, _ := findKey(op.Key)
+	if !key.ofMac {
+		return fmt.Errorf("%s is a Mac, and %s is for networks; an interface has INTERFACE.link", op.Owner, op.Key)
+	}
+	if key.prefix == prefixInterface {
+		return mac.checkSetInterface(prefix, key.name, op.Value)
+	}
+	return mac.checkSetValue(op)
+}
+
+func (m Mac) checkSetInterface(name, key, value string) error {
+	_, isInterface := m.Interface(name)
+	_, isBridge := m.Bridge(name)
+	if !isInterface && (!isBridge || key == "bridge") {
+		known := namesOf(m.Interfaces, interfaceName)
+		return fmt.Errorf("mac %s has no interface %q%s; it has %s", m.Name, name, didYouMean(name, known), strings.Join(known, ", "))
+	}
+	if _, ok := m.Bridge(value); key == "bridge" && value != "none" && !ok {
+		return fmt.Errorf("mac %s has no bridge %q", m.Name, value)
+	}
+	return nil
+}
+
+func (m Mac) checkSetValue(op Op) error {
+	switch op.Key {
+	case "rdma":
+		if op.Value != string(native.RDMAOff) && !m.OSCapable {
+			return m.noDriver()
+		}
+	case "memory.used":
+		used, err := ParseSize(op.Value)
+		if err == nil && m.MemoryBytes > 0 && used > m.MemoryBytes {
+			return fmt.Errorf("%s is more than the memory of %s", op.Value, m.Name)
+		}
+	case "battery":
+		if m.BatteryRatio == nil {
+			return m.noBattery()
+		}
+	case "power":
+		if op.Value == string(native.PowerBattery) && m.BatteryRatio == nil {
+			return m.noBattery()
+		}
+	}
+	return nil
+}
+
+func (m Mac) noDriver() error {
+	return fmt.Errorf("the system of %s (%s) has no RDMA driver, so its switch stays off; it came with macOS 26.2",
+		m.Name, orElse(m.Identity.OSVersion, "of unknown version"))
+}
+
+func (m Mac) noBattery() error {
+	return fmt.Errorf("%s has no battery; give it one with battery = 1.0", m.Name)
 }

@@ -2,6 +2,8 @@ package command
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -217,4 +219,131 @@ func (a *attachment) lost(c jobChange) (int, error) {
 		e.Data.Remedy = "Once the daemon runs: fulmen job attach " + a.job.String()
 	}
 	return api.ExitNotStarted, &e
+}
+
+// spec is what was asked for; empty where it cannot be read.
+func (s *jobState) spec() api.JobSpec {
+	var spec api.JobSpec
+	_ = json.Unmarshal(s.job.Spec, &spec) // the daemon has checked it
+	return spec
+}
+
+// status is the exit status of fulmen run for a job that has ended.
+func (s *jobState) status(told *int) int {
+	switch {
+	case told != nil:
+		return *told
+	case s.job.ExitCode != nil:
+		return *s.job.ExitCode
+	case s.job.Phase == api.JobSucceeded:
+		return api.ExitOK
+	}
+	return api.RunStatus(s.job.Reason)
+}
+
+// finish says what became of a job that has ended.
+func (a *attachment) finish() (int, error) {
+	a.leaveRaw()
+	a.showLast()
+	if err := a.lines.Close(); err != nil {
+		return api.ExitNotStarted, err
+	}
+	status := a.state.status(a.exitCode)
+	if a.state.job.Phase == api.JobStopped && a.stoppedBy != nil {
+		status = statusOf(a.stoppedBy) // however its ranks took that
+	}
+	return a.tellMissing(status, a.state.outcome(a.names))
+}
+
+// outcome is why a job did not succeed, as an error; nil where it did.
+func (s *jobState) outcome(names map[api.NodeID]string) error {
+	switch s.job.Phase {
+	case api.JobSucceeded:
+		return nil
+	case api.JobStopped:
+		if s.job.Reason == api.ReasonStoppedByPerson || s.job.Reason == "" {
+			return silent{} // whoever did that knows
+		}
+	}
+	return show.Outcome(s.job, s.list(), names)
+}
+
+// endedAs makes the end of a command of a job's end: its status, and the error
+// that is explained.
+func endedAs(status int, err error) error {
+	switch {
+	case err == nil && status == api.ExitOK:
+		return nil
+	case err == nil || errors.As(err, &silent{}):
+		return exited{status}
+	}
+	return withStatus{status, err}
+}
+
+// withStatus is an error after which this program ends with a status of its own.
+type withStatus struct {
+	status int
+	error
+}
+
+func (w withStatus) Unwrap() error { return w.error }
+
+// statusOf is the exit status after a signal that this program was sent.
+func statusOf(s os.Signal) int {
+	if n, ok := s.(syscall.Signal); ok {
+		return api.ExitSignalBase + int(n)
+	}
+	return api.ExitNotStarted
+}
+
+// signalled acts on a signal; done ends the following with a status.
+func (a *attachment) signalled(ctx context.Context, s os.Signal) (done bool, status int) {
+	switch {
+	case s == syscall.SIGWINCH:
+		a.resize(ctx)
+		return false, 0
+	case s == syscall.SIGHUP:
+		if !a.leave {
+			ctx, stop := context.WithTimeout(ctx, hangUp)
+			defer stop()
+			// The daemon also ends what nobody is attached to any more.
+			_, _ = client.Call[api.Empty](ctx, a.client, "job.stop", api.JobStopParams{Job: a.job})
+		}
+		return true, statusOf(s)
+	case a.leave:
+		a.closeLines("left; it goes on")
+		return true, statusOf(s)
+	}
+	a.stopping++
+	a.stoppedBy = s
+	switch a.stopping {
+	case 1:
+		a.leaveRaw()
+		a.say("stopping; Ctrl-C again kills it")
+		a.askStop(ctx, false)
+	case 2:
+		a.say("killing; Ctrl-C again leaves it alone")
+		a.askStop(ctx, true)
+	default:
+		a.closeLines("left; see: fulmen job show " + a.job.String())
+		return true, statusOf(s)
+	}
+	return false, 0
+}
+
+// closeLines ends the output with a word.
+func (a *attachment) closeLines(words string) {
+	a.leaveRaw()
+	_ = a.lines.Close() // it is being left
+	a.say(words)
+}
+
+// askStop asks for the job's end, and goes on listening.
+func (a *attachment) askStop(ctx context.Context, kill bool) {
+	go func() {
+		_, err := client.Call[api.Empty](ctx, a.client, "job.stop", api.JobStopParams{Job: a.job, Kill: kill})
+		if err != nil && ctx.Err() == nil && !errors.Is(err, api.ReasonJobEnded) {
+			a.lines.Note("fulmen: it could not be stopped: " + api.AsError(err).Message)
+		}
+	}()
 }

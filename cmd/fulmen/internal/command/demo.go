@@ -16,6 +16,7 @@ import (
 	"fulmen/app/text"
 	"fulmen/cmd/fulmen/internal/demo"
 	"fulmen/daemon/api"
+	"fulmen/daemon/client"
 )
 
 const (
@@ -243,4 +244,170 @@ func (c *canvas) draw(block string) error {
 	// Lines that are too long are cut and not wrapped: they are counted.
 	_, err := io.WriteString(c.out, up+"\x1b[?7l"+block+"\x1b[?7h")
 	return err
+}
+
+const (
+	// demoRanks is how many ranks the demo's job has, where there is a place for so many.
+	demoRanks = 4
+	// demoPlacing and demoRunning are how long its job may look for a place, and run.
+	demoPlacing, demoRunning = 20 * time.Second, time.Minute
+	// demoPatience is how long a place for all is waited for: what the Macs tell of
+	// their cables comes last.
+	demoPatience = 5 * time.Second
+)
+
+// demoJob measures all_sum over some of the Macs; nil where that cannot be.
+func (r *run) demoJob(ctx context.Context, nodes []demoNode, f demonstration) (*allReduced, error) {
+	switch {
+	case len(nodes) < 2:
+		return nil, nil
+	case f.noJob != "":
+		fmt.Fprintln(r.Err, f.noJob)
+		return nil, nil
+	}
+	b := allReduce{sizes: "1KiB-4MiB", dtype: "float32", perSize: 100 * time.Millisecond}
+	b.backend, b.placing, b.running = string(api.BackendRing), demoPlacing, demoRunning
+	at := r.at(nodes[0])
+	err := at.with(ctx, func(c *client.Client) (err error) {
+		b.ranks, err = at.mostRanks(ctx, c, b, min(demoRanks, len(nodes)))
+		return err
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case b.ranks == 0:
+		fmt.Fprintln(r.Err, "No two of these Macs are joined so that a job could run over them.")
+		return nil, nil
+	}
+	fmt.Fprintf(r.Err, "\nMeasuring all_sum over %d of the Macs ...\n", b.ranks)
+	result, err := at.allReduce(ctx, b)
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err() // whatever became of the job
+	case err != nil:
+		return nil, err
+	case r.json:
+		return &result, nil
+	}
+	fmt.Fprintln(r.Out)
+	return &result, result.table(r)
+}
+
+// mostRanks is for how many ranks there is a place, at most so many; 0 where
+// there is none for two.
+func (r *run) mostRanks(ctx context.Context, c *client.Client, b allReduce, most int) (int, error) {
+	until := time.Now().Add(demoPatience)
+	for {
+		for b.ranks = most; b.ranks >= 2; b.ranks-- {
+			request, err := b.request()
+			if err != nil {
+				return 0, err
+			}
+			result, err := client.Call[api.JobPlanResult](ctx, c, "job.plan", api.JobPlanParams{Request: request})
+			if err != nil || result.Plan != nil {
+				return b.ranks, err
+			}
+			if time.Now().Before(until) {
+				break // for all of them, once more
+			}
+		}
+		if b.ranks < 2 {
+			return 0, nil
+		}
+		if !sleep(ctx, firstPause) {
+			return 0, ctx.Err()
+		}
+	}
+}
+
+const (
+	// demoMeasuring is how long the demo's measurements may take in all.
+	demoMeasuring = time.Minute
+	// demoTries is how often they are tried.
+	demoTries = 3
+)
+
+// demoMeasured is what the Macs of a demo give: their GPUs together, and every path.
+type demoMeasured struct {
+	// Totals are as in node.list.
+	Totals api.Totals `json:"totals"`
+	// Links is as link.list.
+	Links api.LinkListResult `json:"links"`
+}
+
+// demoMeasure has every GPU and path measured: those of the scenario are as it
+// records them, and one of this machine's loopback is real.
+func (r *run) demoMeasure(ctx context.Context, first demoNode) (*demoMeasured, error) {
+	fmt.Fprintln(r.Err, "\nMeasuring GPUs and paths ...")
+	ctx, stop := context.WithTimeoutCause(ctx, demoMeasuring, context.DeadlineExceeded)
+	defer stop()
+	var measured demoMeasured
+	err := r.at(first).with(ctx, func(c *client.Client) error {
+		for _, one := range []struct {
+			method string
+			params any
+		}{
+			{"measure.gpu", api.MeasureGPUParams{All: true, MaxAgeS: time.Hour.Seconds()}},
+			{"measure.link", api.MeasureLinkParams{All: true, RDMA: true, MaxAgeS: time.Hour.Seconds()}},
+		} {
+			// A machine that is busy starting all this may fail the one that is real.
+			err := measureAll(ctx, c, one.method, one.params)
+			for tries := 1; err != nil && ctx.Err() == nil && tries < demoTries; tries++ {
+				err = measureAll(ctx, c, one.method, one.params)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		nodes, err := client.Call[api.NodeListResult](ctx, c, "node.list", nil)
+		if err != nil {
+			return err
+		}
+		if measured.Links, err = client.Call[api.LinkListResult](ctx, c, "link.list", nil); err != nil {
+			return err
+		}
+		measured.Totals = nodes.Totals
+		if r.json {
+			return nil
+		}
+		fmt.Fprintln(r.Out)
+		return r.view().DemoMeasured(r.Out, nodes, measured.Links)
+	})
+	return &measured, err
+}
+
+// measureAll measures and waits for the end. What the scenario does not record is
+// no failure.
+func measureAll(ctx context.Context, c *client.Client, method string, params any) error {
+	started, changes, err := client.Stream[api.MeasureStarted, api.MeasureChanged](ctx, c, method, params)
+	if err != nil {
+		return err
+	}
+	last := started.Measurement
+	for change, problem := range changes {
+		if problem != nil {
+			return problem
+		}
+		if last = change.Measurement; change.Terminal {
+			break
+		}
+	}
+	for _, item := range last.Items {
+		if item.Error != nil && !errors.Is(item.Error, api.ReasonNotInScenario) {
+			return item.Error
+		}
+	}
+	return nil
+}
+
+// at is the same as a client of another daemon.
+func (r *run) at(node demoNode) *run {
+	other := *r
+	other.Environment.Getenv = func(name string) string {
+		if name == api.EnvHome {
+			return node.Home
+		}
+		return r.Environment.Getenv(name)
+	}
+	return &other
 }

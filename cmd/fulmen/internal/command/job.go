@@ -2,8 +2,11 @@ package command
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -115,4 +118,94 @@ func (r *run) told(err error, format string, id api.JobID) error {
 	}
 	_, err = fmt.Fprintf(r.Out, format+"\n", id)
 	return err
+}
+
+func (r *run) jobAttach() *cobra.Command {
+	var f following
+	var input bool
+	c := r.oneJob("attach", "Follow a job as fulmen run does, also from another node",
+		"Shows where a job is and what it prints, from the beginning of the current attempt, until it has ended, and ends with\n"+
+			"its status as fulmen run does. Ctrl-C stops a job that a terminal follows, and leaves one alone that was submitted\n"+
+			"with --detach.\n"+
+			"With --input the job is given what comes on standard input, after what it was given by others.",
+		"  fulmen job attach j4k2\n  fulmen job attach --input j4k2", func(ctx context.Context, c *client.Client, id api.JobID) error {
+			return notStarted(r.attachTo(ctx, c, id, f, input))
+		})
+	c.Flags().BoolVarP(&input, "input", "i", false, "give the job what comes on standard input, and its end; a terminal is rank 0's where it has one")
+	f.flags(c)
+	return c
+}
+
+func (r *run) attachTo(ctx context.Context, c *client.Client, id api.JobID, f following, input bool) error {
+	signals := make(<-chan os.Signal)
+	if r.Signals != nil {
+		heard, stop := r.Signals(stopSignals()...)
+		defer stop()
+		signals = heard
+	}
+	job, err := client.Call[api.JobGetResult](ctx, c, "job.get", api.JobSelect{Job: id})
+	if err != nil {
+		return err
+	}
+	list, err := client.Call[api.NodeListResult](ctx, c, "node.list", nil)
+	if err != nil {
+		return err
+	}
+	var s jobState
+	s.apply([]api.Document{job.Job})
+	spec := s.spec()
+	a := &attachment{job: id, leave: spec.Detached, quiet: f.quiet, input: input, giver: rand.Text()}
+	return r.attach(context.WithoutCancel(ctx), c, a, f,
+		api.JobRequest{Placement: spec.Placement, Program: spec.Program}, list.Nodes, signals)
+}
+
+// jobID is the job that a word means: an id, or the beginning of one that no
+// other job has.
+func jobID(ctx context.Context, c *client.Client, word string) (api.JobID, error) {
+	if id, err := api.ParseJobID(word); err == nil {
+		return id, nil
+	}
+	list, err := client.Call[api.JobListResult](ctx, c, "job.list", api.JobListParams{Ended: true})
+	if err != nil {
+		return "", err
+	}
+	return meantJob(word, list.Jobs)
+}
+
+// meantJob chooses among jobs.
+func meantJob(word string, jobs []api.JobSummary) (api.JobID, error) {
+	var similar []string
+	start := strings.ToLower(word)
+	if start != "" && start[0] == 'j' {
+		start = "j" + api.FoldCrockford(start[1:])
+	}
+	for _, j := range jobs {
+		if start != "" && strings.HasPrefix(string(j.Job), start) {
+			similar = append(similar, string(j.Job))
+		}
+	}
+	if len(similar) == 1 {
+		return api.JobID(similar[0]), nil
+	}
+	e := api.Errorf(api.ReasonNoSuchJob, word, "There is no job %q.", word)
+	if len(similar) > 1 {
+		e = api.Errorf(api.ReasonAmbiguousName, word, "Several jobs begin with %q: %s.", word, strings.Join(similar, ", "))
+	}
+	e.Data.Remedy = "See: fulmen jobs --all"
+	return "", e
+}
+
+// completeJob completes the ids of jobs.
+func (r *run) completeJob(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	var out []string
+	if len(args) == 0 {
+		_ = r.with(c.Context(), func(c2 *client.Client) error {
+			list, err := client.Call[api.JobListResult](c.Context(), c2, "job.list", api.JobListParams{Ended: true})
+			for _, j := range list.Jobs {
+				out = append(out, cobra.CompletionWithDesc(string(j.Job), j.Name+", "+string(j.Phase)))
+			}
+			return err
+		}) // then there is nothing to complete with
+	}
+	return out, cobra.ShellCompDirectiveNoFileComp
 }

@@ -6,11 +6,82 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 )
+
+// encodeObject writes v as one JSON object: first the member t, where it is not
+// empty, then v's own, then the extra ones in order of their names.
+func encodeObject(t string, v any, extra map[string]json.RawMessage) ([]byte, error) {
+	own, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	var parts [][]byte
+	if t != "" {
+		parts = append(parts, []byte(`"t":"`+t+`"`))
+	}
+	if inner := own[1 : len(own)-1]; len(inner) > 0 {
+		parts = append(parts, inner)
+	}
+	for _, name := range slices.Sorted(maps.Keys(extra)) {
+		key, err := json.Marshal(name)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, append(append(key, ':'), extra[name]...))
+	}
+	return append(append([]byte{'{'}, bytes.Join(parts, []byte{','})...), '}'), nil
+}
+
+var (
+	// ErrTooLong is matched when a line or file is longer than allowed. The
+	// rest of the stream cannot be trusted after it.
+	ErrTooLong = errors.New("too long")
+	// ErrVersion is matched when the two sides have no version in common.
+	ErrVersion = errors.New("no protocol version in common")
+)
+
+// FieldError says which field is wrong and how. Field is the path in the
+// message ("usage.user_s", "logs[1].stream"), or "" for the whole of it.
+type FieldError struct {
+	Field   string
+	Problem string
+}
+
+// Error reads "field epoch: missing".
+func (e *FieldError) Error() string {
+	if e.Field == "" {
+		return "message: " + e.Problem
+	}
+	return "field " + e.Field + ": " + e.Problem
+}
+
+func badField(field, format string, args ...any) error {
+	return &FieldError{Field: field, Problem: fmt.Sprintf(format, args...)}
+}
+
+// within puts a prefix before the field of a [FieldError].
+func within(prefix string, err error) error {
+	var field *FieldError
+	if !errors.As(err, &field) {
+		return err
+	}
+	return &FieldError{Field: joinPath(prefix, field.Field), Problem: field.Problem}
+}
+
+// UnknownTypeError is a message of a type that this version does not know. The
+// stream is intact: a shim refuses the request, a daemon goes on.
+type UnknownTypeError struct {
+	Type string
+}
+
+// Error names the type.
+func (e *UnknownTypeError) Error() string { return fmt.Sprintf("unknown message type %.40q", e.Type) }
 
 // decodeObject fills the struct that target points to from one JSON object,
 // more strictly than encoding/json does alone: names must match exactly and

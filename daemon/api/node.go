@@ -1,0 +1,426 @@
+package api
+
+import "net/netip"
+
+// NodeState is the value of a node-state document: what a node says of itself.
+// Whether others can reach it is derived by each of them: see Liveness.
+type NodeState struct {
+	// State is what the node does.
+	State SelfState `json:"state"`
+	// Since is when that began.
+	Since Time `json:"since"`
+	// Reason is why, such as lid_closed.
+	Reason Reason `json:"reason,omitempty"`
+	// UserIdleS is for how long nobody has used the node, when it last changed between used and idle.
+	UserIdleS *float64 `json:"user_idle_s,omitempty"`
+	// Idle says whether the node counts as idle by its sharing policy.
+	Idle *bool `json:"idle,omitempty"`
+}
+
+// SelfState is what a node says it does.
+type SelfState string
+
+const (
+	// SelfAwake is at work.
+	SelfAwake SelfState = "awake"
+	// SelfAsleep sleeps, said just before.
+	SelfAsleep SelfState = "asleep"
+	// SelfStopping ends the daemon.
+	SelfStopping SelfState = "stopping"
+	// SelfRestarting restarts the machine.
+	SelfRestarting SelfState = "restarting"
+	// SelfLeft has left the cluster.
+	SelfLeft SelfState = "left"
+)
+
+// Values lists the states.
+func (SelfState) Values() []string {
+	return words(SelfAwake, SelfAsleep, SelfStopping, SelfRestarting, SelfLeft)
+}
+
+// Valid reports whether the state belongs to this version.
+func (s SelfState) Valid() bool { return known(s) }
+
+// Reach is the value of a reach document, named by peer and address: the
+// address answered with that peer's identity, over this interface.
+type Reach struct {
+	// Peer is who answered.
+	Peer NodeID `json:"peer"`
+	// Address is where it answered; a link-local IPv6 address has this node's zone.
+	Address netip.Addr `json:"address"`
+	// Port is the peer port there.
+	Port int `json:"port"`
+	// Interface is this node's interface that the answer came in by.
+	Interface string `json:"interface"`
+	// Source is this node's address on the path.
+	Source netip.Addr `json:"source,omitzero"`
+	// PeerInterface is the peer's interface, as the peer says.
+	PeerInterface string `json:"peer_interface,omitempty"`
+	// Kind is what the path is made of, the last that was known: a source that falls silent does not make it unknown.
+	Kind LinkKind `json:"kind"`
+	// KindAt is when Kind was last confirmed.
+	KindAt Time `json:"kind_at,omitzero"`
+	// VerifiedAt is when the identity was last proved.
+	VerifiedAt Time `json:"verified_at"`
+	// State says whether the path carries packets now.
+	State PathState `json:"state"`
+	// FailedAt is when it stopped answering.
+	FailedAt Time `json:"failed_at,omitzero"`
+	// Reason says why it is not used.
+	Reason Reason `json:"reason,omitempty"`
+}
+
+// PathState is what a path to a peer is used for.
+type PathState string
+
+const (
+	// PathActive carries packets.
+	PathActive PathState = "active"
+	// PathStandby answers, and is kept for when an active one fails.
+	PathStandby PathState = "standby"
+	// PathFailed answered once and does not now.
+	PathFailed PathState = "failed"
+)
+
+// Values lists the states.
+func (PathState) Values() []string { return words(PathActive, PathStandby, PathFailed) }
+
+// Valid reports whether the state belongs to this version.
+func (s PathState) Valid() bool { return known(s) }
+
+// Pending is the value of a pending document, named by the asking node: an
+// entry of the inbox. Nothing of it is proved yet.
+type Pending struct {
+	// Peer is the id that it claims.
+	Peer NodeID `json:"peer"`
+	// Name is the name that it claims.
+	Name string `json:"name"`
+	// ModelName is the model that it claims.
+	ModelName string `json:"model_name,omitempty"`
+	// Address is from where it asks.
+	Address netip.AddrPort `json:"address"`
+	// Interface is by which interface it asks.
+	Interface string `json:"interface"`
+	// State is what a person did with it.
+	State PendingState `json:"state"`
+	// Since is when it asked first.
+	Since Time `json:"since"`
+	// ExpiresAt is when its code stops to count.
+	ExpiresAt Time `json:"expires_at,omitzero"`
+	// TriesLeft counts the wrong codes that are still allowed.
+	TriesLeft int `json:"tries_left"`
+}
+
+// PendingState is what a person did with an entry of the inbox.
+type PendingState string
+
+const (
+	// PendingAsking waits for a person.
+	PendingAsking PendingState = "asking"
+	// PendingProving has a code and is checking it.
+	PendingProving PendingState = "proving"
+	// PendingLater was put off.
+	PendingLater PendingState = "later"
+	// PendingIgnored was ignored; it stays quiet until it is gone for a day.
+	PendingIgnored PendingState = "ignored"
+)
+
+// Values lists the states.
+func (PendingState) Values() []string {
+	return words(PendingAsking, PendingProving, PendingLater, PendingIgnored)
+}
+
+// Valid reports whether the state belongs to this version.
+func (s PendingState) Valid() bool { return known(s) }
+
+// NodeView is what one node derives about another, or about itself.
+type NodeView struct {
+	// Node is the id.
+	Node NodeID `json:"node"`
+	// ShortName is for people.
+	ShortName string `json:"short_name"`
+	// Self says that it is the node that is asked.
+	Self bool `json:"self,omitempty"`
+	// Simulated says that no real hardware is behind it.
+	Simulated bool `json:"simulated,omitempty"`
+	// Liveness is whether it is reached.
+	Liveness Liveness `json:"liveness"`
+	// Since is since when.
+	Since Time `json:"since"`
+	// Reason is why it is not reached.
+	Reason Reason `json:"reason,omitempty"`
+	// Message is the reason as one sentence for a person.
+	Message string `json:"message,omitempty"`
+	// Paths are the ways to it, the best first.
+	Paths []PathView `json:"paths,omitempty"`
+}
+
+// PathView is one way to a node.
+type PathView struct {
+	// Address is the peer with the address at which it answers.
+	Address PeerAddress `json:"address"`
+	// Interface is this node's interface.
+	Interface string `json:"interface"`
+	// Kind is what the path is made of.
+	Kind LinkKind `json:"kind"`
+	// State is what it is used for.
+	State PathState `json:"state"`
+	// RTTUS is the last round trip of a probe.
+	RTTUS *float64 `json:"rtt_us,omitempty"`
+}
+
+// Liveness is whether one node reaches another. Each node derives it for itself.
+type Liveness string
+
+const (
+	// LivenessAlive answers.
+	LivenessAlive Liveness = "alive"
+	// LivenessSuspect has just stopped answering.
+	LivenessSuspect Liveness = "suspect"
+	// LivenessUnreachable does not answer on any path.
+	LivenessUnreachable Liveness = "unreachable"
+	// LivenessRestarting said that it restarts; it may be waiting at FileVault.
+	LivenessRestarting Liveness = "restarting"
+	// LivenessAsleep said that it sleeps.
+	LivenessAsleep Liveness = "asleep"
+	// LivenessLeft said that it left.
+	LivenessLeft Liveness = "left"
+	// LivenessRemoved was removed from the roster.
+	LivenessRemoved Liveness = "removed"
+)
+
+// Values lists the states.
+func (Liveness) Values() []string {
+	return words(LivenessAlive, LivenessSuspect, LivenessUnreachable, LivenessRestarting, LivenessAsleep,
+		LivenessLeft, LivenessRemoved)
+}
+
+// Valid reports whether the state belongs to this version.
+func (l Liveness) Valid() bool { return known(l) }
+
+// Reached reports whether a node counts: it answers, what it says is not old, and its
+// numbers are in the totals.
+func (l Liveness) Reached() bool { return l == LivenessAlive }
+
+// Totals are sums over the nodes that are reached. A sum leaves out the nodes
+// that do not know; its count says how many it covers.
+type Totals struct {
+	// Nodes counts the nodes that are reached.
+	Nodes int `json:"nodes"`
+	// Members counts all members.
+	Members int `json:"members"`
+	// FP16TFLOPS is the measured compute.
+	FP16TFLOPS *float64 `json:"fp16_tflops,omitempty"`
+	// MemoryBytesPerS is the measured memory bandwidth.
+	MemoryBytesPerS *int64 `json:"memory_bytes_per_s,omitempty"`
+	// MeasuredNodes counts the nodes behind FP16TFLOPS and MemoryBytesPerS.
+	MeasuredNodes int `json:"measured_nodes"`
+	// MemoryTotalBytes is the memory.
+	MemoryTotalBytes *int64 `json:"memory_total_bytes,omitempty"`
+	// MemoryUsedBytes is the memory in use.
+	MemoryUsedBytes *int64 `json:"memory_used_bytes,omitempty"`
+	// PowerWatts is the whole machines' power where it is known, else the chips'.
+	PowerWatts *float64 `json:"power_watts,omitempty"`
+	// PowerNodes counts the nodes behind PowerWatts.
+	PowerNodes int `json:"power_nodes"`
+	// Simulated says that some of it is not real.
+	Simulated bool `json:"simulated,omitempty"`
+}
+
+// Identity is the value of an identity document: who a node is. It changes
+// with a rename, an update of the system or of MLX, and hardly otherwise.
+type Identity struct {
+	// PublicKey is the node's Ed25519 key, of which the node id is made.
+	PublicKey []byte `json:"public_key"`
+	// Name is the friendly name, as the person gave it; for people only.
+	Name string `json:"name"`
+	// ShortName is the slug of Name, made unique in the cluster by -2, -3, ...
+	ShortName string `json:"short_name"`
+	// Platform is the system's family.
+	Platform Platform `json:"platform"`
+	// Architecture is the processor's, as Go names it, such as arm64.
+	Architecture string `json:"architecture"`
+	// Model is the maker's identifier, such as Mac15,14.
+	Model string `json:"model,omitempty"`
+	// ModelName is what people call the model, such as Mac Studio.
+	ModelName string `json:"model_name,omitempty"`
+	// Chip is the processor's name, such as Apple M3 Ultra.
+	Chip string `json:"chip,omitempty"`
+	// OSName is the system's name, such as macOS.
+	OSName string `json:"os_name,omitempty"`
+	// OSVersion is the system's version, such as 26.2.
+	OSVersion string `json:"os_version,omitempty"`
+	// OSBuild is the system's build, such as 25C56.
+	OSBuild string `json:"os_build,omitempty"`
+	// CPUCores counts all cores of the processor.
+	CPUCores *int `json:"cpu_cores,omitempty"`
+	// CPUPerformanceCores counts the fastest kind of core.
+	CPUPerformanceCores *int `json:"cpu_performance_cores,omitempty"`
+	// CPUEfficiencyCores counts all slower kinds of core.
+	CPUEfficiencyCores *int `json:"cpu_efficiency_cores,omitempty"`
+	// GPUName is the GPU's name where it is not the chip's.
+	GPUName string `json:"gpu_name,omitempty"`
+	// GPUCores counts the GPU's cores.
+	GPUCores *int `json:"gpu_cores,omitempty"`
+	// UnifiedMemory says whether CPU and GPU share one memory.
+	UnifiedMemory *bool `json:"unified_memory,omitempty"`
+	// MLXVersion is the version of the MLX that Fulmen itself uses.
+	MLXVersion string `json:"mlx_version,omitempty"`
+	// MLXBackends are the distributed backends that this MLX has.
+	MLXBackends []MLXBackend `json:"mlx_backends,omitempty"`
+	// MLXDevices are the kinds of device that this MLX computes on.
+	MLXDevices []MLXDevice `json:"mlx_devices,omitempty"`
+	// FulmenVersion is the version of the daemon.
+	FulmenVersion string `json:"fulmen_version"`
+	// Protocol is the newest peer protocol that the daemon speaks; it also speaks the one before.
+	Protocol int `json:"protocol"`
+	// BootedAt is when the system started.
+	BootedAt Time `json:"booted_at,omitzero"`
+	// StartedAt is when the daemon started.
+	StartedAt Time `json:"started_at,omitzero"`
+}
+
+// Platform is a family of systems.
+type Platform string
+
+const (
+	// PlatformDarwin is macOS.
+	PlatformDarwin Platform = "darwin"
+	// PlatformLinux is Linux.
+	PlatformLinux Platform = "linux"
+)
+
+// Values lists the platforms.
+func (Platform) Values() []string { return words(PlatformDarwin, PlatformLinux) }
+
+// Valid reports whether the platform belongs to this version.
+func (p Platform) Valid() bool { return known(p) }
+
+// MLXBackend is a distributed backend of MLX, by MLX's own name.
+type MLXBackend string
+
+const (
+	// MLXBackendJACCL is collectives over RDMA.
+	MLXBackendJACCL MLXBackend = "jaccl"
+	// MLXBackendRing is collectives over TCP in a ring.
+	MLXBackendRing MLXBackend = "ring"
+	// MLXBackendMPI is collectives over an MPI library.
+	MLXBackendMPI MLXBackend = "mpi"
+	// MLXBackendNCCL is collectives over NVIDIA's library.
+	MLXBackendNCCL MLXBackend = "nccl"
+)
+
+// Values lists the backends.
+func (MLXBackend) Values() []string {
+	return words(MLXBackendJACCL, MLXBackendRing, MLXBackendMPI, MLXBackendNCCL)
+}
+
+// Valid reports whether the backend belongs to this version.
+func (b MLXBackend) Valid() bool { return known(b) }
+
+// MLXDevice is a kind of device that MLX computes on.
+type MLXDevice string
+
+const (
+	// MLXDeviceMetal is a GPU by Metal.
+	MLXDeviceMetal MLXDevice = "metal"
+	// MLXDeviceCUDA is a GPU by CUDA.
+	MLXDeviceCUDA MLXDevice = "cuda"
+	// MLXDeviceCPU is the processor.
+	MLXDeviceCPU MLXDevice = "cpu"
+)
+
+// Values lists the kinds of device.
+func (MLXDevice) Values() []string { return words(MLXDeviceMetal, MLXDeviceCUDA, MLXDeviceCPU) }
+
+// Valid reports whether the kind belongs to this version.
+func (d MLXDevice) Valid() bool { return known(d) }
+
+func nodeMethods() []MethodInfo {
+	return []MethodInfo{
+		method[Empty, NodeListResult]("node.list", ClassRead, "",
+			"Every node with what can be derived about it: whether it is reached, by which paths, and the totals of the cluster."),
+		method[NodeSelect, NodeGetResult]("node.get", ClassRead, "",
+			"One node with all its documents."),
+		method[Empty, NodeWatchResult]("node.watch", ClassRead, "node.changed",
+			"node.list, and every change after."),
+		method[NodeRename, Empty]("node.rename", ClassAdmin, "",
+			"Gives this node another friendly name."),
+		method[NodeConditionsParams, NodeConditionsResult]("node.conditions", ClassRead, "",
+			"What is wrong, worst first: the nodes' own conditions and those derived here."),
+	}
+}
+
+// NodeSelect names a node.
+type NodeSelect struct {
+	// Node is the node; empty = this one.
+	Node NodeRef `json:"node,omitempty"`
+}
+
+// NodeListResult is every node and the totals.
+type NodeListResult struct {
+	// Nodes are ordered by short name, this node first.
+	Nodes []NodeView `json:"nodes"`
+	// Totals are of the nodes that are reached.
+	Totals Totals `json:"totals"`
+}
+
+// NodeGetResult is one node with its documents.
+type NodeGetResult struct {
+	// Node is what is derived.
+	Node NodeView `json:"node"`
+	// Docs are its documents.
+	Docs []Document `json:"docs"`
+}
+
+// NodeWatchResult is NodeListResult with the subscription that continues it.
+type NodeWatchResult struct {
+	// Sub names the subscription.
+	Sub Subscription `json:"sub"`
+	NodeListResult
+}
+
+// NodeChanged is what changed among the nodes.
+type NodeChanged struct {
+	// Sub names the subscription.
+	Sub Subscription `json:"sub"`
+	// N numbers the notifications of the subscription, from 1; absent where Lagged.
+	N uint64 `json:"n,omitempty"`
+	// Put are the nodes that changed.
+	Put []NodeView `json:"put,omitempty"`
+	// Del are the nodes that are gone.
+	Del []NodeID `json:"del,omitempty"`
+	// Totals are the new totals.
+	Totals *Totals `json:"totals,omitempty"`
+	// Lagged says that changes were dropped and the subscription is over.
+	Lagged bool `json:"lagged,omitempty"`
+}
+
+// NodeRename is a new name.
+type NodeRename struct {
+	// Name is the new friendly name, 1 to 63 characters; empty = follow the computer's name.
+	Name string `json:"name"`
+}
+
+// NodeConditionsParams says whose conditions.
+type NodeConditionsParams struct {
+	// Nodes are the nodes wanted; empty = all.
+	Nodes []NodeRef `json:"nodes,omitempty"`
+	// Muted includes those that a person muted.
+	Muted bool `json:"muted,omitempty"`
+}
+
+// NodeConditionsResult is what is wrong.
+type NodeConditionsResult struct {
+	// Conditions are ordered by severity, the worst first, then by age, the newest first.
+	Conditions []NodeCondition `json:"conditions"`
+}
+
+// NodeCondition is a condition with the node that says so.
+type NodeCondition struct {
+	// Node is who says so.
+	Node NodeID `json:"node"`
+	// Others say the same, such as the node at a cable's other end.
+	Others []NodeID `json:"others,omitempty"`
+	Condition
+}
