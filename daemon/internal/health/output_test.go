@@ -36,6 +36,6 @@ func TestLostOutputIsACondition(t *testing.T) {
 	is.True(holds())
 	p.Ended(api.Rank{SpawnedAt: api.TimeOf(time.Unix(21, 0))}) // its output is not known
 	is.True(holds())
-	ends(21, 100)
+	p.Ended(api.Rank{SpawnedAt: api.TimeOf(time.Unix(21, 0)), Output: &api.OutputSize{OutBytes: 50, ErrBytes: 50}})
 	is.True(!holds())
 }

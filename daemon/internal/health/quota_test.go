@@ -45,3 +45,27 @@ func TestOverQuotaIsOneCondition(t *testing.T) {
 	clock.Advance(time.Hour)
 	is.Equal(len(told), 3)
 }
+
+// One more is told soon, however often more come at once, and nothing after the end.
+func TestOverQuotaIsToldSoonAndNotAfterTheEnd(t *testing.T) {
+	is := is.New(t)
+	clock := nativetest.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
+	now := []ledger.Over{{Node: "cpv0cwypxp44qw0p", Kind: api.KindJob, Bound: "2048 documents", Refused: 1}}
+	told := 0
+	o := NewQuota(clock, func() []ledger.Over { return now }, func(api.NodeID) string { return "studio" },
+		func(string) { told++ }, slog.New(slog.DiscardHandler))
+	o.Changed()
+	clock.Advance(overSoon / 2)
+	o.Changed() // the first is not put off by the next
+	clock.Advance(overSoon / 2)
+	is.Equal(told, 1)
+	is.Equal(clock.Pending(), 1)
+	o.Changed()
+	is.Equal(clock.Pending(), 1) // sooner, and not twice
+	is.NoErr(o.Close())
+	is.Equal(clock.Pending(), 0)
+	o.Changed()
+	is.Equal(clock.Pending(), 0)
+	clock.Advance(time.Hour)
+	is.Equal(told, 1)
+}

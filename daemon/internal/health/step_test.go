@@ -31,7 +31,9 @@ func TestClockWatch(t *testing.T) {
 	is.Equal(pass(time.Minute, time.Minute), time.Duration(0))                  // time passes
 	is.Equal(pass(8*time.Hour, 8*time.Hour), time.Duration(0))                  // a night's sleep is no step
 	is.Equal(pass(time.Second+time.Millisecond, time.Second), time.Duration(0)) // NTP slews
-	is.Equal(pass(-time.Hour, time.Second), -time.Hour-time.Second)             // set back
-	is.Equal(pass(time.Minute, time.Minute), time.Duration(0))                  // said once
-	is.Equal(pass(time.Minute+time.Hour, time.Minute), time.Hour)               // set forward
+	is.Equal(pass(time.Minute+stepLimit-1, time.Minute), time.Duration(0))      // as far as it may
+	is.Equal(pass(time.Minute+stepLimit, time.Minute), stepLimit)
+	is.Equal(pass(-time.Hour, time.Second), -time.Hour-time.Second) // set back
+	is.Equal(pass(time.Minute, time.Minute), time.Duration(0))      // said once
+	is.Equal(pass(time.Minute+time.Hour, time.Minute), time.Hour)   // set forward
 }
