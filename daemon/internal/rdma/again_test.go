@@ -11,6 +11,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/native"
 )
 
 // What is not in force any more, at one end or both, goes back and is made anew.
@@ -238,4 +239,42 @@ func TestToldOnce(t *testing.T) {
 		is.Equal(len(api.AsError(err).Data.Causes), 1)
 		is.Equal(api.AsError(err).Data.Causes[0].Reason, api.ReasonUnreachable)
 	})
+}
+
+// What cannot be put back within the time is left, with what kept it.
+func TestWhatKeptASettingIsTold(t *testing.T) {
+	for name, c := range map[string]struct {
+		keep   func(*mac) // the caller holds mu
+		states []api.RDMAStepState
+		says   string
+	}{
+		"somebody else writes": {func(m *mac) { m.stale = 1 << 20 }, []api.RDMAStepState{api.RDMAStepLeft, api.RDMAStepLeft}, "could not put back en2: changed by somebody else meanwhile"},
+		"an address stays": {func(m *mac) {
+			time.AfterFunc(100*time.Millisecond, func() {
+				m.mu.Lock()
+				defer m.mu.Unlock()
+				m.services = append(m.services, native.NetworkService{ID: "theirs", Name: "Mine", Interface: "en2", Enabled: true})
+			})
+		}, []api.RDMAStepState{api.RDMAStepLeft, api.RDMAStepUndone}, "en2 still has the address 169.254.1.2/30"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, pair, func(t *testing.T, d *table) {
+				is := is.New(t)
+				link := cable(nodeA, 2, nodeB, 2)
+				_, err := d.owner(nodeA).Enable(t.Context(), ada, link, false, nil)
+				is.NoErr(err)
+				m := d.hosts[nodeB].mac
+				m.mu.Lock()
+				c.keep(m)
+				m.mu.Unlock()
+				done, err := d.owner(nodeA).Disable(t.Context(), ada, link)
+				is.NoErr(err)
+				is.Equal(done[1].State, api.RDMAChangePartial)
+				for i, step := range done[1].Steps {
+					is.Equal(step.State, c.states[i])
+				}
+				is.True(strings.Contains(done[1].Message, c.says))
+			})
+		})
+	}
 }
