@@ -109,8 +109,14 @@ func TestDamagedDatabase(t *testing.T) {
 				is.True(job.Phase == api.JobStopped || job.Reason == api.ReasonHomeForgot) // its lease may have run out before it was in the cluster again
 				t.Log(job.Phase, job.Message)
 			}
+			var here, there []string
+			defer func() {
+				if t.Failed() {
+					t.Logf("before %q, on the Mac that lost them %q, on the other %q", before, here, there)
+				}
+			}()
 			eventually(t, "both list the jobs of before", 10*time.Second, func() bool {
-				here, there := ended(hurt), ended(well)
+				here, there = ended(hurt), ended(well)
 				return slices.Equal(here, there) && !slices.ContainsFunc(before, func(job string) bool { return !slices.Contains(here, job) })
 			})
 		})
