@@ -2,21 +2,13 @@ package linux
 
 import (
 	"bytes"
-	"context"
 	"errors"
-	"fmt"
 	"os"
-	"os/exec"
-	"os/user"
-	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 
-	"fulmen/native"
 	"fulmen/native/unitrecord"
 )
 
@@ -146,156 +138,4 @@ func openSocket(path string) (*os.File, error) {
 		return nil, errors.Join(err, file.Close(), os.Remove(path))
 	}
 	return file, nil
-}
-
-// detach starts the unit in a session of its own and returns its process. It
-// stays a child of the daemon for as long as that lives, and is init's then:
-// nothing of the daemon's end reaches it. [supervisor.first] reaps it.
-func detach(unit native.Unit) (pid int, err error) {
-	log, err := os.OpenFile(unit.ErrorLog, os.O_WRONLY|os.O_CREATE|os.O_APPEND|syscall.O_NOFOLLOW, 0o600)
-	if err != nil {
-		return 0, err
-	}
-	defer log.Close()
-	null, err := os.Open(os.DevNull)
-	if err != nil {
-		return 0, err
-	}
-	defer null.Close()
-	sys := &syscall.SysProcAttr{Setsid: true}
-	if unit.User != nil && int(unit.User.UID) != os.Geteuid() {
-		if sys.Credential, err = credential(*unit.User); err != nil {
-			return 0, err
-		}
-	}
-	files, env := []uintptr{null.Fd(), log.Fd(), log.Fd()}, unit.Env
-	if unit.TakesSocket {
-		socket, err := openSocket(unit.Socket)
-		if err != nil {
-			return 0, err
-		}
-		defer socket.Close()
-		env = append(slices.Clone(env), unitrecord.SocketVariable+"="+strconv.Itoa(len(files)))
-		files = append(files, socket.Fd())
-	}
-	pid, err = syscall.ForkExec(unit.Program, append([]string{unit.Program}, unit.Args...), &syscall.ProcAttr{
-		Dir: unit.Dir, Env: env, Files: files, Sys: sys,
-	})
-	if err != nil {
-		if unit.TakesSocket {
-			_ = os.Remove(unit.Socket)
-		}
-		return 0, fmt.Errorf("start %s: %w", unit.Program, err)
-	}
-	return pid, nil
-}
-
-// credential is the account with its groups, as initgroups would have them.
-func credential(a native.Account) (*syscall.Credential, error) {
-	c := &syscall.Credential{Uid: a.UID, Gid: a.GID, Groups: []uint32{a.GID}}
-	known, err := user.Lookup(a.Name)
-	if err != nil {
-		return nil, err
-	}
-	if known.Uid != strconv.FormatUint(uint64(a.UID), 10) {
-		return nil, fmt.Errorf("the account %s has the uid %s and not %d", a.Name, known.Uid, a.UID)
-	}
-	ids, err := known.GroupIds()
-	if err != nil {
-		return nil, err
-	}
-	for _, id := range ids {
-		if g, err := strconv.ParseUint(id, 10, 32); err == nil && uint32(g) != a.GID {
-			c.Groups = append(c.Groups, uint32(g))
-		}
-	}
-	return c, nil
-}
-
-// systemd is the manager that runs units as transient services: the system's for
-// root, else the account's own.
-type systemd struct {
-	user bool
-	// run runs a command and returns what it printed.
-	run func(ctx context.Context, name string, args ...string) (string, error)
-}
-
-// findSystemd returns the manager, or nil where none runs: the folder is how
-// sd_booted(3) tells, the socket how a user's manager does.
-func findSystemd() *systemd {
-	user := os.Geteuid() != 0
-	if _, err := os.Stat("/run/systemd/system"); err != nil {
-		return nil
-	}
-	if user {
-		if _, err := os.Stat(filepath.Join(os.Getenv("XDG_RUNTIME_DIR"), "systemd", "private")); err != nil {
-			return nil
-		}
-	}
-	for _, tool := range []string{"systemd-run", "systemctl"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			return nil
-		}
-	}
-	return &systemd{user: user, run: runTool}
-}
-
-func runTool(ctx context.Context, name string, args ...string) (string, error) {
-	var said, failed bytes.Buffer
-	command := exec.CommandContext(ctx, name, args...)
-	command.Stdout, command.Stderr = &said, &failed
-	if err := command.Run(); err != nil {
-		return "", fmt.Errorf("%s: %w: %s", name, err, strings.TrimSpace(failed.String()))
-	}
-	return said.String(), nil
-}
-
-// start runs the unit and returns its first process, 0 where it has ended by then.
-func (s *systemd) start(ctx context.Context, unit native.Unit) (pid int, err error) {
-	if _, err := s.run(ctx, "systemd-run", s.startArgs(unit)...); err != nil {
-		return 0, err
-	}
-	said, err := s.run(ctx, "systemctl", s.args("show", "--property=MainPID", "--value", unit.Label+".service")...)
-	if err != nil {
-		return 0, err
-	}
-	pid, err = strconv.Atoi(strings.TrimSpace(said))
-	if err != nil {
-		return 0, fmt.Errorf("systemctl show: %q is not a process", said)
-	}
-	return pid, nil
-}
-
-// startArgs are the arguments of systemd-run. A service of type exec is there
-// when the program was executed; the whole control group goes when the first
-// process does, and nothing is started again.
-func (s *systemd) startArgs(unit native.Unit) []string {
-	args := s.args("--quiet", "--collect", "--unit="+unit.Label+".service", "--service-type=exec",
-		"--property=KillMode=control-group", "--property=Restart=no", "--property=OOMPolicy=continue",
-		"--property=StandardInput=null", "--property=StandardOutput=append:"+unit.ErrorLog, "--property=StandardError=append:"+unit.ErrorLog,
-		"--working-directory="+unit.Dir)
-	if u := unit.User; u != nil {
-		args = append(args, "--uid="+strconv.FormatUint(uint64(u.UID), 10), "--gid="+strconv.FormatUint(uint64(u.GID), 10))
-	}
-	for _, pair := range unit.Env {
-		args = append(args, "--setenv="+pair)
-	}
-	args = append(args, "--", unit.Program)
-	for _, arg := range unit.Args {
-		args = append(args, strings.ReplaceAll(arg, "$", "$$")) // systemd would expand it
-	}
-	return args
-}
-
-// kill kills every process of the unit's control group.
-func (s *systemd) kill(ctx context.Context, unit string) error {
-	_, err := s.run(ctx, "systemctl", s.args("kill", "--signal=SIGKILL", unit)...)
-	return err
-}
-
-func (s *systemd) args(args ...string) []string {
-	if s.user {
-		return append([]string{"--user"}, args...)
-	}
-	return args
 }

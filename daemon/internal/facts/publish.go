@@ -1,11 +1,9 @@
 package facts
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"net/netip"
-	"runtime"
 	"slices"
 	"time"
 
@@ -157,137 +155,4 @@ func BootID(ctx context.Context, clock native.Clock, machine native.Facts) strin
 		return ""
 	}
 	return snapshot.Identity.BootID
-}
-
-// Static is what the platform cannot know of this node: what Fulmen itself
-// adds to the identity document.
-type Static struct {
-	PublicKey     []byte
-	FulmenVersion string
-	Protocol      int
-	StartedAt     api.Time
-	// Platform is the machine's family of systems; empty is that of this program.
-	Platform api.Platform
-	// FriendlyName is what a person called the node instead of the computer's
-	// name; empty where nobody did.
-	FriendlyName string
-	// ShortName makes the short name of a computer name.
-	ShortName func(name string) string
-	// Probes counts the tests that opened the RDMA device of a receptacle since the
-	// system started, which has the id; nil where nobody counts.
-	Probes func(bootID string, receptacle api.Receptacle) int
-	// Ours reports whether Fulmen made the network service that has an identifier; nil
-	// where it makes none.
-	Ours func(service string) bool
-	// MLX is what the worker found; nil until it has answered, and then
-	// NoMLX is why, if it could not.
-	MLX   *MLX
-	NoMLX api.Reason
-}
-
-// MLX is the MLX that Fulmen itself uses.
-type MLX struct {
-	Version  string
-	Backends []api.MLXBackend
-	Devices  []api.MLXDevice
-	// WorkingSetBytes is how much a program may hold on the GPU that MLX uses, as
-	// MLX tells it; 0 where it does not.
-	WorkingSetBytes int64
-	// UsesCPU says that MLX finds no GPU, so that programs hold the machine's memory.
-	UsesCPU bool
-}
-
-// noMLX is why MLX is not known.
-func (s Static) noMLX() api.Reason { return cmp.Or(s.NoMLX, api.ReasonNotYetRead) }
-
-// claim marks the services of a network that Fulmen made.
-func (s Static) claim(n api.Network) {
-	for _, i := range n.Interfaces {
-		if i.Service != nil && s.Ours != nil {
-			i.Service.Ours = s.Ours(i.Service.ID)
-		}
-	}
-}
-
-func (s Static) platform() api.Platform {
-	if s.Platform != "" {
-		return s.Platform
-	}
-	return api.Platform(runtime.GOOS)
-}
-
-// schedule says which areas are to be read when. It reads no clock.
-type schedule struct {
-	areas map[native.Area]*times
-}
-
-// times are an area's.
-type times struct {
-	read  time.Time // the last one
-	again time.Time // when the reading after the last hint is due; zero = not
-	since time.Time // the first hint that is waiting for it
-	pace  time.Duration
-}
-
-func newSchedule() *schedule { return &schedule{areas: map[native.Area]*times{}} }
-
-// due gives the areas to read now, in a fixed order, given those that were
-// hinted at since the last call and those that move by themselves.
-func (s *schedule) due(now time.Time, hinted []native.Area, paced map[native.Area]time.Duration) []native.Area {
-	var list []native.Area
-	for _, area := range areas() {
-		t := s.areas[area]
-		if t == nil {
-			t = &times{}
-			s.areas[area] = t
-		}
-		if t.dueNow(now, slices.Contains(hinted, area), paced[area]) {
-			list = append(list, area)
-			t.read = now
-		}
-	}
-	return list
-}
-
-// dueNow decides for one area, and plans its next reading.
-func (t *times) dueNow(now time.Time, hinted bool, pace time.Duration) bool {
-	t.pace = pace
-	first := false
-	if hinted {
-		first = t.again.IsZero() // nothing was waiting: this is the first hint
-		if first {
-			t.since = now
-		}
-		t.again = now.Add(Settle)
-		if limit := t.since.Add(Longest); t.again.After(limit) {
-			t.again = limit
-		}
-	}
-	settled := !t.again.IsZero() && !now.Before(t.again)
-	if settled {
-		t.again, t.since = time.Time{}, time.Time{}
-	}
-	return first || settled || (pace > 0 && now.Sub(t.read) >= pace)
-}
-
-// next is when something is due without a hint; zero where nothing is.
-func (s *schedule) next(now time.Time) time.Time {
-	var at time.Time
-	earlier := func(candidate time.Time) {
-		if at.IsZero() || candidate.Before(at) {
-			at = candidate
-		}
-	}
-	for _, t := range s.areas {
-		if !t.again.IsZero() {
-			earlier(t.again)
-		}
-		if t.pace > 0 {
-			earlier(t.read.Add(t.pace))
-		}
-	}
-	if !at.IsZero() && at.Before(now) {
-		return now
-	}
-	return at
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -49,51 +48,6 @@ func (g Graph) Export(p api.LinkExportParams, find func(api.NodeRef) (api.NodeID
 		return result, api.Errorf(api.ReasonBadValue, "form", "%q is no form; it is one of json, dot, hostfile, matrix", string(p.Form))
 	}
 	return result, nil
-}
-
-// FindCable finds the cable that a person means: both its ends, or one that no
-// other cable has.
-func FindCable(cables []api.Cable, ref api.LinkRef, node func(api.NodeRef) (api.NodeID, error)) (api.Cable, error) {
-	var wanted []api.LinkEnd
-	for _, part := range strings.Split(string(ref), "~") {
-		end, err := FindEnd(part, node)
-		if err != nil {
-			return api.Cable{}, err
-		}
-		wanted = append(wanted, end)
-	}
-	var found []api.Cable
-	for _, cable := range cables {
-		if len(wanted) <= 2 && hasEnd(cable, wanted[0]) && hasEnd(cable, wanted[len(wanted)-1]) {
-			found = append(found, cable)
-		}
-	}
-	switch len(found) {
-	case 1:
-		return found[0], nil
-	case 0:
-		return api.Cable{}, api.Errorf(api.ReasonNoSuchLink, string(ref), "there is no cable %q; fulmen links lists them", string(ref))
-	}
-	return api.Cable{}, api.Errorf(api.ReasonAmbiguousName, string(ref), "%q has %d cables, through a hub; name both ends, as NODE:1~NODE:3", string(ref), len(found))
-}
-
-// FindEnd reads an end of a cable as people write it, such as mac-studio:1.
-func FindEnd(text string, node func(api.NodeRef) (api.NodeID, error)) (api.LinkEnd, error) {
-	name, number, found := strings.Cut(text, ":")
-	if !found || name == "" {
-		return api.LinkEnd{}, api.Errorf(api.ReasonMalformedID, text, "%q is no end of a cable; write it as NODE:RECEPTACLE, such as mac-studio:1", text)
-	}
-	receptacle, err := api.ParseReceptacle(number)
-	if err != nil {
-		return api.LinkEnd{}, err
-	}
-	id, err := node(api.NodeRef(name))
-	return api.LinkEnd{Node: id, Receptacle: receptacle}, err
-}
-
-// hasEnd reports whether a cable has an end.
-func hasEnd(cable api.Cable, end api.LinkEnd) bool {
-	return slices.ContainsFunc(cable.Ends, func(one api.CableEnd) bool { return one.End == end })
 }
 
 // DOT is the cables as a GraphViz graph, in the layout that

@@ -8,7 +8,6 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/gate"
-	"fulmen/daemon/internal/health"
 	"fulmen/daemon/internal/ledger"
 	"fulmen/daemon/internal/server"
 )
@@ -150,31 +149,4 @@ func records(list []*ledger.Record, sees func(*ledger.Record) bool) []server.Rec
 		}
 	}
 	return all
-}
-
-// Shown are the conditions that hold in the cluster: what the nodes say, and what is
-// derived of them.
-type Shown struct {
-	Ledger *ledger.Ledger
-	Nodes  *Nodes
-	Graph  *Graph
-	// Own are this node's, also those that could not be published.
-	Own func() []api.Condition
-}
-
-// Of are the conditions of some nodes.
-func (s Shown) Of(isWanted func(api.NodeID) bool) []api.NodeCondition {
-	view := s.Nodes.Current()
-	seen := health.Seen{Nodes: view.Nodes, Cables: s.Graph.CablesNow()}
-	for _, condition := range s.Own() {
-		seen.Said = append(seen.Said, api.NodeCondition{Node: s.Ledger.Node(), Condition: condition})
-	}
-	for _, record := range s.Ledger.List(ledger.Filter{Kinds: []api.Kind{api.KindCondition}}) {
-		id := record.Key().Node
-		var condition api.Condition
-		if id != s.Ledger.Node() && !view.Stale(id) && record.Decode(&condition) == nil {
-			seen.Said = append(seen.Said, api.NodeCondition{Node: id, Condition: condition})
-		}
-	}
-	return slices.DeleteFunc(health.Derived(seen), func(c api.NodeCondition) bool { return !isWanted(c.Node) })
 }

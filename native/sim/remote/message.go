@@ -2,19 +2,14 @@ package remote
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/netip"
-	"sync"
-	"time"
 
 	"fulmen/native"
 	"fulmen/native/frame"
-	"fulmen/native/sim"
 	"fulmen/native/sim/loopback"
 )
 
@@ -93,42 +88,6 @@ func encode(m message) ([]byte, error) {
 		return nil, fmt.Errorf("a message of %d bytes, more than %d", len(data), maxMessage)
 	}
 	return frame.Encode(data), nil
-}
-
-// exchange is the desk as the sockets of a Mac see it, by way of its link.
-type exchange struct{ link *link }
-
-// Open is that of [loopback.Exchange].
-func (e exchange) Open(ctx context.Context, iface string, at, taken netip.AddrPort) (loopback.Door, error) {
-	var opened openResult
-	shut, err := e.link.subscribe(ctx, methodOpen, openParams{iface, at.Addr(), at.Port(), taken}, &opened, silent())
-	if err != nil {
-		return loopback.Door{}, err
-	}
-	return loopback.Door{Port: opened.Port, Close: func() { _ = shut() }}, nil
-}
-
-// Connect is that of [loopback.Exchange].
-func (e exchange) Connect(ctx context.Context, iface string, source netip.Addr, to netip.AddrPort, changed func(loopback.State)) (loopback.Flow, error) {
-	return e.flow(ctx, methodConnect, connectParams{iface, source, to}, changed)
-}
-
-// Answer is that of [loopback.Exchange].
-func (e exchange) Answer(ctx context.Context, token string, changed func(loopback.State)) (loopback.Flow, error) {
-	return e.flow(ctx, methodAnswer, answerParams{token}, changed)
-}
-
-func (e exchange) flow(ctx context.Context, what method, params any, changed func(loopback.State)) (loopback.Flow, error) {
-	var found flowResult
-	s := news(changed)
-	s.direct = true
-	id, err := e.link.ask(ctx, what, params, &found, s)
-	if err != nil {
-		return loopback.Flow{}, err
-	}
-	return loopback.Flow{
-		At: found.At, Token: found.Token, Local: found.Local, Remote: found.Remote, Close: func() { e.link.cancel(id) },
-	}, nil
 }
 
 // method is what a request asks for.
@@ -238,52 +197,3 @@ func resultOf(f loopback.Flow) flowResult {
 
 // empty is the result of what gives none.
 type empty struct{}
-
-const (
-	// maxSessions is how many processes may be connected; a daemon has two
-	// connections.
-	maxSessions = 256
-	// helloWithin is how long a new connection may say nothing.
-	helloWithin = 5 * time.Second
-	// writeWithin is how long a message may wait to be taken.
-	writeWithin = 5 * time.Second
-	// partWithin is the same for the last words of a connection.
-	partWithin = 200 * time.Millisecond
-	// maxQueued is how many messages may wait for a process that does not read;
-	// it has then lost the world.
-	maxQueued = 4096
-	// maxRunning is how many requests of one connection may be under way.
-	maxRunning = 1024
-)
-
-// Serve hosts a world for the processes that connect, until ctx ends or the
-// listener fails. It closes the listener and every connection before it returns,
-// and leaves the world as it is.
-func Serve(ctx context.Context, listener net.Listener, world *sim.World) error {
-	ctx, cancel := context.WithCancel(ctx)
-	var sessions sync.WaitGroup
-	defer sessions.Wait()
-	defer cancel()
-	release := context.AfterFunc(ctx, func() { _ = listener.Close() })
-	defer release()
-	defer listener.Close()
-	room := make(chan struct{}, maxSessions)
-	for {
-		conn, err := listener.Accept()
-		if err != nil {
-			if ctx.Err() != nil || errors.Is(err, net.ErrClosed) {
-				return nil
-			}
-			return err
-		}
-		select {
-		case room <- struct{}{}:
-			sessions.Go(func() {
-				defer func() { <-room }()
-				newSession(ctx, world, conn).run()
-			})
-		default:
-			_ = conn.Close()
-		}
-	}
-}
