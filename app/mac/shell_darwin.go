@@ -10,7 +10,6 @@ import (
 
 	"github.com/progrium/darwinkit/macos/appkit"
 	"github.com/progrium/darwinkit/macos/foundation"
-	"golang.org/x/sys/unix"
 
 	"fulmen/app"
 	"fulmen/app/mac/authorization"
@@ -184,14 +183,4 @@ func (s *Shell) Authorize(context.Context) ([]byte, error) {
 		return nil, api.NewError(api.ReasonCancelled, "")
 	}
 	return proof, err
-}
-
-// systemVersion is that of macOS; empty where it cannot be told, and then nothing
-// is refused for it.
-func systemVersion() string {
-	version, err := unix.Sysctl("kern.osproductversion")
-	if err != nil {
-		return ""
-	}
-	return version
 }
