@@ -124,17 +124,22 @@ func newReports(from io.Reader) *bufio.Scanner {
 	return s
 }
 
-// next reads a report. A process that ends without a last word gives an error.
+// next reads a report. A process that ends without a last word gives an error. Where
+// ctx has ended, that is why: what the process says then comes of it.
 func (r *receiving) next(ctx context.Context) (wire.Report, error) {
-	if !r.reports.Scan() {
-		if cause := context.Cause(ctx); cause != nil {
-			return wire.Report{}, cause
+	var report wire.Report
+	var err error
+	if r.reports.Scan() {
+		if report, err = wire.DecodeReport(r.reports.Bytes()); err == nil && report.State == wire.ReportFailed {
+			err = report.Error
 		}
-		return wire.Report{}, errors.Join(errors.New("the receiving process ended without a word"), r.reports.Err())
+	} else {
+		err = errors.Join(errors.New("the receiving process ended without a word"), r.reports.Err())
 	}
-	report, err := wire.DecodeReport(r.reports.Bytes())
-	if err == nil && report.State == wire.ReportFailed {
-		err = report.Error
+	if err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			err = cause
+		}
 	}
 	return report, err
 }
