@@ -90,11 +90,14 @@ func (m *step) failedAt(at api.Time) {
 // was closed on it only complains of the one that failed. Otherwise the programs'
 // ends decide, by their nodes' clocks, which may differ by a little.
 func (m *step) wasFirst(f Failure, at api.Time) {
-	if m.Cause == nil || m.Cause.Rank < 0 || m.Cause.Rank == f.Rank || f.Exit == nil || at.IsZero() ||
+	if m.Cause == nil || m.Cause.Rank < 0 || m.Cause.Rank == f.Rank || f.Exit == nil ||
 		f.Exit.Status() == 0 && f.Reason != api.ReasonNeverJoined {
 		return
 	}
 	was := m.Cause
+	if at.IsZero() && !(was.severed && breaksOthers(f.Reason)) {
+		return // it was ended, and not for a fault of its own
+	}
 	switch {
 	case f.severed != was.severed:
 		if f.severed {
@@ -112,6 +115,12 @@ func (m *step) wasFirst(f Failure, at api.Time) {
 		return
 	}
 	m.replace(f, at)
+}
+
+// breaksOthers reports whether a rank's node has ended it for something by which it also
+// breaks the side channels of the others.
+func breaksOthers(r api.Reason) bool {
+	return slices.Contains([]api.Reason{api.ReasonStrayConnection, api.ReasonPortTaken, api.ReasonSideChannelLimit}, r)
 }
 
 // lay makes something that is no rank's own failure the cause of an attempt that
