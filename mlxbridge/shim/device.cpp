@@ -1,4 +1,5 @@
-// The build, the devices, and the BLAS that this process is bound to.
+// The build, the devices, their memory and streams, and the BLAS that this process is
+// bound to. One file, since each costs the compiler all of MLX's headers.
 #include "internal.hpp"
 
 #include <cstring>
@@ -13,6 +14,8 @@
 
 #include <mlx/backend/cuda/cuda.h>
 #include <mlx/backend/metal/metal.h>
+#include <mlx/memory.h>
+#include <mlx/scheduler.h>
 #include <mlx/version.h>
 
 using namespace fulmen;
@@ -55,6 +58,22 @@ void fill_number(fmlx_device_info* out, std::string_view key, uint64_t value) {
     out->working_set_bytes = value;
     out->known |= FMLX_KNOWN_WORKING_SET;
   }
+}
+
+uint64_t largest_buffer(const mx::Device& device) {
+  if (device == mx::Device::cpu) {
+    return 0;
+  }
+  const auto& info = mx::device_info(device);
+  for (const char* key : {"max_buffer_length", "total_memory"}) {
+    auto found = info.find(key);
+    if (found != info.end()) {
+      if (auto bytes = std::get_if<size_t>(&found->second)) {
+        return *bytes;
+      }
+    }
+  }
+  return 0;
 }
 
 } // namespace
@@ -144,5 +163,88 @@ int fmlx_device_query(fmlx_device_info* out, char** error, int device,
     }
   });
 }
+
+// Memory: the counters and limits are one set for the whole process.
+
+int fmlx_memory_active(uint64_t* out, char** error) {
+  return guard(error, [&] { *out = mx::get_active_memory(); });
+}
+
+int fmlx_memory_peak(uint64_t* out, char** error) {
+  return guard(error, [&] { *out = mx::get_peak_memory(); });
+}
+
+int fmlx_memory_cache(uint64_t* out, char** error) {
+  return guard(error, [&] { *out = mx::get_cache_memory(); });
+}
+
+int fmlx_memory_limit(uint64_t* out, char** error) {
+  return guard(error, [&] { *out = mx::get_memory_limit(); });
+}
+
+int fmlx_memory_reset_peak(char** error) {
+  return guard(error, [&] { mx::reset_peak_memory(); });
+}
+
+int fmlx_memory_clear_cache(char** error) {
+  return guard(error, [&] { mx::clear_cache(); });
+}
+
+int fmlx_memory_set_limit(uint64_t* previous, char** error, uint64_t bytes) {
+  return guard(error, [&] { *previous = mx::set_memory_limit(bytes); });
+}
+
+int fmlx_memory_set_cache_limit(uint64_t* previous, char** error,
+                                uint64_t bytes) {
+  return guard(error, [&] { *previous = mx::set_cache_limit(bytes); });
+}
+
+int fmlx_memory_set_wired_limit(uint64_t* previous, char** error,
+                                uint64_t bytes) {
+  return guard(error, [&] {
+    // Elsewhere MLX accepts the call and does nothing.
+    if (!mx::metal::is_available()) {
+      throw Refusal(FMLX_ERR_UNSUPPORTED, "wired memory needs Metal");
+    }
+    *previous = mx::set_wired_limit(bytes);
+  });
+}
+
+// Streams. MLX's ordinary streams belong to the thread that made them: their use
+// from another throws. Only its "thread unsafe" kind may move between threads,
+// which is what goroutines do; the caller sees to it that one thread at a time
+// uses it. Evaluating on such a stream makes no default stream for the calling
+// thread, so nothing has to be cleared when a thread ends.
+
+int fmlx_stream_new(fmlx_stream** out, char** error, int device, int index) {
+  return guard(error, [&] {
+    auto chosen = device_of(device, index);
+    *out = new fmlx_stream(mx::new_thread_unsafe_stream(chosen),
+                           largest_buffer(chosen));
+  });
+}
+
+void fmlx_stream_free(fmlx_stream* stream) { delete stream; }
+
+int fmlx_stream_synchronize(char** error, fmlx_stream* stream) {
+  return guard(error, [&] { mx::synchronize(stream->value); });
+}
+
+int fmlx_stream_count(int* out, char** error) {
+  return guard(error,
+               [&] { *out = static_cast<int>(mx::get_streams().size()); });
+}
+
+// For tests only.
+
+int fmlx_test_abort(char** error, const fmlx_stream* stream) {
+  return guard(error, [&] {
+    // A stream's thread passes on std::exception only; anything else ends the
+    // process from there.
+    mx::scheduler::enqueue(stream->value, [] { throw "abort asked for by a test"; });
+  });
+}
+
+void fmlx_test_nothing(void) {}
 
 } // extern "C"
