@@ -3,6 +3,7 @@ package peer_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -59,5 +60,21 @@ func TestANodeIsCalledAgain(t *testing.T) {
 		err := peer.Again(ctx, nativetest.NewClock(time.Time{}), time.Second, peer.IsUnreached, func() error { calls++; cancel(); return lost })
 		is.True(errors.Is(err, lost))
 		is.Equal(calls, 1)
+	})
+	// What stood in the way all the time is why, not the end of the time.
+	t.Run("ctx ends during a call", func(t *testing.T) {
+		is := is.New(t)
+		late := errors.New("late")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		calls := 0
+		err := peer.Again(ctx, &quick{Clock: nativetest.NewClock(time.Time{})}, time.Second, peer.IsUnreached, func() error {
+			if calls++; calls == 1 {
+				return lost
+			}
+			cancel(late)
+			return fmt.Errorf("call: %w", late)
+		})
+		is.True(errors.Is(err, lost))
+		is.Equal(calls, 2)
 	})
 }

@@ -3,6 +3,7 @@ package peer
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net"
 	"sync"
 	"time"
@@ -129,11 +130,19 @@ func (p *Peers) Stream(ctx context.Context, node api.NodeID, first api.PeerConn)
 }
 
 // Again calls a node, and calls it again after a pause for as long as again says so of
-// the error and ctx goes on. The error is that of the last call.
+// the error and ctx goes on. The error is that of the last call; of one that ctx has cut
+// off it is the error of the call before, which says what stands in the way.
 func Again(ctx context.Context, clock native.Clock, pause time.Duration, again func(error) bool, call func() error) error {
+	var before error
 	for {
 		err := call()
-		if err == nil || !again(err) || !native.Pause(ctx, clock, pause) {
+		if err == nil {
+			return nil
+		}
+		if before != nil && errors.Is(err, context.Cause(ctx)) {
+			return before
+		}
+		if before = err; !again(err) || !native.Pause(ctx, clock, pause) {
 			return err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/matryer/is"
 
@@ -20,6 +21,7 @@ func stops(t *testing.T, handle func(*server.Caller)) *servertest.API {
 			return api.Empty{}, nil
 		})}
 		c.InAdminGroup = func(uint32) (bool, error) { return true, nil }
+		c.Limits.WriteDeadline = time.Hour // who reads late is not sent away
 	})
 }
 
