@@ -106,7 +106,7 @@ func buildSanitized(ctx context.Context, t *testing.T) string {
 		wait.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			args := append([]string{"-std=c++20", "-g", "-O1", "-isystem", filepath.Join(mlx, "include"),
+			args := append([]string{"-std=c++20", "-g1", "-O0", "-isystem", filepath.Join(mlx, "include"),
 				"-c", source, "-o", objects[i]}, sanitizers...)
 			if err := compile(ctx, compiler, args...); err != nil {
 				t.Errorf("%s: %v", source, err)
