@@ -16,9 +16,12 @@ import (
 	"time"
 )
 
-// limit is how long all tests may take on two cores, with nothing cached. It is to
-// become 14 minutes: whoever makes tests quicker lowers it.
-const limit = 20 * time.Minute
+// limit is how long all tests may take on two quiet cores, with nothing cached. It holds
+// where .ci/run sets timed, whose machine is the measure: another may be slower.
+const (
+	limit = 14 * time.Minute
+	timed = "FULMEN_TIMED"
+)
 
 // first are the packages that take longest: begun first, nothing waits for them
 // at the end.
@@ -122,6 +125,9 @@ func run(ctx context.Context, out io.Writer, only []string) error {
 	r.slowest(took)
 	if err := errors.Join(fails[0], fails[1]); err != nil {
 		return err
+	}
+	if os.Getenv(timed) == "" {
+		return nil
 	}
 	return took.within(limit)
 }
