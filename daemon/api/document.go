@@ -141,7 +141,13 @@ type Key struct {
 
 // Compare orders by node, kind and name.
 func (k Key) Compare(o Key) int {
-	return cmp.Or(cmp.Compare(k.Node, o.Node), cmp.Compare(k.Kind, o.Kind), cmp.Compare(k.Name, o.Name))
+	if k.Node != o.Node { // most often; and what decides is compared alone
+		return cmp.Compare(k.Node, o.Node)
+	}
+	if k.Kind != o.Kind {
+		return cmp.Compare(k.Kind, o.Kind)
+	}
+	return cmp.Compare(k.Name, o.Name)
 }
 
 // String is for logs.

@@ -3,7 +3,6 @@ package ledger
 import (
 	"encoding/json"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"fulmen/daemon/api"
@@ -12,13 +11,12 @@ import (
 // Record is one version of one document as the ledger holds it. It never
 // changes and is shared by all readers.
 type Record struct {
-	doc      api.Document
-	since    time.Time
-	decoding sync.Mutex
-	shared   atomic.Pointer[any] // what Shared has decoded
-	once     sync.Once
-	json     json.RawMessage
-	failed   error
+	doc     api.Document
+	since   time.Time
+	decoded api.Decoded
+	once    sync.Once
+	json    json.RawMessage
+	failed  error
 }
 
 // Document is the document. What its fields point to is shared with every
@@ -41,42 +39,20 @@ func (r *Record) Since() time.Time { return r.since }
 // Decode reads the value into a struct of its kind.
 func (r *Record) Decode(into any) error { return r.doc.Decode(into) }
 
+// Shared is the document for those who decode it once for all.
+func (r *Record) Shared() api.SharedDocument {
+	return api.SharedDocument{Document: &r.doc, Decoded: &r.decoded}
+}
+
 // Shared is the value as a struct of its kind. It is decoded once for all who ask
 // for the same type, since a document of a job is read by half a dozen of them; what
 // it points to is shared with them and must not be changed.
-func Shared[T any](r *Record) (T, error) {
-	if v, is := sharedAs[T](r); is {
-		return v, nil
-	}
-	r.decoding.Lock() // a new document wakes several who read it at the same moment
-	defer r.decoding.Unlock()
-	if v, is := sharedAs[T](r); is {
-		return v, nil
-	}
-	var v T
-	if err := r.Decode(&v); err != nil {
-		return v, err
-	}
-	var held any = v
-	r.shared.CompareAndSwap(nil, &held)
-	return v, nil
-}
+func Shared[T any](r *Record) (T, error) { return api.Value[T](r.Shared()) }
 
 // Share gives the value of a record that its writer still has to all who ask for it as
 // this type: nobody decodes what was just encoded. It reads as the record would, and
 // nobody changes what it points to any more.
-func Share[T any](r *Record, value T) {
-	var held any = value
-	r.shared.CompareAndSwap(nil, &held)
-}
-
-// sharedAs is what was decoded before; false where it was not, or as another type.
-func sharedAs[T any](r *Record) (v T, is bool) {
-	if held := r.shared.Load(); held != nil {
-		v, is = (*held).(T)
-	}
-	return v, is
-}
+func Share[T any](r *Record, value T) { api.Keep(&r.decoded, value) }
 
 // JSON is the document as it goes over the wire. It is encoded when first
 // asked for; the bytes are shared and must not be changed. Those of a deletion are

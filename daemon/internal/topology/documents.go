@@ -20,14 +20,21 @@ func NodesOf(docs []api.Document, stale func(api.NodeID) bool) ([]Node, []api.Ca
 			latest[d.Key()] = d
 		}
 	}
-	kept := make([]*api.Document, 0, len(latest))
+	kept := make([]api.SharedDocument, 0, len(latest))
 	for _, d := range latest {
-		kept = append(kept, d)
+		kept = append(kept, api.SharedDocument{Document: d})
 	}
-	slices.SortFunc(kept, func(a, b *api.Document) int { return a.Key().Compare(b.Key()) })
+	slices.SortFunc(kept, func(a, b api.SharedDocument) int { return a.Key().Compare(b.Key()) })
+	return NodesOfHeld(kept, stale)
+}
+
+// NodesOfHeld is NodesOf where documents are ordered by key and each is there once, as
+// a ledger gives them. What they have decoded is shared by the nodes, and must not be
+// changed.
+func NodesOfHeld(docs []api.SharedDocument, stale func(api.NodeID) bool) ([]Node, []api.Cause) {
 	var nodes []Node
 	var notes []api.Cause
-	for _, d := range kept {
+	for _, d := range docs {
 		if d.Deleted {
 			continue
 		}
@@ -48,7 +55,7 @@ func newer(a, b *api.Document) bool {
 }
 
 // add takes one document over.
-func (n *Node) add(d *api.Document) error {
+func (n *Node) add(d api.SharedDocument) error {
 	n.Simulated = n.Simulated || d.Simulated
 	var err error
 	switch d.Kind {
@@ -111,11 +118,11 @@ func (n *Node) fault(c *api.Condition) {
 	n.Faults[end.Receptacle] = append(n.Faults[end.Receptacle], c.Code)
 }
 
-// decoded reads a document's value.
-func decoded[T any](d *api.Document) (*T, error) {
-	v := new(T)
-	if err := d.Decode(v); err != nil {
+// decoded is a document's value.
+func decoded[T any](d api.SharedDocument) (*T, error) {
+	v, err := api.Value[T](d)
+	if err != nil {
 		return nil, err
 	}
-	return v, nil
+	return &v, nil
 }

@@ -37,11 +37,11 @@ func (r *NodeCache) Of(records []*ledger.Record, isStale func(api.NodeID) bool) 
 	if len(r.records) > 0 && slices.Equal(r.records, records) && slices.Equal(r.stale, stale) {
 		return r.nodes, r.notes
 	}
-	docs := make([]api.Document, len(records))
+	docs := make([]api.SharedDocument, len(records))
 	for i, record := range records {
-		docs[i] = record.Document()
+		docs[i] = record.Shared()
 	}
-	r.nodes, r.notes = topology.NodesOf(docs, isStale)
+	r.nodes, r.notes = topology.NodesOfHeld(docs, isStale)
 	r.records, r.stale = records, stale
 	return r.nodes, r.notes
 }

@@ -27,8 +27,10 @@ func (s Shown) Of(isWanted func(api.NodeID) bool) []api.NodeCondition {
 	}
 	for _, record := range s.Ledger.List(ledger.Filter{Kinds: []api.Kind{api.KindCondition}}) {
 		id := record.Key().Node
-		var condition api.Condition
-		if id != s.Ledger.Node() && !view.Stale(id) && record.Decode(&condition) == nil {
+		if id == s.Ledger.Node() || view.Stale(id) {
+			continue
+		}
+		if condition, err := ledger.Shared[api.Condition](record); err == nil {
 			seen.Said = append(seen.Said, api.NodeCondition{Node: id, Condition: condition})
 		}
 	}

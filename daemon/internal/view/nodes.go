@@ -87,10 +87,11 @@ func (n *Nodes) Run(ctx context.Context) error {
 	defer stop()
 	var following sync.WaitGroup
 	defer following.Wait()
-	following.Go(func() {
-		n.cfg.Ledger.FollowEach(ctx, ledger.WatchOptions{Name: "nodes", Filter: ledger.Filter{Kinds: liveness.Kinds()}, Passive: true},
-			func(ledger.Change) { nudge() })
-	})
+	for _, filter := range n.filters() {
+		following.Go(func() {
+			n.cfg.Ledger.FollowEach(ctx, ledger.WatchOptions{Name: "nodes", Filter: filter, Passive: true}, func(ledger.Change) { nudge() })
+		})
+	}
 	for {
 		n.Derive()
 		n.tellIsolations()
@@ -105,6 +106,13 @@ func (n *Nodes) Run(ctx context.Context) error {
 			}
 		}
 	}
+}
+
+// filters are the documents that the view follows from. Those of others' paths are left
+// out: there are as many as pairs of nodes.
+func (n *Nodes) filters() []ledger.Filter {
+	kinds := slices.DeleteFunc(liveness.Kinds(), func(k api.Kind) bool { return k == api.KindReach })
+	return []ledger.Filter{{Kinds: kinds}, {Kinds: []api.Kind{api.KindReach}, Nodes: []api.NodeID{n.cfg.Self}}}
 }
 
 // nodesRest is the least time between two derivations: documents that are
@@ -142,8 +150,10 @@ func (n *Nodes) Derive() {
 		Self: n.cfg.Self, Started: api.TimeOf(n.cfg.Started), At: api.TimeOf(n.cfg.Clock.Now()),
 		Members: n.cfg.Members(), Seen: map[api.NodeID]liveness.Seen{}, Paths: map[api.NodeID][]api.PathView{},
 	}
-	for _, record := range n.cfg.Ledger.List(ledger.Filter{Kinds: liveness.Kinds()}) {
-		in.Docs = append(in.Docs, record.Document())
+	for _, filter := range n.filters() {
+		for _, record := range n.cfg.Ledger.List(filter) {
+			in.Docs = append(in.Docs, record.Shared())
+		}
 	}
 	for _, member := range in.Members {
 		if member.Node == n.cfg.Self {
@@ -245,9 +255,7 @@ func (n *Nodes) Name(id api.NodeID) string { return n.Current().Name(id) }
 
 // Name is what people call a node, by its own document.
 func Name(l *ledger.Ledger, node api.NodeID) string {
-	var identity api.Identity
-	record, found := l.Get(api.Key{Node: node, Kind: api.KindIdentity})
-	if found && record.Decode(&identity) == nil && identity.ShortName != "" {
+	if identity, known := identityOf(l, node); known && identity.ShortName != "" {
 		return identity.ShortName
 	}
 	return node.Display()
@@ -260,12 +268,20 @@ func OwnShortName(l *ledger.Ledger, members []api.Member, computer string) strin
 		if id == l.Node() {
 			return api.Identity{Name: computer, ShortName: cluster.ShortName(computer, id)}, true
 		}
-		var identity api.Identity
-		record, found := l.Get(api.Key{Node: id, Kind: api.KindIdentity})
-		return identity, found && record.Decode(&identity) == nil
+		return identityOf(l, id)
 	})
 	if name := names[l.Node()]; name != "" {
 		return name
 	}
 	return cluster.ShortName(computer, l.Node())
+}
+
+// identityOf is what a node says that it is; false where that is not known.
+func identityOf(l *ledger.Ledger, node api.NodeID) (identity api.Identity, known bool) {
+	record, found := l.Get(api.Key{Node: node, Kind: api.KindIdentity})
+	if !found {
+		return identity, false
+	}
+	identity, err := ledger.Shared[api.Identity](record)
+	return identity, err == nil
 }

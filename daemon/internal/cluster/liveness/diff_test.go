@@ -41,7 +41,7 @@ func TestDifferencesMakeTheViewAndNoMore(t *testing.T) {
 		case 1:
 			d := said(node, states[random.IntN(5)], "")
 			d.Seq = 1 + uint64(random.IntN(1000))
-			in.Docs = append(in.Docs, d)
+			in.say(d)
 		case 2:
 			in.Members = slices.Clone(in.Members)
 			in.Members[m].RemovedAt = at(float64(random.IntN(2) * -9999))

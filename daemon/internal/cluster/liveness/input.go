@@ -21,7 +21,7 @@ type Input struct {
 	Called map[api.NodeID]string
 	// Docs are the documents of [Kinds] of all nodes, in any order. Of several
 	// versions of one the newest counts.
-	Docs []api.Document
+	Docs []api.SharedDocument
 	// Seen is what gossip says of each other node; a node that is not in it was
 	// never heard of.
 	Seen map[api.NodeID]Seen
@@ -60,14 +60,16 @@ type facts struct {
 // cannot be decoded is not known.
 func (in Input) read() (map[api.NodeID]*facts, []api.Reach) {
 	docs := slices.Clone(in.Docs)
-	slices.SortFunc(docs, func(a, b api.Document) int {
-		return cmp.Or(a.Key().Compare(b.Key()), b.Version().Compare(a.Version()), slices.Compare(a.Value, b.Value))
+	slices.SortFunc(docs, func(a, b api.SharedDocument) int {
+		if order := a.Key().Compare(b.Key()); order != 0 {
+			return order
+		}
+		return cmp.Or(b.Version().Compare(a.Version()), slices.Compare(a.Value, b.Value))
 	})
-	docs = slices.CompactFunc(docs, func(a, b api.Document) bool { return a.Key() == b.Key() })
+	docs = slices.CompactFunc(docs, func(a, b api.SharedDocument) bool { return a.Key() == b.Key() })
 	all := map[api.NodeID]*facts{}
 	var reach []api.Reach
-	for i := range docs {
-		d := &docs[i]
+	for _, d := range docs {
 		if d.Deleted {
 			continue
 		}
@@ -89,7 +91,10 @@ func (in Input) read() (map[api.NodeID]*facts, []api.Reach) {
 		case api.KindGPUProfile:
 			f.gpu = decoded[api.GPUProfile](d)
 		case api.KindReach:
-			if r := decoded[api.Reach](d); r != nil && d.Node == in.Self {
+			if d.Node != in.Self {
+				continue
+			}
+			if r := decoded[api.Reach](d); r != nil {
 				reach = append(reach, *r)
 			}
 		}
@@ -97,10 +102,10 @@ func (in Input) read() (map[api.NodeID]*facts, []api.Reach) {
 	return all, reach
 }
 
-func decoded[T any](d *api.Document) *T {
-	v := new(T)
-	if d.Decode(v) != nil {
+func decoded[T any](d api.SharedDocument) *T {
+	v, err := api.Value[T](d)
+	if err != nil {
 		return nil
 	}
-	return v
+	return &v
 }

@@ -59,6 +59,9 @@ func reach(by, peer api.NodeID, text, iface string, kind api.LinkKind, failed fl
 	return doc(by, api.KindReach, a.String(), r)
 }
 
+// say adds documents.
+func (in *Input) say(docs ...api.Document) { in.Docs = append(in.Docs, api.Unshared(docs)...) }
+
 // desk is a studio's cluster: all is well.
 func desk() Input {
 	return Input{
@@ -67,7 +70,7 @@ func desk() Input {
 			{Node: studio, AddedBy: studio, AddedAt: at(0)}, {Node: mini, AddedBy: studio, AddedAt: at(1)},
 			{Node: book, AddedBy: studio, AddedAt: at(2)}, {Node: another, AddedBy: book, AddedAt: at(3)},
 		},
-		Docs: []api.Document{
+		Docs: api.Unshared([]api.Document{
 			identity(studio, "Mac Studio", api.PlatformDarwin), identity(mini, "Mac mini", api.PlatformDarwin),
 			identity(book, "Ada's MacBook", api.PlatformDarwin), identity(another, "Mac mini", api.PlatformDarwin),
 			said(mini, api.SelfAwake, ""),
@@ -82,7 +85,7 @@ func desk() Input {
 			doc(book, api.KindSystem, "", api.System{}),
 			reach(studio, mini, "169.254.1.1", "en5", api.LinkTB5, 0), reach(studio, mini, "10.0.0.2", "en0", api.LinkEthernet, 20),
 			reach(book, mini, "10.9.9.9", "en9", api.LinkWiFi, 20), // what others reach is theirs
-		},
+		}),
 		Seen: map[api.NodeID]Seen{
 			mini: {Liveness: api.LivenessAlive, Since: at(11)}, book: {Liveness: api.LivenessAlive, Since: at(12)}, another: {Liveness: api.LivenessAlive, Since: at(13)},
 		},

@@ -21,7 +21,7 @@ func TestViews(t *testing.T) {
 		"alone":    func(in *Input) { in.Members, in.Docs, in.Seen = in.Members[:1], nil, nil },
 		"cables-pulled": func(in *Input) {
 			lost(in, mini, "")
-			in.Docs = append(in.Docs, later(reach(studio, mini, "169.254.1.1", "en5", api.LinkTB5, 40)),
+			in.say(later(reach(studio, mini, "169.254.1.1", "en5", api.LinkTB5, 40)),
 				reach(studio, mini, "fe80::1%en1", "en1", api.LinkWiFi, 39.5))
 		},
 		"reasons": func(in *Input) {
@@ -90,7 +90,7 @@ func TestWhatWasSaidExplainsWhatIsSeen(t *testing.T) {
 					in.Seen[book] = Seen{Liveness: l, Since: at(20)}
 				}
 				if test.state != "" {
-					in.Docs = append(in.Docs, said(book, test.state, test.reason))
+					in.say(said(book, test.state, test.reason))
 				}
 				v := Derive(in)
 				n, found := v.Node(book)
@@ -107,7 +107,7 @@ func TestWhatWasSaidExplainsWhatIsSeen(t *testing.T) {
 func TestFileVaultIsForMacs(t *testing.T) {
 	is := is.New(t)
 	in := desk()
-	in.Docs = append(in.Docs, said(book, api.SelfRestarting, ""), said(another, api.SelfRestarting, ""), later(identity(another, "box", api.PlatformLinux)))
+	in.say(said(book, api.SelfRestarting, ""), said(another, api.SelfRestarting, ""), later(identity(another, "box", api.PlatformLinux)))
 	v := Derive(in)
 	mac, _ := v.Node(book)
 	linux, _ := v.Node(another)
@@ -121,7 +121,7 @@ func TestTheLastPathsAreNamed(t *testing.T) {
 	in.Seen[mini] = Seen{Liveness: api.LivenessUnreachable, Since: at(40)}
 	for i, failed := range []float64{40, 39.9, 39.8, 39.7, 5} {
 		iface := string(rune('a' + i))
-		in.Docs = append(in.Docs, reach(studio, mini, "10.1.0."+string(rune('1'+i)), iface, api.LinkKind("moonbeam"), failed))
+		in.say(reach(studio, mini, "10.1.0."+string(rune('1'+i)), iface, api.LinkKind("moonbeam"), failed))
 	}
 	in.Paths = nil
 	n, _ := Derive(in).Node(mini)
@@ -134,7 +134,7 @@ func TestTheOrderOfWhatComesDoesNotMatter(t *testing.T) {
 	is := is.New(t)
 	random := seeds.Fixed(t, 3).Source(4)
 	in := desk()
-	in.Docs = append(in.Docs, said(book, api.SelfAsleep, ""), later(identity(mini, "Renamed", api.PlatformDarwin)))
+	in.say(said(book, api.SelfAsleep, ""), later(identity(mini, "Renamed", api.PlatformDarwin)))
 	want := Derive(in)
 	name, _ := want.Node(mini)
 	is.Equal(name.ShortName, "renamed") // the newer one counts

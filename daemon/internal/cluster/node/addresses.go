@@ -125,8 +125,11 @@ type reachable map[api.NodeID]map[netip.Addr]bool
 // follow takes changed documents, and tells which addresses a node has no more.
 func (a reachable) follow(change ledger.Change, tell func(api.NodeID, []netip.Addr)) {
 	for _, r := range change.Put {
-		var network api.Network
-		if key := r.Key(); key.Kind == api.KindNetwork && r.Decode(&network) == nil {
+		key := r.Key()
+		if key.Kind != api.KindNetwork {
+			continue
+		}
+		if network, err := ledger.Shared[api.Network](r); err == nil {
 			a.take(key.Node, network, tell)
 		}
 	}
@@ -165,8 +168,7 @@ func reachedAt(network api.Network) map[netip.Addr]bool {
 func (n *Node) publishReach() {
 	before := map[string]api.Reach{}
 	for _, record := range n.options.Ledger.List(ledger.Filter{Kinds: []api.Kind{api.KindReach}, Nodes: []api.NodeID{n.self}}) {
-		var reach api.Reach
-		if record.Decode(&reach) == nil {
+		if reach, err := ledger.Shared[api.Reach](record); err == nil {
 			before[record.Key().Name] = reach
 		}
 	}

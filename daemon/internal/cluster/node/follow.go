@@ -48,8 +48,7 @@ func (n *Node) addressesLost(node api.NodeID, lost []netip.Addr) {
 func (n *Node) apply(records []*ledger.Record) {
 	for _, r := range records {
 		if key := r.Key(); key.Kind == api.KindNetwork && key.Node == n.self {
-			var network api.Network
-			if r.Decode(&network) == nil {
+			if network, err := ledger.Shared[api.Network](r); err == nil {
 				n.transport.SetInterfaces(usable(network))
 			}
 		}
@@ -77,8 +76,11 @@ func (n *Node) tellFinder() {
 // network is a node's network document; false where there is none.
 func (n *Node) network(node api.NodeID) (network api.Network, found bool) {
 	record, found := n.options.Ledger.Get(api.Key{Node: node, Kind: api.KindNetwork})
-	found = found && record.Decode(&network) == nil
-	return network, found
+	if !found {
+		return network, false
+	}
+	network, err := ledger.Shared[api.Network](record)
+	return network, err == nil
 }
 
 // graph is the topology by the documents that are held, with this node's own
@@ -86,11 +88,11 @@ func (n *Node) network(node api.NodeID) (network api.Network, found bool) {
 // neither the cables nor what an own path is made of hangs on them.
 func (n *Node) graph(own map[string]api.Reach) topology.Graph {
 	kinds := []api.Kind{api.KindIdentity, api.KindNetwork, api.KindThunderbolt}
-	var docs []api.Document
+	var docs []api.SharedDocument
 	for _, record := range n.options.Ledger.List(ledger.Filter{Kinds: kinds}) {
-		docs = append(docs, record.Document())
+		docs = append(docs, record.Shared())
 	}
-	nodes, _ := topology.NodesOf(docs, nil)
+	nodes, _ := topology.NodesOfHeld(docs, nil)
 	for i := range nodes {
 		if nodes[i].ID == n.self {
 			for _, reach := range own {

@@ -7,6 +7,7 @@ import (
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/cluster/discover"
 	"fulmen/daemon/internal/cluster/gossip"
+	"fulmen/daemon/internal/ledger"
 	"fulmen/native"
 )
 
@@ -30,12 +31,11 @@ func (n *Node) Paths(node api.NodeID) []api.PathView {
 		if path.RTTUS > 0 {
 			view.RTTUS = new(path.RTTUS)
 		}
-		var reach api.Reach
-		record, found := n.options.Ledger.Get(api.Key{Node: n.self, Kind: api.KindReach, Name: view.Address.String()})
-		if found && record.Decode(&reach) == nil {
-			view.Kind = reach.Kind
-		} else {
-			view.Kind = api.LinkUnknown
+		view.Kind = api.LinkUnknown
+		if record, found := n.options.Ledger.Get(api.Key{Node: n.self, Kind: api.KindReach, Name: view.Address.String()}); found {
+			if reach, err := ledger.Shared[api.Reach](record); err == nil {
+				view.Kind = reach.Kind
+			}
 		}
 		all = append(all, view)
 	}
