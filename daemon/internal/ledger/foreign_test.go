@@ -94,7 +94,7 @@ func TestMeetingOwnDocuments(t *testing.T) {
 			is.NoErr(r.w.Put(Draft{Kind: api.KindMemory, Value: value(2)}, Draft{Kind: api.KindSharing, Value: value(3)}))
 			if tt.want == Answered && tt.wantInc == 1 {
 				// As if this node had lost the last save of one key.
-				r.entries[r.key(tt.doc.Kind, "")] = &entry{rec: &Record{doc: signed(t, 1, api.Document{Kind: tt.doc.Kind, Inc: 1, Seq: 2, Value: value(2)})}}
+				r.set(r.key(tt.doc.Kind, ""), &entry{rec: &Record{doc: signed(t, 1, api.Document{Kind: tt.doc.Kind, Inc: 1, Seq: 2, Value: value(2)})}})
 			}
 			got, err := r.PutForeign(signed(t, 1, tt.doc))
 			is.NoErr(err)

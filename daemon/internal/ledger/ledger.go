@@ -85,7 +85,7 @@ type Ledger struct {
 
 	mu       sync.RWMutex
 	entries  map[api.Key]*entry
-	nodes    map[api.NodeID]struct{} // whose documents are, or were, among them
+	shelves  shelves // what is in entries
 	watchers []*Watcher
 	interest interestSet
 	taps     tapSet
@@ -108,7 +108,7 @@ type entry struct {
 // that writes the node's own. Errors are those of Counter and Store; documents
 // that were loaded and break a rule are left out, and Skipped tells them.
 func Open(o Options) (*Ledger, *Writer, error) {
-	l := &Ledger{store: o.Store, members: o.Members, takesBack: o.TakesBack, now: o.Now, queue: o.Queue, onOver: o.OnOver, entries: map[api.Key]*entry{}, nodes: map[api.NodeID]struct{}{},
+	l := &Ledger{store: o.Store, members: o.Members, takesBack: o.TakesBack, now: o.Now, queue: o.Queue, onOver: o.OnOver, entries: map[api.Key]*entry{}, shelves: shelves{nodes: map[api.NodeID]*shelf{}},
 		quotas: quotas{writers: map[api.NodeID]*writerShare{}, over: map[quotaKey]*Over{}}}
 	if l.now == nil {
 		l.now = time.Now
@@ -171,25 +171,29 @@ func (l *Ledger) Latest(k api.Key) (*Record, bool) {
 func (l *Ledger) List(f Filter) []*Record {
 	f = f.clean()
 	l.mu.RLock()
-	found := l.collect(&f)
-	l.mu.RUnlock()
-	return sortRecords(found)
+	defer l.mu.RUnlock()
+	return l.collect(&f)
 }
 
-// collect gathers what the filter shows; the caller holds mu.
+// collect gathers what a clean filter shows, in order; the caller holds mu.
 func (l *Ledger) collect(f *Filter) []*Record {
+	nodes := f.Nodes
+	if len(nodes) == 0 {
+		nodes = l.shelves.order
+	}
 	found := make([]*Record, 0, 16)
-	for k, e := range l.entries {
-		if f.shows(&k, e.rec) {
-			found = append(found, e.rec)
+	for _, node := range nodes {
+		if of := l.shelves.nodes[node]; of != nil {
+			of.of(f.Kinds, func(some []*Record) {
+				for _, r := range some {
+					if f.Deleted || !r.doc.Deleted {
+						found = append(found, r)
+					}
+				}
+			})
 		}
 	}
 	return found
-}
-
-func sortRecords(all []*Record) []*Record {
-	slices.SortFunc(all, func(a, b *Record) int { return a.Key().Compare(b.Key()) })
-	return all
 }
 
 // version is the version held of a key, zero if none. The caller holds mu.

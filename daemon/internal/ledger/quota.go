@@ -54,7 +54,8 @@ const OverFor = 10 * time.Minute
 // set makes e what is held of a key. The caller holds mu.
 func (l *Ledger) set(k api.Key, e *entry) {
 	l.uncount(k)
-	l.entries[k], l.nodes[k.Node] = e, struct{}{}
+	l.entries[k] = e
+	l.shelves.put(e.rec)
 	w := l.quotas.writers[k.Node]
 	if w == nil {
 		w = &writerShare{kinds: map[api.Kind]*holding{}}
@@ -81,6 +82,7 @@ func (l *Ledger) set(k api.Key, e *entry) {
 func (l *Ledger) unset(k api.Key) {
 	l.uncount(k)
 	delete(l.entries, k)
+	l.shelves.take(k)
 }
 
 // uncount takes what is held of a key out of the counts. The caller holds mu.

@@ -76,7 +76,7 @@ func (l *Ledger) Watch(o WatchOptions) ([]*Record, *Watcher) {
 	}
 	l.taps.add(TapEvent{At: w.began, Type: TapWatch, By: w.name})
 	l.mu.Unlock()
-	return sortRecords(found), w
+	return found, w
 }
 
 // detach takes a watcher out of the list; the caller holds Ledger.mu. It
@@ -412,23 +412,18 @@ func has[T api.Kind | api.NodeID](all []T, one T) bool {
 	return ok
 }
 
-// shows reports whether a snapshot by the filter has the record.
-func (f *Filter) shows(k *api.Key, r *Record) bool {
-	return (f.Deleted || !r.doc.Deleted) && f.wants(k)
-}
-
 // Named is what nodes hold of one kind by one name, ordered by node: the documents
 // of one job, for instance. Unlike List it does not look at everything else.
 // Deletions are among them where isDeleted says so.
 func (l *Ledger) Named(kind api.Kind, name string, isDeleted bool) []*Record {
 	var found []*Record
 	l.mu.RLock()
-	for node := range l.nodes {
+	defer l.mu.RUnlock()
+	for _, node := range l.shelves.order {
 		e, ok := l.entries[api.Key{Node: node, Kind: kind, Name: name}]
 		if ok && (isDeleted || !e.rec.doc.Deleted) {
 			found = append(found, e.rec)
 		}
 	}
-	l.mu.RUnlock()
-	return sortRecords(found)
+	return found
 }

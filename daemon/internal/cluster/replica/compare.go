@@ -8,6 +8,7 @@ import (
 	"hash"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"fulmen/daemon/api"
@@ -182,9 +183,10 @@ func (r *Replica) give(p *peer, keys []api.Key) {
 	}
 }
 
-// inventory is all documents that go by themselves, as they are at one moment.
+// inventory is all documents that go by themselves, as they are at one moment. It is
+// not changed once it is made.
 type inventory struct {
-	nodes []holding
+	nodes []*holding
 	// sum is the hash over everything.
 	sum string
 }
@@ -193,39 +195,84 @@ type inventory struct {
 type holding struct {
 	api.NodeVersion
 	recs []*ledger.Record // ordered by key
+	// deleted are the deletions, and old which of them were about to be forgotten.
+	deleted []*ledger.Record
+	old     []bool
+}
+
+// stock keeps the inventory that was taken last: of a node of which nothing has come
+// since, all of it holds.
+type stock struct {
+	mu       sync.Mutex
+	shelves  []ledger.Shelf
+	holdings []*holding // of each shelf
+	last     inventory
 }
 
 // inventory takes stock. Documents of whoever is no member are left out.
 func (r *Replica) inventory() inventory {
 	roster := r.roster()
 	now := r.clock.Now()
+	r.stock.mu.Lock()
+	defer r.stock.mu.Unlock()
+	s := &r.stock
+	shelves := r.ledger.Shelves(s.shelves)
+	holdings := make([]*holding, len(shelves))
 	var all inventory
-	var isMember bool
-	var last api.NodeID
-	for _, rec := range r.ledger.List(ledger.Filter{Deleted: true}) {
-		key := rec.Key()
-		if key.Node != last {
-			last, isMember = key.Node, roster.IsMember(key.Node)
+	before := 0
+	for i, shelf := range shelves {
+		for before < len(s.shelves) && s.shelves[before].Node < shelf.Node {
+			before++
 		}
-		if !isMember || !moves(key.Kind) || isOld(rec, now) {
+		if before < len(s.shelves) && s.shelves[before].IsSame(shelf) && s.holdings[before].holds(now) {
+			holdings[i] = s.holdings[before]
+		} else {
+			holdings[i] = hold(shelf, now)
+		}
+		if len(holdings[i].recs) > 0 && roster.IsMember(shelf.Node) {
+			all.nodes = append(all.nodes, holdings[i])
+		}
+	}
+	s.shelves, s.holdings = shelves, holdings
+	if all.sum = s.last.sum; all.sum == "" || !slices.Equal(all.nodes, s.last.nodes) {
+		sum := sha256.New()
+		for _, h := range all.nodes {
+			sum.Write([]byte(h.Node))
+			sum.Write([]byte(h.SHA256))
+		}
+		all.sum = hexSum(sum)
+	}
+	s.last = all
+	return all
+}
+
+// hold sums up what is held of a node.
+func hold(shelf ledger.Shelf, now time.Time) *holding {
+	h := &holding{NodeVersion: api.NodeVersion{Node: shelf.Node}}
+	for _, rec := range shelf.Records {
+		if !moves(rec.Key().Kind) {
 			continue
 		}
-		n := len(all.nodes)
-		if n == 0 || all.nodes[n-1].Node != key.Node {
-			all.nodes = append(all.nodes, holding{NodeVersion: api.NodeVersion{Node: key.Node}})
-			n++
+		if rec.Deleted() {
+			h.deleted, h.old = append(h.deleted, rec), append(h.old, isOld(rec, now))
+			if h.old[len(h.old)-1] {
+				continue
+			}
 		}
-		h := &all.nodes[n-1]
 		h.recs = append(h.recs, rec)
 	}
-	sum := sha256.New()
-	for i := range all.nodes {
-		all.nodes[i].finish()
-		sum.Write([]byte(all.nodes[i].Node))
-		sum.Write([]byte(all.nodes[i].SHA256))
+	h.finish()
+	return h
+}
+
+// holds reports whether the same deletions are about to be forgotten as when it was made.
+func (h *holding) holds(now time.Time) bool {
+	for i, rec := range h.deleted {
+		if isOld(rec, now) != h.old[i] {
+			return false
+		}
 	}
-	all.sum = hexSum(sum)
-	return all
+	return true
 }
 
 // isOld reports whether a deletion is about to be forgotten. It is no longer
@@ -281,9 +328,9 @@ func (a *inventory) versions() []api.NodeVersion {
 
 // of is what is held of a node.
 func (a *inventory) of(node api.NodeID) *holding {
-	for i := range a.nodes {
-		if a.nodes[i].Node == node {
-			return &a.nodes[i]
+	for _, h := range a.nodes {
+		if h.Node == node {
+			return h
 		}
 	}
 	return &holding{NodeVersion: api.NodeVersion{Node: node}}

@@ -229,6 +229,12 @@ func (m *member) view() map[api.Key]string {
 	return all
 }
 
+// anew is what a node holds, of which nothing is kept from before.
+func (m *member) anew() inventory {
+	r := Replica{options: m.replica.options, ledger: m.ledger, clock: m.replica.clock}
+	return r.inventory()
+}
+
 // value is what a node holds of a key; empty if nothing.
 func (m *member) value(of *member, kind api.Kind, name string) string {
 	rec, ok := m.ledger.Get(api.Key{Node: of.identity.Node, Kind: kind, Name: name})
@@ -245,6 +251,11 @@ func (d *desk) disagreement(nodes ...int) string {
 	if len(nodes) == 0 {
 		for i := range d.nodes {
 			nodes = append(nodes, i)
+		}
+	}
+	for _, i := range nodes {
+		if m := d.nodes[i]; m.replica.inventory().sum != m.anew().sum {
+			return fmt.Sprintf("what %d keeps of what it holds is not what it holds", i)
 		}
 	}
 	first := d.nodes[nodes[0]].view()

@@ -37,6 +37,9 @@ type Replica struct {
 	// and nobody was told would be missed until the next one.
 	own *ledger.Follower
 
+	// stock is what comparisons go by; it is taken without mu.
+	stock stock
+
 	encoding sync.Mutex
 	last     struct { // what was encoded last
 		message
