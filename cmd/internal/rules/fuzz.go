@@ -12,7 +12,7 @@ import (
 // have at least one fuzz target each once they hold Go code.
 var fuzzed = []string{
 	"daemon/api", "daemon/api/worker", "daemon/internal/audit", "daemon/internal/cluster", "daemon/internal/config", "daemon/internal/gate",
-	"daemon/internal/rank/shim", "daemon/internal/rank/shimproto", "daemon/internal/server", "daemon/internal/server/guard", "daemon/internal/store",
+	"daemon/internal/rank/shim", "daemon/internal/rank/shimproto", "daemon/internal/server", "daemon/internal/store",
 	"native", "native/activation", "native/darwin", "native/linux", "native/nativetest", "native/networksetup", "native/plist", "native/procsockets", "native/recording", "native/sim/scenario", "native/systemprofiler", "native/tomltext",
 	"daemon/internal/cluster/cpace", "daemon/internal/cluster/pairing", "daemon/internal/cluster/transport", "daemon/internal/cluster/replica",
 	"daemon/internal/cluster/discover", "daemon/internal/topology", "daemon/internal/topology/readiness", "mlxbridge",

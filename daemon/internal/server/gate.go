@@ -4,8 +4,6 @@ import (
 	"net"
 	"slices"
 	"sync"
-
-	"fulmen/daemon/internal/server/guard"
 )
 
 // gate is a listener that bounds how many connections are half open: accepted,
@@ -14,7 +12,7 @@ import (
 // milliseconds, on a starved machine within a second or two.
 type gate struct {
 	net.Listener
-	rules guard.Rules
+	guard guard
 	unix  bool
 	most  int
 	// accepted is as in Config.

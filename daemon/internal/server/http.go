@@ -17,7 +17,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "not served here", http.StatusInternalServerError)
 		return
 	}
-	if err := l.rules.Check(r); err != nil {
+	if err := l.guard.check(r); err != nil {
 		s.refuse(w, err)
 		return
 	}

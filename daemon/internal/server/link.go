@@ -4,7 +4,6 @@ import (
 	"net"
 	"sync"
 
-	"fulmen/daemon/internal/server/guard"
 	"fulmen/daemon/internal/server/peercred"
 )
 
@@ -12,7 +11,7 @@ import (
 type link struct {
 	net.Conn
 	gate   *gate
-	rules  guard.Rules
+	guard  guard
 	unix   bool
 	uid    uint32 // over a Unix socket
 	uidErr error
@@ -24,7 +23,7 @@ type link struct {
 type linkKey struct{}
 
 func newLink(conn net.Conn, g *gate) *link {
-	l := &link{Conn: conn, gate: g, rules: g.rules, unix: g.unix}
+	l := &link{Conn: conn, gate: g, guard: g.guard, unix: g.unix}
 	if l.unix {
 		l.uid, l.uidErr = peercred.UID(conn)
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/coder/websocket"
 
 	"fulmen/daemon/api"
-	"fulmen/daemon/internal/server/guard"
 )
 
 const (
@@ -79,12 +78,12 @@ func (s *Server) Serve(l net.Listener) error {
 	g := &gate{Listener: l, most: s.config.Limits.HalfOpen, accepted: s.config.Accepted}
 	switch addr := l.Addr().(type) {
 	case *net.UnixAddr:
-		g.unix, g.rules = true, guard.Unix()
+		g.unix, g.guard = true, unixGuard()
 	case *net.TCPAddr:
 		if !addr.IP.IsLoopback() {
 			return fmt.Errorf("the API is served on loopback addresses only, not on %s", addr)
 		}
-		g.rules = guard.TCP(addr.Port)
+		g.guard = tcpGuard(addr.Port)
 		s.mu.Lock()
 		if s.url == "" {
 			s.url = "ws://" + addr.String() + api.PathAPI

@@ -1,4 +1,4 @@
-package guard
+package server
 
 import (
 	"errors"
@@ -59,8 +59,8 @@ func TestHost(t *testing.T) {
 	} {
 		t.Run(host, func(t *testing.T) {
 			is := is.New(t)
-			for rules, allowed := range map[*Rules]bool{new(TCP(7731)): want.tcp, new(Unix()): want.unix} {
-				err := rules.Check(&http.Request{Host: host})
+			for g, allowed := range map[*guard]bool{new(tcpGuard(7731)): want.tcp, new(unixGuard()): want.unix} {
+				err := g.check(&http.Request{Host: host})
 				is.Equal(err == nil, allowed)
 				is.Equal(errors.Is(err, api.ReasonBadHost), !allowed)
 			}
@@ -97,32 +97,32 @@ func TestOrigin(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
 			req := &http.Request{Host: c.host, Header: http.Header{"Origin": c.origins}}
-			err := TCP(7731).Check(req)
+			err := tcpGuard(7731).check(req)
 			is.Equal(err == nil, c.want)
 			is.Equal(errors.Is(err, api.ReasonBadOrigin), !c.want)
-			is.Equal(Unix().Check(req) == nil, c.origins == nil) // no browser speaks to a Unix socket
+			is.Equal(unixGuard().check(req) == nil, c.origins == nil) // no browser speaks to a Unix socket
 		})
 	}
 }
 
-// FuzzRules checks the rules against their other reading: what is allowed is
+// FuzzGuard checks the guards against their other reading: what is allowed is
 // one of a handful of strings.
-func FuzzRules(f *testing.F) {
+func FuzzGuard(f *testing.F) {
 	for _, host := range []string{"127.0.0.1:7731", "localhost:7731", "[::1]:7731", "localhost.:7731", "[::1]", "evil:7731"} {
 		f.Add(host, "http://"+host, uint16(7731))
 		f.Add(host, "null", uint16(80))
 	}
 	f.Fuzz(func(t *testing.T, host, origin string, port uint16) {
 		is := is.New(t)
-		tcp := TCP(int(port))
+		tcp := tcpGuard(int(port))
 		header := http.Header{"Origin": {origin}}
-		if tcp.Check(&http.Request{Host: host}) == nil {
+		if tcp.check(&http.Request{Host: host}) == nil {
 			is.True(slices.Contains(tcp.hosts, host))
 		}
-		if tcp.Check(&http.Request{Host: host, Header: header}) == nil {
+		if tcp.check(&http.Request{Host: host, Header: header}) == nil {
 			is.True(slices.Contains(tcp.hosts, strings.TrimPrefix(origin, "http://")))
 			is.Equal(origin, "http://"+host)
 		}
-		is.True(Unix().Check(&http.Request{Host: host, Header: header}) != nil)
+		is.True(unixGuard().check(&http.Request{Host: host, Header: header}) != nil)
 	})
 }
