@@ -19,7 +19,7 @@ var overXNU = []struct {
 }{
 	{dir: "native", run: "BootCountsSleep"},
 	{dir: "native/bound"},
-	{dir: "daemon/internal/server/peercred"},
+	{dir: "daemon/internal/server", run: "IsTheKernels|VouchesForTCP"},
 	{dir: "daemon/internal/proc", run: "Outcomes|Grandchild|Cancel|NotStarted", left: []string{"oom"}},
 	{dir: "daemon/internal/rank/shim", run: "ProgramsThatEnd|StopsInOrder|KillsWhatIgnores|ASystemThatEnds|NeverAsRoot|HasTheRights|HeadAndTail|RoomIsMade", left: []string{"memory", "rss", "terminal"}},
 }

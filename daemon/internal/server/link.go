@@ -1,10 +1,9 @@
 package server
 
 import (
+	"errors"
 	"net"
 	"sync"
-
-	"fulmen/daemon/internal/server/peercred"
 )
 
 // link is one accepted connection, with what its listener knows about it.
@@ -25,7 +24,7 @@ type linkKey struct{}
 func newLink(conn net.Conn, g *gate) *link {
 	l := &link{Conn: conn, gate: g, guard: g.guard, unix: g.unix}
 	if l.unix {
-		l.uid, l.uidErr = peercred.UID(conn)
+		l.uid, l.uidErr = peerUID(conn)
 	}
 	return l
 }
@@ -40,4 +39,28 @@ func (l *link) Close() error {
 		l.ended.Do(func() { told(-1) })
 	}
 	return l.Conn.Close()
+}
+
+// errNoCredentials is a connection over which the kernel vouches for nobody.
+var errNoCredentials = errors.New("not a Unix socket")
+
+// peerUID asks the kernel as which user the process at the other end of a Unix socket
+// connected. The answer is that of the moment of connecting: a process cannot change it,
+// nor pass it on except with the open connection. The group is not asked for: who may do
+// what is decided by user alone.
+func peerUID(conn net.Conn) (uint32, error) {
+	unixConn, ok := conn.(*net.UnixConn)
+	if !ok {
+		return 0, errNoCredentials
+	}
+	raw, err := unixConn.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	var uid uint32
+	var inner error
+	if err := raw.Control(func(fd uintptr) { uid, inner = peercred(int(fd)) }); err != nil {
+		return 0, err
+	}
+	return uid, inner
 }

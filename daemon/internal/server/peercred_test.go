@@ -1,4 +1,4 @@
-package peercred
+package server
 
 import (
 	"errors"
@@ -21,7 +21,7 @@ func TestUIDIsTheKernels(t *testing.T) {
 	conn, err := listener.Accept()
 	is.NoErr(err)
 	defer conn.Close()
-	uid, err := UID(conn)
+	uid, err := peerUID(conn)
 	is.NoErr(err)
 	is.Equal(int(uid), os.Geteuid())
 }
@@ -31,6 +31,6 @@ func TestNobodyVouchesForTCP(t *testing.T) {
 	a, b := net.Pipe()
 	defer a.Close()
 	defer b.Close()
-	_, err := UID(a)
-	is.True(errors.Is(err, ErrNoCredentials))
+	_, err := peerUID(a)
+	is.True(errors.Is(err, errNoCredentials))
 }
