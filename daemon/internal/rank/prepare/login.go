@@ -10,7 +10,6 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/rank/prepare/look"
-	"fulmen/daemon/internal/rank/prepare/nodelocal"
 )
 
 // againAfter is how long a login shell that failed is left alone. What made it
@@ -66,15 +65,15 @@ func (p *Preparer) old(l *login, a Account, stale string) bool {
 
 func (p *Preparer) readLogin(l *login, a Account) {
 	defer close(l.done)
-	env := nodelocal.Map(baseEnvironment(a))
+	env := variables(baseEnvironment(a))
 	defer func() {
 		own := baseEnvironment(a)
-		for name, value := range nodelocal.Map(own) {
+		for name, value := range variables(own) {
 			if env[name] == "" || name != "PATH" && name != "LANG" {
 				env[name] = value
 			}
 		}
-		l.env, l.at = nodelocal.List(env), p.config.Clock.Boot()
+		l.env, l.at = listed(env), p.config.Clock.Boot()
 	}()
 	if base := filepath.Base(a.Shell); base == "nologin" || base == "false" {
 		l.note = a.Name + " has no login shell, so that the system's usual PATH is used"
@@ -89,7 +88,7 @@ func (p *Preparer) readLogin(l *login, a Account) {
 		p.config.Log.Warn("a login shell could not be used", "account", a.Name, "shell", a.Shell, "err", err)
 		return
 	}
-	env, l.stamp = nodelocal.Map(answer.Env), answer.Stamp
+	env, l.stamp = variables(answer.Env), answer.Stamp
 }
 
 // baseEnvironment is what a login begins with.
@@ -113,9 +112,9 @@ func (p *Preparer) find(ctx context.Context, a Account, program api.Program, val
 		if err != nil {
 			return look.Answer{}, nil, err
 		}
-		env := nodelocal.Merge(l.env, values, place.Value)
+		env := mergeVariables(l.env, values, place.Value)
 		request := look.Request{
-			Op: look.OpFind, DeadlineS: findTime.Seconds(), Stamp: l.stamp, Env: nodelocal.List(env), AccountEnv: l.env,
+			Op: look.OpFind, DeadlineS: findTime.Seconds(), Stamp: l.stamp, Env: listed(env), AccountEnv: l.env,
 			Directory: program.Directory, Command: program.Command, Interpreter: program.Interpreter,
 			Environment: program.Environment, Packages: []string{"mlx", "mlx_lm"}, Pythons: p.known(a),
 			Prepare: program.Prepare, PrepareInputs: program.PrepareInputs,

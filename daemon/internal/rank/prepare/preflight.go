@@ -7,7 +7,6 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/rank/prepare/look"
-	"fulmen/daemon/internal/rank/prepare/nodelocal"
 )
 
 // Preflight says what this node has of what a program needs, as the account sees
@@ -88,13 +87,13 @@ func (p *Preparer) Resolve(ctx context.Context, a Account, program api.Program, 
 		return Resolved{}, refused
 	}
 	activate(env, answer)
-	return Resolved{Program: answer.Program, Args: answer.Args, Env: nodelocal.List(env), Dir: answer.Directory, Versions: answer.Versions, MLX: answer.MLX}, nil
+	return Resolved{Program: answer.Program, Args: answer.Args, Env: listed(env), Dir: answer.Directory, Versions: answer.Versions, MLX: answer.MLX}, nil
 }
 
 // activate switches the Python environment on that was found.
 func activate(env map[string]string, answer look.Answer) {
 	if answer.Environment != "" {
-		nodelocal.Python(env, answer.Environment, answer.Kind == look.KindConda)
+		usePython(env, answer.Environment, answer.Kind == look.KindConda)
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/rank/prepare/look"
-	"fulmen/daemon/internal/rank/prepare/nodelocal"
 )
 
 const (
@@ -60,7 +59,7 @@ func (p *Preparer) Prepare(ctx context.Context, a Account, program api.Program, 
 	activate(env, before)
 	last := &tail{also: log}
 	answer, err := p.runner.Ask(ctx, a, look.Request{
-		Op: look.OpPrepare, DeadlineS: prepareTime.Seconds(), Env: nodelocal.List(env), Directory: here.Directory, Prepare: here.Prepare,
+		Op: look.OpPrepare, DeadlineS: prepareTime.Seconds(), Env: listed(env), Directory: here.Directory, Prepare: here.Prepare,
 	}, last)
 	shown := shownCommand(program.Prepare)
 	switch {

@@ -1,4 +1,4 @@
-package nodelocal
+package prepare
 
 import "strings"
 

@@ -1,4 +1,4 @@
-package nodelocal
+package prepare
 
 import (
 	"maps"
@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// Merge gives the environment of a rank before its Python environment is switched
+// mergeVariables gives the environment of a rank before its Python environment is switched
 // on: the account's own, and the submitter's values, each changed by place to
 // what it means on this node. Names that are no variables are left out.
-func Merge(own []string, values map[string]string, place func(string) string) map[string]string {
-	out := Map(own)
+func mergeVariables(own []string, values map[string]string, place func(string) string) map[string]string {
+	out := variables(own)
 	for name, value := range values {
 		if name == "" || strings.ContainsAny(name, "=\x00") || strings.ContainsRune(value, 0) {
 			continue
@@ -33,9 +33,9 @@ func Merge(own []string, values map[string]string, place func(string) string) ma
 	return out
 }
 
-// Python switches a Python environment on, as its own script of activation does:
+// usePython switches a Python environment on, as its own script of activation does:
 // its programs come first in PATH and its folder is named.
-func Python(env map[string]string, folder string, conda bool) {
+func usePython(env map[string]string, folder string, conda bool) {
 	env["PATH"] = strings.TrimSuffix(filepath.Join(folder, "bin")+":"+env["PATH"], ":")
 	delete(env, "PYTHONHOME")
 	if conda {
@@ -48,8 +48,8 @@ func Python(env map[string]string, folder string, conda bool) {
 	env["VIRTUAL_ENV"] = folder
 }
 
-// Map takes entries "NAME=value"; of two with one name the last counts.
-func Map(entries []string) map[string]string {
+// variables takes entries "NAME=value"; of two with one name the last counts.
+func variables(entries []string) map[string]string {
 	out := map[string]string{}
 	for _, entry := range entries {
 		if name, value, ok := strings.Cut(entry, "="); ok && name != "" {
@@ -59,8 +59,8 @@ func Map(entries []string) map[string]string {
 	return out
 }
 
-// List gives entries "NAME=value", ordered by name.
-func List(env map[string]string) []string {
+// listed gives entries "NAME=value", ordered by name.
+func listed(env map[string]string) []string {
 	out := make([]string, 0, len(env))
 	for _, name := range slices.Sorted(maps.Keys(env)) {
 		out = append(out, name+"="+env[name])

@@ -1,4 +1,4 @@
-package nodelocal_test
+package prepare
 
 import (
 	"flag"
@@ -7,20 +7,18 @@ import (
 	"testing"
 
 	"github.com/matryer/is"
-
-	"fulmen/daemon/internal/rank/prepare/nodelocal"
 )
 
 var update = flag.Bool("update", false, "write the table into docs/programs.md")
 
-const page = "../../../../../docs/programs.md"
+const page = "../../../../docs/programs.md"
 
 // TestTheTableInTheDocs compares the table of the page with the code.
 func TestTheTableInTheDocs(t *testing.T) {
 	is := is.New(t)
 	var want strings.Builder
 	want.WriteString("<!-- table: nodelocal -->\n| variables | whose | because it |\n| --- | --- | --- |\n")
-	rows := nodelocal.Table()
+	rows := Table()
 	for len(rows) > 0 {
 		names, row := []string{}, rows[0]
 		for len(rows) > 0 && rows[0].Rule == row.Rule && rows[0].Why == row.Why {
