@@ -16,9 +16,9 @@ func mergeVariables(own []string, values map[string]string, place func(string) s
 		if name == "" || strings.ContainsAny(name, "=\x00") || strings.ContainsRune(value, 0) {
 			continue
 		}
-		row, local := Lookup(name)
+		row, local := lookupVariable(name)
 		_, has := out[name]
-		if local && (row.Rule == Never || has) {
+		if local && (row.rule == never || has) {
 			continue
 		}
 		if place != nil {

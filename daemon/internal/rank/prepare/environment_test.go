@@ -39,13 +39,13 @@ func TestPython(t *testing.T) {
 // Every row can be reached, and has its reason.
 func TestTable(t *testing.T) {
 	is := is.New(t)
-	for _, row := range Table() {
-		name := strings.ReplaceAll(row.Name, "*", "SOMETHING_ELSE")
-		got, found := Lookup(name)
+	for _, row := range nodeLocal() {
+		name := strings.ReplaceAll(row.name, "*", "SOMETHING_ELSE")
+		got, found := lookupVariable(name)
 		is.True(found)
 		is.Equal(got, row)
-		is.True(row.Why != "" && slices.Contains([]Rule{Never, Prefer}, row.Rule))
+		is.True(row.why != "" && slices.Contains([]rule{never, prefer}, row.rule))
 	}
-	_, found := Lookup("PATHS")
+	_, found := lookupVariable("PATHS")
 	is.True(!found)
 }

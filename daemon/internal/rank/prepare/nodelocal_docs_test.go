@@ -18,13 +18,13 @@ func TestTheTableInTheDocs(t *testing.T) {
 	is := is.New(t)
 	var want strings.Builder
 	want.WriteString("<!-- table: nodelocal -->\n| variables | whose | because it |\n| --- | --- | --- |\n")
-	rows := Table()
+	rows := nodeLocal()
 	for len(rows) > 0 {
 		names, row := []string{}, rows[0]
-		for len(rows) > 0 && rows[0].Rule == row.Rule && rows[0].Why == row.Why {
-			names, rows = append(names, "`"+rows[0].Name+"`"), rows[1:]
+		for len(rows) > 0 && rows[0].rule == row.rule && rows[0].why == row.why {
+			names, rows = append(names, "`"+rows[0].name+"`"), rows[1:]
 		}
-		want.WriteString("| " + strings.Join(names, " ") + " | " + string(row.Rule) + " | " + row.Why + " |\n")
+		want.WriteString("| " + strings.Join(names, " ") + " | " + string(row.rule) + " | " + row.why + " |\n")
 	}
 	text, err := os.ReadFile(page)
 	is.NoErr(err)
