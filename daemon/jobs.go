@@ -27,7 +27,6 @@ import (
 	"fulmen/daemon/internal/rank/input"
 	"fulmen/daemon/internal/rank/output"
 	"fulmen/daemon/internal/rank/prepare"
-	"fulmen/daemon/internal/rank/programs"
 	"fulmen/daemon/internal/relay"
 	"fulmen/daemon/internal/relay/sidechannel"
 	"fulmen/daemon/internal/server"
@@ -72,7 +71,7 @@ func (d *daemon) openJobs() error {
 		Clock: d.platform.Clock, Log: d.logs.Part("rank"),
 	})
 	d.onClose(d.preparer.Close)
-	d.programs = programs.New(programs.Config{
+	d.programs = prepare.NewPrograms(prepare.ProgramsConfig{
 		Node: d.identity.Node, Clock: d.platform.Clock, Ledger: d.ledger, Peers: d.peers, Policy: d.lending, Preparer: d.preparer,
 		Self: rank.RunByAnybody(self), Users: func() []api.MappedUser { return d.policy.Users(true).Users }, Job: func(id api.JobID) (gate.Known, bool) { return d.jobs.Current(id) }, Name: d.nodes.Name, Log: d.logs.Part("rank"),
 	})

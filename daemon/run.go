@@ -22,7 +22,6 @@ import (
 	"fulmen/daemon/internal/profile/rdmaprobe"
 	"fulmen/daemon/internal/rank"
 	"fulmen/daemon/internal/rank/prepare"
-	"fulmen/daemon/internal/rank/programs"
 	"fulmen/daemon/internal/rdma"
 	"fulmen/daemon/internal/rdma/trips"
 	"fulmen/daemon/internal/relay"
@@ -77,7 +76,7 @@ type daemon struct {
 	lending   policy.Now
 	grants    *lend.Lender
 	preparer  *prepare.Preparer
-	programs  *programs.Programs
+	programs  *prepare.Programs
 	ranks     *rank.Ranks
 	jobs      *job.Jobs
 	attach    *attach.Attach

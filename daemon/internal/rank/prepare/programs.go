@@ -1,7 +1,4 @@
-// Package programs has the folders and interpreters of jobs at hand on a node: it says
-// what there is of what a program needs, fetches folders from those who submitted jobs and
-// gives others those of this node's people, and removes copies that nobody asks for.
-package programs
+package prepare
 
 import (
 	"context"
@@ -14,7 +11,6 @@ import (
 	"fulmen/daemon/internal/ledger"
 	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/rank/files"
-	"fulmen/daemon/internal/rank/prepare"
 	"fulmen/native"
 )
 
@@ -24,14 +20,14 @@ type Policy interface {
 	Allows(p api.Principal) (account string, reason api.Reason)
 }
 
-// Config is what [Programs] need.
-type Config struct {
+// ProgramsConfig is what [Programs] need.
+type ProgramsConfig struct {
 	Node     api.NodeID
 	Clock    native.Clock
 	Ledger   *ledger.Ledger
 	Peers    peer.Caller
 	Policy   Policy
-	Preparer *prepare.Preparer
+	Preparer *Preparer
 	// Self is this program, by a path at which every account can execute it.
 	Self string
 	// Users are the lines of the map of accounts.
@@ -43,14 +39,16 @@ type Config struct {
 	Log  *slog.Logger
 }
 
-// Programs are those of jobs on this node.
+// Programs has the folders and interpreters of jobs at hand on this node: it says what
+// there is of what a program needs, fetches folders from those who submitted jobs and
+// gives others those of this node's people, and removes copies that nobody asks for.
 type Programs struct {
-	cfg   Config
+	cfg   ProgramsConfig
 	files *files.Files
 }
 
-// New answers preflights, and nodes that fetch folders.
-func New(c Config) *Programs {
+// NewPrograms answers preflights, and nodes that fetch folders.
+func NewPrograms(c ProgramsConfig) *Programs {
 	p := &Programs{cfg: c}
 	p.files = files.New(files.Config{
 		Self: c.Self, Peers: c.Peers, Allowed: p.allowed, Account: c.Preparer.Account, Clock: c.Clock, Log: c.Log,
@@ -79,7 +77,7 @@ func (p *Programs) preflight(ctx context.Context, home gate.Home, asked api.Peer
 		return answer, nil
 	}
 	if program.Sync && !p.isAtHome(principal, account) {
-		program = prepare.Moved(program, p.files.Folder(principal.Node, account, program.Directory))
+		program = Moved(program, p.files.Folder(principal.Node, account, program.Directory))
 	}
 	answer = p.cfg.Preparer.Preflight(ctx, account, program, asked.Environment)
 	answer.Node = p.cfg.Node
@@ -88,12 +86,12 @@ func (p *Programs) preflight(ctx context.Context, home gate.Home, asked api.Peer
 
 // isAtHome reports whether an account here is the person who submitted a job: that
 // one works in the folder itself, and needs no copy.
-func (p *Programs) isAtHome(who api.Principal, account prepare.Account) bool {
+func (p *Programs) isAtHome(who api.Principal, account Account) bool {
 	return who.Node == p.cfg.Node && who.User == account.Name
 }
 
 // Fetch brings a job's folder from its submitter's node.
-func (p *Programs) Fetch(ctx context.Context, id api.JobID, spec api.JobSpec, account prepare.Account, _ api.Plan) (string, error) {
+func (p *Programs) Fetch(ctx context.Context, id api.JobID, spec api.JobSpec, account Account, _ api.Plan) (string, error) {
 	known, found := p.cfg.Job(id)
 	if !found {
 		return "", api.NewError(api.ReasonNoSuchJob, string(id))
