@@ -14,7 +14,6 @@ import (
 
 	"fulmen/assets/dashboard"
 	"fulmen/daemon/api"
-	"fulmen/daemon/api/schema"
 	"fulmen/daemon/internal/audit"
 	"fulmen/daemon/internal/doctor"
 	"fulmen/daemon/internal/ledger"
@@ -42,7 +41,7 @@ func (d *daemon) serve(ctx context.Context) error {
 	d.address = address
 	config := server.Config{
 		URL: address.URL, Handlers: d.handlers(stop), Facts: view.State{Ledger: d.ledger, Nodes: d.nodes, Jobs: d.jobs, May: d.lending.May}, Tokens: d.tokens, Owner: d.platform.Processes.Owner, Clock: d.platform.Clock,
-		Log: d.logs.Part("server"), Node: d.identity.Node, Mode: d.folders.Mode, UID: uint32(os.Getuid()), Version: d.options.Version, Schema: schema.JSON(), Assets: dashboard.Files(),
+		Log: d.logs.Part("server"), Node: d.identity.Node, Mode: d.folders.Mode, UID: uint32(os.Getuid()), Version: d.options.Version, Schema: api.Schema(), Assets: dashboard.Files(),
 		Limits: server.Limits{Clients: d.live.Current().Limits.Clients, FeedBytes: d.live.Current().Limits.OutboxBytes},
 	}
 	config.Metrics = metrics.Handler(metrics.Source{

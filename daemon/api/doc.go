@@ -15,4 +15,4 @@
 package api
 
 //go:generate go run fulmen/cmd/internal/apidoc -out ../../docs/reference.md
-//go:generate go run fulmen/cmd/internal/apischema -schema schema/schema.json -types ../../assets/dashboard/src/api/types.ts -page ../../docs/api.md
+//go:generate go run fulmen/cmd/internal/apischema -schema schema.json -types ../../assets/dashboard/src/api/types.ts -page ../../docs/api.md

@@ -11,7 +11,7 @@ import (
 // Where the committed files are.
 const (
 	apiFolder  = "../../../daemon/api"
-	schemaFile = apiFolder + "/schema/schema.json"
+	schemaFile = apiFolder + "/schema.json"
 	typesFile  = "../../../assets/dashboard/src/api/types.ts"
 	pageFile   = "../../../docs/api.md"
 )
