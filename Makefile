@@ -97,9 +97,7 @@ darwinsim: $(DEPS) ## on Linux: run the C for macOS over simulated frameworks, u
 	@$(SUITE) darwinsim
 
 fuzz: $(DEPS) ## run every fuzz target for FUZZTIME (20s)
-	@$(GO) run ./cmd/internal/rules/fuzzlist >build/fuzzlist
-	@while read -r package target; do \
-		$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$package" || exit 1; done <build/fuzzlist
+	@$(SUITE) fuzz $(FUZZTIME)
 
 lint: $(DEPS) ## check the house rules: vet, staticcheck, gofmt, imports, docs, pins
 	$(GO) test -count=1 ./cmd/internal/rules

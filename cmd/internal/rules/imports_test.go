@@ -102,7 +102,7 @@ func TestLayers(t *testing.T) {
 			"fulmen/native/darwin imports github.com/progrium/darwinkit/objc",
 		}},
 		{"tools are not shipped", `
-			fulmen/cmd/internal/rules/fuzzlist: fulmen/cmd/internal/rules
+			fulmen/cmd/internal/suite: fulmen/cmd/internal/rules
 			fulmen/cmd/fulmen: fulmen/cmd/internal/rules`, []string{"fulmen/cmd/fulmen imports fulmen/cmd/internal/rules"}},
 	}
 	for _, tt := range tests {
@@ -141,7 +141,7 @@ func TestTheListedGraphIsReal(t *testing.T) {
 	is.True(p != nil)
 	is.Equal(p.at["go/format"].File, "cmd/internal/rules/format.go")
 	is.True(packages["go/format"].Standard)
-	caught := layer{from: []string{"fulmen/cmd/internal/rules/fuzzlist"}, never: []string{"go/parser"}}
+	caught := layer{from: []string{"fulmen/cmd/internal/suite"}, never: []string{"go/parser"}}
 	problems := brokenLayers([]layer{caught}, packages)
-	is.Equal(places(problems), []string{"cmd/internal/rules/fuzzlist/main.go:10"})
+	is.Equal(places(problems), []string{"cmd/internal/suite/packages.go:8"})
 }

@@ -80,8 +80,11 @@ func main() {
 	}
 }
 
-// run runs the steps of these parts, or all of them, after a build.
+// run runs the steps of these parts, or all of them, after a build; or fuzzes.
 func run(ctx context.Context, out io.Writer, only []string) error {
+	if len(only) == 2 && only[0] == "fuzz" {
+		return fuzz(ctx, only[1])
+	}
 	before := now()
 	// Python would add to folders that tests read, and Go keeps no result of those that read what has changed.
 	if err := os.Setenv("PYTHONDONTWRITEBYTECODE", "1"); err != nil {
