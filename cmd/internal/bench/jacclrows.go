@@ -41,15 +41,15 @@ type jacclBench struct {
 	*run
 	*desk.Stage
 	*desk.Desk
-	standin, forward string
+	standin, bench string
 }
 
 // jacclRows measures what carrying side channels adds to a handshake of four ranks.
 func (b *run) jacclRows() error {
 	return b.onMesh(func(stage *desk.Stage) error {
-		return errors.Join(b.link(stage), stage.Build(b.ctx, "fulmen/daemon/e2e/jaccl/standin", "fulmen/cmd/internal/bench/forward"))
+		return errors.Join(b.link(stage), stage.Build(b.ctx, "fulmen/daemon/e2e/jaccl/standin", "fulmen/cmd/internal/bench"))
 	}, func(_ context.Context, stage *desk.Stage, d *desk.Desk) error {
-		j := &jacclBench{b, stage, d, filepath.Join(stage.Bin, "standin"), filepath.Join(stage.Bin, "forward")}
+		j := &jacclBench{b, stage, d, filepath.Join(stage.Bin, "standin"), filepath.Join(stage.Bin, "bench")}
 		if err := j.handshakes(b.left() * 3 / 5); err != nil {
 			return err
 		}
@@ -198,7 +198,7 @@ func (j *jacclBench) forwarders(ctx context.Context, rank0 string) ([]string, fu
 		}
 	}
 	start := func(to string) (string, error) {
-		c := exec.CommandContext(ctx, j.forward, to)
+		c := exec.CommandContext(ctx, j.bench, "forward", to)
 		if _, err := c.StdinPipe(); err != nil { // open until it is waited for
 			return "", err
 		}
@@ -212,7 +212,7 @@ func (j *jacclBench) forwarders(ctx context.Context, rank0 string) ([]string, fu
 		all = append(all, c)
 		address, err := bufio.NewReader(out).ReadString('\n')
 		if err != nil {
-			return "", fmt.Errorf("%s: %w", j.forward, err)
+			return "", fmt.Errorf("bench forward: %w", err)
 		}
 		return strings.TrimSpace(address), nil
 	}

@@ -19,6 +19,13 @@ func main() {
 	only := flag.String("only", "", "one group of rows alone: "+strings.Join(names(groups()), ", "))
 	shortest := flag.Bool("shortest", false, "measure everything once, which shows that it works and nothing else")
 	flag.Parse()
+	if flag.NArg() == 2 && flag.Arg(0) == "forward" {
+		if err := forwarder(flag.Arg(1)); err != nil {
+			fmt.Fprintln(os.Stderr, "bench forward:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	err := bench(ctx, run{worker: *program, shortest: *shortest}, *only, *out)
 	stop()

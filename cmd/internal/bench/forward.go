@@ -1,6 +1,3 @@
-// Forward hands TCP connections on to an address, as plainly as can be: what a
-// relay between processes costs at least. It prints the address that it listens at,
-// and ends when its standard input does.
 package main
 
 import (
@@ -11,15 +8,14 @@ import (
 	"sync"
 )
 
-func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: forward ADDRESS")
-		os.Exit(2)
-	}
+// forwarder is what the program does as `bench forward ADDRESS`: it hands TCP
+// connections on to an address, as plainly as can be, which is what a relay between
+// processes costs at least. It prints the address that it listens at, and ends when its
+// standard input does.
+func forwarder(to string) error {
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "forward:", err)
-		os.Exit(1)
+		return err
 	}
 	fmt.Println(l.Addr())
 	go func() {
@@ -28,10 +24,11 @@ func main() {
 			if err != nil {
 				return
 			}
-			go forward(conn, os.Args[1])
+			go forward(conn, to)
 		}
 	}()
 	_, _ = io.Copy(io.Discard, os.Stdin)
+	return nil
 }
 
 // forward carries a connection both ways until both have ended.
