@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"fulmen/native"
-	"fulmen/native/recording/notes"
 )
 
 // ErrNoPorts is matched by the error of [ParseHardwarePorts] for a text that
@@ -71,7 +70,7 @@ func ParseHardwarePorts(data []byte) (HardwarePorts, error) {
 		return HardwarePorts{}, err
 	}
 	out := HardwarePorts{Ports: []Port{}}
-	var odd notes.Notes
+	var odd Notes
 	devices := map[string]bool{}
 	section := keyPort
 	for _, block := range all {
@@ -116,7 +115,7 @@ func cutTitle(block []line) (title line, rest []line, ok bool) {
 
 // readPort reads an entry by its keys, or, where none of them is known, by the
 // order of its lines: name, device, address.
-func readPort(block []line, odd *notes.Notes) (Port, bool) {
+func readPort(block []line, odd *Notes) (Port, bool) {
 	values := map[string]string{}
 	known := 0
 	for i, l := range block {
@@ -167,7 +166,7 @@ func readPort(block []line, odd *notes.Notes) (Port, bool) {
 }
 
 // readVLAN reads an entry of the last section.
-func readVLAN(block []line, odd *notes.Notes) (VLAN, bool) {
+func readVLAN(block []line, odd *Notes) (VLAN, bool) {
 	var vlan VLAN
 	for _, l := range block {
 		key, value, _ := l.field()

@@ -5,8 +5,6 @@ import (
 	"regexp"
 	"strings"
 	"sync"
-
-	"fulmen/native/recording/notes"
 )
 
 // ErrNoServices is matched by the error of [ParseServiceOrder] for a text that
@@ -47,7 +45,7 @@ func ParseServiceOrder(data []byte) (ServiceOrder, error) {
 		return ServiceOrder{}, err
 	}
 	out := ServiceOrder{Services: []Service{}}
-	var odd notes.Notes
+	var odd Notes
 	for _, block := range all {
 		var service *Service
 		for _, l := range block {

@@ -11,7 +11,7 @@ import (
 	"sync"
 
 	"fulmen/native"
-	"fulmen/native/recording/notes"
+	"fulmen/native/networksetup"
 )
 
 var (
@@ -230,7 +230,7 @@ func (d downstream) without(o object, items []any) downstream {
 		if tag == nil {
 			continue
 		}
-		told := readReceptacle(object{at: o.at, fields: tag, notes: &notes.Notes{}}) // noted where it is read in full
+		told := readReceptacle(object{at: o.at, fields: tag, notes: &networksetup.Notes{}}) // noted where it is read in full
 		if i := slices.IndexFunc(d.sides, func(side receptacle) bool { return side.speedWhy == "" && side.speed == told.speed }); i >= 0 {
 			d.sides = slices.Delete(d.sides, i, i+1)
 		}

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"fulmen/native"
-	"fulmen/native/recording/notes"
+	"fulmen/native/networksetup"
 )
 
 // DataType is the name of system_profiler's chapter about Thunderbolt.
@@ -65,7 +65,7 @@ func Parse(data []byte) (Result, error) {
 	if !ok {
 		return Result{}, fmt.Errorf("no list %s, but %.80q", DataType, strings.Join(slices.Sorted(maps.Keys(top)), ", "))
 	}
-	p := parser{notes: &notes.Notes{}}
+	p := parser{notes: &networksetup.Notes{}}
 	for _, key := range slices.Sorted(maps.Keys(top)) {
 		if key != DataType {
 			p.notes.Add("%.40q beside %s is ignored", key, DataType)
@@ -79,7 +79,7 @@ func Parse(data []byte) (Result, error) {
 }
 
 type parser struct {
-	notes *notes.Notes
+	notes *networksetup.Notes
 	ports []native.Port
 }
 
@@ -197,7 +197,7 @@ const maxText = 256
 type object struct {
 	at     string
 	fields map[string]any
-	notes  *notes.Notes
+	notes  *networksetup.Notes
 }
 
 // below is the object at a key or index; false, with a note, when it is none.

@@ -1,14 +1,15 @@
-package notes
+package networksetup
 
 import (
 	"fmt"
 	"slices"
 )
 
-// Most bounds the notes of one recording; those after it are counted only.
-const Most = 64
+// MostNotes bounds the notes of one recording; those after it are counted only.
+const MostNotes = 64
 
-// Notes collects lines, each once. The zero value is ready.
+// Notes are the remarks that the reader of a recording leaves for people, what was odd
+// and how it was read: lines, each once. The zero value is ready.
 type Notes struct {
 	lines []string
 	more  int
@@ -19,7 +20,7 @@ func (n *Notes) Add(format string, args ...any) {
 	line := fmt.Sprintf(format, args...)
 	switch {
 	case slices.Contains(n.lines, line):
-	case len(n.lines) == Most:
+	case len(n.lines) == MostNotes:
 		n.more++
 	default:
 		n.lines = append(n.lines, line)
@@ -27,7 +28,7 @@ func (n *Notes) Add(format string, args ...any) {
 }
 
 // List returns the lines in their order, nil where there are none, with a last
-// one that counts what is over [Most].
+// one that counts what is over [MostNotes].
 func (n *Notes) List() []string {
 	if n.more > 0 {
 		return append(slices.Clone(n.lines), fmt.Sprintf("and %d more", n.more))
