@@ -11,7 +11,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/early"
-	"fulmen/daemon/internal/rank/shim/shimtest"
+	"fulmen/daemon/internal/rank/ranktest"
 	"fulmen/daemon/internal/rank/shimproto"
 )
 
@@ -52,7 +52,7 @@ func TestCommandLines(t *testing.T) {
 func TestARankIsHeldToItsEnd(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	spec := shimtest.Spec(t, "echo held; exit 7")
+	spec := ranktest.Spec(t, "echo held; exit 7")
 	is.NoErr(shimproto.WriteSpec(spec.Folder, spec))
 	status, said := run(early.Shim, spec.Folder)
 	is.Equal(said, "")

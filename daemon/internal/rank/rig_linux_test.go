@@ -22,7 +22,7 @@ import (
 	"fulmen/daemon/internal/peer"
 	"fulmen/daemon/internal/peer/peertest"
 	"fulmen/daemon/internal/rank/prepare"
-	"fulmen/daemon/internal/rank/shim/shimtest"
+	"fulmen/daemon/internal/rank/ranktest"
 	"fulmen/native"
 	"fulmen/native/linux"
 )
@@ -33,7 +33,7 @@ const (
 	cluster  = api.ClusterID("0123456789abcdef0123456789abcdef")
 )
 
-func TestMain(m *testing.M) { shimtest.Main(m) }
+func TestMain(m *testing.M) { ranktest.Main(m) }
 
 // mac is a node with its disk, its supervisor and its documents, which outlive
 // the daemons on it.

@@ -23,7 +23,7 @@ import (
 	"fulmen/daemon/internal/rank/files/pack"
 	"fulmen/daemon/internal/rank/files/unpack"
 	"fulmen/daemon/internal/rank/prepare/account"
-	"fulmen/daemon/internal/rank/prepare/preparetest"
+	"fulmen/daemon/internal/rank/ranktest"
 	"fulmen/native"
 )
 
@@ -91,7 +91,7 @@ func newDesk(t testing.TB) *desk {
 		t.Fatal(err)
 	}
 	config := files.Config{
-		Self: preparetest.Self(t), Clock: clock, Log: slog.New(slog.DiscardHandler),
+		Self: ranktest.Self(t), Clock: clock, Log: slog.New(slog.DiscardHandler),
 		Account: func(string) (account.Account, error) { return d.who, nil },
 		Allowed: func(gate.Known) (string, string, error) { return d.from, "me", nil },
 	}

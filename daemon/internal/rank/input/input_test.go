@@ -9,7 +9,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/peer/rankio"
-	"fulmen/daemon/internal/rank/shim/shimtest"
+	"fulmen/daemon/internal/rank/ranktest"
 	"fulmen/daemon/internal/rank/shimproto"
 )
 
@@ -131,7 +131,7 @@ func TestWhoMayGive(t *testing.T) {
 }
 
 func TestResizing(t *testing.T) {
-	shimtest.NeedTerminals(t)
+	ranktest.NeedTerminals(t)
 	t.Parallel()
 	is := is.New(t)
 	r := newRig(t, `trap 'stty size; exit 0' WINCH; echo $$ >"$1/pid"; while :; do sleep 0.01; done`)

@@ -15,8 +15,8 @@ import (
 	"fulmen/daemon/internal/peer/peertest"
 	"fulmen/daemon/internal/peer/rankio"
 	"fulmen/daemon/internal/rank/input"
+	"fulmen/daemon/internal/rank/ranktest"
 	"fulmen/daemon/internal/rank/shim"
-	"fulmen/daemon/internal/rank/shim/shimtest"
 	"fulmen/daemon/internal/rank/shimproto"
 	"fulmen/native"
 )
@@ -34,7 +34,7 @@ var (
 	eve  = api.Principal{User: "eve", Node: there}
 )
 
-func TestMain(m *testing.M) { shimtest.Main(m) }
+func TestMain(m *testing.M) { ranktest.Main(m) }
 
 // hurried is a clock on which beats come at once.
 type hurried struct{ native.Clock }
@@ -50,7 +50,7 @@ var adas = gatetest.Job(api.JobSpec{Job: rank.Job, Principal: ada}, 1, here)
 type rig struct {
 	t     *testing.T
 	spec  shimproto.Spec
-	shim  *shimtest.Shim
+	shim  *ranktest.Shim
 	ended chan struct{}
 	desk  *peertest.Desk
 	giver *peer.Peers
@@ -59,7 +59,7 @@ type rig struct {
 func newRig(t *testing.T, script string) *rig {
 	t.Helper()
 	desk := peertest.NewDesk()
-	r := &rig{t: t, spec: shimtest.Spec(t, script), ended: make(chan struct{}), desk: desk, giver: peer.New(there, desk.Add(there), gatetest.For(there, nil, nil))}
+	r := &rig{t: t, spec: ranktest.Spec(t, script), ended: make(chan struct{}), desk: desk, giver: peer.New(there, desk.Add(there), gatetest.For(there, nil, nil))}
 	r.spec.Stdin = shimproto.StdinSocket
 	r.daemon()
 	return r
@@ -84,7 +84,7 @@ func (r *rig) daemon() {
 // start runs the rank, and returns when its shim listens.
 func (r *rig) start() {
 	r.t.Helper()
-	r.shim = shimtest.Start(r.t, r.spec)
+	r.shim = ranktest.Start(r.t, r.spec)
 	go func() {
 		<-r.shim.Gone
 		close(r.ended)

@@ -11,7 +11,7 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/peer/rankio"
-	"fulmen/daemon/internal/rank/shim/shimtest"
+	"fulmen/daemon/internal/rank/ranktest"
 	"fulmen/daemon/internal/rank/shimproto"
 )
 
@@ -143,7 +143,7 @@ func TestAKilledShim(t *testing.T) {
 }
 
 func TestATerminalHasOneStream(t *testing.T) {
-	shimtest.NeedTerminals(t)
+	ranktest.NeedTerminals(t)
 	t.Parallel()
 	is := is.New(t)
 	r := newRig(t, `echo out; echo err >&2`)

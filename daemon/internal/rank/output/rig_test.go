@@ -11,7 +11,7 @@ import (
 	"fulmen/daemon/internal/peer/peertest"
 	"fulmen/daemon/internal/peer/rankio"
 	"fulmen/daemon/internal/rank/output"
-	"fulmen/daemon/internal/rank/shim/shimtest"
+	"fulmen/daemon/internal/rank/ranktest"
 	"fulmen/daemon/internal/rank/shimproto"
 	"fulmen/native"
 )
@@ -29,7 +29,7 @@ var (
 	eve  = api.Principal{User: "eve", Node: there}
 )
 
-func TestMain(m *testing.M) { shimtest.Main(m) }
+func TestMain(m *testing.M) { ranktest.Main(m) }
 
 // hurried is a clock on which beats come at once.
 type hurried struct{ native.Clock }
@@ -43,14 +43,14 @@ type rig struct {
 	t      *testing.T
 	folder string
 	spec   shimproto.Spec
-	shim   *shimtest.Shim
+	shim   *ranktest.Shim
 	ended  chan struct{} // what the supervisor says
 	reader *peer.Peers
 }
 
 func newRig(t *testing.T, script string) *rig {
 	t.Helper()
-	spec := shimtest.Spec(t, script)
+	spec := ranktest.Spec(t, script)
 	folder := spec.Folder
 	clock, err := native.SystemClock()
 	if err != nil {
@@ -74,12 +74,12 @@ func newRig(t *testing.T, script string) *rig {
 // start runs the rank and returns a channel that is closed when its shim is gone.
 func (r *rig) start() <-chan struct{} {
 	r.t.Helper()
-	r.shim = shimtest.Start(r.t, r.spec)
+	r.shim = ranktest.Start(r.t, r.spec)
 	return r.shim.Gone
 }
 
 // release lets a script go on that waits for it.
-func (r *rig) release(name string) { r.t.Helper(); shimtest.Touch(r.t, r.spec, name) }
+func (r *rig) release(name string) { r.t.Helper(); ranktest.Touch(r.t, r.spec, name) }
 
 // got is what a reader was sent.
 type got struct {

@@ -11,13 +11,13 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/rank/prepare"
-	"fulmen/daemon/internal/rank/prepare/preparetest"
+	"fulmen/daemon/internal/rank/ranktest"
 	"fulmen/native/nativetest/benchmarks"
 )
 
 func TestPreflight(t *testing.T) {
 	is := is.New(t)
-	r := newRig(t, preparetest.Shell(t, "sh"), map[string]string{"bin/python3": python("3.12.1"), "work/train.py": ""})
+	r := newRig(t, ranktest.Shell(t, "sh"), map[string]string{"bin/python3": python("3.12.1"), "work/train.py": ""})
 	r.write(t, mlx)
 	got := r.Preflight(t.Context(), r.ada, train("python", "/Users/me/work/train.py"), noEnv)
 	is.Equal(len(got.Problems), 0)
@@ -42,7 +42,7 @@ func TestPreflight(t *testing.T) {
 
 func TestResolve(t *testing.T) {
 	is := is.New(t)
-	r := newRig(t, preparetest.Shell(t, "sh"), map[string]string{
+	r := newRig(t, ranktest.Shell(t, "sh"), map[string]string{
 		"venv/bin/python": python("3.12.1"), "venv/pyvenv.cfg": "", "bin/python3": python("3.9.0"), "work/train.py": "",
 	})
 	program := train("train.py", "--out=/Users/me/out")
@@ -83,9 +83,9 @@ func TestResolve(t *testing.T) {
 // whether a variable or a file of the folder tells that program what to do.
 func TestAPreflightRunsNoOtherProgram(t *testing.T) {
 	is := is.New(t)
-	r := newRig(t, preparetest.Shell(t, "sh"), map[string]string{"work/train.py": "", "work/Makefile": "$(shell touch HOME_/made)\n"})
+	r := newRig(t, ranktest.Shell(t, "sh"), map[string]string{"work/train.py": "", "work/Makefile": "$(shell touch HOME_/made)\n"})
 	program := train("train.py")
-	program.Interpreter = preparetest.Shell(t, "make")
+	program.Interpreter = ranktest.Shell(t, "make")
 	got := r.Preflight(t.Context(), r.ada, program, map[string]string{"MAKEFLAGS": "--eval=$(shell touch " + r.ada.Home + "/made)"})
 	_, err := os.Stat(r.ada.Home + "/made")
 	is.True(os.IsNotExist(err))
@@ -98,7 +98,7 @@ func TestAPreflightRunsNoOtherProgram(t *testing.T) {
 // count for what is read alone.
 func TestAnInterpreterIsAskedWithoutTheVariablesOfASpec(t *testing.T) {
 	is := is.New(t)
-	r := newRig(t, preparetest.Shell(t, "sh"), map[string]string{
+	r := newRig(t, ranktest.Shell(t, "sh"), map[string]string{
 		"bin/python3":                  strings.Replace(python("3.12.1"), "\n", "\nenv >HOME_/asked\n", 1),
 		"src/mlx-9.dist-info/METADATA": "Version: 9\n",
 		"work/train.py":                "",
@@ -127,7 +127,7 @@ func TestAnInterpreterIsAskedWithoutTheVariablesOfASpec(t *testing.T) {
 // The shell is run once, whoever asks, and again when its files change.
 func TestTheShellIsReadOnce(t *testing.T) {
 	is := is.New(t)
-	r := newRig(t, preparetest.Shell(t, "sh"), map[string]string{"work/train.py": "", "bin/tool": "#!/bin/sh\n", "other/tool": "#!/bin/sh\n"})
+	r := newRig(t, ranktest.Shell(t, "sh"), map[string]string{"work/train.py": "", "bin/tool": "#!/bin/sh\n", "other/tool": "#!/bin/sh\n"})
 	var group sync.WaitGroup
 	for range 8 {
 		group.Go(func() {
@@ -154,7 +154,7 @@ func TestNoise(t *testing.T) {
 	for _, name := range []string{"sh", "bash", "dash", "zsh", "fish"} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
-			r := newRig(t, preparetest.Shell(t, name), map[string]string{"work/x": ""})
+			r := newRig(t, ranktest.Shell(t, name), map[string]string{"work/x": ""})
 			posix := `echo Welcome; echo "PATH=/evil" >&2; printf 'A=1\0B=2\0'; alias env=false; printf() { echo hah; }
 				export PATH="$HOME/bin:$PATH" GREETING="two
 lines = x" LANG=xx; sleep 1000 & trap 'echo bye' EXIT; stty sane; cd /; set -u`
@@ -211,7 +211,7 @@ func TestAShellThatFails(t *testing.T) {
 // on, and the next caller has what it said.
 func TestASlowShell(t *testing.T) {
 	is := is.New(t)
-	r := newRig(t, preparetest.Shell(t, "sh"), map[string]string{"work/x": "", "bin/tool": "#!/bin/sh\n"})
+	r := newRig(t, ranktest.Shell(t, "sh"), map[string]string{"work/x": "", "bin/tool": "#!/bin/sh\n"})
 	r.write(t, map[string]string{".profile": "echo read >>$HOME/reads; export PATH=$HOME/bin:$PATH; while [ ! -e $HOME/go ]; do sleep 0.02; done\n"})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

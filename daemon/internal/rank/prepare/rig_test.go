@@ -7,11 +7,11 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/rank/prepare"
-	"fulmen/daemon/internal/rank/prepare/preparetest"
+	"fulmen/daemon/internal/rank/ranktest"
 	"fulmen/native"
 )
 
-func TestMain(m *testing.M) { preparetest.Main(m) }
+func TestMain(m *testing.M) { ranktest.Main(m) }
 
 // rig is a preparer that starts this test binary as an account whose login shell
 // puts the bin of its home first in PATH.
@@ -27,8 +27,8 @@ func newRig(t testing.TB, shell string, files map[string]string) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &rig{ada: preparetest.Account(t, shell)}
-	r.config = prepare.Config{Self: preparetest.Self(t), Worker: "/bin/true", State: t.TempDir(), OwnUID: uint32(os.Getuid()), Clock: clock}
+	r := &rig{ada: ranktest.Account(t, shell)}
+	r.config = prepare.Config{Self: ranktest.Self(t), Worker: "/bin/true", State: t.TempDir(), OwnUID: uint32(os.Getuid()), Clock: clock}
 	r.Preparer = prepare.New(r.config)
 	t.Cleanup(func() { _ = r.Preparer.Close() })
 	r.write(t, map[string]string{".profile": "PATH=$HOME/bin:$PATH\nexport PATH\necho read >>$HOME/reads\n"})
@@ -42,7 +42,7 @@ func (r *rig) write(t testing.TB, files map[string]string) {
 	for name, content := range files {
 		own[name] = strings.ReplaceAll(content, "HOME_", r.ada.Home)
 	}
-	preparetest.Write(t, r.ada, r.ada.Home, own)
+	ranktest.Write(t, r.ada, r.ada.Home, own)
 }
 
 // lines counts the lines of a file in the home folder.

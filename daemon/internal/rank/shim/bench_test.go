@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"fulmen/daemon/internal/rank/shim/shimtest"
+	"fulmen/daemon/internal/rank/ranktest"
 	"fulmen/daemon/internal/rank/shimproto"
 	"fulmen/native/nativetest/benchmarks"
 )
@@ -36,7 +36,7 @@ func BenchmarkOutput(b *testing.B) {
 			var wall, cpu, seconds []float64
 			for i := 0; b.Loop(); i++ {
 				file := filepath.Join(b.TempDir(), "out")
-				spec := shimtest.Spec(b, program)
+				spec := ranktest.Spec(b, program)
 				spec.LogHeadBytes, spec.LogTailBytes = caps.head, caps.tail
 				if err := shimproto.WriteSpec(spec.Folder, spec); err != nil {
 					b.Fatal(err)

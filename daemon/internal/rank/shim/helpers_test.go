@@ -14,14 +14,14 @@ import (
 	"testing"
 	"time"
 
-	"fulmen/daemon/internal/rank/shim/shimtest"
+	"fulmen/daemon/internal/rank/ranktest"
 	"fulmen/daemon/internal/rank/shimproto"
 )
 
 // patience is how long a test waits for what must come.
 const patience = 2 * time.Minute
 
-func TestMain(m *testing.M) { shimtest.Main(m) }
+func TestMain(m *testing.M) { ranktest.Main(m) }
 
 // held is a rank under a shim that runs as a process of its own.
 type held struct {
@@ -35,7 +35,7 @@ type held struct {
 // specOf is a spec for a shell script.
 func specOf(t testing.TB, script string) shimproto.Spec {
 	t.Helper()
-	spec := shimtest.Spec(t, script)
+	spec := ranktest.Spec(t, script)
 	spec.LeaseS, spec.GraceS = 60, 10
 	return spec
 }

@@ -9,8 +9,8 @@ import (
 
 	"github.com/matryer/is"
 
+	"fulmen/daemon/internal/rank/ranktest"
 	"fulmen/daemon/internal/rank/shim"
-	"fulmen/daemon/internal/rank/shim/shimtest"
 	"fulmen/daemon/internal/rank/shimproto"
 )
 
@@ -122,6 +122,6 @@ func TestAProgramThatClosedItsInputHoldsNobodyUp(t *testing.T) {
 	}()
 	taken(t, answers, 1<<20)
 	ended(t, answers)
-	shimtest.Touch(t, spec, "release")
+	ranktest.Touch(t, spec, "release")
 	is.Equal(*h.wait().Code, 0)
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/matryer/is"
 
-	"fulmen/daemon/internal/rank/shim/shimtest"
+	"fulmen/daemon/internal/rank/ranktest"
 	"fulmen/daemon/internal/rank/shimproto"
 )
 
@@ -28,7 +28,7 @@ func (h *held) shows(text string) {
 }
 
 func TestATerminal(t *testing.T) {
-	shimtest.NeedTerminals(t)
+	ranktest.NeedTerminals(t)
 	t.Parallel()
 	is := is.New(t)
 	h := hold(t, terminalOf(t, `stty size; tty >/dev/null && echo terminal; (: </dev/tty) && echo controlling; echo wrong >&2; exit 4`))
@@ -40,7 +40,7 @@ func TestATerminal(t *testing.T) {
 }
 
 func TestAPythonProgramSeesATerminal(t *testing.T) {
-	shimtest.NeedTerminals(t)
+	ranktest.NeedTerminals(t)
 	t.Parallel()
 	python, err := exec.LookPath("python3")
 	if err != nil {
@@ -56,7 +56,7 @@ func TestAPythonProgramSeesATerminal(t *testing.T) {
 }
 
 func TestTypingAtATerminal(t *testing.T) {
-	shimtest.NeedTerminals(t)
+	ranktest.NeedTerminals(t)
 	t.Parallel()
 	is := is.New(t)
 	h := hold(t, terminalOf(t, `stty -echo; trap 'echo interrupted' INT; echo go; until read line; do :; done; echo "got $line"; cat; echo over`))
@@ -77,7 +77,7 @@ func TestTypingAtATerminal(t *testing.T) {
 }
 
 func TestATerminalIsResized(t *testing.T) {
-	shimtest.NeedTerminals(t)
+	ranktest.NeedTerminals(t)
 	t.Parallel()
 	is := is.New(t)
 	h := hold(t, terminalOf(t, `trap 'stty size' WINCH; echo go; while :; do sleep 0.01; done`))
@@ -99,7 +99,7 @@ func TestATerminalIsResized(t *testing.T) {
 }
 
 func TestAShellAtItsTerminalHangsUp(t *testing.T) {
-	shimtest.NeedTerminals(t)
+	ranktest.NeedTerminals(t)
 	t.Parallel()
 	bash, err := exec.LookPath("bash")
 	if err != nil {
@@ -124,7 +124,7 @@ func TestAShellAtItsTerminalHangsUp(t *testing.T) {
 }
 
 func TestATerminalThatShowsMuch(t *testing.T) {
-	shimtest.NeedTerminals(t)
+	ranktest.NeedTerminals(t)
 	t.Parallel()
 	is := is.New(t)
 	// The program ends while the shim still reads, and something hidden keeps the

@@ -19,12 +19,12 @@ import (
 	"fulmen/daemon/internal/rank/prepare/account"
 	"fulmen/daemon/internal/rank/prepare/asuser"
 	"fulmen/daemon/internal/rank/prepare/look"
-	"fulmen/daemon/internal/rank/prepare/preparetest"
+	"fulmen/daemon/internal/rank/ranktest"
 	"fulmen/native"
 	"fulmen/native/nativetest"
 )
 
-func TestMain(m *testing.M) { preparetest.Main(m) }
+func TestMain(m *testing.M) { ranktest.Main(m) }
 
 func runner(t *testing.T) asuser.Runner {
 	t.Helper()
@@ -32,7 +32,7 @@ func runner(t *testing.T) asuser.Runner {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return asuser.Runner{Self: preparetest.Self(t), OwnUID: uint32(os.Getuid()), Clock: clock}
+	return asuser.Runner{Self: ranktest.Self(t), OwnUID: uint32(os.Getuid()), Clock: clock}
 }
 
 // TestPathsAreTouchedAsTheAccount is the reason for all of this: what only root
@@ -42,14 +42,14 @@ func TestPathsAreTouchedAsTheAccount(t *testing.T) {
 		t.Skip("only root can become somebody else")
 	}
 	r := runner(t)
-	ada := preparetest.Account(t, "/bin/sh")
+	ada := ranktest.Account(t, "/bin/sh")
 	secret, err := os.MkdirTemp("", "root") // 0700, root's
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(secret) })
-	own := preparetest.Folder(t)
-	preparetest.Write(t, ada, own, map[string]string{"tool": "#!/bin/sh\n", "train.py": ""})
+	own := ranktest.Folder(t)
+	ranktest.Write(t, ada, own, map[string]string{"tool": "#!/bin/sh\n", "train.py": ""})
 	for _, path := range []string{filepath.Join(own, "train.py"), own} {
 		if err := os.Chmod(path, 0o700); err != nil { // ada's
 			t.Fatal(err)
@@ -111,9 +111,9 @@ func TestPathsAreTouchedAsTheAccount(t *testing.T) {
 // one that nobody waits for any more.
 func TestWhatHangsIsKilled(t *testing.T) {
 	r := runner(t)
-	ada := preparetest.Account(t, "/bin/sh")
+	ada := ranktest.Account(t, "/bin/sh")
 	hang := "#!/bin/sh\nsleep 1000 & echo $! >>" + ada.Home + "/pids; echo $$ >>" + ada.Home + "/pids; touch " + ada.Home + "/up; wait\n"
-	preparetest.Write(t, ada, ada.Home, map[string]string{"python3": hang})
+	ranktest.Write(t, ada, ada.Home, map[string]string{"python3": hang})
 	request := look.Request{Op: look.OpFind, DeadlineS: 3600, Env: []string{"PATH=/usr/bin:/bin"}, Command: []string{ada.Home + "/python3", "-m", "x"}}
 	clock := nativetest.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
 	slow := r
@@ -151,8 +151,8 @@ func TestAShellThatHangs(t *testing.T) {
 	r := runner(t)
 	// The time that the process itself has counts, also where it takes long to start.
 	r.Clock = nativetest.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
-	ada := preparetest.Account(t, preparetest.Shell(t, "bash"))
-	preparetest.Write(t, ada, ada.Home, map[string]string{
+	ada := ranktest.Account(t, ranktest.Shell(t, "bash"))
+	ranktest.Write(t, ada, ada.Home, map[string]string{
 		".bash_profile": "sleep 1000 & echo $! >$HOME/pids; echo $$ >>$HOME/pids; echo asking >&2; while :; do sleep 1000; done\n",
 	})
 	_, err := r.Ask(t.Context(), ada, look.Request{
@@ -170,7 +170,7 @@ func TestAShellThatHangs(t *testing.T) {
 func TestAPreparationEndsPolitely(t *testing.T) {
 	is := is.New(t)
 	r := runner(t)
-	ada := preparetest.Account(t, "/bin/sh")
+	ada := ranktest.Account(t, "/bin/sh")
 	ctx, cancel := context.WithCancel(t.Context())
 	said := &watched{text: "ready", seen: cancel}
 	_, err := r.Ask(ctx, ada, look.Request{
@@ -185,7 +185,7 @@ func TestAPreparationEndsPolitely(t *testing.T) {
 func TestNothingIsLeftRunning(t *testing.T) {
 	is := is.New(t)
 	r := runner(t)
-	ada := preparetest.Account(t, "/bin/sh")
+	ada := ranktest.Account(t, "/bin/sh")
 	var said strings.Builder
 	a, err := r.Ask(t.Context(), ada, look.Request{
 		Op: look.OpPrepare, DeadlineS: 20, Env: []string{"PATH=/usr/bin:/bin", "A=b c"},
@@ -201,8 +201,8 @@ func TestNothingIsLeftRunning(t *testing.T) {
 func TestAWrongProgram(t *testing.T) {
 	is := is.New(t)
 	r := runner(t)
-	ada := preparetest.Account(t, "/bin/sh")
-	preparetest.Write(t, ada, ada.Home, map[string]string{"fulmend": "#!/bin/sh\necho of another kind >&2\nexit 4\n", "liar": "#!/bin/sh\necho '{\"problems\":7}'\n"})
+	ada := ranktest.Account(t, "/bin/sh")
+	ranktest.Write(t, ada, ada.Home, map[string]string{"fulmend": "#!/bin/sh\necho of another kind >&2\nexit 4\n", "liar": "#!/bin/sh\necho '{\"problems\":7}'\n"})
 	request := look.Request{Op: look.OpFind, DeadlineS: 20, Command: []string{"x"}}
 	r.Self = ada.Home + "/fulmend"
 	_, err := r.Ask(t.Context(), ada, request, nil)
@@ -218,8 +218,8 @@ func TestAWrongProgram(t *testing.T) {
 // A daemon that is killed leaves nothing behind: its end of the input is the sign.
 func TestTheEndOfTheDaemonIsTheEnd(t *testing.T) {
 	is := is.New(t)
-	ada := preparetest.Account(t, "/bin/sh")
-	command := exec.Command(preparetest.Self(t), "look")
+	ada := ranktest.Account(t, "/bin/sh")
+	command := exec.Command(ranktest.Self(t), "look")
 	command.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	in, err := command.StdinPipe()
 	is.NoErr(err)

@@ -18,14 +18,14 @@ import (
 	"fulmen/daemon/internal/rank/prepare/account"
 	"fulmen/daemon/internal/rank/prepare/asuser"
 	"fulmen/daemon/internal/rank/prepare/look"
-	"fulmen/daemon/internal/rank/prepare/preparetest"
+	"fulmen/daemon/internal/rank/ranktest"
 	"fulmen/native/nativetest"
 )
 
 // counted is a runner whose processes note their numbers as they start.
 func counted(t *testing.T, ada account.Account) (r asuser.Runner, clock *nativetest.Clock, started func() []string) {
 	t.Helper()
-	folder := preparetest.Folder(t)
+	folder := ranktest.Folder(t)
 	own, err := os.Open("/proc/self/exe")
 	if err != nil {
 		t.Skip("the test's own program cannot be copied")
@@ -58,7 +58,7 @@ func counted(t *testing.T, ada account.Account) (r asuser.Runner, clock *nativet
 // since, and is not left behind.
 func TestOneProcessAnswersSeveralTimes(t *testing.T) {
 	is := is.New(t)
-	ada := preparetest.Account(t, "/bin/sh")
+	ada := ranktest.Account(t, "/bin/sh")
 	r, clock, started := counted(t, ada)
 	tool := filepath.Join(ada.Home, "tool")
 	find := func() look.Answer {
@@ -68,7 +68,7 @@ func TestOneProcessAnswersSeveralTimes(t *testing.T) {
 		return a
 	}
 	is.Equal(find().Problems[0].Reason, api.ReasonProgramMissing)
-	preparetest.Write(t, ada, ada.Home, map[string]string{"tool": "#!/bin/sh\n"})
+	ranktest.Write(t, ada, ada.Home, map[string]string{"tool": "#!/bin/sh\n"})
 	is.Equal(find().Program, tool)
 	is.Equal(len(started()), 1)
 
@@ -103,9 +103,9 @@ func TestOneProcessAnswersSeveralTimes(t *testing.T) {
 // the process that asked it.
 func TestWhatHasStartedOthersDoesNotStay(t *testing.T) {
 	is := is.New(t)
-	ada := preparetest.Account(t, "/bin/sh")
+	ada := ranktest.Account(t, "/bin/sh")
 	r, _, started := counted(t, ada)
-	preparetest.Write(t, ada, ada.Home, map[string]string{"python3": "#!/bin/sh\nsleep 1000 >/dev/null 2>&1 & echo $! >" + ada.Home + "/left\nexit 1\n"})
+	ranktest.Write(t, ada, ada.Home, map[string]string{"python3": "#!/bin/sh\nsleep 1000 >/dev/null 2>&1 & echo $! >" + ada.Home + "/left\nexit 1\n"})
 	a, err := r.Ask(t.Context(), ada, look.Request{Op: look.OpFind, DeadlineS: 20, Env: []string{"PATH=/usr/bin:/bin"}, Command: []string{ada.Home + "/python3", "x.py"}}, nil)
 	is.NoErr(err)
 	is.True(a.Started)
@@ -118,9 +118,9 @@ func TestWhatHasStartedOthersDoesNotStay(t *testing.T) {
 // TestNobodyWaitsForOneThatStays: it is ended when its answer is not wanted any more.
 func TestNobodyWaitsForOneThatStays(t *testing.T) {
 	is := is.New(t)
-	ada := preparetest.Account(t, "/bin/sh")
+	ada := ranktest.Account(t, "/bin/sh")
 	r, _, started := counted(t, ada)
-	preparetest.Write(t, ada, ada.Home, map[string]string{"python3": "#!/bin/sh\ntouch " + ada.Home + "/up\nwhile :; do sleep 1000; done\n"})
+	ranktest.Write(t, ada, ada.Home, map[string]string{"python3": "#!/bin/sh\ntouch " + ada.Home + "/up\nwhile :; do sleep 1000; done\n"})
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cut := errors.New("nobody waits")
 	failed := make(chan error, 1)

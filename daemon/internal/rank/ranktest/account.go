@@ -1,4 +1,4 @@
-package preparetest
+package ranktest
 
 import (
 	"fmt"
@@ -6,21 +6,10 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"syscall"
 	"testing"
 
 	"fulmen/daemon/internal/rank/prepare/account"
-	"fulmen/daemon/internal/rank/prepare/look"
 )
-
-// Main runs the tests, or is `fulmend look` where the binary is called as that.
-func Main(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == "look" {
-		// Not os.Exit, which under the race detector takes a second.
-		syscall.Exit(look.Main(os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
-	}
-	os.Exit(m.Run())
-}
 
 // Self is a path by which every account can execute this test binary; the folder
 // that go test builds in is closed.

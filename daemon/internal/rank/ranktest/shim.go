@@ -1,22 +1,28 @@
-package shimtest
+package ranktest
 
 import (
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/creack/pty"
 
+	"fulmen/daemon/internal/rank/prepare/look"
 	"fulmen/daemon/internal/rank/shim"
 	"fulmen/daemon/internal/rank/shimproto"
 	"fulmen/native"
 )
 
-// Main is the whole of a TestMain: it makes the test program a shim when it is
-// called as one, and otherwise runs the tests.
+// Main is the whole of a TestMain: it makes the test program a shim, or a look, when it
+// is called as one, and otherwise runs the tests.
 func Main(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "look" {
+		// Not os.Exit, which under the race detector takes a second.
+		syscall.Exit(look.Main(os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
+	}
 	if len(os.Args) == 3 && os.Args[1] == "shim" {
 		clock, err := native.SystemClock()
 		if err == nil {
