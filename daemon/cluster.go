@@ -73,7 +73,7 @@ func (d *daemon) openCluster() error {
 			for code, detail := range health.Clocks(ahead, d.nameOf) {
 				d.conditions.Set(code, detail)
 			}
-		}, Patience: d.patience, Log: func(part string) *slog.Logger { return log.With("part", part) },
+		}, Log: func(part string) *slog.Logger { return log.With("part", part) },
 	})
 	if err != nil {
 		return err

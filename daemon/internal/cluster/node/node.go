@@ -88,7 +88,7 @@ func New(o Options) (*Node, error) {
 	})
 	n.replica, err = replica.New(replica.Options{
 		Ledger: o.Ledger, Writer: o.Writer, Roster: o.Roster, Calls: n.transport, Clock: o.Platform.Clock,
-		LastSeen: o.LastSeen, OnRemoved: n.removed, Patience: o.Patience, Timing: o.Timing, Log: o.Log("replica"),
+		LastSeen: o.LastSeen, OnRemoved: n.removed, Timing: o.Timing, Log: o.Log("replica"),
 	})
 	if err != nil {
 		return nil, err

@@ -64,8 +64,6 @@ type Options struct {
 	// Clocks is told by how much the clocks of members in reach are ahead of this node's:
 	// all that differ by a minute or more, each time that they change. Nil: nobody is told.
 	Clocks func(ahead map[api.NodeID]time.Duration)
-	// Patience says which documents may be told a little later; nil: none.
-	Patience func(*ledger.Record) (p replica.Patience, mayWait bool)
 	// Timing and ProbeEvery are zero but in tests.
 	Timing     replica.Timing
 	ProbeEvery time.Duration

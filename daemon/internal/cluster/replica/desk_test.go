@@ -27,17 +27,6 @@ type desk struct {
 	delay  time.Duration
 	timing Timing
 	log    *slog.Logger
-	// patience is Options.Patience of all nodes; net.mu guards it.
-	patience func(*ledger.Record) (Patience, bool)
-}
-
-func (d *desk) isPatient(rec *ledger.Record) (Patience, bool) {
-	d.net.mu.Lock()
-	defer d.net.mu.Unlock()
-	if d.patience == nil {
-		return Patience{}, false
-	}
-	return d.patience(rec)
 }
 
 // member is one node, over its restarts.
@@ -101,7 +90,7 @@ func (m *member) start() {
 	began := time.Now()
 	m.replica, err = New(Options{Ledger: m.ledger, Writer: m.writer, Roster: m.holder, Calls: &caller{d.net, m.identity.Node},
 		Clock:    native.ClockFrom(now, func() time.Duration { return time.Since(began) }),
-		LastSeen: m.disk, Patience: d.isPatient,
+		LastSeen: m.disk,
 		OnRemoved: func(n api.NodeID) {
 			d.net.mu.Lock()
 			defer d.net.mu.Unlock()

@@ -70,25 +70,12 @@ type Options struct {
 	// Whoever still means one puts its key again within Timing.Settle; the others
 	// are deleted. nil = nobody is asked. It must return at once.
 	OnGhost func(api.Document)
-	// Patience says of a document of this node's own whether it may be told a little
-	// later, together with what follows it; nil = none may. It may read the ledger.
-	Patience func(*ledger.Record) (p Patience, mayWait bool)
 	// Rand chooses whom to tell; nil = seeded by the system.
 	Rand *rand.Rand
 	// Timing is zero but in tests.
 	Timing Timing
 	// Log gets what went wrong; nil = nobody does.
 	Log *slog.Logger
-}
-
-// Patience is who does not have to hear of a document at once: all but those whom
-// it names, and those where somebody looks. What is passed on by others, and every
-// document beside one that is told at once, does not wait.
-type Patience struct {
-	// Except are the nodes that hear of it at once.
-	Except []api.NodeID
-	// EvenWatched has also those wait where somebody looks.
-	EvenWatched bool
 }
 
 // Timing is how long things take. Zero fields have the defaults.
@@ -106,8 +93,6 @@ type Timing struct {
 	// Stagger is between comparisons with several neighbours that come up
 	// together, so that the first brings what is new and the rest find nothing; 20 ms.
 	Stagger time.Duration
-	// Gather is how long a document that may wait does; 50 ms.
-	Gather time.Duration
 	// Silence is after how long without news a subscription is made anew; 15 s.
 	Silence time.Duration
 	// Retry is the pause after a first failure; it doubles up to Period. 500 ms.
@@ -121,7 +106,7 @@ func (t Timing) withDefaults() Timing {
 	}{
 		{&t.Period, time.Minute}, {&t.Settle, 30 * time.Second}, {&t.Call, 10 * time.Second},
 		{&t.Relay, 100 * time.Millisecond}, {&t.Stagger, 20 * time.Millisecond},
-		{&t.Gather, 50 * time.Millisecond}, {&t.Silence, 15 * time.Second}, {&t.Retry, 500 * time.Millisecond},
+		{&t.Silence, 15 * time.Second}, {&t.Retry, 500 * time.Millisecond},
 	} {
 		if *d.field <= 0 {
 			*d.field = d.value

@@ -18,8 +18,6 @@ type peer struct {
 	out outbox
 	// isSending says that a goroutine empties the outbox.
 	isSending bool
-	// gathering ends the time for which what may wait does; nil: nothing waits.
-	gathering native.Timer
 	// isBehind says that something was dropped on its way there: nothing is
 	// queued until a comparison finds what.
 	isBehind bool
@@ -64,9 +62,6 @@ func newPeer(ctx context.Context, node api.NodeID) *peer {
 func (p *peer) end() {
 	p.cancel()
 	p.out.clear()
-	if p.gathering != nil {
-		p.gathering.Stop()
-	}
 	if p.compare.timer != nil {
 		p.compare.timer.Stop()
 	}

@@ -63,26 +63,12 @@ func (r *Replica) tellAll(recs []*ledger.Record) {
 	if len(recs) == 0 {
 		return
 	}
-	all := make([]own, len(recs))
-	for i, rec := range recs {
-		all[i].rec = rec
-		if r.options.Patience != nil && !rec.Deleted() {
-			all[i].Patience, all[i].mayWait = r.options.Patience(rec)
-		}
-	}
-	r.tell(all, func(p *peer) bool { return p.isWatched })
-	r.tell(all, func(p *peer) bool { return !p.isWatched })
-}
-
-// own is a document of this node's own that is told.
-type own struct {
-	Patience
-	rec     *ledger.Record
-	mayWait bool
+	r.tell(recs, func(p *peer) bool { return p.isWatched })
+	r.tell(recs, func(p *peer) bool { return !p.isWatched })
 }
 
 // tell queues own documents for the neighbours for which is says yes.
-func (r *Replica) tell(all []own, is func(*peer) bool) {
+func (r *Replica) tell(recs []*ledger.Record, is func(*peer) bool) {
 	members := r.roster().Current()
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -91,10 +77,8 @@ func (r *Replica) tell(all []own, is func(*peer) bool) {
 		if !is(p) {
 			continue
 		}
-		for i := range all {
-			// What others have to pass on has waited long enough when they get it.
-			mayWait := all[i].mayWait && len(missed) == 0 && all[i].has(p)
-			r.queue(p, func(o *outbox) bool { return o.add(parcel{rec: all[i].rec, missed: missed, mayWait: mayWait}) })
+		for _, rec := range recs {
+			r.queue(p, func(o *outbox) bool { return o.add(parcel{rec: rec, missed: missed}) })
 		}
 	}
 }
@@ -119,31 +103,10 @@ func (r *Replica) queue(p *peer, add func(*outbox) bool) {
 		r.fallBehind(p)
 		return
 	}
-	r.sendSoon(p)
-}
-
-// sendSoon has what is in a neighbour's outbox sent: at once, or, where all of it
-// may wait, a little later; the caller holds mu.
-func (r *Replica) sendSoon(p *peer) {
-	switch {
-	case p.isSending || p.isGone() || p.out.isEmpty():
-	case p.out.isDue:
+	if !p.isSending {
 		p.isSending = true
 		r.spawn(func() { r.send(p) })
-	case p.gathering == nil:
-		p.gathering = r.clock.AfterFunc(r.timing.Gather, func() {
-			r.mu.Lock()
-			defer r.mu.Unlock()
-			p.gathering, p.out.isDue = nil, !p.out.isEmpty()
-			r.sendSoon(p)
-		})
 	}
-}
-
-// has reports whether a neighbour is one who may hear of it later; the caller
-// holds Replica.mu.
-func (a *Patience) has(p *peer) bool {
-	return (a.EvenWatched || !p.isWatched) && !slices.Contains(a.Except, p.node)
 }
 
 // fallBehind drops what waits for a neighbour, to be found by a comparison; the
@@ -161,15 +124,10 @@ func (r *Replica) fallBehind(p *peer) {
 func (r *Replica) send(p *peer) {
 	for {
 		r.mu.Lock()
-		if !p.out.isDue || p.isGone() {
+		if p.out.isEmpty() || p.isGone() {
 			p.isSending = false
-			r.sendSoon(p)
 			r.mu.Unlock()
 			return
-		}
-		if p.gathering != nil { // all goes with what is due
-			p.gathering.Stop()
-			p.gathering = nil
 		}
 		entries, isRoster := p.out.takeRoster()
 		docs, missed, isRepair := p.out.take()
@@ -301,8 +259,6 @@ const keptBytes = 16 << 10
 type outbox struct {
 	order []api.Key
 	items map[api.Key]parcel
-	// isDue says that something in it must not wait for more.
-	isDue bool
 	// hints are members whom the neighbour should compare with.
 	hints []api.NodeID
 	// entries are of the roster; isRoster says to send even none.
@@ -315,7 +271,6 @@ type parcel struct {
 	rec      *ledger.Record
 	missed   []api.NodeID
 	isRepair bool
-	mayWait  bool
 }
 
 func (o *outbox) isEmpty() bool { return len(o.items) == 0 && len(o.hints) == 0 && !o.isRoster }
@@ -338,7 +293,6 @@ func (o *outbox) add(a parcel) bool {
 		o.items = map[api.Key]parcel{}
 	}
 	o.items[key] = a
-	o.isDue = o.isDue || !a.mayWait
 	return true
 }
 
@@ -347,13 +301,12 @@ func (o *outbox) hint(node api.NodeID) bool {
 	if !slices.Contains(o.hints, node) {
 		o.hints = append(o.hints, node)
 	}
-	o.isDue = true
 	return true
 }
 
 // roster queues entries.
 func (o *outbox) roster(entries []cluster.SignedEntry) bool {
-	o.isRoster, o.isDue = true, true
+	o.isRoster = true
 	o.entries = append(o.entries, entries...)
 	return len(o.entries) <= cluster.MaxEntries
 }
@@ -391,7 +344,6 @@ func (o *outbox) take() (docs []*ledger.Record, missed []api.NodeID, isRepair bo
 		missed = o.hints
 		o.hints = nil
 	}
-	o.isDue = !o.isEmpty() // the rest of what was due
 	return docs, missed, isRepair
 }
 
