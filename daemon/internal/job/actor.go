@@ -29,11 +29,9 @@ type actor struct {
 	spec     api.JobSpec
 	cluster  api.ClusterID // for which spec is signed; empty where that is not known
 	begun    bool
-	failure  error     // the document could not be written: nothing was begun
-	trial    bool      // it need not be written: the wish is refused then
-	unsaid   *api.Job  // the first document, while the first plan may still go into it
-	first    chan came // what that plan comes to
-	pending  int       // calls under way
+	failure  error // the document could not be written: nothing was begun
+	trial    bool  // it need not be written: the wish is refused then
+	pending  int   // calls under way
 	timers   map[phase.TimerID]timer
 	slept    time.Duration // as awake told last
 	stalled  time.Duration // the document could not be written, since wake told that last

@@ -2,7 +2,6 @@ package job
 
 import (
 	"errors"
-	"slices"
 	"time"
 
 	"fulmen/daemon/api"
@@ -12,32 +11,17 @@ import (
 )
 
 // carry does what the phase machine wants, in its order. What does not come to
-// disk stops what rests on it. Only the plan of a job that is new is begun before, and
-// taken after: nobody has heard of another home of it.
+// disk stops what rests on it.
 func (a *actor) carry(effects []phase.Effect) {
-	isPlan := func(e phase.Effect) bool { _, ok := e.(phase.AskPlan); return ok }
-	early := a.trial && a.failure == nil && a.unsaid == nil && a.j.ctx.Err() == nil && slices.ContainsFunc(effects, isPlan)
-	if early {
-		a.planEarly()
-	}
 	for _, e := range effects {
-		if a.unsaid != nil && rests(e) {
-			a.say()
-		}
 		if a.failure != nil || a.j.ctx.Err() != nil {
 			return
 		}
 		switch e := e.(type) {
 		case phase.PutDocument:
-			if early && a.first != nil {
-				a.unsaid = &e.Job
-				continue
-			}
 			a.put(e.Job)
 		case phase.AskPlan:
-			if !early {
-				a.plan()
-			}
+			a.plan()
 		case phase.HandOver:
 			a.handOver(e)
 		case phase.AskVotes:
@@ -71,27 +55,10 @@ func (a *actor) carry(effects []phase.Effect) {
 	}
 }
 
-// rests reports whether an effect rests on the document that comes before it.
-func rests(e phase.Effect) bool {
-	switch e.(type) {
-	case phase.PutDocument, phase.AskPlan, phase.StartTimer, phase.StopTimer:
-		return false
-	}
-	return true
-}
-
-// say writes the document that waits for the first plan.
-func (a *actor) say() {
-	if a.unsaid != nil {
-		a.put(*a.unsaid)
-	}
-}
-
 // put writes the document, and tries until it can: nothing goes on before. Ranks
 // that run meanwhile are not renewed and end by their leases. A wish that nobody
 // has been promised anything for is refused instead.
 func (a *actor) put(job api.Job) {
-	a.unsaid = nil
 	began, away := a.j.cfg.Clock.Boot(), a.j.away()
 	for said := false; ; said = true {
 		err := a.j.write(a.id, job)

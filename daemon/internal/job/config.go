@@ -152,7 +152,6 @@ const (
 	startSettle  = time.Second           // what an order to end waits for one to start
 	retryPlan    = time.Second           // after a plan that a call spoiled; doubled up to retryPlanMax
 	retryPlanMax = 30 * time.Second
-	firstPlan    = 20 * time.Millisecond  // what a new job's first document waits for its plan
 	planSettle   = 100 * time.Millisecond // hints within it make one plan
 	planRest     = 100 * time.Millisecond // after which the first hint makes one sooner
 	planSoon     = 10 * time.Millisecond

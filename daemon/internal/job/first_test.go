@@ -28,52 +28,40 @@ func phasesOf(all []api.Job) []api.JobPhase {
 	return phases
 }
 
-// A new job's first document has its first plan where that comes soon. Where it does
-// not the job is on disk without it: nobody waits long for an answer.
+// A new job is on disk before it has a plan: nobody waits for one to get an answer.
 func TestFirstDocument(t *testing.T) {
-	for _, c := range []struct {
-		name  string
-		slow  time.Duration
-		first api.JobPhase
-		takes time.Duration
-		rest  []api.JobPhase
-	}{
-		{"a plan at once", 0, api.JobPlacing, 0, []api.JobPhase{api.JobStarting, api.JobRunning}},
-		{"a plan soon", firstPlan / 2, api.JobPlacing, firstPlan / 2, []api.JobPhase{api.JobStarting, api.JobRunning}},
-		{"a plan that takes its time", time.Second, api.JobQueued, firstPlan, []api.JobPhase{api.JobPlacing, api.JobStarting, api.JobRunning}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			in(t, 3, func(t *testing.T, w *world) {
-				is := is.New(t)
-				a, b := w.nodes[0], w.nodes[1]
-				w.slow = c.slow
-				began := time.Now()
-				id := a.submits(program(words("hang"), a, b))
-				is.Equal(time.Since(began), c.takes)
-				_, onDisk := a.ledger.Get(a.Jobs.key(id))
-				is.True(onDisk)
-				job := a.wroteOf()[0]
-				is.Equal(job.Phase, c.first)
-				is.Equal(job.Attempt, len(job.Attempts)) // with the plan, or without both
-				is.Equal(job.Attempt == 1, c.first == api.JobPlacing)
-				job = a.until(id, api.JobRunning, 5*time.Second)
-				is.Equal(job.Phases[0].Phase, api.JobQueued) // said all the same
-				is.Equal(job.Phases[1].Phase, api.JobPlacing)
-				written := phasesOf(a.wroteOf())
-				written = slices.DeleteFunc(written, func(p api.JobPhase) bool { return p == api.JobHandshake })
-				is.Equal(written, append([]api.JobPhase{c.first}, c.rest...))
-			})
+	for _, slow := range []time.Duration{0, time.Second} {
+		in(t, 3, func(t *testing.T, w *world) {
+			is := is.New(t)
+			a, b := w.nodes[0], w.nodes[1]
+			w.slow = slow
+			began := time.Now()
+			id := a.submits(program(words("hang"), a, b))
+			is.Equal(time.Since(began), 0*time.Second)
+			_, onDisk := a.ledger.Get(a.Jobs.key(id))
+			is.True(onDisk)
+			job := a.wroteOf()[0]
+			is.Equal(job.Phase, api.JobQueued)
+			is.Equal(job.Attempt, 0)
+			is.Equal(len(job.Attempts), 0)
+			job = a.until(id, api.JobRunning, 5*time.Second)
+			is.Equal(job.Phases[0].Phase, api.JobQueued)
+			is.Equal(job.Phases[1].Phase, api.JobPlacing)
+			written := phasesOf(a.wroteOf())
+			written = slices.DeleteFunc(written, func(p api.JobPhase) bool { return p == api.JobHandshake })
+			is.Equal(written, []api.JobPhase{api.JobQueued, api.JobPlacing, api.JobStarting, api.JobRunning})
 		})
 	}
 }
 
-// What a first plan comes to otherwise is in the first document too.
-func TestFirstDocumentWithoutAPlace(t *testing.T) {
+// What a first plan comes to otherwise is in the second document.
+func TestFirstPlanWithoutAPlace(t *testing.T) {
 	in(t, 3, func(t *testing.T, w *world) {
 		is := is.New(t)
 		a, b, c := w.nodes[0], w.nodes[1], w.nodes[2]
 		a.submits(program(words("env", "A", "b"), b, c))
-		handed := a.wroteOf()[0]
+		pass(10 * time.Millisecond)
+		handed := a.wroteOf()[1]
 		is.Equal(handed.Phase, api.JobPlacing)
 		is.Equal(handed.NextHome, b.id)
 		is.Equal(handed.Attempt, 0)
@@ -81,9 +69,10 @@ func TestFirstDocumentWithoutAPlace(t *testing.T) {
 		pass(2 * time.Second)
 		before := len(a.wroteOf())
 		id := a.submits(program(words("sleep", "1s"), a, b, c))
+		pass(10 * time.Millisecond)
 		none := a.wroteOf()[before:]
-		is.Equal(phasesOf(none), []api.JobPhase{api.JobPlacing})
-		is.Equal(none[0].Reason, api.ReasonNodeUnreachable)
+		is.Equal(phasesOf(none), []api.JobPhase{api.JobQueued, api.JobPlacing})
+		is.Equal(none[1].Reason, api.ReasonNodeUnreachable)
 		pass(time.Second)
 		c.start()
 		a.until(id, api.JobSucceeded, time.Minute)
@@ -93,7 +82,7 @@ func TestFirstDocumentWithoutAPlace(t *testing.T) {
 // Nothing that a plan leads to is begun before the first document is on disk, and
 // where it does not get there the job was never here.
 func TestFirstDocumentThatIsNotWritten(t *testing.T) {
-	for _, slow := range []time.Duration{0, firstPlan / 2, time.Second} {
+	for _, slow := range []time.Duration{0, time.Second} {
 		in(t, 2, func(t *testing.T, w *world) {
 			is := is.New(t)
 			a, b := w.nodes[0], w.nodes[1]

@@ -79,7 +79,6 @@ func (j *Jobs) accept(ctx context.Context, id api.JobID, spec api.JobSpec, clust
 		if a.failure == nil {
 			a.see(j.sight())
 			a.recallOthers()
-			a.sayFirst()
 		}
 		if refused = a.failure; refused != nil {
 			a.stepOut()

@@ -9,32 +9,23 @@ import (
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/job/phase"
-	"fulmen/native"
 )
 
-// plan looks for nodes aside, once at a time.
+// plan looks for nodes aside, once at a time, and not while others come first.
 func (a *actor) plan() {
-	if look := a.toPlan(); look != nil {
-		a.async(look)
-	}
-}
-
-// toPlan is the look for nodes that is to be made now; nil where one is under way, or
-// others come first.
-func (a *actor) toPlan() func() came {
 	if a.planning {
 		a.again = true
-		return nil
+		return
 	}
 	if !a.lineUp() {
 		a.unplaced.Store(true)
 		a.post(behind())
-		return nil
+		return
 	}
 	a.planning, a.again, a.lastPlan = true, false, a.j.cfg.Clock.Boot()
 	a.unplaced.Store(false)
 	job, spec, mlx, before := a.state.Job, a.spec, a.mlx, a.j.changes.Load()
-	return func() came {
+	a.async(func() came {
 		event, spoiled := a.j.place(a.id, job, spec, mlx)
 		return came{after: func() {
 			if !bytes.Equal(a.state.Job.SpecSig, job.SpecSig) { // it was signed anew meanwhile
@@ -43,55 +34,7 @@ func (a *actor) toPlan() func() came {
 			}
 			a.planned(event, spoiled, before)
 		}}
-	}
-}
-
-// planEarly looks for the first nodes of a new job while it is not written yet. In an
-// epoch of its own nobody else can know it: its first document waits for the plan, which
-// mostly is there in a moment, and others get one document instead of two.
-func (a *actor) planEarly() {
-	look := a.toPlan()
-	switch {
-	case look == nil:
-	case a.state.Job.Epoch > 1:
-		a.async(look)
-	default:
-		first := make(chan came, 1)
-		a.pending++
-		if !a.j.spawn(func() { first <- look() }) {
-			a.pending--
-			return
-		}
-		a.first = first
-	}
-}
-
-// sayFirst writes the first document, with the first plan in it where that comes soon.
-func (a *actor) sayFirst() {
-	first := a.first
-	if a.first = nil; first == nil {
-		a.say()
-		return
-	}
-	ctx, cancel := native.WithTimeout(a.j.ctx, a.j.cfg.Clock, firstPlan, "the first plan of "+a.id.String())
-	defer cancel()
-	select {
-	case c := <-first:
-		a.take(c)
-	case <-ctx.Done():
-		a.comes(first)
-		if a.j.ctx.Err() != nil {
-			return
-		}
-	}
-	a.say()
-}
-
-// comes puts into the queue what a plan comes to that was not waited for.
-func (a *actor) comes(first <-chan came) {
-	if !a.j.spawn(func() { a.post(<-first) }) {
-		a.pending--
-	}
+	})
 }
 
 // planned takes what planning came to. A place that was not found is looked for
