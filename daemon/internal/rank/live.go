@@ -189,9 +189,7 @@ func (r *Ranks) spawn(h *held, spec shimproto.Spec) error {
 	// From here on it may exist: an order to end it is for the shim.
 	h.Committed = true
 	h.Doc.Phase, h.Doc.PhaseSince = api.RankStarting, r.now()
-	if h.isAired {
-		r.say(h.ref())
-	}
+	r.say(h.ref())
 	r.mu.Unlock()
 	spec.LeaseS = left.Seconds()
 	if err := r.write(h, spec); err != nil {

@@ -48,7 +48,6 @@ type held struct {
 	giveUp  context.CancelFunc // ends what is done before the program starts
 	others  chan struct{}      // closed when it may run, of one that waits for the job's other ranks
 	said    bool               // Config.Spawned was told
-	isAired bool               // it takes so long to start that its phases before are published
 	unsaved bool               // the record on the disk is older than what a restarted daemon needs to know
 
 	inherited   bool // the daemon before has ordered its start

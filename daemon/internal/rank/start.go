@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
-	"time"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/gate"
@@ -120,32 +119,10 @@ func (r *Ranks) accept(w wanted) (*held, error) {
 			r.say(old.ref())
 		}
 	}
-	r.sayPreparing(h, w)
+	r.say(w.ref)
 	r.work.Go(func() {
 		defer cancel()
 		r.live(ctx, h, w)
 	})
 	return h, nil
 }
-
-// sayPreparing publishes that a rank is being prepared, or that it starts, where
-// that takes a while. Most are through with both in milliseconds, and say at once
-// that they run: every document goes to all nodes. The caller holds mu.
-func (r *Ranks) sayPreparing(h *held, w wanted) {
-	if w.spec.Program.Prepares() {
-		h.isAired = true
-		r.say(w.ref)
-		return
-	}
-	r.cfg.Clock.AfterFunc(preparingAfter, func() {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		h.isAired = true
-		if (h.Doc.Phase == api.RankPreparing || h.Doc.Phase == api.RankStarting) && r.ctx.Err() == nil {
-			r.say(w.ref)
-		}
-	})
-}
-
-// preparingAfter is how long what takes no time otherwise is not said.
-const preparingAfter = 50 * time.Millisecond
