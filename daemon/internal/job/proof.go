@@ -2,7 +2,6 @@ package job
 
 import (
 	"crypto/ed25519"
-	"encoding/json"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/gate"
@@ -219,20 +218,6 @@ func (j *Jobs) forgetOld() {
 			j.cfg.Log.Warn("what is over of old jobs could not be dropped", "error", err)
 		}
 	}
-}
-
-// sign signs a spec for the cluster of now.
-func (j *Jobs) sign(spec api.JobSpec) (json.RawMessage, []byte, error) {
-	return api.SignSpec(j.cfg.Electors.Cluster(), j.cfg.Key, spec)
-}
-
-// vouched is a spec of this node's people, as it is to be signed.
-func (j *Jobs) vouched(spec api.JobSpec) api.JobSpec {
-	spec.Home, spec.Roster = j.cfg.Node, j.cfg.Roster()
-	if !spec.Kept {
-		spec.ExpiresAt = api.TimeOf(spec.SubmittedAt.Add(api.SpecLifetime))
-	}
-	return spec
 }
 
 // Bounds of a document that another node wrote, beyond what any home writes.

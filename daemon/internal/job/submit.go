@@ -191,3 +191,17 @@ func decodeSpec(raw json.RawMessage) (spec api.JobSpec, err error) {
 
 // patience is how long a wish follows a home that moves.
 const patience = 3 * time.Second
+
+// sign signs a spec for the cluster of now.
+func (j *Jobs) sign(spec api.JobSpec) (json.RawMessage, []byte, error) {
+	return api.SignSpec(j.cfg.Electors.Cluster(), j.cfg.Key, spec)
+}
+
+// vouched is a spec of this node's people, as it is to be signed.
+func (j *Jobs) vouched(spec api.JobSpec) api.JobSpec {
+	spec.Home, spec.Roster = j.cfg.Node, j.cfg.Roster()
+	if !spec.Kept {
+		spec.ExpiresAt = api.TimeOf(spec.SubmittedAt.Add(api.SpecLifetime))
+	}
+	return spec
+}

@@ -4,10 +4,15 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"net/netip"
+	"os"
 	"path/filepath"
+	"slices"
+	"time"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/gate"
+	"fulmen/daemon/internal/rank/prepare"
 	"fulmen/native"
 )
 
@@ -125,4 +130,135 @@ func (r *Ranks) accept(w wanted) (*held, error) {
 		r.live(ctx, h, w)
 	})
 	return h, nil
+}
+
+// wanted is a rank that this node has been asked to start, and has checked.
+type wanted struct {
+	ref         api.RankRef
+	from        gate.Home
+	epoch       uint64
+	spec        api.JobSpec
+	plan        api.Plan
+	rank        api.PlanRank
+	sha256      string
+	environment map[string]string
+	account     prepare.Account
+	leaseS      float64
+	waits       bool // for the other ranks to be prepared
+}
+
+// check takes nobody's word: not the home's for the plan and the variables, not the
+// cluster's for the account. That it is the home of this spec is proven.
+func (r *Ranks) check(home gate.Home, p api.PeerStartParams) (w wanted, err error) {
+	spec := home.Spec()
+	w = wanted{
+		ref: p.Rank, from: home, epoch: p.Epoch, spec: spec, plan: p.Plan, sha256: home.SpecSHA256(),
+		environment: p.Environment, leaseS: p.LeaseS, waits: p.Wait,
+	}
+	if w.rank, err = r.checkPlan(w); err != nil {
+		return wanted{}, err
+	}
+	for name := range p.Environment {
+		if !slices.Contains(spec.Program.Variables, name) {
+			return wanted{}, api.Errorf(api.ReasonBadValue, name, "The spec does not pass the variable %s.", name)
+		}
+	}
+	if w.account, err = r.checkAccount(spec.Principal); err != nil {
+		return wanted{}, err
+	}
+	return w, nil
+}
+
+// checkPlan checks that the plan is of this spec and puts the rank here.
+func (r *Ranks) checkPlan(w wanted) (api.PlanRank, error) {
+	bad := func(format string, args ...any) (api.PlanRank, error) {
+		return api.PlanRank{}, api.Errorf(api.ReasonBadValue, "plan", format, args...)
+	}
+	if w.plan.SpecSHA256 != w.sha256 {
+		return bad("The plan is of another spec.")
+	}
+	if w.ref.Rank >= len(w.plan.Ranks) {
+		return bad("The plan has %d ranks, and no rank %d.", len(w.plan.Ranks), w.ref.Rank)
+	}
+	planned := w.plan.Ranks[w.ref.Rank]
+	if planned.Rank != w.ref.Rank || planned.Node != r.cfg.Node {
+		return bad("The plan puts rank %d on %s, and not on this node.", planned.Rank, planned.Node)
+	}
+	if len(w.plan.Ranks) < 2 {
+		return planned, nil
+	}
+	if w.plan.Backend.RDMA() {
+		if r.cfg.Channels == nil {
+			return api.PlanRank{}, api.Errorf(api.ReasonBackendUnsupported, string(w.plan.Backend), "This node cannot start ranks of the backend %s.", w.plan.Backend)
+		}
+		return planned, checkDevices(w.plan)
+	}
+	if len(w.plan.Hosts) != len(w.plan.Ranks) {
+		return bad("The plan has addresses of %d ranks, and not of %d.", len(w.plan.Hosts), len(w.plan.Ranks))
+	}
+	for i, hosts := range w.plan.Hosts {
+		if len(hosts) == 0 {
+			return bad("The plan has no address of rank %d.", i)
+		}
+		for _, host := range hosts {
+			if a, err := netip.ParseAddrPort(host); err != nil || a.Port() == 0 {
+				return bad("%.80q, of rank %d, is not an address with a port.", host, i)
+			}
+		}
+	}
+	return planned, nil
+}
+
+// checkDevices checks that JACCL takes the plan's matrix of devices: a row and a
+// column for each rank, none on the diagonal, and every rank joined to every other
+// or, in a ring, to both neighbours by as many cables.
+func checkDevices(plan api.Plan) error {
+	size := len(plan.Ranks)
+	bad := func(format string, args ...any) error {
+		return api.Errorf(api.ReasonBadValue, "plan", format, args...)
+	}
+	if len(plan.Devices) != size {
+		return bad("The plan has the devices of %d ranks, and not of %d.", len(plan.Devices), size)
+	}
+	for i, row := range plan.Devices {
+		if len(row) != size {
+			return bad("The plan has devices of rank %d for %d ranks, and not for %d.", i, len(row), size)
+		}
+		for j, names := range row {
+			next := j == (i+1)%size || i == (j+1)%size
+			switch {
+			case i == j && names != nil:
+				return bad("The plan joins rank %d to itself.", i)
+			case i == j:
+			case plan.Shape == api.ShapeMesh && len(names) == 0:
+				return bad("The plan does not join rank %d to rank %d.", i, j)
+			case plan.Shape == api.ShapeRing && next && (len(names) == 0 || len(names) != len(plan.Devices[0][1])):
+				return bad("The plan joins rank %d to rank %d by %d cables, and rank 0 to rank 1 by %d.", i, j, len(names), len(plan.Devices[0][1]))
+			}
+			for _, name := range names {
+				if name == "" {
+					return bad("The plan has a device of rank %d without a name.", i)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// checkAccount finds the account as which a principal's ranks run here.
+func (r *Ranks) checkAccount(p api.Principal) (prepare.Account, error) {
+	name, reason := r.cfg.Policy.Allows(p)
+	if reason != "" {
+		return prepare.Account{}, api.NewError(reason, p.String())
+	}
+	account, err := r.cfg.Preparer.Account(name)
+	switch {
+	case err != nil:
+		return prepare.Account{}, err
+	case account.UID == 0:
+		return prepare.Account{}, api.NewError(api.ReasonAccountForbidden, p.String())
+	case os.Geteuid() != 0 && int(account.UID) != os.Geteuid():
+		return prepare.Account{}, api.Errorf(api.ReasonAccountForbidden, p.String(), "Fulmen does not run as root here, and starts programs as its own account alone.")
+	}
+	return account, nil
 }
