@@ -21,7 +21,7 @@ func (f *Follower) followDocuments(ctx context.Context) {
 		f.mu.Lock()
 		f.view.Apply(event)
 		f.mu.Unlock()
-		f.changed.Wake()
+		f.opts.Changed()
 		if event.Snapshot {
 			f.Refresh()
 			continue
@@ -69,7 +69,7 @@ func (f *Follower) followLive(ctx context.Context) {
 				f.mu.Lock()
 				f.live.Apply(event)
 				f.mu.Unlock()
-				f.changed.Wake()
+				f.opts.Changed()
 			}
 		}()
 		goesOn := take(ctx, f.attention)

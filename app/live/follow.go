@@ -21,21 +21,19 @@ type Options struct {
 	Dial func(ctx context.Context) (*client.Client, error)
 	// Version is the app's own version.
 	Version string
-	// Changed is told, from any goroutine and never twice at once, that State gives
-	// something new; at most once in Pace.
+	// Changed is told that State gives something new, from any goroutine and as often as
+	// it does. It returns at once and does not call the follower.
 	Changed func()
-	// Pace is the shortest time between two calls of Changed; 0 = half a second.
-	Pace time.Duration
 }
 
-// pace is how often the menu may change.
+// pace is the shortest time between two questions of one kind, and the first between attempts.
 const pace = 500 * time.Millisecond
 
 // Follower follows one daemon.
 type Follower struct {
 	opts Options
 	// Each wakes a part that is to be asked for again.
-	changed, jobs, conditions, cables waker.Waker
+	jobs, conditions, cables waker.Waker
 	// attention is woken when who watches what changed.
 	attention waker.Waker
 
@@ -51,10 +49,7 @@ type Follower struct {
 
 // New makes a follower, which follows nothing before Run.
 func New(o Options) *Follower {
-	if o.Pace == 0 {
-		o.Pace = pace
-	}
-	return &Follower{opts: o, changed: waker.New(), jobs: waker.New(), conditions: waker.New(), cables: waker.New(), attention: waker.New(),
+	return &Follower{opts: o, jobs: waker.New(), conditions: waker.New(), cables: waker.New(), attention: waker.New(),
 		nodes: map[api.NodeID]api.NodeView{}, state: app.State{Version: o.Version}}
 }
 
@@ -91,7 +86,7 @@ func (f *Follower) ShowCode(code *api.ClusterPairResult) {
 		code = nil
 	}
 	f.state.Code = code
-	f.changed.Wake()
+	f.opts.Changed()
 }
 
 // Measuring is how far a measurement has come that a click began.
@@ -140,7 +135,6 @@ func (f *Follower) dial(ctx context.Context) bool {
 func (f *Follower) Run(ctx context.Context) {
 	var all sync.WaitGroup
 	defer all.Wait()
-	all.Go(func() { f.tell(ctx) })
 	if !f.dial(ctx) {
 		return
 	}
@@ -152,26 +146,16 @@ func (f *Follower) Run(ctx context.Context) {
 	<-ctx.Done()
 }
 
-// tell calls Changed, at most once in the pace.
-func (f *Follower) tell(ctx context.Context) {
-	for take(ctx, f.changed) {
-		f.opts.Changed()
-		if !pause(ctx, f.opts.Pace) {
-			return
-		}
-	}
-}
-
 // asks gives a part that asks for something whenever it is woken. After a
 // failure that may mend it asks again, with growing pauses.
 func (f *Follower) asks(wake waker.Waker, ask func(context.Context) error) func(context.Context) {
 	return func(ctx context.Context) {
-		wait := f.opts.Pace
+		wait := pace
 		for take(ctx, wake) {
 			err := ask(ctx)
 			switch {
 			case err == nil || ctx.Err() != nil || !client.Mends(err):
-				wait = f.opts.Pace
+				wait = pace
 			default:
 				wake.Wake()
 				wait = min(2*wait, longest)
@@ -188,7 +172,7 @@ func (f *Follower) change(by func(*app.State)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	by(&f.state)
-	f.changed.Wake()
+	f.opts.Changed()
 }
 
 // take waits to be woken; false when ctx ended.
@@ -221,7 +205,7 @@ var errFound = errors.New("found")
 
 // again repeats a stream until ctx ends, with growing pauses while it fails.
 func (f *Follower) again(ctx context.Context, once func(context.Context) error) {
-	wait := f.opts.Pace
+	wait := pace
 	for {
 		began := time.Now()
 		err := once(ctx)
@@ -230,7 +214,7 @@ func (f *Follower) again(ctx context.Context, once func(context.Context) error) 
 		}
 		f.interrupted(err)
 		if time.Since(began) > longest || errors.Is(err, api.ReasonLagged) {
-			wait = f.opts.Pace
+			wait = pace
 		}
 		if !pause(ctx, wait) {
 			return
