@@ -204,3 +204,49 @@ func params(raw json.RawMessage, into any) error {
 	}
 	return nil
 }
+
+// Handler serves a door. Only the functions of this package make one.
+type Handler struct {
+	row  *Row
+	call func(ctx context.Context, g *Gate, from api.NodeID, raw json.RawMessage) (any, error)
+}
+
+// proof is what a door's check has found: the value that the handler gets, and what is
+// recorded of it.
+type proof[A any] struct {
+	value   A
+	by, of  api.Principal
+	subject string
+	why     Who
+}
+
+// proven makes a handler that gets what was proven to it.
+func proven[P, A any](row *Row, check func(g *Gate, from api.NodeID, p P) (proof[A], error), h func(context.Context, A, P) (any, error)) Handler {
+	return Handler{row, func(ctx context.Context, g *Gate, from api.NodeID, raw json.RawMessage) (any, error) {
+		var p P
+		if err := params(raw, &p); err != nil {
+			return nil, g.refuse(row, from, api.Principal{}, "", err)
+		}
+		found, err := check(g, from, p)
+		if err != nil {
+			return nil, g.refuse(row, from, found.by, found.subject, err)
+		}
+		g.admit(row, from, found.by, found.of, found.subject, found.why)
+		return h(ctx, found.value, p)
+	}}
+}
+
+// NameOf is the name of the door that a call is for: the method, and of peer.job the
+// wish with it.
+func NameOf(method string, raw json.RawMessage) string {
+	if method != "peer.job" {
+		return method
+	}
+	var p struct {
+		Wish api.JobWish `json:"wish"`
+	}
+	if json.Unmarshal(raw, &p) != nil || !p.Wish.Valid() {
+		return method
+	}
+	return method + "/" + string(p.Wish)
+}

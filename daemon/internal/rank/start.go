@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"fulmen/daemon/api"
 	"fulmen/daemon/internal/gate"
