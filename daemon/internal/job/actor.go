@@ -1,6 +1,7 @@
 package job
 
 import (
+	"context"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -345,3 +346,51 @@ func (a *actor) membersRemoved(nodes []api.NodeID) {
 			Message: a.j.name(n) + " was removed from the cluster."}})
 	}
 }
+
+// ask lets the actor do something and waits until it has. Where the job cannot go
+// on the error says why: the wish is kept until it can.
+func (a *actor) ask(ctx context.Context, do func() []phase.Effect) error {
+	return a.await(ctx, do, a.halting)
+}
+
+// await is ask, which gives up early once halting gives a channel that is closed.
+func (a *actor) await(ctx context.Context, do func() []phase.Effect, halting func() (<-chan struct{}, error)) error {
+	done := make(chan struct{})
+	if !a.post(wish{do, done}) {
+		return api.NewError(api.ReasonJobEnded, a.id.String())
+	}
+	ctx, cancel := timeout{wishWithin, "the job " + a.id.String() + " to take a wish"}.of(ctx, a.j.cfg.Clock)
+	defer cancel()
+	for {
+		halt, why := halting()
+		if why != nil {
+			e := api.Errorf(api.AsError(why).Data.Reason, a.id.String(), "The job waits, and does as asked when it can go on: %s", api.AsError(why).Message)
+			e.Data.Remedy = api.AsError(why).Data.Remedy
+			return e
+		}
+		select {
+		case <-done:
+			return nil
+		case <-halt:
+		case <-a.j.ctx.Done():
+			return api.NewError(api.ReasonStopping, "")
+		case <-ctx.Done():
+			if err := context.Cause(ctx); err != context.Canceled {
+				e := api.NewError(api.ReasonDeadline, a.id.String())
+				e.Data.WaitingFor = err.Error()
+				return e
+			}
+			return api.NewError(api.ReasonCancelled, "")
+		}
+	}
+}
+
+// halting gives what is closed when nothing can go on, and why where that is so.
+func (a *actor) halting() (<-chan struct{}, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.halt, a.stuck
+}
+
+// never is halting for what must not be answered before it is done.
+func never() (<-chan struct{}, error) { return nil, nil }

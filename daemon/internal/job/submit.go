@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/gate"
+	"fulmen/daemon/internal/job/phase"
 )
 
 // Submit takes a job from one of this node's people: it checks and signs the
@@ -204,4 +206,93 @@ func (j *Jobs) vouched(spec api.JobSpec) api.JobSpec {
 		spec.ExpiresAt = api.TimeOf(spec.SubmittedAt.Add(api.SpecLifetime))
 	}
 	return spec
+}
+
+// accept makes this node the home of a job that is new to it, and whose spec was signed
+// or checked just now for a cluster, once its document is on disk. Otherwise the error says why, and
+// the job is not here.
+func (j *Jobs) accept(ctx context.Context, id api.JobID, spec api.JobSpec, cluster api.ClusterID, job api.Job) error {
+	j.mu.Lock()
+	k := j.know(id)
+	if k.raw == nil && !k.gone {
+		k.spec, k.raw, k.sig, k.cluster = spec, job.Spec, job.SpecSig, cluster
+	}
+	a := k.actor
+	if a == nil {
+		a = newActor(j, id)
+		k.actor = a
+	}
+	j.mu.Unlock()
+	var refused error
+	// An early answer would be taken for a refusal, when the job may be here.
+	err := a.await(ctx, func() []phase.Effect {
+		if a.begun && (a.state.Role == phase.RoleHome || a.state.Job.Epoch >= job.Epoch) {
+			if a.state.Role != phase.RoleHome || a.state.Job.Epoch != job.Epoch {
+				refused = api.NewError(api.ReasonStaleEpoch, id.String())
+			}
+			return nil
+		}
+		before, begun, signedFor := a.state, a.begun, a.cluster
+		a.stopTimers()
+		a.spec, a.cluster, a.begun, a.trial = spec, cluster, true, true
+		var out []phase.Effect
+		a.state, out = phase.Accept(j.cfg.Node, job, a.rules(), j.now())
+		a.carry(out)
+		if a.failure == nil {
+			a.see(j.sight())
+			a.recallOthers()
+		}
+		if refused = a.failure; refused != nil {
+			a.stepOut()
+			a.stopTimers()
+			a.state, a.begun = before, begun
+			if begun {
+				a.failure, a.trial = nil, false
+				a.begun = false
+				a.begin(begin{job: before.Job, spec: spec, cluster: signedFor})
+			}
+		}
+		return nil
+	}, never)
+	if err != nil {
+		return err
+	}
+	return refused
+}
+
+// handed makes this node the home of a job that the home before offers it. Asked again
+// it says so again.
+func (j *Jobs) handed(ctx context.Context, o gate.Offered, p api.PeerJobParams) (any, error) {
+	if err := j.wait(ctx); err != nil {
+		return nil, err
+	}
+	job, spec := o.Job(), o.Spec()
+	if !sane(job) || job.Phase.Ended() || job.Attempt != 0 || len(job.Attempts) > 0 {
+		return nil, api.Errorf(api.ReasonBadValue, "handed", "Only a job that was never planned is handed over.")
+	}
+	if err := checkEnvironment(spec.Program, p.Environment, true); err != nil {
+		return nil, err
+	}
+	job.ExitCode, job.EndedAt = nil, api.Time{}
+	j.mu.Lock()
+	k := j.know(p.Job)
+	if k.gone || j.memory[p.Job].Gone {
+		j.mu.Unlock()
+		return nil, api.NewError(api.ReasonJobDeleted, p.Job.String())
+	}
+	if len(p.Environment) > 0 && j.values[p.Job] == nil {
+		j.values[p.Job] = maps.Clone(p.Environment)
+	}
+	if own, ok := k.docs[j.cfg.Node]; ok && own.job.Epoch >= job.Epoch {
+		j.mu.Unlock()
+		return api.Empty{}, nil // it took the job when it was asked before
+	}
+	for _, h := range k.docs {
+		if h.job.Epoch >= job.Epoch || h.job.Home == p.Handed.Home && h.job.Attempt > 0 {
+			j.mu.Unlock()
+			return nil, api.Errorf(api.ReasonStaleEpoch, p.Job.String(), "The job has gone on without this node.")
+		}
+	}
+	j.mu.Unlock()
+	return api.Empty{}, j.accept(ctx, p.Job, spec, j.cfg.Electors.Cluster(), job)
 }

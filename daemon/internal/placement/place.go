@@ -1,6 +1,7 @@
 package placement
 
 import (
+	"fmt"
 	"slices"
 
 	"fulmen/daemon/api"
@@ -80,4 +81,52 @@ func firstOf(all []api.PlanRejection, backend api.Backend) (api.Cause, bool) {
 		}
 	}
 	return api.Cause{}, false
+}
+
+// Result is a plan, or why there is none.
+type Result struct {
+	// Plan is the best one; nil where there is none. Its hosts are addresses without ports.
+	Plan *api.Plan
+	// Rejections are sets of nodes that cannot, each with the first thing that stops it, the
+	// nearest misses first, at most MaxRejections. A set is empty where the spec itself is at
+	// fault. Beside a plan they are those of the backends that would have come before it.
+	Rejections []api.PlanRejection
+	// Remedies are single changes that would each make it possible, the least first, at most
+	// MaxRemedies; none where there is a plan, and where the input is brief.
+	Remedies []api.Cause
+	// Final says that no change of the cluster helps: the spec contradicts itself.
+	Final bool
+}
+
+// Wire is the result as the API gives it.
+func (r Result) Wire() api.JobPlanResult {
+	return api.JobPlanResult{Plan: r.Plan, Rejections: r.Rejections, Remedies: r.Remedies}
+}
+
+// Err says why there is no plan; nil where there is one. Its reason is the
+// first cause's, and its causes are those of the rejections, each once.
+func (r Result) Err() *api.Error {
+	if r.Plan != nil {
+		return nil
+	}
+	if len(r.Rejections) == 0 {
+		return api.NewError(api.ReasonNotEnoughNodes, "")
+	}
+	first := r.Rejections[0]
+	err := api.NewError(first.Reason, first.Subject)
+	err.Message = first.Message
+	if len(first.Nodes) > 1 {
+		err.Message = fmt.Sprintf("%s cannot join %s: %s", first.Backend, counted(len(first.Nodes), "rank"), first.Message)
+	}
+	seen := map[api.Cause]bool{}
+	for _, rejection := range r.Rejections {
+		if !seen[rejection.Cause] {
+			seen[rejection.Cause] = true
+			err.Data.Causes = append(err.Data.Causes, rejection.Cause)
+		}
+	}
+	if len(r.Remedies) > 0 {
+		err.Data.Remedy = r.Remedies[0].Message
+	}
+	return err
 }

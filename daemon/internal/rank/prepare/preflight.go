@@ -7,6 +7,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"fulmen/daemon/api"
@@ -170,4 +171,76 @@ func (p *Preparer) takeFound(a Account, program api.Program, values map[string]s
 	f, ok := p.lately[key]
 	delete(p.lately, key)
 	return f.answer, f.env, ok && p.config.Clock.Boot() < f.until
+}
+
+// find has a process of the account find a program. What it is asked with is
+// what it found with: the second result is the environment, before a Python
+// environment is switched on.
+func (p *Preparer) find(ctx context.Context, a Account, program api.Program, values map[string]string) (look.Answer, map[string]string, error) {
+	place := NewPlace(program.Home, a.Home)
+	program = place.Program(program)
+	stale := ""
+	for {
+		l, err := p.login(ctx, a, stale)
+		if err != nil {
+			return look.Answer{}, nil, err
+		}
+		env := mergeVariables(l.env, values, place.Value)
+		request := look.Request{
+			Op: look.OpFind, DeadlineS: findTime.Seconds(), Stamp: l.stamp, Env: listed(env), AccountEnv: l.env,
+			Directory: program.Directory, Command: program.Command, Interpreter: program.Interpreter,
+			Environment: program.Environment, Packages: []string{"mlx", "mlx_lm"}, Pythons: p.known(a),
+			Prepare: program.Prepare, PrepareInputs: program.PrepareInputs,
+		}
+		if program.Builtin != "" {
+			request.Builtin = p.config.Worker
+			request.Command = append([]string{string(program.Builtin)}, program.Command...)
+		}
+		answer, err := p.runner.Ask(ctx, a, request, nil)
+		if err != nil {
+			return look.Answer{}, nil, err
+		}
+		if answer.Stale && stale == "" {
+			stale = l.stamp
+			continue
+		}
+		if answer.Stale {
+			return look.Answer{}, nil, api.Errorf(api.ReasonPrepareFailed, "", "The files of the login shell change all the time.")
+		}
+		if l.note != "" {
+			explainPath(answer.Problems, l.note)
+		}
+		p.learn(a, answer.Python)
+		return answer, env, nil
+	}
+}
+
+// findTime bounds a look at a node by itself; who asks has a deadline too.
+const findTime = 15 * time.Second
+
+// explainPath says in what could not be found that the PATH may not be the right one.
+func explainPath(problems []api.Cause, note string) {
+	for i, problem := range problems {
+		if !strings.HasPrefix(problem.Subject, "/") && (problem.Reason == api.ReasonProgramMissing || problem.Reason == api.ReasonInterpreterMissing) {
+			problems[i].Message = strings.TrimSuffix(problem.Message, ".") + "; " + note + "."
+		}
+	}
+}
+
+// known are the interpreters that were asked before.
+func (p *Preparer) known(a Account) []look.Python {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.pythons[a.UID])
+}
+
+// learn keeps what an interpreter said.
+func (p *Preparer) learn(a Account, python *look.Python) {
+	if python == nil || python.Stamp == "" {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	kept := slices.DeleteFunc(p.pythons[a.UID], func(k look.Python) bool { return k.Path == python.Path })
+	p.pythons[a.UID] = append(kept[max(0, len(kept)-maxPythons+1):], *python)
 }

@@ -3,10 +3,13 @@ package shimproto
 import (
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
 	"sync"
 
 	"fulmen/native"
+	"fulmen/native/atomicfile"
 )
 
 // ExitRecord is how a rank ended: the content of exit.json. Exactly one of
@@ -161,4 +164,35 @@ func checkLogs(logs []LogEnd) error {
 		}
 	}
 	return nil
+}
+
+// WriteExit writes exit.json into the folder. It is on disk when WriteExit returns.
+func WriteExit(folder string, r ExitRecord) error {
+	if err := r.Check(); err != nil {
+		return err
+	}
+	data, err := encodeFile(ExitFile, r, r.Extra)
+	if err != nil {
+		return err
+	}
+	if err := atomicfile.WriteSynced(filepath.Join(folder, ExitFile), data, 0o600); err != nil {
+		return err
+	}
+	// The file is in place; a folder that cannot be synced (some file systems)
+	// costs durability over a power cut only.
+	if folder, err := os.Open(folder); err == nil {
+		folder.Sync()
+		folder.Close()
+	}
+	return nil
+}
+
+// ReadExit reads exit.json. fs.ErrNotExist means that the rank has not ended,
+// or that its shim was killed: the supervisor knows which.
+func ReadExit(folder string) (r ExitRecord, err error) {
+	r.Extra, err = readFile(filepath.Join(folder, ExitFile), &r)
+	if err == nil {
+		err = r.Check()
+	}
+	return r, err
 }

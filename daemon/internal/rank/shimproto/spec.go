@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"fulmen/native/atomicfile"
 )
 
 // Spec is what a shim runs and how: the content of spec.json. The daemon writes
@@ -139,4 +141,32 @@ func (t Terminal) Check() error {
 		return badField("columns", "%d is outside 1 to %d", t.Columns, maxTerminal)
 	}
 	return nil
+}
+
+// WriteSpec writes spec.json into the folder, for its owner's eyes only. It is not
+// synced: a power cut that loses it has ended whoever would read it.
+func WriteSpec(folder string, s Spec) error {
+	if err := s.Check(); err != nil {
+		return err
+	}
+	data, err := encodeFile(SpecFile, s, s.Extra)
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(filepath.Join(folder, SpecFile), data, 0o600)
+}
+
+// ForgetEnvironment takes the values of environment variables out of spec.json.
+func ForgetEnvironment(folder string, s Spec) error {
+	s.Env = nil
+	return WriteSpec(folder, s)
+}
+
+// ReadSpec reads spec.json.
+func ReadSpec(folder string) (s Spec, err error) {
+	s.Extra, err = readFile(filepath.Join(folder, SpecFile), &s)
+	if err == nil {
+		err = s.Check()
+	}
+	return s, err
 }
