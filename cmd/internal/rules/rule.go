@@ -21,6 +21,7 @@ func All() []Rule {
 		{"pure", "packages that decide take no clock, so that the same state gives the same answer everywhere", checkPure},
 		{"threats", "what reads the bytes of strangers is listed, kept small, and thought about when it grows", checkThreats},
 		{"length", "one concept a file; what has grown past the limit has become several", checkLength},
+		{"walks", "whoever follows a fact through the code finds each file in the drawing, and no more of them than there were", checkWalks},
 		{"gofmt", "no time is spent on layout", checkFormat},
 		{"timing", "a test that sleeps is slow or flaky; a ticker polls, which needs a reason", checkTiming},
 		{"chance", "a random test that failed is run again with its seed", checkChance},
