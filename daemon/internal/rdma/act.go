@@ -104,7 +104,10 @@ func (o *Owner) repeat(ctx context.Context, d time.Duration, step change.Step, f
 			return err
 		}
 		if !o.pause(ctx, news) {
-			return errors.Join(err, context.Cause(ctx))
+			if err == nil {
+				return context.Cause(ctx)
+			}
+			return fmt.Errorf("%w; %w", err, context.Cause(ctx))
 		}
 	}
 }

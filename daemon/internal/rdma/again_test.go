@@ -141,6 +141,7 @@ func TestRefusedInBetween(t *testing.T) {
 					is.NoErr(err)
 					is.Equal(done[1].State, api.RDMAChangeActive)
 					is.Equal(d.hosts[nodeB].mac.made, 1)
+					is.True(d.owner(nodeB).Ours("service 1")) // whether its making was heard of or not
 					return
 				}
 				is.True(errors.Is(err, c.want))
@@ -248,7 +249,7 @@ func TestWhatKeptASettingIsTold(t *testing.T) {
 		states []api.RDMAStepState
 		says   string
 	}{
-		"somebody else writes": {func(m *mac) { m.stale = 1 << 20 }, []api.RDMAStepState{api.RDMAStepLeft, api.RDMAStepLeft}, "could not put back en2: changed by somebody else meanwhile"},
+		"somebody else writes": {func(m *mac) { m.stale = 1 << 20 }, []api.RDMAStepState{api.RDMAStepLeft, api.RDMAStepLeft}, "could not put back en2: changed by somebody else meanwhile; waited 15s for the network configuration of en2"},
 		"an address stays": {func(m *mac) {
 			time.AfterFunc(100*time.Millisecond, func() {
 				m.mu.Lock()
