@@ -203,10 +203,7 @@ func (p *Publisher) Spawned(ref api.RankRef) {
 	stop := p.Serve(ref, pid, ports, func(open []int) { p.ranks.SetPorts(ref, open) })
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if before := p.serves[ref]; before != nil {
-		before()
-	}
-	p.serves[ref] = stop
+	p.serves[ref] = stop // Serve has ended what was served of the rank before
 }
 
 // Ended ends that.
