@@ -105,6 +105,26 @@ func TestWhoseMLX(t *testing.T) {
 	is.True(errors.Is(studios.place(t, asked, builtin).Err(), api.ReasonJACCLMissing))
 }
 
+// What a Mac tells of its GPU and its memory is what counts of it.
+func TestWhatANodeTells(t *testing.T) {
+	is := is.New(t)
+	studios := draw(t, "two-studios")
+	memory := api.Memory{GPUWorkingSetBytes: new(int64(7 << 30)), AvailableBytes: new(int64(5 << 30))}
+	in, notes := InputOf(Source{Documents: studios.with(
+		document(t, studios.other(), api.KindMemory, "", memory), document(t, studios.other(), api.KindGPUProfile, "", api.GPUProfile{FP16TFLOPS: new(12.5)}),
+	).docs})
+	is.Equal(len(notes), 0)
+	for _, n := range in.Nodes {
+		if n.ID == studios.other() {
+			is.Equal(n.WorkingSetBytes, memory.GPUWorkingSetBytes)
+			is.Equal(n.AvailableBytes, memory.AvailableBytes)
+			is.Equal(n.FP16TFLOPS, new(12.5))
+		} else {
+			is.Equal(n.FP16TFLOPS, new(23.6))
+		}
+	}
+}
+
 // A plan names the documents that it rests on, with the values it counted with.
 func TestUsed(t *testing.T) {
 	is := is.New(t)

@@ -258,6 +258,22 @@ func TestWhatHelps(t *testing.T) {
 	}
 }
 
+// A ring of four Macs has none of three: who asks for three is told that two would do,
+// and not that four would.
+func TestFewerRanksAreAdvised(t *testing.T) {
+	is := is.New(t)
+	d := newDesk(4).plug(0, 1, 80).plug(1, 2, 80).plug(2, 3, 80).plug(3, 0, 80)
+	for i := range d.nodes {
+		d.lan[i], d.nodes[i].MLX.Version = false, "0.32.4"
+	}
+	asked := api.Placement{Ranks: 4, Backend: api.BackendJACCLRing}
+	is.True(Plan(d.input(asked, nil)).Plan != nil)
+	asked.Ranks = 3
+	told := messages(Plan(d.input(asked, nil)).Remedies)
+	is.True(slices.Contains(told, "Ask for 2 ranks."))
+	is.True(!slices.Contains(told, "Ask for 4 ranks."))
+}
+
 // There are at most so many remedies, of those that take as little the first by name.
 func TestMostRemedies(t *testing.T) {
 	is := is.New(t)
