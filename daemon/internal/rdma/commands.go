@@ -75,7 +75,7 @@ func (c Commands) Enable(ctx context.Context, by api.Principal, p api.RDMAChange
 		return api.RDMAChangeResult{}, err
 	}
 	var all changing
-	var taken []netip.Prefix // by the cables before, in a dry run
+	var taken []netip.Prefix // by the cables before, which in a dry run have them nowhere
 	for _, report := range reports {
 		if fault := readiness.Refusal(report); fault != nil {
 			if !p.DryRun && c.Requests.Add(report, by) {
@@ -90,7 +90,7 @@ func (c Commands) Enable(ctx context.Context, by api.Principal, p api.RDMAChange
 		}
 		changes, err := c.Owner.Enable(ctx, by, report.Link, p.DryRun, taken)
 		for _, one := range changes {
-			if p.DryRun && one.Address.IsValid() {
+			if one.Address.IsValid() {
 				taken = append(taken, one.Address.Masked())
 			}
 		}

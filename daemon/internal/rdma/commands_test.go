@@ -4,6 +4,9 @@ import (
 	"context"
 	"crypto/ed25519"
 	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -122,6 +125,12 @@ func TestCablesArePutBack(t *testing.T) {
 			tell(link)
 		}
 		enabled := d.hosts[self].mac.picture()
+		c.Graph = func() topology.Graph { return cabled(self, nodeB, nil) }
+		ready, err := c.Enable(ctx, by, api.RDMAChangeParams{Links: []api.LinkRef{"ada:1"}})
+		is.NoErr(err)
+		is.Equal(len(ready.Changes), 1) // what is in force of it
+		is.Equal(ready.Changes[0].Link, first)
+		is.Equal(d.hosts[self].mac.picture(), enabled)
 		seen, err := c.Undo(ctx, by, api.RDMAChangeParams{Links: []api.LinkRef{"ada:1"}, DryRun: true})
 		is.NoErr(err)
 		is.Equal(len(seen.Changes), 1) // of the other end nothing was heard
@@ -191,6 +200,127 @@ func TestEnableWithoutCables(t *testing.T) {
 		none, err := c.Enable(context.Background(), ada, api.RDMAChangeParams{AllReady: true})
 		is.NoErr(err)
 		is.Equal(none.Changes, []api.NodeRDMAChange{})
+	})
+}
+
+// cabled is what is seen of two Macs that three cables join, each at one receptacle of
+// both: over the first RDMA works, over the others it can be enabled.
+func cabled(a, b api.NodeID, change func(api.Receptacle, *api.RDMA, *api.Interface)) topology.Graph {
+	uuid := func(node, port int) string { return fmt.Sprintf("%08X-0000-4000-8000-%012X", node+1, port) }
+	nodes := []topology.Node{{ID: a, ShortName: "ada", Network: &api.Network{}}, {ID: b, ShortName: "bob", Network: &api.Network{}}}
+	for i := range nodes {
+		for port := 1; port <= 3; port++ {
+			name, r := fmt.Sprintf("en%d", port), api.Receptacle(port)
+			address := netip.AddrFrom4([4]byte{10, 0, byte(port), byte(i + 1)})
+			rdma := api.RDMA{Receptacle: r, HardwareCapable: new(true), OSCapable: new(true), SwitchedOn: new(true), Device: &api.RDMADevice{
+				Name: "rdma_" + name, PortState: api.RDMAPortActive, GIDs: []api.GID{{Address: netip.MustParseAddr("fe80::1")}},
+			}}
+			iface := api.Interface{Name: name, Type: api.InterfaceThunderbolt, Up: true, Receptacle: r}
+			if port == 1 {
+				rdma.Device.GIDs = append(rdma.Device.GIDs, api.GID{Index: 1, Address: netip.AddrFrom16(address.As16())})
+				iface.Addresses = []api.InterfaceAddress{{Address: netip.PrefixFrom(address, 24)}}
+			}
+			if change != nil {
+				change(r, &rdma, &iface)
+			}
+			n := &nodes[i]
+			n.Thunderbolt = append(n.Thunderbolt, topology.Port{Thunderbolt: api.Thunderbolt{
+				Receptacle: r, DomainUUID: uuid(i, port), Capability: api.Thunderbolt5, Interface: name, Connected: new(true),
+				Negotiated: &api.ThunderboltSpeed{TxBitsPerS: 80e9, RxBitsPerS: 80e9, Generation: api.Thunderbolt5},
+				Peers:      []api.ThunderboltPeer{{DomainUUID: uuid(1-i, port)}},
+			}})
+			n.RDMA, n.Network.Interfaces = append(n.RDMA, rdma), append(n.Network.Interfaces, iface)
+		}
+	}
+	return topology.Build(topology.Input{Nodes: nodes})
+}
+
+// What is enabled of the cables that a person names, or of all, and what each is told.
+func TestWhichCablesAreEnabled(t *testing.T) {
+	off := func(at ...api.Receptacle) func(api.Receptacle, *api.RDMA, *api.Interface) {
+		return func(r api.Receptacle, rdma *api.RDMA, _ *api.Interface) {
+			if slices.Contains(at, r) {
+				rdma.SwitchedOn, rdma.Device = new(false), nil
+			}
+		}
+	}
+	stored := func(r api.Receptacle, _ *api.RDMA, iface *api.Interface) {
+		if r == 1 {
+			iface.BridgeConfigured = "bridge0"
+		}
+	}
+	all := api.RDMAChangeParams{AllReady: true}
+	some := func(links ...api.LinkRef) api.RDMAChangeParams { return api.RDMAChangeParams{Links: links} }
+	dry := func(p api.RDMAChangeParams) api.RDMAChangeParams { p.DryRun = true; return p }
+	for name, c := range map[string]struct {
+		change  func(api.Receptacle, *api.RDMA, *api.Interface)
+		asked   api.RDMAChangeParams
+		changed []api.Receptacle // for each change, of both ends
+		refused []api.Reason     // of several cables
+		err     error            // of one
+		waits   []api.Receptacle // until somebody has been to a Mac
+	}{
+		"all":                                 {nil, all, []api.Receptacle{2, 2, 3, 3}, nil, nil, nil},
+		"all, to look":                        {nil, dry(all), []api.Receptacle{2, 2, 3, 3}, nil, nil, nil},
+		"one":                                 {nil, some("bob:3"), []api.Receptacle{3, 3}, nil, nil, nil},
+		"in the order of the names":           {nil, some("ada:3", "ada:2~bob:2"), []api.Receptacle{3, 3, 2, 2}, nil, nil, nil},
+		"one that is ready":                   {nil, some("ada:1"), nil, nil, nil, nil},
+		"one that is ready, and not for long": {stored, some("ada:1"), []api.Receptacle{1, 1}, nil, nil, nil},
+		"one that is switched off":            {off(2), some("ada:2"), nil, nil, api.ReasonRDMASwitchOff, []api.Receptacle{2}},
+		"one that is switched off, to look":   {off(2), dry(some("ada:2")), nil, nil, api.ReasonRDMASwitchOff, nil},
+		"two of which one is switched off":    {off(2), some("ada:2", "ada:3"), []api.Receptacle{3, 3}, []api.Reason{api.ReasonRDMASwitchOff}, nil, []api.Receptacle{2}},
+		"all of which one is switched off":    {off(2), all, []api.Receptacle{3, 3}, nil, nil, nil},
+		"one beside one that nobody has":      {nil, some("ada:2", "ada:9"), nil, nil, api.ReasonNoSuchLink, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			asked(t, func(is *is.I, d *table, commands Commands, _ func(api.LinkID)) {
+				self := commands.Ledger.Node()
+				commands.Graph = func() topology.Graph { return cabled(self, nodeB, c.change) }
+				before := d.hosts[self].mac.picture()
+				result, err := commands.Enable(context.Background(), api.Principal{User: "ada", Node: self}, c.asked)
+				is.True(errors.Is(err, c.err))
+				var changed []api.Receptacle
+				networks := map[netip.Prefix]int{}
+				for _, one := range result.Changes {
+					changed = append(changed, one.Link.Low.Receptacle)
+					networks[one.Address.Masked()]++
+					is.Equal(one.State == api.RDMAChangePlanned, c.asked.DryRun)
+				}
+				is.Equal(changed, c.changed)
+				is.Equal(len(networks), len(changed)/2) // each cable has its own
+				is.Equal(d.hosts[self].mac.picture() == before, len(changed) == 0 || c.asked.DryRun)
+				var refused []api.Reason
+				for _, cause := range result.Refused {
+					refused = append(refused, cause.Reason)
+				}
+				is.Equal(refused, c.refused)
+				var waits []api.Receptacle
+				for r := api.Receptacle(1); r <= 3; r++ {
+					if commands.Requests.Waits(cable(self, r, nodeB, r)) {
+						waits = append(waits, r)
+					}
+				}
+				is.Equal(waits, c.waits)
+			})
+		})
+	}
+}
+
+// Who waits for a trip is told that RDMA is then enabled by itself.
+func TestWhatGoesOnByItselfIsTold(t *testing.T) {
+	asked(t, func(is *is.I, _ *table, c Commands, _ func(api.LinkID)) {
+		self := c.Ledger.Node()
+		by := api.Principal{User: "ada", Node: self}
+		c.Graph = func() topology.Graph {
+			return cabled(self, nodeB, func(_ api.Receptacle, rdma *api.RDMA, _ *api.Interface) {
+				rdma.SwitchedOn, rdma.Device = new(false), nil
+			})
+		}
+		_, looked := c.Enable(context.Background(), by, api.RDMAChangeParams{Links: []api.LinkRef{"ada:2"}, DryRun: true})
+		_, asked := c.Enable(context.Background(), by, api.RDMAChangeParams{Links: []api.LinkRef{"ada:2"}})
+		want := api.AsError(looked)
+		trips.GoesOn(want)
+		is.Equal(api.AsError(asked).Message, want.Message)
 	})
 }
 
