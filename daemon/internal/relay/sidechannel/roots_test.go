@@ -51,28 +51,33 @@ func TestWhoseStreamIsTaken(t *testing.T) {
 			from   api.NodeID
 			rank   int
 			epoch  uint64
-			change func(*root)
+			change func(r *root, old *joiner)
 			taken  bool
 		}{
-			"as planned":                 {"b", 1, 3, func(*root) {}, true},
-			"of another epoch":           {"b", 1, 2, func(*root) {}, false},
-			"of another node":            {"a", 1, 3, func(*root) {}, false},
-			"of a rank too many":         {"b", 2, 3, func(*root) {}, false},
-			"after the end":              {"b", 1, 3, func(r *root) { r.over = true }, false},
-			"in place of one held":       {"b", 1, 3, func(r *root) { r.joiners[1], _ = r.stream("b", 1, 3) }, true},
-			"beside one that is through": {"b", 1, 3, func(r *root) { r.joiners[1], _ = r.stream("b", 1, 3); r.joiners[1].through = true }, false},
+			"as planned":                 {"b", 1, 3, func(*root, *joiner) {}, true},
+			"once rank 0 listens":        {"b", 1, 3, func(r *root, _ *joiner) { r.listens = true }, true},
+			"of another epoch":           {"b", 1, 2, func(*root, *joiner) {}, false},
+			"of another node":            {"a", 1, 3, func(*root, *joiner) {}, false},
+			"of a rank too many":         {"b", 2, 3, func(*root, *joiner) {}, false},
+			"after the end":              {"b", 1, 3, func(r *root, _ *joiner) { r.over = true }, false},
+			"in place of one held":       {"b", 1, 3, func(r *root, old *joiner) { r.joiners[1] = old }, true},
+			"beside one that is through": {"b", 1, 3, func(r *root, old *joiner) { r.joiners[1], old.through = old, true }, false},
 		} {
 			is := is.New(t)
 			r := rootAlone("a", "b")
-			c.change(r)
+			old, held := r.stream("b", 1, 3)
+			c.change(r, old)
 			before := r.joiners[1]
 			j, far := r.stream(c.from, c.rank, c.epoch)
 			if r.attach(j) != c.taken || isShut(far) == c.taken {
 				t.Errorf("%s: not as wanted", name)
 			}
+			is.Equal(isShut(held), before != nil && c.taken) // whose place was taken
+			is.Equal(len(r.woken) > 0, c.taken)              // it is looked at once who is there
 			if c.taken {
 				is.Equal(r.joiners[1], j)
 				is.Equal(j.flow.size, 2)
+				is.Equal(string(j.out.bytes), map[bool]string{true: "l\x00\x00"}[r.listens])
 			} else {
 				is.Equal(r.joiners[1], before)
 			}
