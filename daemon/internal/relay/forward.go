@@ -57,7 +57,6 @@ func (p *published) take(conn net.Conn, port int, lan bool) {
 		return
 	}
 	defer peer.Close()
-	cancel()
 	if len(first) > 0 {
 		if err := writeFrames(peer, first); err != nil {
 			reset(conn)
@@ -80,8 +79,8 @@ func (p *published) reach(ctx context.Context, port int) (net.Conn, error) {
 	if _, err = io.ReadFull(conn, said[:]); err == nil && said[0] != sayOpen {
 		err = refusal(said[0])
 	}
-	if !stop() && err == nil {
-		err = context.Cause(ctx)
+	if !stop() {
+		err = context.Cause(ctx) // it says what was waited for
 	}
 	if err != nil {
 		conn.Close()

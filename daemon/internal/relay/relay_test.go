@@ -179,6 +179,46 @@ func TestAnotherProgramsPortRefuses(t *testing.T) {
 	}
 }
 
+// hangsUp has something happen when it is asked who listens at a port.
+type hangsUp struct {
+	native.Processes
+	first func()
+}
+
+func (h hangsUp) Listens(group, port int, before native.Listening) (native.Listening, error) {
+	h.first()
+	return h.Processes.Listens(group, port, before)
+}
+
+// A caller that is gone before it is told that the program took its connection leaves the
+// program none.
+func TestACallerThatHangsUp(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	called := make(chan net.Conn, 1)
+	var once sync.Once
+	watch := make(chan struct{})
+	p := newPairWith(t, hangsUp{procsockets.Processes{}, func() {
+		select {
+		case <-watch: // the first look is before anybody calls
+			once.Do(func() { (<-called).Close() })
+		default:
+		}
+	}})
+	told := make(chan []int, 1)
+	p.studio.Serve(rank0, unix.Getpgrp(), []int{p.port}, func(open []int) { told <- open })
+	<-told
+	close(watch)
+	conn, err := p.desk.Add(laptop).Stream(context.Background(), studio, api.PeerConn{Carries: api.ConnPublish, Rank: rank0, Port: p.port})
+	is.NoErr(err)
+	called <- conn
+	program, err := p.program.Accept()
+	is.NoErr(err)
+	defer program.Close()
+	_, err = io.ReadAll(program)
+	is.True(err != nil) // reset
+}
+
 func TestALaterAttemptIsReached(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

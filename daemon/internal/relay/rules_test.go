@@ -117,6 +117,32 @@ func TestFramesToTheByte(t *testing.T) {
 	is.Equal(none.String(), "\x00\x00\x00\x00")
 }
 
+// closing is a connection that says nothing, ends at once, and notes that it was closed.
+type closing struct {
+	net.Conn
+	closed chan struct{}
+	once   sync.Once
+}
+
+func (c *closing) Read([]byte) (int, error)    { return 0, io.EOF }
+func (c *closing) Write(b []byte) (int, error) { return len(b), nil }
+func (c *closing) CloseWrite() error           { return nil }
+func (c *closing) Close() error                { c.once.Do(func() { close(c.closed) }); return nil }
+
+// Once both directions have ended in good order, both connections are let go of.
+func TestBothConnectionsAreClosed(t *testing.T) {
+	plain := &closing{closed: make(chan struct{})}
+	near, other := net.Pipe()
+	go func() {
+		_, _ = other.Write(make([]byte, headBytes)) // the end of what it says
+		_, _ = io.ReadFull(other, make([]byte, headBytes))
+	}()
+	carry(near, plain)
+	<-plain.closed
+	_, err := other.Read(make([]byte, 1))
+	is.New(t).Equal(err, io.EOF)
+}
+
 // Connections end together, and there are no more than there may be.
 func TestConnectionsTogether(t *testing.T) {
 	is := is.New(t)
@@ -318,6 +344,9 @@ func TestPortsFollowTheNetworks(t *testing.T) {
 	is.Equal(where()[:4], []string{"j00000001 -1 127.0.9.2", "j00000001 -1 127.0.9.3", "j00000002 1 127.0.9.2", "j00000002 1 127.0.9.3"})
 	_, hasKey := r.Key("j00000002")
 	is.True(hasKey)
+	gone, err := net.Listen("tcp", netip.AddrPortFrom(here(1), uint16(min(first, second))).String())
+	is.NoErr(err) // the address is let go of
+	is.NoErr(gone.Close())
 	taken, err := net.Listen("tcp", netip.AddrPortFrom(here(4), uint16(min(first, second))).String())
 	is.NoErr(err)
 	defer taken.Close()
@@ -426,6 +455,7 @@ func TestWhatIsOpenIsTold(t *testing.T) {
 		synctest.Wait()
 		is.Equal(len(told.from(0)), 2)
 		s := r.served[rank]
+		is.True(s.timer == nil)
 		is.Equal(who.known, 0)
 		who.set(20)
 		for range 2 {
