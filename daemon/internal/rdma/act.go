@@ -29,7 +29,7 @@ func (o *Owner) makeStep(ctx context.Context, r change.Record, at int) change.Ev
 			Interface: step.Interface, Name: step.Service.Name, Address: step.Service.Addresses[0],
 		})
 		made = serviceFrom(service)
-		return err == nil, err
+		return true, err
 	})
 	if err != nil {
 		return change.Failed{Cause: o.causeOf(ctx, "change "+step.Interface, err)}
@@ -49,10 +49,7 @@ func (o *Owner) putBack(ctx context.Context, r change.Record, at int) change.Eve
 			return true, nil
 		}
 		if step.What == api.RDMAStepService {
-			if err := o.cfg.Network.DeleteService(ctx, serviceTo(own)); err != nil {
-				return false, err
-			}
-			return true, nil
+			return true, o.cfg.Network.DeleteService(ctx, serviceTo(own))
 		}
 		// The kernel takes no member that has an address; it stays for half a second
 		// after its service is gone.
@@ -60,10 +57,7 @@ func (o *Owner) putBack(ctx context.Context, r change.Record, at int) change.Eve
 			done.Fate, done.Found = change.Changed, fmt.Sprintf("%s still has the address %s", step.Interface, found.Addresses[0])
 			return serviceIsLeft(r), nil
 		}
-		if err := o.cfg.Network.SetBridgeMember(ctx, step.Bridge, step.Interface, true); err != nil {
-			return false, err
-		}
-		return true, nil
+		return true, o.cfg.Network.SetBridgeMember(ctx, step.Bridge, step.Interface, true)
 	})
 	if err != nil {
 		if done.Fate != change.Changed || done.Found == "" {
@@ -82,9 +76,9 @@ func serviceIsLeft(r change.Record) bool {
 	})
 }
 
-// repeat reads what there is and has f act on it, until f is done, or fails with
-// what does not pass by itself, or the time is over. Where somebody else changed
-// the configuration meanwhile, or f has to wait, it reads again.
+// repeat reads what there is and has f act on it, until f is done without an error, or
+// fails with one that does not pass by itself, or the time is over. Where somebody else
+// changed the configuration meanwhile, or f has to wait, it reads again.
 func (o *Owner) repeat(ctx context.Context, d time.Duration, step change.Step, f func(context.Context, change.Found) (done bool, err error)) error {
 	ctx, cancel := o.within(ctx, d, "the network configuration of "+step.Interface)
 	defer cancel()
@@ -93,7 +87,7 @@ func (o *Owner) repeat(ctx context.Context, d time.Duration, step change.Step, f
 		news := o.news
 		o.mu.Unlock()
 		found, _, err := o.read(ctx, step.Interface)
-		done := false
+		var done bool
 		if err == nil {
 			done, err = f(ctx, found)
 		}

@@ -250,6 +250,7 @@ func TestWhatKeptASettingIsTold(t *testing.T) {
 		says   string
 	}{
 		"somebody else writes": {func(m *mac) { m.stale = 1 << 20 }, []api.RDMAStepState{api.RDMAStepLeft, api.RDMAStepLeft}, "could not put back en2: changed by somebody else meanwhile; waited 15s for the network configuration of en2"},
+		"nothing can be read":  {func(m *mac) { m.blind = errors.New("out of order") }, []api.RDMAStepState{api.RDMAStepLeft, api.RDMAStepLeft}, "could not put back en2: out of order"},
 		"an address stays": {func(m *mac) {
 			time.AfterFunc(100*time.Millisecond, func() {
 				m.mu.Lock()

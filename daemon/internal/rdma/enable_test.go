@@ -317,8 +317,10 @@ func TestThreeWay(t *testing.T) {
 		m.mu.Lock()
 		m.services[0].Name = "Mine"
 		m.mu.Unlock()
+		began := time.Now()
 		done, err := d.owner(nodeA).Disable(t.Context(), ada, link)
 		is.NoErr(err)
+		is.True(time.Since(began) < stepWithin) // nobody waits for the address to go, which the service keeps
 		is.Equal(done[0].State, api.RDMAChangeUndone)
 		is.Equal(done[1].State, api.RDMAChangePartial)
 		is.Equal(done[1].Reason, api.ReasonRDMAUndoPartial)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"strings"
 	"testing"
 	"time"
 
@@ -168,6 +169,11 @@ func TestWhoMayAsk(t *testing.T) {
 		is.NoErr(err)
 		carl := api.Principal{User: "carl", Node: nodeC}
 		id := done[0].Change
+		began := time.Now()
+		applied, err := ask(nodeB, api.PeerRDMAParams{Step: api.RDMAApply, Link: link, Change: id, By: ada})
+		is.NoErr(err) // whose answer was lost asks again
+		is.Equal(applied.State, api.RDMAChangeActive)
+		is.Equal(time.Since(began), time.Duration(0))
 		var answer api.RDMAChange
 		for _, step := range []api.RDMAChangeStep{api.RDMAApply, api.RDMAProve, api.RDMACommit} {
 			err := d.owner(nodeC).cfg.Peers.Call(t.Context(), nodeB, "peer.rdma", api.PeerRDMAParams{Step: step, Link: link, Change: id, By: carl}, &answer)
@@ -207,6 +213,96 @@ func TestWhoMayAsk(t *testing.T) {
 		_, err = ask(nodeB, api.PeerRDMAParams{Step: api.RDMARollback, Link: link, By: ada}) // it is long over
 		is.True(errors.Is(err, api.ReasonRDMANothingToUndo))
 	})
+}
+
+// Whoever began a change may end it while it is under way, refused or not; others are
+// asked whether they may change this Mac.
+func TestWhoEndsWhatIsUnderWay(t *testing.T) {
+	bubble(t, []api.NodeID{nodeA, nodeB, nodeC}, func(t *testing.T, d *table) {
+		is := is.New(t)
+		link := cable(nodeA, 2, nodeB, 2)
+		h := d.hosts[nodeB]
+		h.mac.mute = true // the address never comes
+		over := make(chan error, 1)
+		go func() {
+			_, err := d.owner(nodeA).Enable(t.Context(), ada, link, false, nil)
+			over <- err
+		}()
+		settle(2 * time.Second)
+		state, id := d.state(nodeB, link)
+		is.Equal(state, api.RDMAChangeApplying)
+		h.mu.Lock()
+		h.refuses = api.ReasonRDMAChangesRefused
+		h.mu.Unlock()
+		var answer api.RDMAChange
+		p := api.PeerRDMAParams{Step: api.RDMARollback, Link: link, Change: id, By: api.Principal{User: "carl", Node: nodeC}}
+		is.True(errors.Is(d.owner(nodeC).cfg.Peers.Call(t.Context(), nodeB, "peer.rdma", p, &answer), api.ReasonRDMAChangesRefused))
+		state, _ = d.state(nodeB, link)
+		is.Equal(state, api.RDMAChangeApplying)
+		p.By = ada
+		is.NoErr(d.owner(nodeA).cfg.Peers.Call(t.Context(), nodeB, "peer.rdma", p, &answer))
+		is.Equal(answer.State, api.RDMAChangeUndone)
+		is.True(errors.Is(<-over, api.ReasonRDMAChangeFailed))
+	})
+}
+
+// An end that cannot apply its part says so itself, with the reason, once it is as it was.
+func TestAnEndThatCannotApply(t *testing.T) {
+	bubble(t, pair, func(t *testing.T, d *table) {
+		is := is.New(t)
+		link := cable(nodeA, 2, nodeB, 2)
+		d.hosts[nodeB].mac.mute = true
+		before := d.hosts[nodeB].mac.picture()
+		var planned, applied api.RDMAChange
+		p := api.PeerRDMAParams{Step: api.RDMAPlan, Link: link, Change: "c1", By: ada}
+		is.NoErr(d.owner(nodeA).cfg.Peers.Call(t.Context(), nodeB, "peer.rdma", p, &planned))
+		p.Step = api.RDMAApply
+		is.True(errors.Is(d.owner(nodeA).cfg.Peers.Call(t.Context(), nodeB, "peer.rdma", p, &applied), api.ReasonNoAddress))
+		is.Equal(d.hosts[nodeB].mac.picture(), before)
+	})
+}
+
+// A test of the cable that takes too long is told as what was waited for, whatever it
+// says when it is ended.
+func TestATestThatTakesTooLong(t *testing.T) {
+	bubble(t, pair, func(t *testing.T, d *table) {
+		is := is.New(t)
+		link := cable(nodeA, 2, nodeB, 2)
+		for _, id := range pair {
+			d.owner(id).cfg.Prove = func(ctx context.Context, _ api.LinkID) error {
+				<-ctx.Done()
+				return api.NewError(api.ReasonCancelled, "test")
+			}
+		}
+		done, err := d.owner(nodeA).Enable(t.Context(), ada, link, false, nil)
+		is.NoErr(err)
+		is.Equal(done[0].Reason, api.ReasonDeadline)
+		is.True(strings.Contains(done[0].Message, "waited 1m0s for data over "+link.String()))
+	})
+}
+
+// An end that does not come up says what it lacked when it was seen last, or why it could
+// not be seen.
+func TestWhatAnEndLackedIsTold(t *testing.T) {
+	const waited = "; waited 20s for the RDMA port of en2 to be active with 169.254.1.1"
+	blind := func(m *mac) { m.mu.Lock(); m.blind = errors.New("out of order"); m.mu.Unlock() }
+	for name, c := range map[string]struct {
+		set  func(*mac)
+		want change.Cause
+	}{
+		"it has no address": {func(*mac) {}, change.Cause{Reason: api.ReasonNoAddress, Message: "en2 of axwf has no address 169.254.1.1/30" + waited}},
+		"it cannot be seen": {blind, change.Cause{Reason: api.ReasonRDMAChangeFailed, Message: "could not read en2: out of order" + waited}},
+		"it cannot be seen any more": {func(m *mac) { time.AfterFunc(time.Second, func() { blind(m); m.tell() }) },
+			change.Cause{Reason: api.ReasonNoAddress, Message: "en2 of axwf has no address 169.254.1.1/30" + waited}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, pair, func(t *testing.T, d *table) {
+				r := change.Record{Interface: "en2", Address: netip.MustParsePrefix("169.254.1.1/30")}
+				c.set(d.hosts[nodeA].mac)
+				is.New(t).Equal(d.owner(nodeA).verify(t.Context(), r), change.Failed{Cause: c.want})
+			})
+		})
+	}
 }
 
 // What the other end says of an end in force: only what is of this change, and whoever
