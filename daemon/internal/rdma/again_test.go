@@ -11,6 +11,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/rdma/change"
 	"fulmen/native"
 )
 
@@ -197,12 +198,17 @@ func TestUndoAllTellsWhatIsLeft(t *testing.T) {
 		m.mu.Unlock()
 		err = d.owner(nodeB).UndoAll(t.Context())
 		is.True(errors.Is(err, api.ReasonRDMAUndoPartial))
+		is.True(strings.HasPrefix(err.Error(), "Not everything was put back: "))
 		m.mu.Lock()
 		m.services = nil
 		delete(m.address, "en2")
 		m.mu.Unlock()
 		is.NoErr(d.owner(nodeB).UndoAll(t.Context()))
+		said, _ := d.hosts[nodeB].said(cable(nodeA, 2, nodeB, 2))
+		settle(time.Second)
 		is.NoErr(d.owner(nodeB).UndoAll(t.Context())) // nothing is left
+		again, _ := d.hosts[nodeB].said(cable(nodeA, 2, nodeB, 2))
+		is.Equal(again, said)
 		is.Equal(m.picture(), newMac().picture())
 		broken := named()
 		broken.broken = api.NewError(api.ReasonStateCorrupt, "file")
@@ -223,6 +229,88 @@ func TestUndoAtOneEnd(t *testing.T) {
 		is.Equal(len(done), 1)
 		is.Equal(done[0].Node, nodeB)
 	})
+}
+
+// An end that has put a change back, and forgotten it, has nothing to add to what the
+// other one puts back.
+func TestUndoWhereOneEndHasForgotten(t *testing.T) {
+	link := cable(nodeA, 2, nodeB, 2)
+	bubble(t, pair, func(t *testing.T, d *table) {
+		is := is.New(t)
+		_, err := d.owner(nodeA).Enable(t.Context(), ada, link, false, nil)
+		is.NoErr(err)
+		d.desk.Cut(nodeA, nodeB)
+		_, err = d.owner(nodeB).Undo(t.Context(), api.Principal{User: "bob", Node: nodeB}, link)
+		is.NoErr(err)
+		d.hosts[nodeB].kill()
+		d.hosts[nodeB].disk = nil
+		d.hosts[nodeB].boot()
+		d.desk.Join(nodeA, nodeB)
+		state, _ := d.state(nodeA, link)
+		is.Equal(state, api.RDMAChangeActive) // it has not heard of that
+		done, err := d.owner(nodeA).Undo(t.Context(), ada, link)
+		is.NoErr(err)
+		is.Equal(len(done), 1)
+		is.Equal(done[0].Node, nodeA)
+		is.Equal(len(done[0].Steps), 2)
+	})
+}
+
+// Of its own end a node knows itself what there is to put back, of the other what that
+// said last.
+func TestWhichChangeIsPutBack(t *testing.T) {
+	is := is.New(t)
+	o, link := named(), cable(nodeA, 2, nodeB, 2)
+	theirs := api.RDMAChange{Change: "theirs", State: api.RDMAChangeActive}
+	o.cfg.Others = func(api.NodeID, api.LinkID) (api.RDMAChange, bool) { return theirs, theirs.Change != "" }
+	is.Equal(o.changeAt(link.Low, link), "")
+	one := &part{}
+	one.record.Link, one.record.Change, one.record.State = link, "ours", api.RDMAChangeActive
+	o.parts = []*part{one}
+	is.Equal(o.changeAt(link.Low, link), "ours")
+	is.Equal(o.changeAt(link.High, link), "theirs")
+	theirs.State, one.record.State = api.RDMAChangeUndone, api.RDMAChangeUndone
+	is.Equal(o.changeAt(link.Low, link), "")
+	is.Equal(o.changeAt(link.High, link), "")
+	theirs = api.RDMAChange{}
+	is.Equal(o.changeAt(link.High, link), "") // nothing was heard of it
+}
+
+// Who waits for a change hears of it when nothing of it is under way any more.
+func TestNothingIsUnderWayAnyMore(t *testing.T) {
+	for name, c := range map[string]struct {
+		queue  []change.Event
+		driven bool
+		state  api.RDMAChangeState
+		after  time.Duration // when it is answered
+		err    error
+	}{
+		"as wanted":                   {nil, false, api.RDMAChangeActive, 0, nil},
+		"as wanted, and driven still": {nil, true, api.RDMAChangeActive, time.Second, nil},
+		"with more to do":             {[]change.Event{change.Commit{}}, false, api.RDMAChangeActive, time.Second, nil},
+		"put back":                    {nil, false, api.RDMAChangeUndone, 0, api.ReasonRDMAChangeFailed},
+		"put back in part":            {nil, false, api.RDMAChangePartial, 0, api.ReasonRDMAChangeFailed},
+		"not begun":                   {nil, false, api.RDMAChangePlanned, keepWithin, api.ReasonDeadline},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, pair, func(t *testing.T, d *table) {
+				is := is.New(t)
+				o, one := d.owner(nodeA), &part{queue: c.queue, driven: c.driven}
+				one.record.State = c.state
+				one.record.End = cable(nodeA, 2, nodeB, 2).Low
+				time.AfterFunc(time.Second, func() {
+					o.mu.Lock()
+					defer o.mu.Unlock()
+					one.queue, one.driven = nil, false
+					o.wake()
+				})
+				began := time.Now()
+				_, err := o.reach(t.Context(), one, keepWithin, func(s api.RDMAChangeState) bool { return s == api.RDMAChangeActive })
+				is.Equal(time.Since(began), c.after)
+				is.True(errors.Is(err, c.err))
+			})
+		})
+	}
 }
 
 // An end that was asked to plan more than once, and does not answer, is told of once.

@@ -49,7 +49,6 @@ func (o *Owner) back(ctx context.Context, by api.Principal, link api.LinkID, bot
 		switch {
 		case fault == nil:
 			done = append(done, api.NodeRDMAChange{Node: end.Node, RDMAChange: undone})
-			continue
 		case first == nil || first.Is(api.ReasonRDMANothingToUndo):
 			first = fault // there being nothing says less than anything else
 		}
@@ -89,10 +88,7 @@ func (o *Owner) UndoAll(ctx context.Context) error {
 		return broken
 	}
 	var failed error
-	for _, one := range parts {
-		if r := o.recordOf(one); r.State == api.RDMAChangeUndone {
-			continue
-		}
+	for _, one := range parts { // one that was put back before stays so
 		done, err := o.backHere(ctx, api.Principal{}, one)
 		if err == nil && done[0].State == api.RDMAChangePartial {
 			err = api.Errorf(api.ReasonRDMAUndoPartial, done[0].Link.String(), "Not everything was put back: %s.", done[0].Message)

@@ -324,6 +324,69 @@ func TestWhatGoesOnByItselfIsTold(t *testing.T) {
 	})
 }
 
+// The audit log is of all cables, or of those that have every end that a person names.
+func TestHistoryOfACable(t *testing.T) {
+	asked(t, func(is *is.I, _ *table, c Commands, _ func(api.LinkID)) {
+		self := c.Ledger.Node()
+		for _, r := range []api.Receptacle{1, 2} {
+			_, err := c.Owner.Enable(context.Background(), api.Principal{User: "ada", Node: self}, cable(self, r, nodeB, r), false, nil)
+			is.NoErr(err)
+		}
+		for ref, want := range map[api.LinkRef][]api.Receptacle{
+			"": {2, 1}, "ada:1": {1}, "bob:2": {2}, "ada:1~bob:1": {1}, "bob:1~ada:1": {1}, "ada:1~bob:2": nil, "ada:3": nil,
+		} {
+			got, err := c.History(api.RDMAHistoryParams{Link: ref})
+			is.NoErr(err)
+			var of []api.Receptacle
+			for _, one := range got.Changes {
+				of = append(of, one.Link.Low.Receptacle)
+			}
+			is.Equal(of, want)
+		}
+		_, err := c.History(api.RDMAHistoryParams{Link: "carl:1"})
+		is.True(errors.Is(err, api.ReasonNoSuchNode))
+	})
+}
+
+// What can be put back is what this node has changed, told of or not, and what any member
+// tells that it has; an end that was changed under a former key is this node's.
+func TestWhatCanBePutBack(t *testing.T) {
+	asked(t, func(is *is.I, d *table, c Commands, tell func(api.LinkID)) {
+		self := c.Ledger.Node()
+		first, second, third := cable(self, 1, nodeB, 1), cable(self, 2, nodeB, 2), cable(self, 3, nodeB, 3)
+		_, err := c.Owner.Enable(context.Background(), api.Principal{User: "ada", Node: self}, first, false, nil)
+		is.NoErr(err)
+		h := d.hosts[self]
+		for link, state := range map[api.LinkID]api.RDMAChangeState{second: api.RDMAChangePartial, third: api.RDMAChangeUndone} {
+			one, _ := h.said(first)
+			one.Link, one.State = link, state
+			h.mu.Lock()
+			h.docs[link] = one
+			h.mu.Unlock()
+			tell(link)
+		}
+		is.Equal(c.changedLinks(), []api.LinkID{first, second})
+		tell(first)
+		is.Equal(c.changedLinks(), []api.LinkID{first, second}) // each once
+
+		former := cable(nodeC, 1, nodeB, 1)
+		orphan := &part{}
+		orphan.record.Link, orphan.record.End, orphan.record.State = former, api.LinkEnd{Node: nodeC, Receptacle: 1}, api.RDMAChangeActive
+		c.Owner = named()
+		c.Owner.parts = []*part{orphan}
+		for _, e := range []struct {
+			link api.LinkID
+			end  api.LinkEnd
+			want bool
+		}{
+			{former, former.Low, true}, {former, former.High, true}, {former, api.LinkEnd{Node: self, Receptacle: 1}, true},
+			{former, api.LinkEnd{Node: self, Receptacle: 2}, false}, {former, api.LinkEnd{Node: nodeA, Receptacle: 1}, false}, {second, api.LinkEnd{Node: self, Receptacle: 1}, false},
+		} {
+			is.Equal(c.isEnd(e.link, e.end), e.want)
+		}
+	})
+}
+
 // What an end can be asked of a change is of the cable, the change and the node that
 // began it.
 func TestWhichChangeIsMeant(t *testing.T) {

@@ -190,6 +190,7 @@ func TestUndoAll(t *testing.T) {
 		done, err := other.owner(nodeC).Undo(t.Context(), api.Principal{User: "carl", Node: nodeC}, held[0].Link)
 		is.NoErr(err)
 		is.Equal(done[0].State, api.RDMAChangeUndone)
+		is.Equal(done[0].Link, held[0].Link)
 		is.NoErr(other.owner(nodeC).UndoAll(t.Context()))
 		is.Equal(h.mac.picture(), before)
 	})
