@@ -75,5 +75,4 @@ func (f *flow) settle(clock native.Clock, mu *sync.Mutex, joined func()) {
 func (f *flow) stop() {
 	f.round++
 	stopTimer(f.timer)
-	f.timer = nil
 }

@@ -1,6 +1,7 @@
 package sidechannel_test
 
 import (
+	"context"
 	"io"
 	"net"
 	"strings"
@@ -219,6 +220,172 @@ func TestADaemonThatEndsDuringTheHandshake(t *testing.T) {
 		// The home adds where rank 0 is: both ends are named.
 		is.True(strings.HasPrefix(d.failed(ref(0)).Message, "The connection of rank 0 to ") && strings.HasSuffix(d.failed(ref(0)).Message, ", on which rank 1 joined the group, broke."))
 	})
+}
+
+// A rank has one connection: another one of its program is reset once it says the number,
+// and where it says nothing, after a time. So is one that comes when the channel is silent.
+func TestARankHasOneConnection(t *testing.T) {
+	isOpen := func(t *testing.T, conn net.Conn) bool {
+		t.Helper()
+		if err := conn.SetReadDeadline(time.Now().Add(time.Millisecond)); err != nil {
+			return false
+		}
+		_, err := conn.Read(make([]byte, 1))
+		return isTimeout(err)
+	}
+	for name, c := range map[string]struct {
+		before func(is *is.I, d *desk, own *network, at string) // what of the rank was there
+		quiet  bool                                             // one that says nothing is let be
+	}{
+		"while another is held": {func(is *is.I, d *desk, own *network, at string) {
+			conn, err := own.Dial(d.t.Context(), at)
+			is.NoErr(err)
+			_, err = conn.Write(number(1))
+			is.NoErr(err)
+			pass(tick)
+			is.Equal(d.handshake(ref(1)).State, api.HandshakeHeld)
+		}, false},
+		"after another was passed on": {func(is *is.I, d *desk, own *network, at string) {
+			zero := d.nodes[0].network()
+			d.nodes[0].spawned(ref(0), zero)
+			_, err := zero.Listen(d.open(ref(0)))
+			is.NoErr(err)
+			conn, err := own.Dial(d.t.Context(), at)
+			is.NoErr(err)
+			_, err = conn.Write(number(1))
+			is.NoErr(err)
+			pass(tick)
+			is.Equal(d.handshake(ref(1)).State, api.HandshakeConnected)
+			is.NoErr(conn.Close())
+			pass(tick)
+		}, false},
+		"when the channel is silent": {func(*is.I, *desk, *network, string) { pass(2*time.Minute + time.Second) }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, 2, func(t *testing.T, d *desk) {
+				is := is.New(t)
+				at, own := d.open(ref(1)), d.nodes[1].network()
+				d.nodes[1].spawned(ref(1), own)
+				c.before(is, d, own, at)
+				silent, err := own.Dial(t.Context(), at)
+				is.NoErr(err)
+				second, err := own.Dial(t.Context(), at)
+				is.NoErr(err)
+				is.True(isOpen(t, silent) && isOpen(t, second))
+				state := d.handshake(ref(1))
+				_, err = second.Write(number(1))
+				is.NoErr(err)
+				pass(tick)
+				is.True(!isOpen(t, second))
+				is.Equal(d.handshake(ref(1)), state)
+				pass(9 * time.Second)
+				is.True(isOpen(t, silent))
+				pass(time.Second)
+				is.Equal(isOpen(t, silent), c.quiet)
+				is.Equal(d.failure(ref(1)), api.Reason(""))
+				own.kill()
+			})
+		})
+	}
+}
+
+// The end of a program's channel is kept from the other end for a second, in which what
+// ended the rank is told first; where the rank is known to have ended, it is not kept.
+func TestAnEndIsKeptBack(t *testing.T) {
+	for name, c := range map[string]struct {
+		rank  int // whose program ends
+		known bool
+	}{"of rank 0": {0, false}, "of a rank": {1, false}, "of rank 0, known to have ended": {0, true}, "of a rank, known to have ended": {1, true}} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, 2, func(t *testing.T, d *desk) {
+				is := is.New(t)
+				r := rawPair(t, d)
+				ends, hears := r.leaf, r.root
+				if c.rank == 0 {
+					ends, hears = r.root, r.leaf
+				}
+				is.NoErr(ends.Close())
+				if c.known {
+					d.nodes[c.rank].channels.Close(ref(c.rank))
+				}
+				ended := func() bool {
+					is.NoErr(hears.SetReadDeadline(time.Now().Add(time.Millisecond)))
+					_, err := hears.Read(make([]byte, 1))
+					return err == io.EOF
+				}
+				pass(900 * time.Millisecond)
+				is.Equal(ended(), c.known)
+				pass(tick)
+				is.True(ended())
+			})
+		})
+	}
+}
+
+// What a program said that ended while it was held is nothing of the one that takes its
+// place.
+func TestAProgramTakesThePlaceOfAHeldOne(t *testing.T) {
+	bubble(t, 2, func(t *testing.T, d *desk) {
+		is := is.New(t)
+		at, first := d.open(ref(1)), d.nodes[1].network()
+		d.nodes[1].spawned(ref(1), first)
+		conn, err := first.Dial(t.Context(), at)
+		is.NoErr(err)
+		_, err = conn.Write(number(1))
+		is.NoErr(err)
+		pass(tick)
+		_, err = conn.Write([]byte{1, 2})
+		is.NoErr(err)
+		pass(tick)
+		is.Equal(d.handshake(ref(1)).State, api.HandshakeHeld)
+		first.kill()
+		pass(tick)
+		is.Equal(d.handshake(ref(1)).State, api.HandshakeNone)
+		second, root := d.run(ref(1), at, nil), d.start(ref(0))
+		pass(tick)
+		second.joins(t)
+		root.joins(t)
+		is.Equal(d.handshake(ref(1)).State, api.HandshakeJoined)
+	})
+}
+
+// A node's stream ends when what it came over does, and when it says what nobody says,
+// whether it hears what it is told or not.
+func TestAStreamIsLetGoOf(t *testing.T) {
+	for name, end := range map[string]func(cancel func(), near net.Conn){
+		"what it came over ended":  func(cancel func(), _ net.Conn) { cancel() },
+		"it says what nobody says": func(_ func(), near net.Conn) { _, _ = near.Write([]byte("x\x00\x00")) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, 2, func(t *testing.T, d *desk) {
+				is := is.New(t)
+				zero := d.nodes[0]
+				program := zero.network()
+				_, err := program.Listen(d.open(ref(0)))
+				is.NoErr(err)
+				zero.spawned(ref(0), program)
+				pass(tick)
+				is.Equal(d.handshake(ref(0)).State, api.HandshakeListening)
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				near, far := net.Pipe() // which holds up whoever writes what is not read
+				over := make(chan struct{})
+				go func() {
+					zero.handler(ctx, d.plan[1], api.PeerConn{Carries: api.ConnSideChannel, Rank: ref(1), Epoch: 1}, far)
+					close(over)
+				}()
+				pass(tick)
+				end(cancel, near)
+				pass(tick)
+				select {
+				case <-over:
+				default:
+					t.Error("it is served still")
+					near.Close()
+				}
+			})
+		})
+	}
 }
 
 // So many connections of a rank may be about to say its number; one more is reset, and

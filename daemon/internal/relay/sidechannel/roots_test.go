@@ -225,6 +225,11 @@ func TestHowLongAStreamWaits(t *testing.T) {
 		is.True(!isShut(far))
 
 		c.roots[rankOf(0)] = r
+		for len(r.woken) > 0 {
+			<-r.woken
+		}
+		c.Spawned(rankOf(0))
+		is.Equal(len(r.woken), 1) // it is looked at once whether it listens
 		late, far := r.stream("b", 1, 3)
 		is.True(c.admit(late))
 		is.Equal(r.joiners[1], late)
@@ -237,6 +242,19 @@ func TestHowLongAStreamWaits(t *testing.T) {
 		j, _ := r.stream("b", 1, 3)
 		is.True(!c.admit(j))
 		r.teller.stop()
+	})
+}
+
+// A stream that waits for its rank 0 ends with the channels.
+func TestWaitingStreamsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		r := rootAlone("a", "b")
+		c := New(Config{Clock: r.c.cfg.Clock, Log: r.c.cfg.Log, Peers: nobody{}})
+		waits, far := r.stream("b", 1, 3)
+		is.True(c.admit(waits))
+		c.Shut()
+		is.True(isShut(far))
 	})
 }
 
