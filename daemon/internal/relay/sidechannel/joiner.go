@@ -204,11 +204,7 @@ func (j *joiner) hear(r *root, program net.Conn) {
 
 // flowed looks how far the rank has come. The caller holds mu.
 func (j *joiner) flowed(r *root) {
-	if j.joined = j.joined || j.flow.joined; j.joined {
-		j.flow.stop()
-		return
-	}
-	if j.ended {
+	if j.joined = j.joined || j.flow.joined; j.joined || j.ended {
 		return
 	}
 	j.flow.settle(j.c.cfg.Clock, &j.mu, func() {
@@ -274,15 +270,6 @@ func (j *joiner) lost() {
 		r.fail(api.Errorf(api.ReasonSideChannelLost, j.ref.String(), "The connection of rank 0 to %s, on which rank %d joined the group, broke.", j.c.cfg.Name(j.from), j.ref.Rank))
 	}
 	r.tell()
-}
-
-// hangUp lets go of rank 0's program, whose connection the end of the root closes.
-func (j *joiner) hangUp() {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.ended = true
-	j.flow.stop()
-	j.inbox.close()
 }
 
 // onDone closes a connection when ctx ends, until stop is called.

@@ -153,6 +153,31 @@ func TestAnUnknownHandshakeCountsAsThroughWhenItRests(t *testing.T) {
 	})
 }
 
+// A handshake of a kind that is not known, which an end cut short, is not through however
+// long it rests.
+func TestAnUnknownHandshakeThatEnds(t *testing.T) {
+	for name, who := range map[string]int{"at rank 0": 0, "at the other": 1} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, 2, func(t *testing.T, d *desk) {
+				is := is.New(t)
+				r := rawPair(t, d)
+				_, err := r.leaf.Write([]byte("what later versions say"))
+				is.NoErr(err)
+				is.Equal(heard(t, r.root), 23)
+				_, err = r.root.Write(make([]byte, 100))
+				is.NoErr(err)
+				is.Equal(heard(t, r.leaf), 100)
+				pass(5 * time.Second)
+				is.NoErr([]io.Closer{r.root, r.leaf}[who].Close())
+				pass(time.Minute)
+				for rank := range 2 {
+					is.True(d.handshake(ref(rank)).State != api.HandshakeJoined)
+				}
+			})
+		})
+	}
+}
+
 // A cut while a rank is held costs nothing but its time.
 func TestACutWhileARankIsHeld(t *testing.T) {
 	for _, long := range []time.Duration{2 * time.Second, time.Minute} {
@@ -315,6 +340,7 @@ func TestAnEndIsKeptBack(t *testing.T) {
 				}
 				pass(900 * time.Millisecond)
 				is.Equal(ended(), c.known)
+				is.Equal(len(d.nodes[c.rank].ports) == 0, c.known) // all of it is over
 				pass(tick)
 				is.True(ended())
 			})

@@ -1,6 +1,7 @@
 package sidechannel
 
 import (
+	"cmp"
 	"context"
 	"net"
 	"syscall"
@@ -25,10 +26,7 @@ func (Loopback) Listen(port int) (net.Listener, error) {
 	alone := net.ListenConfig{KeepAlive: noKeepAlive, Control: func(_, _ string, raw syscall.RawConn) error {
 		var problem error
 		err := raw.Control(func(fd uintptr) { problem = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_REUSEADDR, 0) })
-		if err != nil {
-			return err
-		}
-		return problem
+		return cmp.Or(err, problem)
 	}}
 	return alone.Listen(context.Background(), "tcp4", coordinatorAt(port).String())
 }

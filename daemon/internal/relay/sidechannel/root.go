@@ -94,10 +94,7 @@ func (r *root) close(within func(done <-chan struct{})) {
 		within(j.out.sent)
 		j.conn.Close()
 	}
-	r.cancel()
-	for _, j := range all {
-		j.hangUp()
-	}
+	r.cancel() // closes the connections to rank 0's program: whoever reads one or writes to it ends
 	r.work.Wait()
 	r.c.cfg.Return(r.port)
 }

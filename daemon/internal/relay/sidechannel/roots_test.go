@@ -149,6 +149,8 @@ func TestHowFarRankZeroIs(t *testing.T) {
 			r := rootAlone("a", "b")
 			var failed []api.Reason
 			r.c.cfg.Fail = func(_ api.RankRef, err *api.Error) { failed = append(failed, err.Data.Reason) }
+			told := 0
+			r.c.cfg.Tell = func(api.RankRef, api.Handshake) { told++ }
 			j, _ := r.stream("b", 1, 3)
 			j.root, j.here, j.through, j.joined, j.ended = r, true, c.through, c.joined, c.ended
 			if c.over {
@@ -157,6 +159,9 @@ func TestHowFarRankZeroIs(t *testing.T) {
 			j.lost()
 			is.Equal(len(failed) > 0, c.fails)
 			is.Equal(j.here, c.through)
+			time.Sleep(tellAfter)
+			synctest.Wait()
+			is.Equal(told, 1) // whom rank 0 waits for now
 			j.lost()
 			is.True(len(failed) <= 1) // once
 			r.teller.stop()
@@ -173,6 +178,67 @@ func TestARankThatComesTooLate(t *testing.T) {
 		j, _ := r.stream("b", 1, 3)
 		is.True(!j.pass(r, number4(1)))
 		is.True(!j.isConnected())
+	})
+	synctest.Test(t, func(t *testing.T) { // its end is in the midst of that
+		is := is.New(t)
+		r := rootAlone("a", "b")
+		near, program := net.Pipe()
+		r.c.cfg.Group = func(api.RankRef) int { return 1 }
+		r.c.cfg.Machine = endsAt{dial: func() net.Conn { r.cancel(); return near }}
+		r.connecting, r.ch.Within = make(chan struct{}, 1), time.Minute
+		j, _ := r.stream("b", 1, 3)
+		is.True(!j.pass(r, number4(1)))
+		is.True(!j.isConnected())
+		is.True(isShut(program)) // and is left with no connection
+	})
+}
+
+// endsAt is a machine on which rank 0 listens, and something happens as it is called.
+type endsAt struct {
+	told
+	dial func() net.Conn
+}
+
+func (e endsAt) Listens(int, int, native.Listening) (native.Listening, error) {
+	return native.Listening{Group: true, Room: 1}, nil
+}
+func (e endsAt) Dial(context.Context, int) (net.Conn, error) { return e.dial(), nil }
+
+// It is looked again whom rank 0 has when the stream of a rank says anything.
+func TestAStreamThatSpeaksIsLookedAt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		r := rootAlone("a", "b")
+		j, far := r.stream("b", 1, 3)
+		j.root = r
+		go j.read()
+		for _, kind := range []string{"h", "g"} {
+			_, err := far.Write([]byte(kind + "\x00\x00"))
+			is.NoErr(err)
+			synctest.Wait()
+			is.Equal(j.isHere(), kind == "h")
+			is.Equal(len(r.woken), 1)
+			<-r.woken
+		}
+		far.Close()
+		r.teller.stop()
+	})
+}
+
+// That rank 0 listens is told without a look more, here and to whoever waits for it.
+func TestThatRankZeroListensIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		r := rootAlone("a", "b", "c")
+		var told []api.HandshakeState
+		r.c.cfg.Tell = func(_ api.RankRef, h api.Handshake) { told = append(told, h.State) }
+		j, _ := r.stream("b", 1, 3)
+		r.joiners[1] = j // the other has not come
+		r.opened()
+		is.Equal(string(j.out.bytes), "l\x00\x00")
+		time.Sleep(tellAfter)
+		synctest.Wait()
+		is.Equal(told, []api.HandshakeState{api.HandshakeListening})
 	})
 }
 

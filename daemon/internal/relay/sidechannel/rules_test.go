@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/matryer/is"
+	"golang.org/x/sys/unix"
 
 	"fulmen/daemon/api"
 	"fulmen/native"
@@ -455,6 +456,13 @@ func TestLoopback(t *testing.T) {
 	is.Equal(l.Addr().(*net.TCPAddr).AddrPort(), coordinatorAt(port))
 	_, err = Loopback{}.Listen(port)
 	is.True(err != nil)
+	raw, err := l.(*net.TCPListener).SyscallConn()
+	is.NoErr(err)
+	is.NoErr(raw.Control(func(fd uintptr) {
+		reuses, err := unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_REUSEADDR)
+		is.NoErr(err)
+		is.Equal(reuses, 0) // which a program that sets it, too, could share it by
+	}))
 	conn, err := Loopback{}.Dial(t.Context(), port)
 	is.NoErr(err)
 	other, err := l.Accept()
