@@ -97,7 +97,7 @@ func (m *rowMaker) profiles() map[profileKey]*Profile {
 		count += len(n.Profiles)
 	}
 	all := make(map[profileKey]*Profile, count)
-	twice := map[profileKey]bool{}
+	var twice []profileKey
 	for _, n := range m.index.nodes {
 		for i := range n.Profiles {
 			p, key := &n.Profiles[i], profileKey{from: n.ID, name: n.Profiles[i].Name}
@@ -106,13 +106,13 @@ func (m *rowMaker) profiles() map[profileKey]*Profile {
 				m.index.notes.add(api.ReasonMalformedDocument, p.Name, "%s: link-profile %s does not fit its name", n.displayName(), p.Name)
 			case all[key] != nil:
 				m.index.notes.add(api.ReasonSourcesDisagree, p.Name, "%s describes %s twice: neither counts", n.displayName(), p.Name)
-				twice[key] = true
+				twice = append(twice, key)
 			default:
 				all[key] = p
 			}
 		}
 	}
-	for key := range twice {
+	for _, key := range twice {
 		delete(all, key)
 	}
 	return all

@@ -37,6 +37,10 @@ func TestRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	other, err := api.NewLinkID(api.LinkEnd{Node: testID(0), Receptacle: 2}, api.LinkEnd{Node: testID(1), Receptacle: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
 	rdma := func(p *api.LinkProfile) { p.Transport, p.LinkKind = api.TransportRDMA, api.LinkRDMA }
 	tests := map[string]struct {
 		reach     bool
@@ -90,9 +94,11 @@ func TestRows(t *testing.T) {
 		"of a path that is gone, and of no cable": {plugged: true, name: sink, at: true,
 			change: func(p *api.LinkProfile) { p.NegotiatedAtStart = both(40) }, want: []string{"socket tb5 good"}},
 		"of another kind than its path is now": {reach: true, plugged: true, name: sink, at: true, change: func(p *api.LinkProfile) { p.LinkKind = api.LinkEthernet }, want: []string{"socket tb5 good"}},
-		"of no kind":                           {plugged: true, name: sink, at: true, change: func(p *api.LinkProfile) { p.LinkKind = "" }, want: []string{"socket unknown good"}},
-		"a name that does not fit":             {plugged: true, name: cable, at: true, want: []string{}},
-		"rdma under another cable":             {plugged: true, name: strings.ReplaceAll(cable, string(testID(1)), string(testID(2))), at: true, change: rdma, want: []string{}},
+		"of another cable than its path is over now": {reach: true, plugged: true, name: sink, at: true,
+			change: func(p *api.LinkProfile) { p.NegotiatedAtStart, p.Link = both(40), other }, want: []string{"socket tb5 unknown link_changed old"}},
+		"of no kind":               {plugged: true, name: sink, at: true, change: func(p *api.LinkProfile) { p.LinkKind = "" }, want: []string{"socket unknown good"}},
+		"a name that does not fit": {plugged: true, name: cable, at: true, want: []string{}},
+		"rdma under another cable": {plugged: true, name: strings.ReplaceAll(cable, string(testID(1)), string(testID(2))), at: true, change: rdma, want: []string{}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -262,11 +262,31 @@ func TestTwiceInOneNode(t *testing.T) {
 	is.True(x.nodes[0].rdma[1] != nil)
 	is.True(x.nodes[0].rdma[2] == nil)
 	addInterface(&nodes[0], api.Interface{Name: "en1"})
-	addInterface(&nodes[0], api.Interface{Name: "en1"})
+	addInterface(&nodes[0], api.Interface{Name: "en1", Addresses: addresses("10.0.0.9")})
 	x = newIndex(nodes)
+	is.Equal(of(x, "10.0.0.9"), "") // nor does a third
 	is.Equal(x.notes.sorted()[0].Message, "mac-0 has two interfaces en1: neither counts")
 	is.Equal(of(x, "10.0.0.2"), "")
 	is.Equal(of(x, "10.0.0.3"), "en1b")
+}
+
+// The readiness of a cable is its own, also where a receptacle leads to several Macs that
+// do not run Fulmen, which their names alone tell apart.
+func TestReadinessOfEachCable(t *testing.T) {
+	is := is.New(t)
+	nodes := []Node{testNode(0), testNode(1)}
+	plug(nodes, 0, 2, 1, 1, 80)
+	n := &nodes[0]
+	n.Thunderbolt = append(n.Thunderbolt, testPort(0, 1, both(80), testPeer(7, 1), testPeer(8, 1)))
+	g := Build(Input{Nodes: nodes})
+	cables := g.List().Cables
+	is.Equal(len(cables), 3)
+	for i, report := range g.Readiness() {
+		is.Equal(g.ReadinessOf(cables[i]), report.RDMAReadiness)
+		is.Equal(report.PeerName, cables[i].PeerName)
+	}
+	gone := api.Cable{RDMA: api.RDMACannot}
+	is.Equal(g.ReadinessOf(gone).Verdict, api.RDMACannot) // of a graph before
 }
 
 // A receptacle that does not tell its interface has the one that names it.
