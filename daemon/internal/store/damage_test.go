@@ -88,6 +88,8 @@ func TestDamagedFileIsSetAside(t *testing.T) {
 			s := opened(t, path, options())
 			is.True(s.Aside() != nil)
 			is.Equal(asides(t, path), []string{s.Aside().Path})
+			_, err := time.Parse("20060102T150405Z", strings.TrimPrefix(s.Aside().Path, path+".damaged-"))
+			is.NoErr(err) // when, and nothing more where no other has the name
 			kept, err := os.ReadFile(s.Aside().Path)
 			is.NoErr(err)
 			is.True(bytes.Equal(kept, text))                            // not a byte is lost
@@ -100,6 +102,24 @@ func TestDamagedFileIsSetAside(t *testing.T) {
 			is.Equal(all(t, s, "jobs"), map[string]string{"a": "new"})
 		})
 	}
+}
+
+// A record is sealed at its place: the same bytes at another one are damage.
+func TestARecordIsOfItsPlace(t *testing.T) {
+	is := is.New(t)
+	record := seal("jobs", "key", []byte("value"))
+	for _, c := range []struct {
+		bucket, key string
+		intact      bool
+	}{{"jobs", "key", true}, {"kobs", "key", false}, {"links", "key", false}, {"jobs", "kex", false}, {"jobsk", "ey", false}, {"job", "skey", false}, {"jobs", "ke", false}} {
+		value, intact := unseal([]byte(c.bucket), []byte(c.key), record)
+		is.Equal(intact, c.intact)
+		is.Equal(string(value), "value")
+	}
+	_, intact := unseal([]byte("jobs"), []byte("key"), record[:sumSize-1])
+	is.True(!intact)
+	is.NoErr(ignoreMissing(fmt.Errorf("remove: %w", os.ErrNotExist)))
+	is.True(errors.Is(ignoreMissing(os.ErrPermission), os.ErrPermission))
 }
 
 func TestSecondDamageKeepsTheFirst(t *testing.T) {
