@@ -226,7 +226,8 @@ func TestALaterAttemptIsReached(t *testing.T) {
 	is.NoErr(p.laptop.Open(p.spec(false), api.RankRef{Job: job, Attempt: 9}, studio))
 	is.True(p.broken(published))
 	go p.echo()
-	p.start(t, false)
+	p.studio.Serve(rank0, unix.Getpgrp(), []int{p.port}, func([]int) {})
+	is.NoErr(p.laptop.Open(p.spec(false), rank0, studio)) // over the listeners that there are
 	conn := p.dial(t, published)
 	is.NoErr(conn.CloseWrite())
 	_, err := io.ReadAll(conn)

@@ -381,12 +381,14 @@ type listeners struct {
 	mu    sync.Mutex
 	open  map[int]bool
 	known int // how often it was asked whether somebody listens still
+	asked int // how often at all
 	err   error
 }
 
 func (l *listeners) Listens(_, port int, before native.Listening) (native.Listening, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.asked++
 	now := native.Listening{Group: l.open[port]}
 	if before == now && now.Group {
 		l.known++
@@ -499,5 +501,25 @@ func TestWhatIsOpenIsTold(t *testing.T) {
 		is.True(r.served[rank] == nil)
 		s.tried(10, true)
 		is.Equal(len(told.from(0)), 7)
+	})
+}
+
+// A port that comes and goes is looked for as often as another one that is not there.
+func TestHowOftenAPortIsLookedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		who := &listeners{}
+		r := lonely(func(c *Config) { c.Processes = who })
+		rank := api.RankRef{Job: "j00000001", Attempt: 1}
+		defer r.Serve(rank, 1, []int{10}, func([]int) {})()
+		synctest.Wait()
+		for range 5 {
+			r.served[rank].tried(10, true)
+			r.served[rank].tried(10, false)
+		}
+		before := who.asked
+		time.Sleep(10 * checkEvery)
+		synctest.Wait()
+		is.Equal(who.asked-before, 10)
 	})
 }
