@@ -1,6 +1,8 @@
 package ledger
 
 import (
+	"cmp"
+	"slices"
 	"testing"
 
 	"github.com/matryer/is"
@@ -64,6 +66,34 @@ func TestInterestEdges(t *testing.T) {
 	_, late := r.Watch(WatchOptions{})
 	defer late.Close()
 	is.True(!hinted(hints))
+}
+
+// What is watched is listed by kind and node, in whatever order it was asked for.
+func TestInterestsInOrder(t *testing.T) {
+	is := is.New(t)
+	r := newRig(t)
+	kinds := []api.Kind{api.KindThunderbolt, api.KindMemory, api.KindSystem}
+	for _, kind := range kinds {
+		for _, node := range []byte{3, 1, 2} {
+			defer r.Want(Filter{Kinds: []api.Kind{kind}, Nodes: []api.NodeID{testNode(node)}})()
+		}
+	}
+	all := r.Interests()
+	is.True(len(all) >= 6)
+	is.True(slices.IsSortedFunc(all, func(a, b Interest) int { return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Node, b.Node)) }))
+}
+
+// What a node writes is its own, whatever it was made of.
+func TestWhatIsStampedIsTheWritersOwn(t *testing.T) {
+	is := is.New(t)
+	r := newRig(t)
+	d := api.Document{Node: testNode(2), Kind: api.KindNetwork, At: api.TimeOf(r.clock.now())}
+	is.NoErr(d.SetValue(value(1)))
+	stamped, err := r.author.stamp([]api.Document{d})
+	is.NoErr(err)
+	is.Equal(stamped[0].Node, r.Node())
+	is.NoErr(stamped[0].Verify(r.author.cluster, r.author.public()))
+	is.Equal(d.Node, testNode(2)) // a copy
 }
 
 // What is measured while somebody watches counts as what moves does, also for

@@ -110,6 +110,16 @@ func TestNothingOutlivesTheJob(t *testing.T) {
 		is.True(!p.open(published))
 		is.Equal(len(p.laptop.List()), 0)
 	})
+	t.Run("who has not shown the key", func(t *testing.T) {
+		t.Parallel()
+		is := is.New(t)
+		p := newPair(t)
+		p.start(t, true)
+		conn := p.dial(t, lan)
+		p.laptop.Close(job)
+		_, err := io.ReadAll(conn)
+		is.True(err != nil) // reset, and not let be until its time is over
+	})
 }
 
 func TestOnlyPublishedPortsAreReached(t *testing.T) {
