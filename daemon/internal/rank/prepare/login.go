@@ -98,5 +98,3 @@ func baseEnvironment(a Account) []string {
 	}
 	return []string{"HOME=" + a.Home, "LANG=" + lang, "LOGNAME=" + a.Name, "PATH=" + path, "SHELL=" + a.Shell, "USER=" + a.Name}
 }
-
-const maxPythons = 16

@@ -234,6 +234,9 @@ func (p *Preparer) known(a Account) []look.Python {
 	return slices.Clone(p.pythons[a.UID])
 }
 
+// maxPythons bounds how many interpreters are kept of an account.
+const maxPythons = 16
+
 // learn keeps what an interpreter said.
 func (p *Preparer) learn(a Account, python *look.Python) {
 	if python == nil || python.Stamp == "" {
