@@ -51,7 +51,13 @@ func TestUndoFile(t *testing.T) {
 	got, err := f.Load()
 	is.NoErr(err)
 	is.Equal(got, []change.Record{want})
+	is.Equal(f.Open(), 1)
+	undone := want
+	undone.State = api.RDMAChangeUndone
+	is.NoErr(f.Save([]change.Record{want, undone, want}))
+	is.Equal(f.Open(), 2) // which have something to put back
 	is.NoErr(f.Save(nil))
+	is.Equal(f.Open(), 0)
 	got, err = f.Load()
 	is.NoErr(err)
 	is.Equal(len(got), 0)
@@ -82,6 +88,7 @@ func TestUndoFileDamaged(t *testing.T) {
 			is.NoErr(os.WriteFile(f.Path, raw, 0o600))
 			_, err := f.Load()
 			is.True(errors.Is(err, api.ReasonStateCorrupt))
+			is.Equal(f.Open(), 1) // nobody knows what there is
 			left, err := os.ReadFile(f.Path)
 			is.NoErr(err)
 			is.True(bytes.Equal(left, raw)) // for a person
