@@ -9,6 +9,7 @@ import (
 	"github.com/matryer/is"
 
 	"fulmen/daemon/api"
+	"fulmen/daemon/internal/rdma/change"
 	"fulmen/native"
 )
 
@@ -62,6 +63,39 @@ func TestAddressLost(t *testing.T) {
 		settle(time.Second)
 		_, raised = h.condition(api.ReasonAddressLost)
 		is.True(!raised) // nobody expects it any more
+	})
+}
+
+// A service is ours as it was made, and while it is made anew; one that is gone is not.
+func TestWhoseServiceIsMadeAnew(t *testing.T) {
+	is := is.New(t)
+	r := sampleRecord(t)
+	there := change.Found{Interface: "en2", Present: true, Services: []change.Service{*r.Steps[1].Service}}
+	is.True(isOurs(r, there))
+	is.True(!isOurs(r, change.Found{Interface: "en2", Present: true}))
+	another := there
+	another.Services = []change.Service{serviceOf("en2")}
+	is.True(!isOurs(r, another))
+	anew := sampleRecord(t)
+	anew.Steps[1].Service.ID = ""
+	is.True(isOurs(anew, change.Found{Interface: "en2", Present: true}))
+}
+
+// Who ends the owner waits for nothing that a change waits for.
+func TestCloseEndsWhatWaits(t *testing.T) {
+	bubble(t, pair, func(t *testing.T, d *table) {
+		is := is.New(t)
+		d.hosts[nodeB].mac.mute = true // the address never comes
+		over := make(chan struct{})
+		go func() {
+			_, _ = d.owner(nodeA).Enable(t.Context(), ada, cable(nodeA, 2, nodeB, 2), false, nil)
+			close(over)
+		}()
+		settle(2 * time.Second)
+		began := time.Now()
+		d.owner(nodeB).Close()
+		is.Equal(time.Since(began), time.Duration(0))
+		<-over
 	})
 }
 

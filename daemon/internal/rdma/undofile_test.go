@@ -58,6 +58,9 @@ func TestUndoFile(t *testing.T) {
 	is.Equal(f.Open(), 2) // which have something to put back
 	is.NoErr(f.Save(nil))
 	is.Equal(f.Open(), 0)
+	raw, err = os.ReadFile(f.Path)
+	is.NoErr(err)
+	is.True(bytes.Contains(raw, []byte(`"changes": []`))) // a list, if an empty one
 	got, err = f.Load()
 	is.NoErr(err)
 	is.Equal(len(got), 0)
