@@ -248,7 +248,7 @@ func TestDamagedRecord(t *testing.T) {
 		is.True(errors.Is(err, api.ReasonUnreachable)) // not before it knows what there was
 		is.True(o.Start() != nil)
 		_, err = o.Enable(t.Context(), ada, cable(nodeA, 2, nodeB, 2), false, nil)
-		is.True(err != nil)
+		is.True(errors.Is(err, api.ReasonRDMAChangeFailed)) // and why, not that it does not answer
 		is.Equal(string(h.disk), `{"version": 7}`)
 	})
 }
