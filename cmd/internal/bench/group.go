@@ -39,6 +39,7 @@ type run struct {
 	folder, worker, python string
 	// shortest has everything measured once, which shows that it works and nothing else.
 	shortest bool
+	nodes    int       // how many daemons the group scale measures; 0: as usual
 	out      io.Writer // of the progress; nil: the standard error
 	place    string    // the group, and which of how many it is
 	ends     time.Time // when its time is over

@@ -18,6 +18,7 @@ func main() {
 	program := flag.String("worker", "build/bin/fulmen-rank", "the worker")
 	only := flag.String("only", "", "one group of rows alone: "+strings.Join(names(groups()), ", "))
 	shortest := flag.Bool("shortest", false, "measure everything once, which shows that it works and nothing else")
+	nodes := flag.Int("nodes", 0, "with -only scale: measure so many daemons, and half as many")
 	flag.Parse()
 	if flag.NArg() == 2 && flag.Arg(0) == "forward" {
 		if err := forwarder(flag.Arg(1)); err != nil {
@@ -27,7 +28,7 @@ func main() {
 		return
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := bench(ctx, run{worker: *program, shortest: *shortest}, *only, *out)
+	err := bench(ctx, run{worker: *program, shortest: *shortest, nodes: *nodes}, *only, *out)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "make bench:", err)
@@ -39,19 +40,20 @@ func main() {
 func groups() []group {
 	return []group{
 		{"cgo", 20 * time.Second, (*run).cgo},
-		{"python", 70 * time.Second, (*run).againstPython},
+		{"python", 65 * time.Second, (*run).againstPython},
 		{"blas", 25 * time.Second, (*run).blasGain},
 		{"lifecycle", 25 * time.Second, (*run).lifecycle},
-		{"hints", 60 * time.Second, (*run).hintRows},
-		{"callbacks", 110 * time.Second, (*run).callbackRows},
+		{"hints", 55 * time.Second, (*run).hintRows},
+		{"callbacks", 100 * time.Second, (*run).callbackRows},
 		{"daemon", 95 * time.Second, (*run).daemonRows},
-		{"device", 105 * time.Second, (*run).gpuRows},
-		{"paths", 195 * time.Second, (*run).pathRows},
-		{"cluster", 200 * time.Second, (*run).clusterRows},
+		{"device", 95 * time.Second, (*run).gpuRows},
+		{"paths", 175 * time.Second, (*run).pathRows},
+		{"cluster", 175 * time.Second, (*run).clusterRows},
+		{"scale", 120 * time.Second, (*run).scaleRows},
 		{"watched", 125 * time.Second, (*run).watchedRows},
-		{"job", 230 * time.Second, (*run).jobRows},
-		{"jaccl", 135 * time.Second, (*run).jacclRows},
-		{"dashboard", 105 * time.Second, (*run).dashboardRows},
+		{"job", 205 * time.Second, (*run).jobRows},
+		{"jaccl", 125 * time.Second, (*run).jacclRows},
+		{"dashboard", 95 * time.Second, (*run).dashboardRows},
 	}
 }
 
@@ -68,6 +70,11 @@ func bench(ctx context.Context, b run, only, out string) error {
 	wanted := groups()
 	if only != "" {
 		wanted = slices.DeleteFunc(wanted, func(g group) bool { return g.name != only })
+	}
+	if b.nodes > 0 && (only != "scale" || b.nodes > 64) {
+		return errors.New("-nodes: it goes with -only scale, and is 64 at most")
+	} else if b.nodes > 0 {
+		wanted[0].within = scaleMany
 	}
 	if len(wanted) == 0 {
 		return fmt.Errorf("-only: there is no group %q; there are %s", only, strings.Join(names(groups()), ", "))

@@ -83,6 +83,9 @@ func (n *Node) End(signal os.Signal) {
 	n.process = nil
 }
 
+// PID is the process of the daemon that runs.
+func (n *Node) PID() int { return n.process.Process.Pid }
+
 // Signal sends the daemon a signal that does not end it.
 func (n *Node) Signal(signal os.Signal) error { return n.process.Process.Signal(signal) }
 
