@@ -1,5 +1,7 @@
 package api
 
+import _ "embed" // for the schema
+
 // Protocols. A version n talks to n and n-1; fields and kinds that it does not
 // know are kept and passed on. Protocol 2 proves who may act for a job; jobs of
 // protocol 1 are refused.
@@ -46,3 +48,12 @@ const (
 // LinkScheme is the scheme of the links by which the dashboard hands an action
 // that needs an administrator to the app.
 const LinkScheme = "fulmen"
+
+//go:embed schema.json
+var schema string
+
+// Schema is the JSON Schema of the API, made from this package by `go generate`: one
+// document of JSON Schema 2020-12, in UTF-8. What it says is what the types and tables
+// here say; its description explains the parts that are not JSON Schema's own. The daemon
+// serves it under [PathSchema].
+func Schema() []byte { return []byte(schema) }

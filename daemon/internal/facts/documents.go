@@ -33,18 +33,6 @@ type Static struct {
 	NoMLX api.Reason
 }
 
-// MLX is the MLX that Fulmen itself uses.
-type MLX struct {
-	Version  string
-	Backends []api.MLXBackend
-	Devices  []api.MLXDevice
-	// WorkingSetBytes is how much a program may hold on the GPU that MLX uses, as
-	// MLX tells it; 0 where it does not.
-	WorkingSetBytes int64
-	// UsesCPU says that MLX finds no GPU, so that programs hold the machine's memory.
-	UsesCPU bool
-}
-
 // noMLX is why MLX is not known.
 func (s Static) noMLX() api.Reason { return cmp.Or(s.NoMLX, api.ReasonNotYetRead) }
 

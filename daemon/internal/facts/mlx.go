@@ -7,6 +7,18 @@ import (
 	"fulmen/daemon/api/worker"
 )
 
+// MLX is the MLX that Fulmen itself uses.
+type MLX struct {
+	Version  string
+	Backends []api.MLXBackend
+	Devices  []api.MLXDevice
+	// WorkingSetBytes is how much a program may hold on the GPU that MLX uses, as
+	// MLX tells it; 0 where it does not.
+	WorkingSetBytes int64
+	// UsesCPU says that MLX finds no GPU, so that programs hold the machine's memory.
+	UsesCPU bool
+}
+
 // MLXOf is what of the worker's answer becomes facts.
 func MLXOf(info worker.Info) *MLX {
 	mlx := &MLX{Version: info.MLXVersion}
