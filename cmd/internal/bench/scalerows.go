@@ -89,11 +89,12 @@ func (b *run) becomeOne(size int) (took time.Duration, memory []float64, err err
 		return 0, nil, err
 	}
 	d, err := desk.Start(b.ctx, desk.Options{Fulmend: filepath.Join(filepath.Dir(b.worker), "fulmend"), Scenario: scenario, Macs: macs, Folder: folder})
-	defer d.Close()
-	if err == nil {
-		err = b.wait(scaleCalm)
-	}
 	if err != nil {
+		d.Close()
+		return 0, nil, errors.Join(err, context.Cause(b.ctx))
+	}
+	defer d.Close()
+	if err := b.wait(scaleCalm); err != nil {
 		return 0, nil, errors.Join(err, context.Cause(b.ctx))
 	}
 	for _, n := range d.Nodes {
