@@ -238,12 +238,19 @@ func (m *menu) lacks(titles ...string) {
 	})
 }
 
-// click clicks a line, which is waited for.
+// click clicks a line, which is waited for. Where the menu is drawn anew between the look
+// and the click, the line has another number by then.
 func (m *menu) click(titles ...string) {
 	m.t.Helper()
-	l := m.shows(titles...)
-	if err := m.object.Call("com.canonical.dbusmenu.Event", 0, l.id, "clicked", dbus.MakeVariant(""), uint32(0)).Err; err != nil {
-		m.t.Fatal(err)
+	for until := time.Now().Add(patience); ; {
+		l := m.shows(titles...)
+		err := m.object.Call("com.canonical.dbusmenu.Event", 0, l.id, "clicked", dbus.MakeVariant(""), uint32(0)).Err
+		switch {
+		case err == nil:
+			return
+		case !strings.Contains(err.Error(), "no menu item") || time.Now().After(until):
+			m.t.Fatal(err)
+		}
 	}
 }
 
