@@ -128,12 +128,13 @@ func (j *joiner) pass(r *root, data []byte) bool {
 		j.c.cfg.Log.Info("a rank could not be connected to rank 0", "rank", j.ref.String(), "err", err)
 		return false
 	}
-	j.mu.Lock()
+	r.mu.Lock() // close waits for what is begun before it ends r.ctx, and for nothing more
 	if r.ctx.Err() != nil {
-		j.mu.Unlock()
+		r.mu.Unlock()
 		program.Close()
 		return false
 	}
+	j.mu.Lock()
 	j.program = program
 	j.mu.Unlock()
 	stop := onDone(r.ctx, program)
@@ -150,6 +151,7 @@ func (j *joiner) pass(r *root, data []byte) bool {
 		defer stop()
 		j.hear(r, program)
 	})
+	r.mu.Unlock()
 	j.out.frame(frameConnected, nil)
 	j.forward(r, data)
 	return true

@@ -94,7 +94,9 @@ func (r *root) close(within func(done <-chan struct{})) {
 		within(j.out.sent)
 		j.conn.Close()
 	}
+	r.mu.Lock()
 	r.cancel() // closes the connections to rank 0's program: whoever reads one or writes to it ends
+	r.mu.Unlock()
 	r.work.Wait()
 	r.c.cfg.Return(r.port)
 }
