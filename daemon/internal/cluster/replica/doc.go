@@ -11,9 +11,7 @@
 //     where A reaches B and B reaches C, C hears of A at once.
 //   - Neighbours that meet, or that may have missed something because a path
 //     broke, compare digests: one hash first, then versions, and give each other what
-//     is newer: at once what the two have written themselves, and of others what does
-//     not come from its writer meanwhile. Who learns something that way compares with
-//     its other neighbours, with a few of them soon where its writer reaches them too.
+//     is newer. Who learns something that way compares with its other neighbours.
 //   - Every minute each node compares with one neighbour at random. Nothing else
 //     is sent while nothing changes.
 //
