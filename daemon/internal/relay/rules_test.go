@@ -396,6 +396,13 @@ func (l *listeners) Listens(_, port int, before native.Listening) (native.Listen
 	return now, l.err
 }
 
+// asks is how often it was asked until now.
+func (l *listeners) asks() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.asked
+}
+
 func (l *listeners) set(ports ...int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -517,9 +524,9 @@ func TestHowOftenAPortIsLookedFor(t *testing.T) {
 			r.served[rank].tried(10, true)
 			r.served[rank].tried(10, false)
 		}
-		before := who.asked
+		before := who.asks()
 		time.Sleep(10 * checkEvery)
 		synctest.Wait()
-		is.Equal(who.asked-before, 10)
+		is.Equal(who.asks()-before, 10)
 	})
 }
