@@ -1,9 +1,6 @@
 package api
 
-import (
-	"sync"
-	"sync/atomic"
-)
+import "sync"
 
 // SharedDocument is a document that many read. It does not change any more.
 type SharedDocument struct {
@@ -23,44 +20,28 @@ func Unshared(docs []Document) []SharedDocument {
 
 // Decoded is the value of one document, once somebody has decoded it.
 type Decoded struct {
-	decoding sync.Mutex
-	value    atomic.Pointer[any]
+	once  sync.Once
+	value any // nil where it cannot be decoded
 }
 
 // Value is the value of a document as a struct of its kind. It is decoded once for all
 // who ask for the same type; what it points to is shared with them and must not be changed.
 func Value[T any](d SharedDocument) (v T, err error) {
-	kept := d.Decoded
-	if kept == nil {
-		kept = &Decoded{}
+	if d.Decoded != nil {
+		d.Decoded.once.Do(func() { // a new document wakes several who read it at the same moment
+			if err = d.Decode(&v); err == nil {
+				d.Decoded.value = v
+			}
+		})
+		if kept, is := d.Decoded.value.(T); is || err != nil {
+			return kept, err
+		}
 	}
-	if v, is := valueAs[T](kept); is {
-		return v, nil
-	}
-	kept.decoding.Lock() // a new document wakes several who read it at the same moment
-	defer kept.decoding.Unlock()
-	if v, is := valueAs[T](kept); is {
-		return v, nil
-	}
-	if err := d.Decode(&v); err != nil {
-		return v, err
-	}
-	Keep(kept, v)
-	return v, nil
+	err = d.Decode(&v)
+	return v, err
 }
 
 // Keep gives all who ask for a value as this type one that its writer still has: nobody
 // decodes what was just encoded. It reads as the document would, and nobody changes what
 // it points to any more.
-func Keep[T any](d *Decoded, value T) {
-	var kept any = value
-	d.value.CompareAndSwap(nil, &kept)
-}
-
-// valueAs is what was decoded before; false where it was not, or as another type.
-func valueAs[T any](d *Decoded) (v T, is bool) {
-	if kept := d.value.Load(); kept != nil {
-		v, is = (*kept).(T)
-	}
-	return v, is
-}
+func Keep[T any](d *Decoded, value T) { d.once.Do(func() { d.value = value }) }

@@ -218,7 +218,7 @@ func (l *Ledger) commit(docs []api.Document, by string) (evicted []api.Key) {
 		if docs[i].Version().Compare(l.version(k)) <= 0 {
 			continue
 		}
-		e := &entry{rec: &Record{doc: docs[i], since: now}}
+		e := &entry{rec: newRecord(docs[i], now)}
 		if docs[i].Deleted {
 			e.heldSince = now
 		}

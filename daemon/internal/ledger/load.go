@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"fmt"
+	"time"
 
 	"fulmen/daemon/api"
 )
@@ -36,7 +37,7 @@ func (l *Ledger) load() error {
 			l.skipped = append(l.skipped, api.Errorf(api.ReasonMalformedDocument, d.Key().String(), "%s: the kind is not kept", d.Key()))
 			continue
 		}
-		e := &entry{rec: &Record{doc: *d}}
+		e := &entry{rec: newRecord(*d, time.Time{})}
 		if d.Deleted && d.At.After(now) {
 			e.heldSince = now // its writer's clock is ahead
 		}

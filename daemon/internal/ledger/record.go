@@ -11,12 +11,25 @@ import (
 // Record is one version of one document as the ledger holds it. It never
 // changes and is shared by all readers.
 type Record struct {
-	doc     api.Document
-	since   time.Time
+	doc   api.Document
+	since time.Time
+	kept  *kept // nil of a deletion, which is sent once, and held for a month
+}
+
+// kept is what a record is read as, and sent as, once somebody asked for it.
+type kept struct {
 	decoded api.Decoded
 	once    sync.Once
 	json    json.RawMessage
 	failed  error
+}
+
+func newRecord(doc api.Document, since time.Time) *Record {
+	r := &Record{doc: doc, since: since}
+	if !doc.Deleted {
+		r.kept = &kept{}
+	}
+	return r
 }
 
 // Document is the document. What its fields point to is shared with every
@@ -41,7 +54,11 @@ func (r *Record) Decode(into any) error { return r.doc.Decode(into) }
 
 // Shared is the document for those who decode it once for all.
 func (r *Record) Shared() api.SharedDocument {
-	return api.SharedDocument{Document: &r.doc, Decoded: &r.decoded}
+	d := api.SharedDocument{Document: &r.doc}
+	if r.kept != nil {
+		d.Decoded = &r.kept.decoded
+	}
+	return d
 }
 
 // Shared is the value as a struct of its kind. It is decoded once for all who ask
@@ -50,19 +67,20 @@ func (r *Record) Shared() api.SharedDocument {
 func Shared[T any](r *Record) (T, error) { return api.Value[T](r.Shared()) }
 
 // Share gives the value of a record that its writer still has to all who ask for it as
-// this type: nobody decodes what was just encoded. It reads as the record would, and
-// nobody changes what it points to any more.
-func Share[T any](r *Record, value T) { api.Keep(&r.decoded, value) }
+// this type: nobody decodes what was just encoded. It reads as the record would, which is
+// no deletion, and nobody changes what it points to any more.
+func Share[T any](r *Record, value T) { api.Keep(&r.kept.decoded, value) }
 
 // JSON is the document as it goes over the wire. It is encoded when first
 // asked for; the bytes are shared and must not be changed. Those of a deletion are
-// not kept: it is sent once, and held for a month.
+// not kept.
 func (r *Record) JSON() (json.RawMessage, error) {
-	if r.doc.Deleted {
+	k := r.kept
+	if k == nil {
 		return r.doc.MarshalJSON()
 	}
-	r.once.Do(func() { r.json, r.failed = r.doc.MarshalJSON() })
-	return r.json, r.failed
+	k.once.Do(func() { k.json, k.failed = r.doc.MarshalJSON() })
+	return k.json, k.failed
 }
 
 // envelopeBytes is what the fixed fields of a document take at most on the
