@@ -125,8 +125,14 @@ func (c *commentCheck) want(name *ast.Ident, prefix string, groups ...*ast.Comme
 // receiverExported reports whether d is a function or a method of an exported
 // type: methods of private types are not part of what others can name.
 func receiverExported(d *ast.FuncDecl) bool {
+	of := receiver(d)
+	return of == nil || of.IsExported()
+}
+
+// receiver is the name of a method's type; nil for a function.
+func receiver(d *ast.FuncDecl) *ast.Ident {
 	if d.Recv == nil {
-		return true
+		return nil
 	}
 	typ := d.Recv.List[0].Type
 	for {
@@ -140,9 +146,9 @@ func receiverExported(d *ast.FuncDecl) bool {
 		case *ast.ParenExpr:
 			typ = x.X
 		case *ast.Ident:
-			return x.IsExported()
+			return x
 		default:
-			return true
+			return nil
 		}
 	}
 }

@@ -139,7 +139,11 @@ func (t *Tree) declared() (declarations, error) {
 		for _, d := range s.file.Decls {
 			switch d := d.(type) {
 			case *ast.FuncDecl:
-				names[receiverOf(d)+d.Name.Name] = true
+				name := d.Name.Name
+				if of := receiver(d); of != nil {
+					name = of.Name + "." + name
+				}
+				names[name] = true
 			case *ast.GenDecl:
 				for _, spec := range d.Specs {
 					addSpec(names, spec)
@@ -165,28 +169,6 @@ func addSpec(names map[string]bool, spec ast.Spec) {
 					names[spec.Name.Name+"."+n.Name] = true
 				}
 			}
-		}
-	}
-}
-
-// receiverOf is the type of a method with a dot behind it; empty for a function.
-func receiverOf(d *ast.FuncDecl) string {
-	if d.Recv == nil {
-		return ""
-	}
-	of := d.Recv.List[0].Type
-	for {
-		switch t := of.(type) {
-		case *ast.StarExpr:
-			of = t.X
-		case *ast.IndexExpr:
-			of = t.X
-		case *ast.IndexListExpr:
-			of = t.X
-		case *ast.Ident:
-			return t.Name + "."
-		default:
-			return ""
 		}
 	}
 }

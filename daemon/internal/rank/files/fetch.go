@@ -2,6 +2,7 @@ package files
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -56,9 +57,7 @@ func (f *Files) Fetch(ctx context.Context, job api.JobID, epoch uint64, from api
 	if err == nil {
 		return dir, nil
 	}
-	if cause := context.Cause(ctx); cause != nil { // whatever broke by that
-		err = cause
-	}
+	err = cmp.Or(context.Cause(ctx), err) // whatever broke by that
 	if known, ok := errors.AsType[*api.Error](err); ok {
 		return "", known
 	}
@@ -137,9 +136,7 @@ func (r *receiving) next(ctx context.Context) (wire.Report, error) {
 		err = errors.Join(errors.New("the receiving process ended without a word"), r.reports.Err())
 	}
 	if err != nil {
-		if cause := context.Cause(ctx); cause != nil {
-			err = cause
-		}
+		err = cmp.Or(context.Cause(ctx), err)
 	}
 	return report, err
 }
@@ -153,10 +150,7 @@ func (r *receiving) run(outer context.Context, cancel context.CancelCauseFunc, f
 	defer stop()
 	conn, err := f.cfg.Peers.Stream(ctx, from, first)
 	if err != nil {
-		if cause := context.Cause(ctx); cause != nil {
-			return cause
-		}
-		return err
+		return cmp.Or(context.Cause(ctx), err)
 	}
 	defer conn.Close()
 	// Whatever ends this ends the process, and so the reading of its reports.

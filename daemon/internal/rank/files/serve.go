@@ -1,6 +1,7 @@
 package files
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net"
@@ -45,11 +46,8 @@ func (f *Files) send(ctx context.Context, to gate.RankNode, refused error, first
 		conn.Close()
 	}
 	if err := errors.Join(carried, sender.wait()); err != nil {
-		if cause := context.Cause(ctx); cause != nil {
-			err = cause
-		}
 		f.complain(sender, first.Job)
-		return err
+		return cmp.Or(context.Cause(ctx), err)
 	}
 	return nil
 }
