@@ -31,13 +31,13 @@ func (j *Jobs) LinksChanged() {
 // facts are what there is now.
 func (j *Jobs) facts() links.Facts {
 	now := links.Facts{Name: j.name, Network: func(n api.NodeID) *api.Network {
-		network, ok := says[api.Network](j, api.Key{Node: n, Kind: api.KindNetwork})
+		network, ok := ledger.Read[api.Network](j.cfg.Ledger, api.Key{Node: n, Kind: api.KindNetwork})
 		if !ok {
 			return nil
 		}
 		return &network
 	}, Device: func(e api.LinkEnd) *api.RDMADevice {
-		rdma, ok := says[api.RDMA](j, api.Key{Node: e.Node, Kind: api.KindRDMA, Name: e.Receptacle.String()})
+		rdma, ok := ledger.Read[api.RDMA](j.cfg.Ledger, api.Key{Node: e.Node, Kind: api.KindRDMA, Name: e.Receptacle.String()})
 		if !ok {
 			return nil
 		}
@@ -47,16 +47,6 @@ func (j *Jobs) facts() links.Facts {
 		now.Cables = j.cfg.Cables()
 	}
 	return now
-}
-
-// says reads what a node says in a document.
-func says[T any](j *Jobs, key api.Key) (value T, ok bool) {
-	record, ok := j.cfg.Ledger.Get(key)
-	if !ok {
-		return value, false
-	}
-	value, err := ledger.Shared[T](record)
-	return value, err == nil
 }
 
 // noteLinks notes what the ranks of a new attempt talk over, and looks at once
@@ -117,7 +107,7 @@ func (a *actor) inspect() {
 // leaving is why a node is about to go away with what runs on it; no reason where
 // it stays. A daemon that ends leaves its ranks running.
 func (j *Jobs) leaving(n api.NodeID) phase.Cause {
-	state, ok := says[api.NodeState](j, api.Key{Node: n, Kind: api.KindNodeState})
+	state, ok := ledger.Read[api.NodeState](j.cfg.Ledger, api.Key{Node: n, Kind: api.KindNodeState})
 	if !ok {
 		return phase.Cause{}
 	}

@@ -66,6 +66,17 @@ func (r *Record) Shared() api.SharedDocument {
 // it points to is shared with them and must not be changed.
 func Shared[T any](r *Record) (T, error) { return api.Value[T](r.Shared()) }
 
+// Read is the value of the document of a key, as [Shared] gives it; false where none is
+// held, or it cannot be decoded.
+func Read[T any](l *Ledger, key api.Key) (value T, ok bool) {
+	record, ok := l.Get(key)
+	if !ok {
+		return value, false
+	}
+	value, err := Shared[T](record)
+	return value, err == nil
+}
+
 // Share gives the value of a record that its writer still has to all who ask for it as
 // this type: nobody decodes what was just encoded. It reads as the record would, which is
 // no deletion, and nobody changes what it points to any more.

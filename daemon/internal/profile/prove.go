@@ -33,9 +33,8 @@ func (p *Profiler) Prove(ctx context.Context, link api.LinkID) error {
 
 // ProbesOf counts the tests of an end since its Mac started, as its node says.
 func ProbesOf(l *ledger.Ledger, end api.LinkEnd) int {
-	var r api.RDMA
-	record, found := l.Get(api.Key{Node: end.Node, Kind: api.KindRDMA, Name: end.Receptacle.String()})
-	if !found || record.Decode(&r) != nil {
+	r, known := ledger.Read[api.RDMA](l, api.Key{Node: end.Node, Kind: api.KindRDMA, Name: end.Receptacle.String()})
+	if !known {
 		return 0
 	}
 	return r.ProbesSinceBoot

@@ -74,9 +74,8 @@ func NewPublisher(c PublisherConfig) *Publisher {
 
 // networks are the addresses of this machine's networks.
 func (p *Publisher) networks() []netip.Addr {
-	var network api.Network
-	record, found := p.ledger.Get(api.Key{Node: p.self, Kind: api.KindNetwork})
-	if !found || record.Decode(&network) != nil {
+	network, known := ledger.Read[api.Network](p.ledger, api.Key{Node: p.self, Kind: api.KindNetwork})
+	if !known {
 		return nil
 	}
 	var all []netip.Addr

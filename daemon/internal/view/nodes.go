@@ -278,10 +278,5 @@ func OwnShortName(l *ledger.Ledger, members []api.Member, computer string) strin
 
 // identityOf is what a node says that it is; false where that is not known.
 func identityOf(l *ledger.Ledger, node api.NodeID) (identity api.Identity, known bool) {
-	record, found := l.Get(api.Key{Node: node, Kind: api.KindIdentity})
-	if !found {
-		return identity, false
-	}
-	identity, err := ledger.Shared[api.Identity](record)
-	return identity, err == nil
+	return ledger.Read[api.Identity](l, api.Key{Node: node, Kind: api.KindIdentity})
 }

@@ -75,12 +75,7 @@ func (n *Node) tellFinder() {
 
 // network is a node's network document; false where there is none.
 func (n *Node) network(node api.NodeID) (network api.Network, found bool) {
-	record, found := n.options.Ledger.Get(api.Key{Node: node, Kind: api.KindNetwork})
-	if !found {
-		return network, false
-	}
-	network, err := ledger.Shared[api.Network](record)
-	return network, err == nil
+	return ledger.Read[api.Network](n.options.Ledger, api.Key{Node: node, Kind: api.KindNetwork})
 }
 
 // graph is the topology by the documents that are held, with this node's own

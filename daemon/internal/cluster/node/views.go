@@ -32,10 +32,8 @@ func (n *Node) Paths(node api.NodeID) []api.PathView {
 			view.RTTUS = new(path.RTTUS)
 		}
 		view.Kind = api.LinkUnknown
-		if record, found := n.options.Ledger.Get(api.Key{Node: n.self, Kind: api.KindReach, Name: view.Address.String()}); found {
-			if reach, err := ledger.Shared[api.Reach](record); err == nil {
-				view.Kind = reach.Kind
-			}
+		if reach, known := ledger.Read[api.Reach](n.options.Ledger, api.Key{Node: n.self, Kind: api.KindReach, Name: view.Address.String()}); known {
+			view.Kind = reach.Kind
 		}
 		all = append(all, view)
 	}

@@ -83,9 +83,7 @@ func (n Now) unused(ctx context.Context) (seconds *float64, why api.Reason) {
 // Allows decides whether a principal's job may run here now, and as which account.
 func (n Now) Allows(p api.Principal) (account string, reason api.Reason) {
 	var now Circumstances
-	var system api.System
-	record, found := n.Ledger.Get(api.Key{Node: n.Ledger.Node(), Kind: api.KindSystem})
-	if found && record.Decode(&system) == nil {
+	if system, known := ledger.Read[api.System](n.Ledger, api.Key{Node: n.Ledger.Node(), Kind: api.KindSystem}); known {
 		now.PowerSource = system.PowerSource
 	}
 	if n.Policy.Sharing().OnlyWhenIdle {
@@ -113,7 +111,6 @@ func (n Now) Maps(by, principal api.Principal) bool {
 	if by.Node == n.Ledger.Node() {
 		return n.May(by, principal)
 	}
-	var sharing api.Sharing
-	record, found := n.Ledger.Get(api.Key{Node: by.Node, Kind: api.KindSharing})
-	return found && record.Decode(&sharing) == nil && sharing.IsMapped(principal)
+	sharing, known := ledger.Read[api.Sharing](n.Ledger, api.Key{Node: by.Node, Kind: api.KindSharing})
+	return known && sharing.IsMapped(principal)
 }
