@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"hash"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -59,8 +58,9 @@ func (r *Replica) runComparison(p *peer) {
 func (r *Replica) compare(p *peer) (again time.Duration, err error) {
 	r.mu.Lock()
 	c := &p.compare
-	isUrgent, isForced := c.isUrgent, c.isForced
-	c.isUrgent, c.isForced = false, false
+	isUrgent, isHinted, isForced := c.isUrgent, c.isHinted, c.isForced
+	c.isUrgent, c.isHinted, c.isForced = false, false, false
+	isForced = isForced || len(c.differs) > 0
 	agreed, agreedRoster := c.agreed, c.agreedRoster
 	// From here on what is queued is sent, and what was dropped is compared.
 	p.isBehind = false
@@ -81,48 +81,66 @@ func (r *Replica) compare(p *peer) (again time.Duration, err error) {
 		mine = r.inventory() // with other members
 	} else if answer.Same {
 		r.mu.Lock()
-		c.agreed, c.agreedRoster, c.differed, c.rounds = mine.sum, head, nil, 0
+		c.agreed, c.agreedRoster, c.differs = mine.sum, head, nil
 		r.mu.Unlock()
 		return 0, nil
 	}
-	return r.mend(p, &mine, answer.Have, isUrgent)
+	return r.mend(p, &mine, answer.Have, isUrgent, isHinted)
 }
 
 // maxParts is how many times in a row what did not fit a message is asked for:
 // a neighbour that refuses what it wants would be asked for ever.
 const maxParts = 64
 
-// mend evens out what differs. Where news is on its way a difference goes by
-// itself: unless it is urgent, only what differs as it did a moment ago counts.
-func (r *Replica) mend(p *peer, mine *inventory, there []api.NodeVersion, isUrgent bool) (again time.Duration, err error) {
-	differing := mine.differing(there)
+// mend evens out what the two have written, and takes what else this node lacks. Of what
+// the neighbour lacks of others it is told to ask itself, which knows who tells it anyway.
+// Unless it is urgent, what is most likely on its way is left alone.
+func (r *Replica) mend(p *peer, mine *inventory, there []api.NodeVersion, isUrgent, isHinted bool) (again time.Duration, err error) {
+	moment := 2 * r.timing.Relay
 	r.mu.Lock()
 	c := &p.compare
-	before, rounds := c.differed, c.rounds
-	c.differed, c.rounds = differing, rounds+1
-	r.mu.Unlock()
-	const patience = 2
-	if !isUrgent && rounds < patience {
-		lasting := map[api.NodeID][2]string{}
-		for node, pair := range differing {
-			if before[node] == pair {
-				lasting[node] = pair
+	now := r.clock.Boot()
+	var nodes []api.NodeID
+	left := map[api.NodeID]difference{}
+	isAhead := false
+	for node, d := range mine.differing(there) {
+		was, isOld := c.differs[node]
+		if !isOld {
+			was, was.since = d, now
+		}
+		took := now - was.since
+		isLong := took >= r.timing.Tell
+		isDue := isUrgent || isHinted || isLong || took >= moment && d.lasts(was)
+		isOwn := node == r.self || node == p.node
+		isTold := !isOwn && r.peers[node] != nil // by the writer, who sees to it where that fails
+		switch {
+		case isDue && (isOwn || d.isBehind() && (!isTold || isLong)):
+			nodes = append(nodes, node)
+			continue
+		case isDue && d.isAhead():
+			isAhead = true
+		}
+		if !isDue || d.isBehind() {
+			left[node] = was
+			look := max(moment, took)
+			if isTold && (isDue || !d.isAhead()) {
+				look = r.timing.Tell - took
+			}
+			if again == 0 || look < again {
+				again = look
 			}
 		}
-		if len(lasting) < len(differing) {
-			again = 2 * r.timing.Relay
-		}
-		differing = lasting
 	}
-	if again == 0 {
-		r.mu.Lock()
-		c.differed, c.rounds = nil, 0
-		r.mu.Unlock()
+	c.differs = left
+	if isAhead && !isHinted {
+		r.queue(p, func(o *outbox) bool { return o.hint(r.self) })
 	}
-	if len(differing) == 0 {
+	r.mu.Unlock()
+	if len(nodes) == 0 {
 		return again, nil
 	}
-	isMore, err := r.compareKeys(p, mine, slices.Sorted(maps.Keys(differing)))
+	slices.Sort(nodes)
+	isMore, err := r.compareKeys(p, mine, nodes)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if c.parts++; !isMore || c.parts > maxParts {
@@ -336,19 +354,44 @@ func (a *inventory) of(node api.NodeID) *holding {
 	return &holding{NodeVersion: api.NodeVersion{Node: node}}
 }
 
-// differing are the hashes here and there of each node where they are not the same.
-func (a *inventory) differing(there []api.NodeVersion) map[api.NodeID][2]string {
-	all := map[api.NodeID][2]string{}
-	for i := range a.nodes {
-		all[a.nodes[i].Node] = [2]string{a.nodes[i].SHA256, ""}
+// difference is what is held of a node here and there, where that is not the same, since it
+// was seen first.
+type difference struct {
+	here, there api.NodeVersion
+	since       time.Duration
+}
+
+// isAhead and isBehind report whether this node has what the other one lacks, and the other
+// way round: it may be both.
+func (d difference) isAhead() bool {
+	order := d.here.Version.Compare(d.there.Version)
+	return order > 0 || d.here.Count > d.there.Count || order == 0 && d.here.Count == d.there.Count
+}
+
+func (d difference) isBehind() bool {
+	return difference{here: d.there, there: d.here}.isAhead()
+}
+
+// lasts reports whether one side still lacks what the other one had before, rather than what
+// came since.
+func (d difference) lasts(was difference) bool {
+	return d.here.SHA256 == was.here.SHA256 && d.there.SHA256 == was.there.SHA256 ||
+		d.here.Version.Compare(was.there.Version) < 0 || d.there.Version.Compare(was.here.Version) < 0
+}
+
+// differing are the nodes of which not the same is held.
+func (a *inventory) differing(there []api.NodeVersion) map[api.NodeID]difference {
+	all := map[api.NodeID]difference{}
+	for _, h := range a.nodes {
+		all[h.Node] = difference{here: h.NodeVersion}
 	}
 	for _, v := range there {
-		pair := all[v.Node]
-		pair[1] = v.SHA256
-		all[v.Node] = pair
+		d := all[v.Node]
+		d.there = v
+		all[v.Node] = d
 	}
-	for node, pair := range all {
-		if pair[0] == pair[1] {
+	for node, d := range all {
+		if d.here.SHA256 == d.there.SHA256 {
 			delete(all, node)
 		}
 	}

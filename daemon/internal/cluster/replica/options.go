@@ -90,6 +90,8 @@ type Timing struct {
 	// Relay is when those are asked who should have heard otherwise; 100 ms, and
 	// up to twice that.
 	Relay time.Duration
+	// Tell is for how long what a neighbour wrote is left to it to tell; 10 s.
+	Tell time.Duration
 	// Stagger is between comparisons with several neighbours that come up
 	// together, so that the first brings what is new and the rest find nothing; 20 ms.
 	Stagger time.Duration
@@ -105,7 +107,7 @@ func (t Timing) withDefaults() Timing {
 		value time.Duration
 	}{
 		{&t.Period, time.Minute}, {&t.Settle, 30 * time.Second}, {&t.Call, 10 * time.Second},
-		{&t.Relay, 100 * time.Millisecond}, {&t.Stagger, 20 * time.Millisecond},
+		{&t.Relay, 100 * time.Millisecond}, {&t.Tell, 10 * time.Second}, {&t.Stagger, 20 * time.Millisecond},
 		{&t.Silence, 15 * time.Second}, {&t.Retry, 500 * time.Millisecond},
 	} {
 		if *d.field <= 0 {

@@ -39,15 +39,14 @@ type comparison struct {
 	due   time.Duration
 	// isRunning says that a goroutine is at it, isWanted that another must follow.
 	isRunning, isWanted bool
-	// isUrgent says not to wait whether a difference goes away by itself, isForced
-	// to ask although nothing has changed since both agreed.
-	isUrgent, isForced bool
+	// isUrgent says not to wait whether a difference goes away by itself, isHinted that
+	// the neighbour says that this node lacks something, isForced to ask although nothing
+	// has changed since both agreed.
+	isUrgent, isHinted, isForced bool
 	// agreed is the hash that both had, and rosters of then.
 	agreed, agreedRoster string
-	// differed are the nodes that differed the last time, and rounds how often
-	// one after the other.
-	differed map[api.NodeID][2]string
-	rounds   int
+	// differs is of which nodes not the same was held here and there when it was seen first.
+	differs map[api.NodeID]difference
 	// parts is how many comparisons in a row said that there is more.
 	parts int
 }

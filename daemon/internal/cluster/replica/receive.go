@@ -63,6 +63,14 @@ func (r *Replica) handlePut(_ context.Context, from api.NodeID, params json.RawM
 	if err := decode(params, &in); err != nil {
 		return nil, err
 	}
+	if slices.Contains(in.Missed, from) { // it has what this node lacks
+		r.mu.Lock()
+		if p := r.peers[from]; p != nil {
+			p.compare.isHinted, p.compare.isForced = true, true
+			r.compareSoon(p, 0)
+		}
+		r.mu.Unlock()
+	}
 	n := r.take(from, in.Docs)
 	r.passOn(from, n.taken, in.Missed, in.Repair)
 	r.pullOffered(from, in.Offer, in.Missed, in.Repair)
@@ -152,6 +160,10 @@ func (r *Replica) passOn(from api.NodeID, taken []*ledger.Record, missed []api.N
 			}
 		}
 		reached = reached[n:]
+	}
+	if isRepair {
+		r.compareLater(reached)
+		return
 	}
 	for _, p := range reached {
 		r.compareSoon(p, r.soon(len(reached)))

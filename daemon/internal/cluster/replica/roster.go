@@ -35,9 +35,7 @@ func (r *Replica) rosterNews(from api.NodeID) {
 			r.queue(p, func(o *outbox) bool { return o.roster(fresh) })
 		}
 	}
-	for _, p := range r.peers {
-		r.compareSoon(p, r.soon(len(near)))
-	}
+	r.compareLater(r.neighbours(func(*peer) bool { return true }))
 }
 
 // followRoster acts on removals. Documents of a removed node go, and none of

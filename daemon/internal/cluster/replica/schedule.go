@@ -55,6 +55,19 @@ func (r *Replica) soon(n int) time.Duration {
 	return r.timing.Relay + r.jitter(r.timing.Relay+time.Duration(n)*r.timing.Stagger)
 }
 
+// compareLater plans comparisons with neighbours, in random order, who most likely hear of
+// something by others: with a few soon, so that where they do not it goes on from there,
+// and with the rest once those have had time to; the caller holds mu.
+func (r *Replica) compareLater(near []*peer) {
+	for i, p := range near {
+		delay := r.soon(len(near))
+		if i >= relays {
+			delay += 20 * r.timing.Relay
+		}
+		r.compareSoon(p, delay)
+	}
+}
+
 // jitter is a random part of a span; the caller holds mu.
 func (r *Replica) jitter(span time.Duration) time.Duration {
 	return time.Duration(r.rand.Int64N(int64(max(span, 1))))

@@ -159,7 +159,7 @@ func (r *Replica) answerFirst(from api.NodeID, in *api.PeerDigestParams, mine *i
 		// not ask too.
 		c.isForced = c.isForced && p.isBehind
 		if out.Same && in.RosterSHA256 == head {
-			c.agreed, c.agreedRoster = mine.sum, head
+			c.agreed, c.agreedRoster, c.differs = mine.sum, head, nil
 		}
 	}
 	return out

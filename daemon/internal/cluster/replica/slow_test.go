@@ -3,6 +3,7 @@ package replica
 import (
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/matryer/is"
@@ -152,5 +153,50 @@ func TestWriterDiesWhileItTells(t *testing.T) {
 		}
 		d.agreedWithin(3*time.Second, 1, 2, 3, 4, 5, 6, 7)
 		is.Equal(d.nodes[7].value(d.nodes[0], api.KindSharing, ""), `{"n":1}`)
+	})
+}
+
+// What a neighbour wrote it tells itself: it is taken from others only where that has not
+// helped for a while.
+func TestNewsIsLeftToItsWriter(t *testing.T) {
+	onDesk(t, 3, func(is *is.I, d *desk) {
+		d.joinAll()
+		d.agreedWithin(time.Second)
+		d.wait(3 * time.Second)
+		d.silence(0, 2)
+		d.nodes[0].put(api.KindThunderbolt, "1", 1)
+		d.wait(time.Second)
+		is.Equal(d.disagreement(0, 1), "")
+		r := d.nodes[1].replica
+		r.mu.Lock()
+		p := r.peers[d.nodes[2].identity.Node]
+		p.compare.isForced = true
+		r.compareSoon(p, 0)
+		r.mu.Unlock()
+		d.wait(r.timing.Tell - time.Second)
+		is.True(d.disagreement(1, 2) != "")
+		d.agreedWithin(3*time.Second, 1, 2) // the way from its writer is still silent
+	})
+}
+
+// What is missing of somebody who always has news comes too, though each look finds
+// something else on its way.
+func TestWhatABusyWriterDidNotTell(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		d := newDeskWith(t, 2, Timing{Period: 4 * time.Second})
+		defer d.close()
+		d.delay = 30 * time.Millisecond
+		d.joinAll()
+		writer, other := d.nodes[0], d.nodes[1]
+		writer.put(api.KindThunderbolt, "1", 1)
+		d.agreedWithin(time.Second)
+		d.wait(3 * time.Second)
+		is.NoErr(other.ledger.Forget(writer.identity.Node))
+		for i := range 2 * 20 * 10 {
+			writer.put(api.KindThunderbolt, "2", i)
+			d.wait(50 * time.Millisecond)
+		}
+		is.Equal(other.value(writer, api.KindThunderbolt, "1"), writer.value(writer, api.KindThunderbolt, "1"))
 	})
 }
