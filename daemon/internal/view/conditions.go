@@ -20,8 +20,13 @@ type Shown struct {
 
 // Of are the conditions of some nodes.
 func (s Shown) Of(isWanted func(api.NodeID) bool) []api.NodeCondition {
+	return slices.DeleteFunc(s.with(s.Graph.CablesNow()), func(c api.NodeCondition) bool { return !isWanted(c.Node) })
+}
+
+// with are all of them, where these are the cables.
+func (s Shown) with(cables []api.Cable) []api.NodeCondition {
 	view := s.Nodes.Current()
-	seen := health.Seen{Nodes: view.Nodes, Cables: s.Graph.CablesNow()}
+	seen := health.Seen{Nodes: view.Nodes, Cables: cables}
 	for _, condition := range s.Own() {
 		seen.Said = append(seen.Said, api.NodeCondition{Node: s.Ledger.Node(), Condition: condition})
 	}
@@ -34,5 +39,5 @@ func (s Shown) Of(isWanted func(api.NodeID) bool) []api.NodeCondition {
 			seen.Said = append(seen.Said, api.NodeCondition{Node: id, Condition: condition})
 		}
 	}
-	return slices.DeleteFunc(health.Derived(seen), func(c api.NodeCondition) bool { return !isWanted(c.Node) })
+	return health.Derived(seen)
 }

@@ -117,7 +117,9 @@ func (e *Events) seeMachine(ctx context.Context, nodes <-chan struct{}) {
 
 // moment is what is derived now.
 func (e *Events) moment(ctx context.Context) (event.Moment, error) {
-	m := event.Moment{Nodes: e.known(e.cfg.Nodes.Current().Nodes), Cables: e.cfg.Graph.CablesNow(), Conditions: e.cfg.Shown.Of(func(api.NodeID) bool { return true })}
+	// As they were drawn last: that a picture was drawn wakes who asks.
+	cables := e.cfg.Graph.Current().Cables
+	m := event.Moment{Nodes: e.known(e.cfg.Nodes.Current().Nodes), Cables: cables, Conditions: e.cfg.Shown.with(cables)}
 	all, err := e.cfg.Jobs.List(ctx, job.Caller{Admin: true}, api.JobListParams{Ended: true})
 	if err != nil {
 		return m, err

@@ -13,9 +13,18 @@ import (
 	"fulmen/daemon/internal/topology/readiness"
 )
 
-// graphSettle is how long the graph waits after a change for those that belong
-// to it: a plugged cable changes three documents at each end.
-const graphSettle = 20 * time.Millisecond
+const (
+	// graphSettle is how long the graph waits after a change for those that belong
+	// to it: a plugged cable changes three documents at each end.
+	graphSettle = 20 * time.Millisecond
+	// mostRest bounds how long something that is derived rests.
+	mostRest = time.Second
+)
+
+// restAfter is how long something that took so long to derive rests until it is derived
+// again, where documents go on to change, as while Macs join: it takes up to a tenth of
+// the time. Least is where it takes none.
+func restAfter(took, least time.Duration) time.Duration { return min(max(9*took, least), mostRest) }
 
 // GraphKinds are the kinds of documents that the graph is made of.
 func GraphKinds() []api.Kind {
@@ -114,13 +123,16 @@ func (g *Graph) Run(ctx context.Context) error {
 	defer g.cfg.Staleness.OnStale(g.draw)()
 	g.see(ledger.Change{Put: found})
 	for {
+		began := time.Now()
 		g.draw()
+		drawn := time.Now()
 		change, err := documents.Next(ctx)
 		if err != nil {
 			return err
 		}
 		g.see(change)
-		settled, cancel := context.WithTimeout(ctx, graphSettle)
+		rest := restAfter(drawn.Sub(began), graphSettle) - time.Since(drawn)
+		settled, cancel := context.WithTimeout(ctx, max(rest, graphSettle))
 		for err == nil && !change.Whole {
 			if change, err = documents.Next(settled); err == nil {
 				g.see(change)
@@ -215,38 +227,72 @@ func (g *Graph) LeadsTo(link api.LinkID, to api.NodeID) bool {
 }
 
 // NodeCache keeps what the documents of the cluster say of its nodes, as they were
-// read last: to read them all takes most of the time in which a graph is made, and
+// read last: to read them all takes much of the time in which a graph is made, and
 // jobs that start have it made several times of the same documents.
 type NodeCache struct {
-	mu      sync.Mutex
+	mu    sync.Mutex
+	read  []readNode // of each node of which there are records, in their order
+	nodes []topology.Node
+	notes []api.Cause
+}
+
+// readNode is what was read of one node's documents.
+type readNode struct {
 	records []*ledger.Record
-	stale   []bool
-	nodes   []topology.Node
+	isStale bool
+	nodes   []topology.Node // one, or none where nothing says anything
 	notes   []api.Cause
 }
 
-// Of reads documents, unless they are those that were read last, of nodes that are as
-// stale as then; a nil isStale: none is. What it gives is shared and must not be changed.
+// Of reads documents, ordered by key, unless they are those that were read last, of nodes
+// that are as stale as then; a nil isStale: none is. Of a node of which they are, nothing is
+// read again. What it gives is shared and must not be changed.
 func (r *NodeCache) Of(records []*ledger.Record, isStale func(api.NodeID) bool) ([]topology.Node, []api.Cause) {
-	stale := make([]bool, len(records))
-	for i, record := range records {
-		if node := record.Key().Node; i > 0 && node == records[i-1].Key().Node {
-			stale[i] = stale[i-1]
-		} else {
-			stale[i] = isStale != nil && isStale(node)
-		}
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	// A record is one version of a document, so that the same ones say the same.
-	if len(r.records) > 0 && slices.Equal(r.records, records) && slices.Equal(r.stale, stale) {
+	var read []readNode
+	isSame := true
+	old := r.read
+	for left := records; len(left) > 0; {
+		node := left[0].Key().Node
+		n := slices.IndexFunc(left, func(record *ledger.Record) bool { return record.Key().Node != node })
+		if n < 0 {
+			n = len(left)
+		}
+		now := readNode{records: left[:n], isStale: isStale != nil && isStale(node)}
+		left = left[n:]
+		for len(old) > 0 && old[0].node() < node {
+			old, isSame = old[1:], false
+		}
+		// A record is one version of a document, so that the same ones say the same.
+		if len(old) > 0 && old[0].isStale == now.isStale && slices.Equal(old[0].records, now.records) {
+			now = old[0]
+		} else {
+			isSame = false
+			now.read()
+		}
+		if len(old) > 0 && old[0].node() == node {
+			old = old[1:]
+		}
+		read = append(read, now)
+	}
+	if isSame && len(old) == 0 {
 		return r.nodes, r.notes
 	}
-	docs := make([]api.SharedDocument, len(records))
-	for i, record := range records {
+	r.read, r.nodes, r.notes = read, nil, nil
+	for _, one := range read {
+		r.nodes, r.notes = append(r.nodes, one.nodes...), append(r.notes, one.notes...)
+	}
+	return r.nodes, r.notes
+}
+
+func (r *readNode) node() api.NodeID { return r.records[0].Key().Node }
+
+// read reads the documents of one node.
+func (r *readNode) read() {
+	docs := make([]api.SharedDocument, len(r.records))
+	for i, record := range r.records {
 		docs[i] = record.Shared()
 	}
-	r.nodes, r.notes = topology.NodesOfHeld(docs, isStale)
-	r.records, r.stale = records, stale
-	return r.nodes, r.notes
+	r.nodes, r.notes = topology.NodesOfHeld(docs, func(api.NodeID) bool { return r.isStale })
 }

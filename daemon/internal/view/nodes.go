@@ -93,10 +93,11 @@ func (n *Nodes) Run(ctx context.Context) error {
 		})
 	}
 	for {
+		began := n.cfg.Clock.Boot()
 		n.Derive()
 		n.tellIsolations()
 		rested := make(chan struct{})
-		timer := n.cfg.Clock.AfterFunc(nodesRest, func() { close(rested) })
+		timer := n.cfg.Clock.AfterFunc(restAfter(n.cfg.Clock.Boot()-began, nodesRest), func() { close(rested) })
 		for _, next := range []<-chan struct{}{rested, wake} {
 			select {
 			case <-ctx.Done():
