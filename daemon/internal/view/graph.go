@@ -22,9 +22,9 @@ const (
 )
 
 // restAfter is how long something that took so long to derive rests until it is derived
-// again, where documents go on to change, as while Macs join: it takes up to a tenth of
-// the time. Least is where it takes none.
-func restAfter(took, least time.Duration) time.Duration { return min(max(9*took, least), mostRest) }
+// again, where documents go on to change, as while Macs join: it takes up to a twentieth
+// of the time. Least is where it takes none.
+func restAfter(took, least time.Duration) time.Duration { return min(max(19*took, least), mostRest) }
 
 // GraphKinds are the kinds of documents that the graph is made of.
 func GraphKinds() []api.Kind {
