@@ -72,6 +72,7 @@ func (e *Events) Run(ctx context.Context) {
 			func(ledger.Change) { nudge() })
 	})
 	e.seeMachine(ctx, nodes)
+	e.cfg.Graph.draw() // what was plugged all the time may not have been drawn yet
 	var before event.Moment
 	for first := true; ; first = false {
 		now, err := e.moment(ctx)
