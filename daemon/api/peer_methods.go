@@ -91,7 +91,8 @@ type PeerPutParams struct {
 	// Offer are large ones, to be pulled.
 	Offer []KeyVersion `json:"offer,omitempty"`
 	// Missed are the members whom the sender does not tell by itself, because it
-	// has no path to them: whoever has one passes the news on.
+	// has no path to them: whoever has one passes the news on. The sender itself among
+	// them says that it has documents of others that the receiver lacks and may ask for.
 	Missed []NodeID `json:"missed,omitempty"`
 	// Repair says that a digest asked for these, so that nobody else was told:
 	// whoever learns something new compares digests with its other neighbours.

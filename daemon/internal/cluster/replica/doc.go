@@ -10,8 +10,11 @@
 //     with the rest a moment later. Where all reach all nobody passes anything on;
 //     where A reaches B and B reaches C, C hears of A at once.
 //   - Neighbours that meet, or that may have missed something because a path
-//     broke, compare digests: one hash first, then versions, and give each other what
-//     is newer. Who learns something that way compares with its other neighbours.
+//     broke, compare digests: one hash first, then versions of what the two have
+//     written, and give each other what is newer. What others have written is taken by
+//     who lacks it and has no path to its writer; who has one leaves it to the writer for
+//     ten seconds. A neighbour that lacks some of that is told to ask. Who learns something
+//     that way compares with three of its other neighbours, and later with the rest.
 //   - Every minute each node compares with one neighbour at random. Nothing else
 //     is sent while nothing changes.
 //

@@ -67,7 +67,7 @@ func (r *Replica) handlePut(_ context.Context, from api.NodeID, params json.RawM
 		r.mu.Lock()
 		if p := r.peers[from]; p != nil {
 			p.compare.isHinted, p.compare.isForced = true, true
-			r.compareSoon(p, 0)
+			r.compareSoon(p, r.timing.Stagger)
 		}
 		r.mu.Unlock()
 	}
