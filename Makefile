@@ -65,7 +65,7 @@ $(PAGE): $(DEPS) $(shell find assets/dashboard/src assets/icons/app.svg -type f)
 build: $(DEPS) $(PAGE) ## build the programs into build/bin
 	@mkdir -p build/bin build/linked build/darwin build/macapp
 	$(GO) build $(RANK_LDFLAGS) -o build/linked/ ./cmd/fulmen-rank
-	$(GO) build $(MAC_LDFLAGS) -o build/linked/ ./cmd/fulmend ./cmd/fulmen
+	$(GO) build $(MAC_LDFLAGS) -o build/linked/ ./cmd/fulmend ./cmd/fulmen-shim ./cmd/fulmen
 	$(GO) build $(MAC_LDFLAGS) $(APP_FLAGS) -o build/linked/ ./cmd/fulmen-app
 	@for made in build/linked/*; do cmp -s $$made build/bin/$${made##*/} || cp -f $$made build/bin/; done
 

@@ -41,7 +41,8 @@ type ground struct {
 	live       *config.Live
 	logs       *logs.Logs
 	platform   native.Platform
-	program    string // this one; it is every rank's shim too
+	program    string // this one
+	shim       string
 	worker     string
 	trust      lifecycle.Trust
 	database   *store.Store
@@ -161,6 +162,7 @@ func (d *ground) openPlatform(context.Context) error {
 	if d.program, err = os.Executable(); err != nil {
 		return err
 	}
+	d.shim = filepath.Join(filepath.Dir(d.program), "fulmen-shim")
 	d.worker = d.live.Current().Paths.Worker
 	if d.worker == "" {
 		d.worker = d.options.Worker

@@ -43,7 +43,6 @@ const shimsAreAccounts = runtime.GOOS == "darwin"
 // print and read, and the controller. What other nodes call is answered from here
 // on; nothing is begun before serve.
 func (d *daemon) openJobs() error {
-	self := d.program
 	ranks, done, err := rank.RuntimeFolder(d.folders.Runtime)
 	if err != nil {
 		return err
@@ -67,13 +66,13 @@ func (d *daemon) openJobs() error {
 	d.onClose(func() error { d.grants.Close(); return nil })
 	d.openChannels()
 	d.preparer = prepare.New(prepare.Config{
-		Self: rank.RunByAnybody(self), Worker: d.worker, State: d.folders.State, OwnUID: uint32(os.Getuid()),
+		Shim: d.shim, Check: d.trust.Check, Worker: d.worker, State: d.folders.State, OwnUID: uint32(os.Getuid()),
 		Clock: d.platform.Clock, Log: d.logs.Part("rank"),
 	})
 	d.onClose(d.preparer.Close)
 	d.programs = prepare.NewPrograms(prepare.ProgramsConfig{
 		Node: d.identity.Node, Clock: d.platform.Clock, Ledger: d.ledger, Peers: d.peers, Policy: d.lending, Preparer: d.preparer,
-		Self: rank.RunByAnybody(self), Users: func() []api.MappedUser { return d.policy.Users(true).Users }, Job: func(id api.JobID) (gate.Known, bool) { return d.jobs.Current(id) }, Name: d.nodes.Name, Log: d.logs.Part("rank"),
+		Self: rank.RunByAnybody(d.program), Users: func() []api.MappedUser { return d.policy.Users(true).Users }, Job: func(id api.JobID) (gate.Known, bool) { return d.jobs.Current(id) }, Name: d.nodes.Name, Log: d.logs.Part("rank"),
 	})
 	var listen func(context.Context, []netip.Addr) ([]netip.AddrPort, error) // nil: at the addresses themselves
 	if d.platform.Simulated {
@@ -98,7 +97,7 @@ func (d *daemon) openJobs() error {
 			})
 		},
 		Policy: d.lending, Preparer: d.preparer, Fetch: d.programs.Fetch, Supervisor: d.platform.Supervisor, ShimAsAccount: shimsAreAccounts,
-		Program: self, Folder: d.folders.JobsFolder(), Runtime: ranks, Listen: listen,
+		Program: d.shim, Folder: d.folders.JobsFolder(), Runtime: ranks, Listen: listen,
 		Preparing: func() time.Duration { return times().Preparing }, Starting: func() time.Duration { return times().Starting }, Grace: func() time.Duration { return times().Grace },
 		Channels: channels{d.channels}, Handshake: func() time.Duration { return times().Handshake },
 		FailedGrace: func() time.Duration { return times().FailedGrace },

@@ -169,7 +169,7 @@ func (d *daemon) open(ctx context.Context) error {
 	} else if code, why := facts.MissesPressure(d.platform.Name, d.capabilities); code != "" {
 		d.conditions.Raise(code, why)
 	}
-	d.trust.Look(d.logs.Part("daemon"), d.program, d.worker)
+	d.trust.Look(d.logs.Part("daemon"), d.program, d.shim, d.worker)
 	d.thisRun = lifecycle.Begin(lifecycle.RunConfig{
 		Clock: d.platform.Clock, File: d.folders.LifeFile(), Program: d.program, Logs: filepath.Join(d.folders.Logs, logs.File),
 		Conditions: d.conditions, Log: d.logs.Part("daemon"),

@@ -267,7 +267,7 @@ func (d *daemon) info(_ context.Context, c *server.Caller, _ api.Empty) (api.Dae
 // doctor examines this daemon.
 func (d *daemon) doctor() doctor.Doctor {
 	examines := doctor.Doctor{
-		Ledger: d.ledger, State: d.folders.State, Program: d.program, Worker: d.worker, Programs: d.trust, Facts: d.facts, Machine: d.platform.Facts,
+		Ledger: d.ledger, State: d.folders.State, Program: d.program, Shim: d.shim, Worker: d.worker, Programs: d.trust, Facts: d.facts, Machine: d.platform.Facts,
 		Capabilities: d.capabilities, Processes: d.platform.Processes, Name: d.nameOf, Log: d.logs.Part("daemon"),
 		Graph: func() api.LinkListResult { return d.graph.Build().List() },
 	}

@@ -53,7 +53,7 @@ func (o owned) isSystems() bool { return o.uid == 0 && o.mode.Perm()&0o022 == 0 
 func (b bundle) daemonParts() []string {
 	programs := filepath.Join(b.Path, "Contents", "MacOS")
 	return []string{b.Path, filepath.Join(b.Path, "Contents"), programs,
-		filepath.Join(programs, "fulmend"), filepath.Join(programs, "fulmen-rank")}
+		filepath.Join(programs, "fulmend"), filepath.Join(programs, "fulmen-shim"), filepath.Join(programs, "fulmen-rank")}
 }
 
 // isPersons reports whether others than root can change what the daemon starts:

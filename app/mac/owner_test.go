@@ -26,6 +26,7 @@ func TestIsPersons(t *testing.T) {
 		{"dragged", app, map[string]owned{"": {501, 0o755}}, "", true},
 		{"its folder of programs", app, map[string]owned{"/Contents/MacOS": {501, 0o755}}, "", true},
 		{"the daemon's program", app, map[string]owned{"/Contents/MacOS/fulmend": {501, 0o755}}, "", true},
+		{"the shim", app, map[string]owned{"/Contents/MacOS/fulmen-shim": {501, 0o755}}, "", true},
 		{"the worker", app, map[string]owned{"/Contents/MacOS/fulmen-rank": {502, 0o755}}, "", true},
 		{"the group may write", app, map[string]owned{"/Contents": roots(fs.ModeDir | 0o775)}, "", true},
 		{"all may write", app, map[string]owned{"": roots(fs.ModeDir | 0o757)}, "", true},

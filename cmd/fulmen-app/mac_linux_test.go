@@ -48,7 +48,7 @@ func TestMacApp(t *testing.T) {
 	is.NoErr(os.MkdirAll(programs, 0o755))
 	is.NoErr(desk.Link(program, filepath.Join(programs, "fulmen-app"), false))
 	is.NoErr(desk.Link(tree.Library(), filepath.Join(programs, filepath.Base(tree.Library())), false))
-	is.NoErr(stage.Build(t.Context(), "fulmen/cmd/fulmend", "fulmen/cmd/fulmen"))
+	is.NoErr(stage.Build(t.Context(), "fulmen/cmd/fulmend", "fulmen/cmd/fulmen-shim", "fulmen/cmd/fulmen"))
 	d, err := stage.Start(t.Context(), deskScenario(t, stage), []string{"studio-1", "studio-2"}, "")
 	t.Cleanup(d.Close)
 	is.NoErr(err)

@@ -64,7 +64,7 @@ func newRig(t *testing.T, macs ...string) *rig {
 		t.Skip(err)
 	}
 	is.NoErr(err)
-	is.NoErr(stage.Build(t.Context(), "fulmen/cmd/fulmen-app", "fulmen/cmd/fulmend", "fulmen/cmd/fulmen"))
+	is.NoErr(stage.Build(t.Context(), "fulmen/cmd/fulmen-app", "fulmen/cmd/fulmend", "fulmen/cmd/fulmen-shim", "fulmen/cmd/fulmen"))
 	b := newBus(t)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()

@@ -30,7 +30,7 @@ func programs(t *testing.T) string {
 	bin := filepath.Join(dir, "bin")
 	is.NoErr(os.Mkdir(bin, 0o755))
 	is.NoErr(inputs.Watch(filepath.Join("..", "..")))
-	build := exec.Command("go", "build", "-o", bin+string(filepath.Separator), ".", "../fulmend", "../fulmen-rank")
+	build := exec.Command("go", "build", "-o", bin+string(filepath.Separator), ".", "../fulmend", "../fulmen-shim", "../fulmen-rank")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

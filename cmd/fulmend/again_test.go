@@ -2,10 +2,13 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -66,5 +69,30 @@ func TestUpgradeInPlace(t *testing.T) {
 	is.NoErr(err)
 	if runs, err := os.Stat("/proc/" + strconv.Itoa(after.PID) + "/exe"); err == nil {
 		is.True(os.SameFile(runs, now))
+	}
+}
+
+// TestAnOlderDaemonsShim: a daemon of a version before, whose programs were replaced,
+// starts shims by this program, which goes on as the one beside it.
+func TestAnOlderDaemonsShim(t *testing.T) {
+	is := is.New(t)
+	home := newHome(t, "")
+	program := filepath.Join(home, "fulmend")
+	copyTo(t, program, "")
+	run := func(args ...string) (string, int) {
+		c := exec.Command(program, args...)
+		c.Env = append(os.Environ(), asFulmend+"=1")
+		out, _ := c.CombinedOutput() // the status says more
+		return string(out), c.ProcessState.ExitCode()
+	}
+	beside := filepath.Join(home, "fulmen-shim")
+	said, status := run("shim", "/a folder")
+	is.Equal(said, "fulmend: execute "+beside+": no such file or directory\n")
+	is.Equal(status, api.ExitFailed)
+	is.NoErr(os.WriteFile(beside, []byte("#!/bin/sh\necho \"$0 $# $*\"; exit 7\n"), 0o755))
+	for _, args := range [][]string{{"shim", "/a folder"}, {"look"}} {
+		said, status = run(args...)
+		is.Equal(said, fmt.Sprintln(beside, len(args), strings.Join(args, " ")))
+		is.Equal(status, 7)
 	}
 }

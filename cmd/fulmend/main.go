@@ -10,14 +10,15 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 
 	"fulmen"
 	"fulmen/daemon"
 	"fulmen/daemon/api"
-	_ "fulmen/daemon/early" // fulmend shim and fulmend look
 )
 
 // version is that of the whole product.
@@ -27,7 +28,7 @@ func main() { os.Exit(run(os.Args[1:])) }
 
 // run gives the exit status: 0 after an orderly end, 1 where the daemon could
 // not start or failed, 2 for a wrong command line. Without a command it runs the
-// daemon. The commands shim and look never come here: package early is all of them.
+// daemon.
 func run(args []string) int {
 	command := ""
 	if len(args) > 0 {
@@ -48,6 +49,8 @@ func run(args []string) int {
 		return runUninstall(args[1:], os.Stdout)
 	case "verbs": // a child of the daemon, which asks the RDMA library for it
 		return runVerbs(os.Stdout, os.Stderr)
+	case "shim", "look": // as a daemon of a version before asks, whose programs were replaced
+		return runShim(args)
 	case "topology":
 		return runTopology(args[1:], os.Stdout)
 	}
@@ -110,6 +113,17 @@ func runEnd(name string, run func(in io.Reader, out io.Writer) error, args []str
 		return api.ExitFailed
 	}
 	return api.ExitOK
+}
+
+// runShim goes on as fulmen-shim, which lies beside this program.
+func runShim(args []string) int {
+	program, err := os.Executable()
+	if err == nil {
+		program = filepath.Join(filepath.Dir(program), "fulmen-shim")
+		err = &fs.PathError{Op: "execute", Path: program, Err: syscall.Exec(program, append([]string{program}, args...), os.Environ())}
+	}
+	fmt.Fprintln(os.Stderr, "fulmend:", err)
+	return api.ExitFailed
 }
 
 // runUninstall lists or removes what Fulmen has left on this machine, for fulmen

@@ -46,7 +46,7 @@ func (p *programs) path(t *testing.T, name string) string {
 		if p.folder, p.err = os.MkdirTemp("", "fulmen-built-"); p.err == nil {
 			s := &desk.Stage{Bin: p.folder, Checkout: filepath.Join("..", "..")}
 			p.err = errors.Join(os.Chmod(p.folder, 0o755),
-				s.Build(context.Background(), "fulmen/cmd/fulmen", "fulmen/cmd/fulmend", "fulmen/daemon/e2e/jaccl/standin"))
+				s.Build(context.Background(), "fulmen/cmd/fulmen", "fulmen/cmd/fulmend", "fulmen/cmd/fulmen-shim", "fulmen/daemon/e2e/jaccl/standin"))
 		}
 	})
 	must(t, "building", p.err)
@@ -56,7 +56,7 @@ func (p *programs) path(t *testing.T, name string) string {
 // buildFulmen puts Fulmen's own programs on the stage.
 func (s *stage) buildFulmen() {
 	s.t.Helper()
-	for _, to := range []string{s.Fulmen, s.Fulmend} {
+	for _, to := range []string{s.Fulmen, s.Fulmend, s.Shim} {
 		must(s.t, "a program", desk.Link(built.path(s.t, filepath.Base(to)), to, true))
 	}
 	if exists(worker()) {

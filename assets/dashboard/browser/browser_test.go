@@ -61,7 +61,7 @@ func onDesk(t *testing.T, within time.Duration, which func(*desk.Stage) (scenari
 	is.NoErr(err)
 	ctx, stop := context.WithTimeout(t.Context(), within)
 	defer stop()
-	is.NoErr(stage.Build(ctx, "fulmen/cmd/fulmen", "fulmen/cmd/fulmend"))
+	is.NoErr(stage.Build(ctx, "fulmen/cmd/fulmen", "fulmen/cmd/fulmend", "fulmen/cmd/fulmen-shim"))
 	if worker, err := filepath.Abs(filepath.Join(root, "build", "bin", "fulmen-rank")); err == nil {
 		if _, err := os.Stat(worker); err == nil {
 			is.NoErr(desk.Link(worker, stage.Worker, true))

@@ -85,7 +85,7 @@ func (b *run) jobsOn(ctx context.Context, stage *desk.Stage, d *desk.Desk) error
 
 // link puts what make build made onto a stage.
 func (b *run) link(stage *desk.Stage) error {
-	for name, to := range map[string]string{"fulmen": stage.Fulmen, "fulmend": stage.Fulmend, "fulmen-rank": stage.Worker} {
+	for name, to := range map[string]string{"fulmen": stage.Fulmen, "fulmend": stage.Fulmend, "fulmen-shim": stage.Shim, "fulmen-rank": stage.Worker} {
 		if err := desk.Link(filepath.Join(filepath.Dir(b.worker), name), to, true); err != nil {
 			return fmt.Errorf("%w; make build makes it", err)
 		}

@@ -16,7 +16,7 @@ func TestEveryGroupOnce(t *testing.T) {
 		t.Skip("daemons are started")
 	}
 	t.Chdir("../../..")
-	for _, program := range []string{"fulmen", "fulmend", "fulmen-rank"} {
+	for _, program := range []string{"fulmen", "fulmend", "fulmen-shim", "fulmen-rank"} {
 		if _, err := os.Stat(filepath.Join("build/bin", program)); err != nil { // go test looks at it too, and runs this again when it is another one
 			t.Skipf("%v: make build makes it", err)
 		}

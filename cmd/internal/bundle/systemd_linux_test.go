@@ -29,7 +29,7 @@ func TestUnderSystemd(t *testing.T) {
 	is.NoErr(err)
 	scripts, err := filepath.Abs("testdata/systemd")
 	is.NoErr(err)
-	out, err := exec.Command("go", "build", "-o", folder+"/", "fulmen/cmd/fulmend", "fulmen/cmd/fulmen").CombinedOutput()
+	out, err := exec.Command("go", "build", "-o", folder+"/", "fulmen/cmd/fulmend", "fulmen/cmd/fulmen-shim", "fulmen/cmd/fulmen").CombinedOutput()
 	is.Equal(string(out), "")
 	is.NoErr(err)
 	group, err := os.MkdirTemp(groups(t), "fulmen-test-")

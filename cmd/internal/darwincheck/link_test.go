@@ -190,7 +190,7 @@ func differences(lists []Library, images map[string]Image, own []Library, words 
 
 // goLibraries gives what Go's standard library needs in the programs.
 func (t *Toolchain) goLibraries() ([]Library, error) {
-	packages, err := t.packages("./cmd/fulmend", "./cmd/fulmen", "./cmd/fulmen-rank")
+	packages, err := t.packages("./cmd/fulmend", "./cmd/fulmen-shim", "./cmd/fulmen", "./cmd/fulmen-rank")
 	if err != nil {
 		return nil, err
 	}

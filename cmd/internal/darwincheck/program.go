@@ -38,6 +38,7 @@ func Programs() []Program {
 	return []Program{
 		{Name: "fulmen"},
 		{Name: "fulmend", All: true},
+		{Name: "fulmen-shim"},
 		{Name: "fulmen-rank", LinksMLX: true, Lists: []string{cxxList}, RunPath: "@executable_path/../Resources/mlx"},
 	}
 }

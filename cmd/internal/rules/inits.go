@@ -4,9 +4,7 @@ import "go/ast"
 
 // initReasons lists the files that may have an init function, each with the
 // reason why nothing else will do.
-var initReasons = map[string]string{
-	"daemon/early/early.go": "what is started for every rank is not to wait for, and pay, what the rest of the daemon initialises",
-}
+var initReasons = map[string]string{}
 
 // checkInit refuses init functions, and exceptions that nobody uses any more.
 func checkInit(t *Tree) ([]Problem, error) {

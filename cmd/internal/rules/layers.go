@@ -120,13 +120,13 @@ func layers() []layer {
 			never:  []string{"fulmen/daemon", "fulmen/daemon/client/..."},
 			reason: "the parts are put together above them, and are no clients of themselves",
 		}, {
-			from:  []string{"fulmen/daemon/early/..."},
+			from:  []string{"fulmen/daemon/shim/..."},
 			never: []string{"fulmen/daemon/..."},
 			but: []string{
 				"fulmen/daemon/api/...", "fulmen/daemon/internal/rank/shim", "fulmen/daemon/internal/rank/shimproto",
 				"fulmen/daemon/internal/rank/prepare/look", "fulmen/daemon/internal/rank/prepare/account",
 			},
-			reason: "whatever it needs is initialised for every rank before that is started",
+			reason: "whatever it needs every rank pays for",
 		}, {
 			from:   ownersPath(""),
 			never:  []string{"fulmen/daemon/internal/server/..."},

@@ -27,7 +27,7 @@ type Stage struct {
 	// Account is as whom jobs run.
 	Account Account
 	// Bin is where Fulmen's programs are to be put, whose paths the others are.
-	Bin, Fulmen, Fulmend, Worker string
+	Bin, Fulmen, Fulmend, Shim, Worker string
 	// Rehearse is as in Options.
 	Rehearse string
 	// Python is a Python environment's, with MLX, and Venv is the environment.
@@ -55,7 +55,8 @@ func NewStage(checkout string) (*Stage, error) {
 		Folder: folder, Work: filepath.Join(folder, "work"), Account: account, Venv: filepath.Join(folder, "venv"),
 		Bin: filepath.Join(folder, "bin"), Checkout: checkout,
 	}
-	s.Fulmen, s.Fulmend, s.Worker = filepath.Join(s.Bin, "fulmen"), filepath.Join(s.Bin, "fulmend"), filepath.Join(s.Bin, "fulmen-rank")
+	s.Fulmen, s.Fulmend = filepath.Join(s.Bin, "fulmen"), filepath.Join(s.Bin, "fulmend")
+	s.Shim, s.Worker = filepath.Join(s.Bin, "fulmen-shim"), filepath.Join(s.Bin, "fulmen-rank")
 	err = errors.Join(os.Chmod(folder, 0o755), os.Mkdir(s.Work, 0o755), os.Mkdir(s.Bin, 0o755), account.Owns(s.Work),
 		Link(filepath.Join(checkout, "daemon", "e2e", "testdata", "programs"), filepath.Join(folder, "programs"), false))
 	if err != nil {

@@ -39,13 +39,13 @@ type Doctor struct {
 	Ledger *ledger.Ledger
 	// State is the state folder.
 	State string
-	// Program is this one, and Worker MLX's.
-	Program, Worker string
-	Programs        Programs
-	Facts           Facts
-	Machine         native.Facts
-	Capabilities    native.Capabilities
-	Processes       native.Processes
+	// Program is this one, Shim what holds ranks, and Worker MLX's.
+	Program, Shim, Worker string
+	Programs              Programs
+	Facts                 Facts
+	Machine               native.Facts
+	Capabilities          native.Capabilities
+	Processes             native.Processes
 	// Graph is that of the cluster as it is now, and Name what people call a node.
 	Graph func() api.LinkListResult
 	Name  func(api.NodeID) string
@@ -106,7 +106,7 @@ func (d Doctor) checkTrust() api.DoctorCheck {
 	if why := d.Programs.Unchecked(); why != "" {
 		return answer(check, "", "Who can change the programs does not matter: "+why+".")
 	}
-	for _, program := range []string{d.Program, d.Worker} {
+	for _, program := range []string{d.Program, d.Shim, d.Worker} {
 		if err := d.Programs.Check(program); err != nil {
 			refusal := api.AsError(err)
 			no := answer(check, refusal.Data.Reason, refusal.Message)

@@ -19,8 +19,7 @@ type Trust struct {
 }
 
 // Check refuses a program that root is about to start and others could change. It
-// is asked right before every start, of this program (every rank's shim) and of the
-// worker: what was right when the daemon started may have been changed since.
+// is asked right before every start, of fulmen-shim and of the worker: what was right when the daemon started may have been changed since.
 func (t Trust) Check(program string) error {
 	err := t.Folders.CheckProgram(program)
 	if err != nil {

@@ -40,6 +40,34 @@ func TestAShimThatIsTheAccount(t *testing.T) {
 	m.free(p.Rank)
 }
 
+// A daemon whose shims were another program, as in a version before, is followed by one
+// that reaches them: a shim is known by its unit and its socket, not by its program.
+func TestShimsOfAnotherProgram(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	m := newMac(t)
+	before := filepath.Join(m.folder, "fulmend")
+	is.NoErr(copyFile(before, os.Args[0]))
+	m.config = func(c *Config) { c.Program = before }
+	m.boot()
+	p := m.params(m.spec(`trap "exit 42" TERM; echo 1; sleep 1000 & wait`))
+	m.mustStart(p)
+	m.until(p.Rank, api.RankRunning)
+	m.printed(p.Rank, 1)
+	shim := m.shimPID()
+	program, err := os.Readlink(filepath.Join("/proc", strconv.Itoa(shim), "exe"))
+	is.NoErr(err)
+	is.Equal(program, before)
+	m.config = nil
+	is.NoErr(os.Remove(before))
+	m.boot()
+	is.Equal(m.shimPID(), shim)
+	m.mustEnd(m.endParams(api.ReasonStoppedByPerson, 20))
+	is.Equal(*m.until(p.Rank, api.RankExited).Exit.Code, 42)
+	is.Equal(m.output(p.Rank), "1\n")
+	m.free(p.Rank)
+}
+
 // copyFile copies a program. Nothing is started meanwhile: a child of another test that
 // has the copy open for writing, until it is a program itself, keeps it from being run.
 func copyFile(to, from string) error {

@@ -12,7 +12,9 @@ import (
 )
 
 // programNames are Fulmen's programs.
-func programNames() []string { return []string{"fulmen", "fulmend", "fulmen-rank", "fulmen-app"} }
+func programNames() []string {
+	return []string{"fulmen", "fulmend", "fulmen-shim", "fulmen-rank", "fulmen-app"}
+}
 
 // programs lists the programs, or the app that they lie in, and the link to it. Last
 // of all: a run that was interrupted needs them.

@@ -138,6 +138,8 @@ func (r *run) demo(ctx context.Context, scenario string, f demonstration) (err e
 	switch { // what the job needs
 	case account.Name == "":
 		f.noJob = "There is no account here as which jobs may run, so that none is run."
+	case programs.Shim == "":
+		f.noJob = "The program that holds ranks, fulmen-shim, is not beside fulmend, so that no job is run."
 	case programs.Worker == "":
 		f.noJob = "The worker, fulmen-rank, is not beside fulmend, so that no job is run."
 	}

@@ -62,12 +62,13 @@ func TestProgramsOfAClosedFolder(t *testing.T) {
 		is.NoErr(os.WriteFile(path, []byte(text), mode))
 	}
 	put("bin/fulmend", "#!/bin/sh\nexit 3\n", 0o755)
+	put("bin/fulmen-shim", "#!/bin/sh\n", 0o700)
 	put("bin/fulmen-rank", "#!/bin/sh\ncat \"${0%/*}/../mlx/current/lib/libmlx\"\n", 0o700)
 	put("mlx/mlx-1/lib/libmlx", "MLX", 0o600)
 	is.NoErr(os.Symlink("mlx-1", filepath.Join(closed, "mlx", "current")))
 	is.NoErr(os.Symlink("libmlx", filepath.Join(closed, "mlx", "mlx-1", "lib", "libmlx.1")))
 	programs := Beside(filepath.Join(closed, "bin", "fulmend"))
-	is.True(programs.Worker != "")
+	is.True(programs.Shim != "" && programs.Worker != "")
 
 	own, err := programs.For(Account{}, filepath.Join(closed, "not"))
 	is.NoErr(err)
@@ -87,7 +88,7 @@ func TestProgramsOfAClosedFolder(t *testing.T) {
 	}
 	staged, err := programs.For(a, filepath.Join(folder, "fulmen"))
 	is.NoErr(err) // the worker finds MLX there
-	is.Equal(staged, Programs{Fulmend: filepath.Join(folder, "fulmen/bin/fulmend"), Worker: filepath.Join(folder, "fulmen/bin/fulmen-rank")})
+	is.Equal(staged, Programs{Fulmend: filepath.Join(folder, "fulmen/bin/fulmend"), Shim: filepath.Join(folder, "fulmen/bin/fulmen-shim"), Worker: filepath.Join(folder, "fulmen/bin/fulmen-rank")})
 	is.Equal(modes(t, filepath.Join(folder, "fulmen", "mlx")), "current drwxr-xr-x, current/lib drwxr-xr-x, current/lib/libmlx -rw-r--r--, current/lib/libmlx.1 -rw-r--r--")
 
 	is.NoErr(os.Remove(filepath.Join(closed, "mlx", "mlx-1", "lib", "libmlx")))

@@ -13,18 +13,21 @@ import (
 
 // Programs are the paths of Fulmen's own programs that a cluster consists of.
 type Programs struct {
-	// Fulmend is the daemon's, and Worker the worker's that runs jobs; that is beside
-	// it, or empty where there is none.
-	Fulmend, Worker string
+	// Fulmend is the daemon's. Beside it are Shim, which holds ranks, and Worker, which
+	// runs jobs; empty where there is none.
+	Fulmend, Shim, Worker string
 }
 
 // Beside are the programs where a daemon's lies.
 func Beside(fulmend string) Programs {
-	p := Programs{Fulmend: fulmend, Worker: filepath.Join(filepath.Dir(fulmend), "fulmen-rank")}
-	if status, err := os.Stat(p.Worker); err != nil || !status.Mode().IsRegular() {
-		p.Worker = ""
+	beside := func(name string) string {
+		path := filepath.Join(filepath.Dir(fulmend), name)
+		if status, err := os.Stat(path); err != nil || !status.Mode().IsRegular() {
+			return ""
+		}
+		return path
 	}
-	return p
+	return Programs{Fulmend: fulmend, Shim: beside("fulmen-shim"), Worker: beside("fulmen-rank")}
 }
 
 // For gives programs that the account can execute: these, or where it cannot,
@@ -38,6 +41,10 @@ func (p Programs) For(a Account, folder string) (Programs, error) {
 	from := filepath.Dir(filepath.Dir(p.Fulmend))
 	staged := Programs{Fulmend: filepath.Join(folder, "bin", filepath.Base(p.Fulmend))}
 	all := map[string]string{p.Fulmend: staged.Fulmend}
+	if p.Shim != "" {
+		staged.Shim = filepath.Join(folder, "bin", filepath.Base(p.Shim))
+		all[p.Shim] = staged.Shim
+	}
 	if p.Worker != "" {
 		staged.Worker = filepath.Join(folder, "bin", filepath.Base(p.Worker))
 		all[p.Worker] = staged.Worker

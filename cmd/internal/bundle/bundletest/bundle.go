@@ -18,9 +18,10 @@ const system = "/usr/lib/libSystem.B.dylib"
 // was built in, as it does before the app is put together.
 func Files() map[string]Image {
 	return map[string]Image{
-		"fulmen-app": {Libraries: []string{system}, Text: "app", GoFlag: goflags.Flag()},
-		"fulmend":    {Libraries: []string{system, "/System/Library/Frameworks/IOKit.framework/Versions/A/IOKit"}, Text: "daemon"},
-		"fulmen":     {Libraries: []string{system}, Text: "command line"},
+		"fulmen-app":  {Libraries: []string{system}, Text: "app", GoFlag: goflags.Flag()},
+		"fulmend":     {Libraries: []string{system, "/System/Library/Frameworks/IOKit.framework/Versions/A/IOKit"}, Text: "daemon"},
+		"fulmen":      {Libraries: []string{system}, Text: "command line"},
+		"fulmen-shim": {Libraries: []string{system}, Text: "shim"},
 		"fulmen-rank": {
 			Libraries: []string{system, "@rpath/libmlx.dylib"}, RunPaths: []string{"/src/build/mlx/lib", "@executable_path/../Resources/mlx"}, Text: "worker",
 		},

@@ -34,6 +34,7 @@ Contents/Library/LaunchDaemons/org.fulmen.daemon.plist
 Contents/MacOS/fulmen
 Contents/MacOS/fulmen-app
 Contents/MacOS/fulmen-rank
+Contents/MacOS/fulmen-shim
 Contents/MacOS/fulmend
 Contents/PkgInfo
 Contents/Resources/Fulmen.icns

@@ -13,7 +13,7 @@ import (
 // Programs are the programs in Contents/MacOS, the one that is started by a
 // double click first.
 func Programs() []string {
-	return []string{api.BundleExecutable, "fulmend", "fulmen", "fulmen-rank"}
+	return []string{api.BundleExecutable, "fulmend", "fulmen", "fulmen-shim", "fulmen-rank"}
 }
 
 // MLX are the files of MLX in the bundle. The kernels lie beside the library,
@@ -126,6 +126,7 @@ func Signatures() []Signed {
 		{mlx + "libjaccl.dylib", "org.fulmen.mlx.libjaccl", ""},
 		{mlx + "libmlx.dylib", "org.fulmen.mlx.libmlx", ""},
 		{"MacOS/fulmen-rank", "org.fulmen.rank", "fulmen-rank"},
+		{"MacOS/fulmen-shim", "org.fulmen.shim", "fulmen-shim"},
 		{"MacOS/fulmen", "org.fulmen.cli", "fulmen"},
 		{"MacOS/fulmend", api.DaemonLabel, "fulmend"},
 		{"", api.BundleID, api.BundleExecutable},

@@ -26,9 +26,10 @@ type Account = account.Account
 
 // Config is what a [Preparer] needs.
 type Config struct {
-	// Self is a path by which every account can execute fulmend; /proc/self/exe is
-	// one.
-	Self string
+	// Shim is the path of fulmen-shim, which every account can execute.
+	Shim string
+	// Check refuses a program that may not be started; nil = none is refused.
+	Check func(program string) error
 	// Worker is the path of fulmen-rank, the program of built-in jobs; its first
 	// argument is the job's [api.Builtin].
 	Worker string
@@ -64,7 +65,7 @@ func New(c Config) *Preparer {
 	}
 	return &Preparer{
 		config: c,
-		runner: asuser.Runner{Self: c.Self, OwnUID: c.OwnUID, Clock: c.Clock, Stay: &asuser.Stay{}},
+		runner: asuser.Runner{Shim: c.Shim, Check: c.Check, OwnUID: c.OwnUID, Clock: c.Clock, Stay: &asuser.Stay{}},
 		logins: map[string]*login{}, pythons: map[uint32][]look.Python{},
 		places: map[preparedPlace]chan struct{}{}, done: map[preparedPlace]string{}, lately: lately{},
 	}

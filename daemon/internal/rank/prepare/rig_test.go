@@ -28,7 +28,7 @@ func newRig(t testing.TB, shell string, files map[string]string) *rig {
 		t.Fatal(err)
 	}
 	r := &rig{ada: ranktest.Account(t, shell)}
-	r.config = prepare.Config{Self: ranktest.Self(t), Worker: "/bin/true", State: t.TempDir(), OwnUID: uint32(os.Getuid()), Clock: clock}
+	r.config = prepare.Config{Shim: ranktest.Self(t), Worker: "/bin/true", State: t.TempDir(), OwnUID: uint32(os.Getuid()), Clock: clock}
 	r.Preparer = prepare.New(r.config)
 	t.Cleanup(func() { _ = r.Preparer.Close() })
 	r.write(t, map[string]string{".profile": "PATH=$HOME/bin:$PATH\nexport PATH\necho read >>$HOME/reads\n"})

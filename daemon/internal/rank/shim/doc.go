@@ -1,4 +1,4 @@
-// Package shim is the program of a shim (the hidden subcommand `fulmend shim`):
+// Package shim is the program of a shim (`fulmen-shim shim`):
 // the process that the system's supervisor runs in place of a rank, and that
 // holds the rank.
 //

@@ -1,5 +1,5 @@
 // Package shimproto is what the daemon and the shim of a rank (the hidden
-// subcommand `fulmend shim`) say to each other, and the two files between them.
+// subcommand `fulmen-shim shim`) say to each other, and the two files between them.
 //
 // A shim holds one rank: it starts the program in a session and process group
 // of its own, keeps its logs, holds its lease, and writes down how it ended. It

@@ -33,9 +33,10 @@ const (
 
 // Runner starts processes as accounts.
 type Runner struct {
-	// Self is a path by which every account can execute fulmend; /proc/self/exe is
-	// one.
-	Self string
+	// Shim is the path of fulmen-shim, which every account can execute.
+	Shim string
+	// Check refuses a program that may not be started; nil = none is refused.
+	Check func(program string) error
 	// OwnUID is the daemon's uid.
 	OwnUID uint32
 	// Clock counts sleep.
@@ -86,6 +87,11 @@ func (r Runner) start(a account.Account) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
+	if r.Check != nil {
+		if err := r.Check(r.Shim); err != nil {
+			return nil, err
+		}
+	}
 	var ours, theirs [3]*os.File
 	defer func() { closeAll(theirs[:]) }()
 	for i := range ours {
@@ -99,16 +105,16 @@ func (r Runner) start(a account.Account) (*process, error) {
 		}
 	}
 	p := &process{in: ours[0], out: ours[1], err: ours[2], Cmd: &exec.Cmd{
-		Path: r.Self, Args: []string{r.Self, "look"}, Dir: "/", Env: []string{"PATH=/usr/bin:/bin"},
+		Path: r.Shim, Args: []string{r.Shim, "look"}, Dir: "/", Env: []string{"PATH=/usr/bin:/bin"},
 		Stdin: theirs[0], Stdout: theirs[1], Stderr: theirs[2],
 		SysProcAttr: &syscall.SysProcAttr{Setsid: true, Credential: credential},
 	}}
 	if err := p.Start(); err != nil {
 		closeAll(ours[:])
 		if errors.Is(err, syscall.EACCES) && credential != nil {
-			return nil, api.Errorf(api.ReasonSpawnFailed, a.Name, "%s cannot execute %s: every account must be able to", a.Name, r.Self)
+			return nil, api.Errorf(api.ReasonSpawnFailed, a.Name, "%s cannot execute %s: every account must be able to", a.Name, r.Shim)
 		}
-		return nil, fmt.Errorf("start %s as %s: %w", r.Self, a.Name, err)
+		return nil, fmt.Errorf("start %s as %s: %w", r.Shim, a.Name, err)
 	}
 	return p, nil
 }
@@ -146,7 +152,7 @@ func (p *process) talk(ctx context.Context, clock native.Clock, line []byte, log
 	}
 	answer, err := look.ParseAnswer(out.data)
 	if err != nil && gone && !p.ProcessState.Success() {
-		return look.Answer{}, fmt.Errorf("fulmend look: %s: %s", p.ProcessState, strings.TrimSpace(complaints.String()))
+		return look.Answer{}, fmt.Errorf("fulmen-shim look: %s: %s", p.ProcessState, strings.TrimSpace(complaints.String()))
 	}
 	return answer, err
 }
@@ -309,7 +315,7 @@ func (r Runner) askStaying(ctx context.Context, a account.Account, line []byte) 
 		}
 		if !isUsed {
 			if p.ProcessState != nil && !p.ProcessState.Success() && errors.Is(err, io.ErrUnexpectedEOF) {
-				err = fmt.Errorf("fulmend look: %s: %s", p.ProcessState, strings.TrimSpace(p.complaints.String()))
+				err = fmt.Errorf("fulmen-shim look: %s: %s", p.ProcessState, strings.TrimSpace(p.complaints.String()))
 			}
 			return look.Answer{}, err
 		}

@@ -32,7 +32,7 @@ func runner(t *testing.T) asuser.Runner {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return asuser.Runner{Self: ranktest.Self(t), OwnUID: uint32(os.Getuid()), Clock: clock}
+	return asuser.Runner{Shim: ranktest.Self(t), OwnUID: uint32(os.Getuid()), Clock: clock}
 }
 
 // TestPathsAreTouchedAsTheAccount is the reason for all of this: what only root
@@ -204,13 +204,13 @@ func TestAWrongProgram(t *testing.T) {
 	ada := ranktest.Account(t, "/bin/sh")
 	ranktest.Write(t, ada, ada.Home, map[string]string{"fulmend": "#!/bin/sh\necho of another kind >&2\nexit 4\n", "liar": "#!/bin/sh\necho '{\"problems\":7}'\n"})
 	request := look.Request{Op: look.OpFind, DeadlineS: 20, Command: []string{"x"}}
-	r.Self = ada.Home + "/fulmend"
+	r.Shim = ada.Home + "/fulmend"
 	_, err := r.Ask(t.Context(), ada, request, nil)
 	is.True(strings.Contains(err.Error(), "exit status 4: of another kind"))
-	r.Self = ada.Home + "/liar"
+	r.Shim = ada.Home + "/liar"
 	_, err = r.Ask(t.Context(), ada, request, nil)
 	is.True(strings.HasPrefix(err.Error(), "the answer: "))
-	r.Self = ada.Home + "/none"
+	r.Shim = ada.Home + "/none"
 	_, err = r.Ask(t.Context(), ada, request, nil)
 	is.True(errors.Is(err, syscall.ENOENT))
 }

@@ -46,7 +46,7 @@ func counted(t *testing.T, ada account.Account) (r asuser.Runner, clock *nativet
 		t.Fatal(err)
 	}
 	clock = nativetest.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
-	r = asuser.Runner{Self: script, OwnUID: uint32(os.Getuid()), Clock: clock, Stay: &asuser.Stay{}}
+	r = asuser.Runner{Shim: script, OwnUID: uint32(os.Getuid()), Clock: clock, Stay: &asuser.Stay{}}
 	t.Cleanup(func() { r.Stay.Close(clock) })
 	return r, clock, func() []string {
 		text, _ := os.ReadFile(ada.Home + "/started")

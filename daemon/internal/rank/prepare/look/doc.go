@@ -1,4 +1,4 @@
-// Package look is the program of `fulmend look`: a short-lived process that the
+// Package look is the program of `fulmen-shim look`: a short-lived process that the
 // daemon starts as the account of a job, so that everything which touches a path
 // that a person gave does so with that account's rights and not with the
 // daemon's. It reads one [Request] from its standard input and writes one

@@ -20,7 +20,7 @@ func Main(args []string, in io.Reader, out, complaints io.Writer) int {
 		return status(printEnvironment(out, args[0]), complaints)
 	}
 	if len(args) > 1 {
-		fmt.Fprintln(complaints, "fulmend look: it takes a request on its standard input")
+		fmt.Fprintln(complaints, "fulmen-shim look: it takes a request on its standard input")
 		return 2
 	}
 	reader := bufio.NewReader(in)
@@ -63,7 +63,7 @@ func status(err error, complaints io.Writer) int {
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintln(complaints, "fulmend look:", err)
+	fmt.Fprintln(complaints, "fulmen-shim look:", err)
 	return 1
 }
 

@@ -64,7 +64,7 @@ func ownPath() (string, error) {
 	}
 	path, err := os.Executable()
 	if err == nil && strings.ContainsAny(path, `'\`) {
-		err = errors.New("the path of fulmend has a quote or a backslash")
+		err = errors.New("the path of fulmen-shim has a quote or a backslash")
 	}
 	return path, err
 }
