@@ -296,7 +296,7 @@ func (v View) RDMA(w io.Writer, list api.RDMAListResult, nodes []api.NodeView) e
 
 // errand writes the steps at one Mac.
 func (n names) errand(w io.Writer, e api.RDMAErrand) error {
-	head := fmt.Sprintf("At %s, about %d minutes, for %s:", n.of(e.Node), int(e.EstimateS+59)/60, count(len(e.Links), "cable"))
+	head := fmt.Sprintf("At %s, about %s, for %s:", n.of(e.Node), count(int(e.EstimateS+59)/60, "minute"), count(len(e.Links), "cable"))
 	if e.Done {
 		head = fmt.Sprintf("At %s:", n.of(e.Node))
 	}
