@@ -215,11 +215,11 @@ func (m *machine) start() {
 	ctx, cancel := context.WithCancel(context.Background())
 	electors := gatetest.Electors(m, m.voters)
 	var jobs *Jobs
-	isMade := make(chan struct{}) // calls come as soon as the machine is on the desk
-	peers := peer.New(m.id, m.w.desk.Add(m.id), gatetest.New(gate.Config{
+	node := m.w.desk.New(m.id)
+	peers := peer.New(m.id, node, gatetest.New(gate.Config{
 		Self: m.id, Electors: electors, Clock: m.clock(),
-		Known: func(id api.JobID) (gate.Known, bool) { <-isMade; return jobs.Asked(id) },
-		Bound: func(s api.Step, a api.Act) bool { <-isMade; return jobs.Bound(s, a) },
+		Known: func(id api.JobID) (gate.Known, bool) { return jobs.Asked(id) },
+		Bound: func(s api.Step, a api.Act) bool { return jobs.Bound(s, a) },
 		Maps:  func(by, _ api.Principal) bool { return by == m.w.friend },
 	}))
 	m.mu.Lock()
@@ -248,7 +248,7 @@ func (m *machine) start() {
 		m.w.t.Fatal(err)
 	}
 	m.Jobs = jobs
-	close(isMade)
+	m.w.desk.Put(node) // from here on calls come
 	m.tellAgain()
 	run, ended := m.Jobs, m.ended
 	go func() {

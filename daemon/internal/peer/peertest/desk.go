@@ -25,18 +25,28 @@ func NewDesk() *Desk {
 	return &Desk{nodes: map[api.NodeID]*Node{}, cut: map[[2]api.NodeID]chan struct{}{}, conns: map[[2]api.NodeID][]net.Conn{}}
 }
 
-// Add puts a node on the desk, in place of one of the same id, whose calls go on
-// at the old one.
-func (d *Desk) Add(id api.NodeID) *Node {
-	n := &Node{
+// New makes a node, which is not on the desk yet: nobody reaches it.
+func (d *Desk) New(id api.NodeID) *Node {
+	return &Node{
 		desk: d, id: id, calls: map[string]gate.Call{}, streams: map[api.PeerConnKind]gate.Conn{}, gone: make(chan struct{}),
 	}
+}
+
+// Put puts a node on the desk, in place of one of the same id, whose calls go on
+// at the old one.
+func (d *Desk) Put(n *Node) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if old := d.nodes[id]; old != nil {
+	if old := d.nodes[n.id]; old != nil {
 		close(old.gone)
 	}
-	d.nodes[id] = n
+	d.nodes[n.id] = n
+}
+
+// Add makes a node and puts it on the desk.
+func (d *Desk) Add(id api.NodeID) *Node {
+	n := d.New(id)
+	d.Put(n)
 	return n
 }
 
