@@ -2,6 +2,8 @@ package e2e
 
 import (
 	"context"
+	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -37,7 +39,10 @@ type pair struct {
 func newLab(t *testing.T, more string) *lab {
 	t.Helper()
 	l := &lab{away: newSpace(t, "switch"), program: filepath.Join(t.TempDir(), "daemon")}
+	bin := filepath.Dir(l.program)
+	must(t, "the programs' folder", errors.Join(os.Chmod(filepath.Dir(bin), 0o755), os.Chmod(bin, 0o755))) // accounts execute the shim
 	must(t, "the daemon's program", desk.Link(built.path(t, "fulmend"), l.program, true))
+	must(t, "the shim", desk.Link(built.path(t, "fulmen-shim"), filepath.Join(bin, "fulmen-shim"), true))
 	l.north, l.south, l.west = newHost(t, l.program, "north", more), newHost(t, l.program, "south", more), newHost(t, l.program, "west", more)
 	l.all = []*host{l.north, l.south, l.west}
 	l.lan = newNetwork(t, l.away, "lan",
