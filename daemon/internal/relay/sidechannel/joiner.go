@@ -92,6 +92,9 @@ func (j *joiner) read() {
 			j.here = kind == frameHere
 		}
 		j.mu.Unlock()
+		if r != nil && !r.heardBy(j) {
+			return
+		}
 		switch kind {
 		case frameData:
 			switch {

@@ -107,7 +107,9 @@ func (r *root) hush() {
 	r.mu.Unlock()
 }
 
-// attach takes the stream of a rank, in place of one that nothing hangs on.
+// attach takes the stream of a rank. Where there is one that nothing hangs on yet, both
+// stay until one of them says something: a node that gets no answer over one path in time
+// tries the next as well, keeps one of the two, and closes the other one.
 func (r *root) attach(j *joiner) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -129,15 +131,35 @@ func (r *root) attach(j *joiner) bool {
 		j.conn.Close()
 		return false
 	}
-	if old := r.joiners[n]; old != nil {
-		old.conn.Close()
-	}
 	j.adopt(r)
-	r.joiners[n] = j
+	if old := r.joiners[n]; old == nil || !old.isHere() || j.isHere() {
+		r.joiners[n] = j
+	}
 	if r.listens {
 		j.out.frame(frameListens, nil)
 	}
 	r.woken.Wake()
+	return true
+}
+
+// heardBy has a stream be its rank's as soon as something is said on it, and reports
+// whether it is; the one before it ends.
+func (r *root) heardBy(j *joiner) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	old := r.joiners[j.ref.Rank]
+	switch {
+	case old == j:
+		return true
+	case old != nil && old.isThrough():
+		return false
+	case old != nil:
+		old.conn.Close()
+	}
+	r.joiners[j.ref.Rank] = j
+	if r.listens {
+		j.out.frame(frameListens, nil)
+	}
 	return true
 }
 

@@ -72,8 +72,8 @@ func TestWhoseStreamIsTaken(t *testing.T) {
 			if r.attach(j) != c.taken || isShut(far) == c.taken {
 				t.Errorf("%s: not as wanted", name)
 			}
-			is.Equal(isShut(held), before != nil && c.taken) // whose place was taken
-			is.Equal(len(r.woken) > 0, c.taken)              // it is looked at once who is there
+			is.True(!isShut(held))              // nothing was said on either
+			is.Equal(len(r.woken) > 0, c.taken) // it is looked at once who is there
 			if c.taken {
 				is.Equal(r.joiners[1], j)
 				is.Equal(j.flow.size, 2)
@@ -83,6 +83,35 @@ func TestWhoseStreamIsTaken(t *testing.T) {
 			}
 			r.teller.stop()
 		}
+	})
+}
+
+// TestOfTwoStreamsTheOneThatSpeaksCounts: a node that was not answered in time over one
+// path has tried another one as well, and the one that it gave up may come last.
+func TestOfTwoStreamsTheOneThatSpeaksCounts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		r := rootAlone("a", "b")
+		kept, speaks := r.stream("b", 1, 3)
+		given, up := r.stream("b", 1, 3)
+		is.True(r.attach(kept) && r.attach(given))
+		go kept.read()
+		_, err := speaks.Write(appendFrames(nil, frameHere, nil))
+		is.NoErr(err)
+		synctest.Wait()
+		is.Equal(r.joiners[1], kept)
+		is.True(isShut(up) && !isShut(speaks) && r.awaits())
+		later, _ := r.stream("b", 1, 3) // over another path, as the first may be dead
+		is.True(r.attach(later))
+		is.Equal(r.joiners[1], kept)
+		later.here = true
+		r.listens = true
+		is.True(r.heardBy(later) && isShut(speaks))
+		is.Equal(r.joiners[1], later)
+		is.Equal(string(later.out.bytes), "l\x00\x00")
+		later.through = true
+		is.True(!r.heardBy(given))
+		r.teller.stop()
 	})
 }
 
