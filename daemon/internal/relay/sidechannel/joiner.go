@@ -92,7 +92,7 @@ func (j *joiner) read() {
 			j.here = kind == frameHere
 		}
 		j.mu.Unlock()
-		if r != nil && !r.heardBy(j) {
+		if r != nil && !through && !r.heardBy(j) { // one that is through stays the rank's
 			return
 		}
 		switch kind {
